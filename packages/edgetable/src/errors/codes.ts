@@ -1,0 +1,65 @@
+/**
+ * Every error code. The part before the dot is the stage that refuses; each code is explained in
+ * docs/errors.md and thrown in at least one test.
+ */
+export type ErrorCode =
+  // The model itself is wrong; thrown by defineGraph with all findings at once.
+  | "schema.invalidModel"
+  // A value does not fit the model.
+  | "schema.invalidValue"
+  | "schema.unknownNode"
+  | "schema.unknownEdge"
+  | "schema.unknownAttribute"
+  | "schema.immutableAttribute"
+  // A key cannot be made from a value, or a key read from the table does not fit its template.
+  | "keys.delimiter"
+  | "keys.empty"
+  | "keys.wrongType"
+  | "keys.notEncodable"
+  | "keys.tooLong"
+  | "keys.incomplete"
+  | "keys.unreadable"
+  // The planner cannot or will not answer the call.
+  | "plan.noIndex"
+  | "plan.notConsistent"
+  | "plan.unsupported"
+  | "plan.invalidOption"
+  // A request was refused before it was sent.
+  | "request.itemTooLarge"
+  | "request.transactionTooLarge"
+  | "request.unsupportedValue"
+  // Cursors.
+  | "cursor.invalid"
+  | "cursor.otherQuery"
+  // Execution.
+  | "execute.throttled"
+  | "execute.unavailable"
+  | "execute.timeout"
+  | "execute.aborted"
+  | "execute.conflict"
+  | "execute.transactionInProgress"
+  | "execute.ambiguous"
+  | "execute.unprocessed"
+  | "execute.rejected"
+  | "execute.accessDenied"
+  | "execute.credentials"
+  | "execute.expiredCredentials"
+  | "execute.tableNotFound"
+  | "execute.connection"
+  // A resumable job.
+  | "job.busy"
+  | "job.notFound"
+  | "job.mismatch"
+  // A bulk load.
+  | "load.collision"
+  | "load.invalidRow"
+  // Tables.
+  | "table.mismatch"
+  // The embedded engine.
+  | "local.engineNotFound"
+  | "local.engineFailed"
+  // The command line.
+  | "cli.modelUnreadable"
+  | "cli.usage"
+  // Our own fault: please report it.
+  | "invariant";

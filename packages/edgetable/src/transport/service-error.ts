@@ -1,0 +1,70 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { CancellationReason, Item } from "./operations.ts";
+
+/** What a service answered in place of an output. */
+export interface ServiceFault {
+  /** The exception's short name, such as `ConditionalCheckFailedException`. */
+  readonly name: string;
+  readonly message: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** The item a failed condition looked at, where it was asked for. */
+  readonly item?: Item | undefined;
+  readonly reasons?: readonly CancellationReason[] | undefined;
+}
+
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+}
+
+// Names and their retryability: "Error handling with DynamoDB", Programming.Errors.html.
+const meanings: Readonly<Record<string, Meaning>> = {
+  ProvisionedThroughputExceededException: { code: "execute.throttled", retryable: true },
+  ThrottlingException: { code: "execute.throttled", retryable: true },
+  RequestLimitExceeded: { code: "execute.throttled", retryable: true },
+  LimitExceededException: { code: "execute.throttled", retryable: true },
+  TransactionConflictException: { code: "execute.conflict", retryable: true },
+  TransactionInProgressException: { code: "execute.transactionInProgress", retryable: true },
+  InternalServerError: { code: "execute.unavailable", retryable: true },
+  InternalFailure: { code: "execute.unavailable", retryable: true },
+  ServiceUnavailable: { code: "execute.unavailable", retryable: true },
+  ExpiredTokenException: { code: "execute.expiredCredentials", retryable: false },
+  RequestExpired: { code: "execute.expiredCredentials", retryable: false },
+  UnrecognizedClientException: { code: "execute.credentials", retryable: false },
+  InvalidSignatureException: { code: "execute.credentials", retryable: false },
+  IncompleteSignatureException: { code: "execute.credentials", retryable: false },
+  MissingAuthenticationTokenException: { code: "execute.credentials", retryable: false },
+  AccessDeniedException: { code: "execute.accessDenied", retryable: false },
+  ResourceNotFoundException: { code: "execute.tableNotFound", retryable: false },
+};
+
+// A cancelled transaction is worth another try when every reason is one of these or none at all.
+const passingReasons: ReadonlySet<string> = new Set(["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
+
+const meaningOfCancellation = (reasons: readonly CancellationReason[]): Meaning => {
+  const codes = reasons.map((reason) => reason.Code ?? "None");
+  const retryable = codes.every((code) => passingReasons.has(code)) && codes.some((code) => code !== "None");
+  if (!retryable) return { code: "execute.rejected", retryable: false };
+  const throttled = codes.some((code) => code === "ThrottlingError" || code === "ProvisionedThroughputExceeded");
+  return { code: throttled ? "execute.throttled" : "execute.conflict", retryable: true };
+};
+
+const meaningOf = (fault: ServiceFault): Meaning => {
+  if (fault.name === "TransactionCanceledException") return meaningOfCancellation(fault.reasons ?? []);
+  const known = meanings[fault.name];
+  if (known) return known;
+  return fault.status >= 500 ? { code: "execute.unavailable", retryable: true } : { code: "execute.rejected", retryable: false };
+};
+
+/**
+ * Turns what the service answered into the one error class. `details.fault` keeps the exception's
+ * name, `details.item` and `details.reasons` what a failed condition or transaction reported, and
+ * `details.ambiguous` is true when the request may have taken effect all the same (any 5xx).
+ */
+export const serviceError = (fault: ServiceFault, request: { readonly operation: string; readonly input: unknown }): EdgetableError => {
+  const { code, retryable } = meaningOf(fault);
+  const details = { fault: fault.name, status: fault.status, item: fault.item, reasons: fault.reasons, ambiguous: fault.status >= 500 };
+  return new EdgetableError(code, `${request.operation}: ${fault.name}: ${fault.message}`, { details, retryable, request });
+};

@@ -1,0 +1,32 @@
+/** Number of single-character edits between two words (insert, delete, replace, swap neighbours). */
+const editDistance = (a: string, b: string): number => {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replace = (last[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      let best = Math.min(replace, (last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1);
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        best = Math.min(best, (beforeLast[column - 2] ?? 0) + 1);
+      }
+      current.push(best);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length] ?? 0;
+};
+
+/**
+ * A suffix for an error message: ` Did you mean "x"?` when one of the known names is near the given
+ * one, else the list of known names, else nothing.
+ */
+export const didYouMean = (given: string, known: readonly string[]): string => {
+  const near = known
+    .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(Math.min(given.length, name.length) / 3)))
+    .toSorted((a, b) => a.distance - b.distance)[0];
+  if (near) return ` Did you mean "${near.name}"?`;
+  return known.length === 0 ? "" : ` Known: ${known.slice(0, 12).join(", ")}.`;
+};
