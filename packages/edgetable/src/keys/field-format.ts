@@ -1,0 +1,39 @@
+/** How one field of a key template is written as text and read back. */
+export type FieldFormat =
+  /** Any well-formed Unicode text. */
+  | { readonly kind: "text" }
+  /** Any finite number, and bigints of up to 38 digits, in an order-preserving decimal. */
+  | { readonly kind: "number" }
+  /** Integers from 0 to the safe limit, zero padded to `width` digits (1 to 16). */
+  | { readonly kind: "padded"; readonly width: number }
+  /** Integers as plain decimals: reversible, but `10` sorts before `9`. */
+  | { readonly kind: "plain" }
+  /** A `Date` of the years 0000 to 9999, as ISO 8601 in UTC with milliseconds. */
+  | { readonly kind: "date" }
+  /** `false` before `true`. */
+  | { readonly kind: "boolean" }
+  /** A stable hash of the value modulo `count` (1 to 65,536), zero padded; one-way. */
+  | { readonly kind: "shard"; readonly count: number }
+  /** The first of several formats that takes the value. */
+  | { readonly kind: "either"; readonly formats: readonly FieldFormat[] };
+
+/** What separates the fields of a key, and whether texts are escaped so that they never contain it. */
+export interface KeyDialect {
+  /** One character that is neither a letter, a digit nor a brace; `!`, `"` or `#` when `escapes`. */
+  readonly delimiter: string;
+  /** True for the library's own layouts; false for adopted ones, which refuse the delimiter in a value. */
+  readonly escapes: boolean;
+}
+
+/** Why a value cannot be written; the thrower adds the field and the template. */
+export interface Refusal {
+  readonly kind: "refusal";
+  readonly code: "keys.delimiter" | "keys.empty" | "keys.wrongType" | "keys.notEncodable";
+  /** Continues "the value ... of {field} ...". */
+  readonly problem: string;
+  /** A whole sentence: what to do about it. */
+  readonly mend: string;
+}
+
+/** Makes a {@link Refusal}. */
+export const refusal = (code: Refusal["code"], problem: string, mend: string): Refusal => ({ kind: "refusal", code, problem, mend });

@@ -1,0 +1,32 @@
+import type { FieldFormat, KeyDialect } from "./field-format.ts";
+
+/** A fixed text of a template. */
+export interface LiteralPart {
+  readonly kind: "literal";
+  readonly text: string;
+}
+
+/** A place of a template that a row's value fills. */
+export interface FieldPart {
+  readonly kind: "field";
+  /** Where the value stands in the row: `studentId`, `to.courseId`. */
+  readonly path: string;
+  readonly format: FieldFormat;
+  /** `path`, split at its dots. */
+  readonly steps: readonly string[];
+}
+
+/** One piece of a template. A literal that follows a field always begins with the delimiter. */
+export type TemplatePart = LiteralPart | FieldPart;
+
+/** A parsed key template: data only, frozen. */
+export interface Template extends KeyDialect {
+  readonly kind: "template";
+  /** What it was parsed from, such as `STUDENT#{studentId}`. */
+  readonly source: string;
+  readonly parts: readonly TemplatePart[];
+  /** The distinct paths, in order of appearance. */
+  readonly fields: readonly string[];
+  /** Whether one path stands in several places that read back, which then must agree. */
+  readonly repeats: boolean;
+}

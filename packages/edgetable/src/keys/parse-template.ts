@@ -1,0 +1,105 @@
+import { isWellFormed } from "./escape-text.ts";
+import type { FieldFormat, KeyDialect } from "./field-format.ts";
+import { invalidTemplate } from "./invalid-template.ts";
+import type { FieldPart, Template, TemplatePart } from "./key-template.ts";
+import { parseFormat } from "./parse-format.ts";
+
+const adoptedDelimiter = /^[^\p{L}\p{N}{}\p{Surrogate}]$/u;
+const escapingDelimiter = /^[!"#]$/;
+const stepShape = /^[^\s{}:|]+$/;
+
+const checkDelimiter = (source: string, { delimiter, escapes }: KeyDialect): void => {
+  const given = JSON.stringify(delimiter);
+  if (escapes && !escapingDelimiter.test(delimiter)) {
+    // Fields are escaped up to "$"; only what sorts below that ends a field before any longer one.
+    invalidTemplate(source, `the delimiter ${given} cannot be escaped in order; use "#", "!" or '"', or a layout without escapes.`);
+  }
+  if (delimiter.length !== 1 || !adoptedDelimiter.test(delimiter)) {
+    invalidTemplate(source, `the delimiter ${given} must be one character that is neither a letter, a digit nor a brace.`);
+  }
+};
+
+const checkSteps = (source: string, path: string, steps: readonly string[]): void => {
+  for (const step of steps) {
+    if (step === "") invalidTemplate(source, path === "" ? "a field has no name; write {name}." : `the field {${path}} has an empty name beside a dot.`);
+    if (!stepShape.test(step) || !isWellFormed(step)) invalidTemplate(source, `"${path}" is not a field's name.`);
+    // Such a name would find the prototype's value in a row that has none of its own.
+    if (step in Object.prototype) invalidTemplate(source, `"${step}" cannot be a field's name, every JavaScript object has it.`);
+  }
+};
+
+const containsAlways = (format: FieldFormat, delimiter: string): boolean => {
+  if (format.kind === "either") return format.formats.some((one) => containsAlways(one, delimiter));
+  return format.kind === "date" && "-:.".includes(delimiter);
+};
+
+const parseField = (body: string, source: string, { delimiter }: KeyDialect): FieldPart => {
+  if (body.includes("{")) invalidTemplate(source, `the brace before "${body.slice(0, body.indexOf("{"))}" is never closed.`);
+  const colon = body.indexOf(":");
+  const path = (colon === -1 ? body : body.slice(0, colon)).trim();
+  const steps = path.split(".");
+  checkSteps(source, path, steps);
+  const format = colon === -1 ? ({ kind: "text" } as const) : parseFormat(body.slice(colon + 1).trim(), source);
+  if (containsAlways(format, delimiter)) {
+    invalidTemplate(source, `{${path}} is a date, whose text contains the delimiter "${delimiter}"; use another delimiter or keep the date as a number.`);
+  }
+  return Object.freeze({ kind: "field", path, format: Object.freeze(format), steps: Object.freeze(steps) });
+};
+
+const checkLiteral = (text: string, source: string): void => {
+  if (text.includes("}")) invalidTemplate(source, `the brace after "${text.slice(0, text.indexOf("}"))}" was never opened.`);
+  if (!isWellFormed(text)) invalidTemplate(source, "its text holds half of a surrogate pair.");
+};
+
+const parseParts = (source: string, dialect: KeyDialect): TemplatePart[] => {
+  const parts: TemplatePart[] = [];
+  let at = 0;
+  while (at < source.length) {
+    const open = source.indexOf("{", at);
+    const text = source.slice(at, open === -1 ? source.length : open);
+    checkLiteral(text, source);
+    if (text !== "") parts.push(Object.freeze({ kind: "literal", text }));
+    if (open === -1) return parts;
+    const close = source.indexOf("}", open);
+    if (close === -1) invalidTemplate(source, `the brace before "${source.slice(open + 1)}" is never closed.`);
+    parts.push(parseField(source.slice(open + 1, close), source, dialect));
+    at = close + 1;
+  }
+  return parts;
+};
+
+const checkNeighbours = (source: string, delimiter: string, parts: readonly TemplatePart[]): void => {
+  for (const [index, part] of parts.entries()) {
+    const before = parts[index - 1];
+    if (before?.kind !== "field") continue;
+    if (part.kind === "field") invalidTemplate(source, `nothing stands between {${before.path}} and {${part.path}}; put "${delimiter}" there.`);
+    if (part.kind === "literal" && !part.text.startsWith(delimiter)) {
+      invalidTemplate(source, `"${part.text}" follows {${before.path}} but does not begin with the delimiter "${delimiter}", so nothing ends the field.`);
+    }
+  }
+};
+
+/**
+ * Parses a key template such as `TEACHER#{to.teacherId}#CLASS#{class}`. A field is `{path}` or
+ * `{path:format}`, the format one of `text` (the default), `number`, `plain`, `date`, `boolean`, a
+ * width such as `6`, `shard(16)`, or a choice such as `6|text`.
+ *
+ * @throws {schema.invalidModel} when the source or the delimiter is malformed
+ * @example
+ * ```ts
+ * const key = parseTemplate("STUDENT#{studentId}", { delimiter: "#", escapes: true });
+ * renderTemplate(key, { studentId: "S1" }); // "STUDENT#S1"
+ * ```
+ */
+export const parseTemplate = (source: string, options: KeyDialect): Template => {
+  const { delimiter, escapes } = options;
+  checkDelimiter(source, options);
+  if (source === "") invalidTemplate(source, "it is empty; a key needs at least one character.");
+  const parts = parseParts(source, options);
+  checkNeighbours(source, delimiter, parts);
+  const places = parts.filter((part) => part.kind === "field");
+  const fields = Object.freeze([...new Set(places.map((place) => place.path))]);
+  const readable = places.filter((place) => place.format.kind !== "shard").map((place) => place.path);
+  const repeats = new Set(readable).size < readable.length;
+  return Object.freeze({ kind: "template", source, delimiter, escapes, parts: Object.freeze(parts), fields, repeats });
+};

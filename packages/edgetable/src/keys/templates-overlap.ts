@@ -1,0 +1,104 @@
+import { unreachable } from "../util/invariant.ts";
+import { decodeFormat } from "./field-codec.ts";
+import type { FieldFormat } from "./field-format.ts";
+import type { Template } from "./key-template.ts";
+
+/** What stands between two delimiters: a fixed text, and at most one field after it. */
+interface Segment {
+  readonly fixed: string;
+  readonly format: FieldFormat | undefined;
+}
+
+/** A coarse outline of a format's texts: their alphabet, and their shortest and longest length. */
+interface Outline {
+  readonly alphabet: "any" | "digits" | "number" | "boolean" | "date";
+  readonly shortest: number;
+  readonly longest: number;
+}
+
+const segmentsOf = (template: Template): Segment[] => {
+  const segments: Segment[] = [];
+  let fixed = "";
+  let format: FieldFormat | undefined;
+  for (const part of template.parts) {
+    if (part.kind === "field") {
+      format = part.format;
+      continue;
+    }
+    const pieces = part.text.split(template.delimiter);
+    fixed += pieces[0] ?? "";
+    for (const piece of pieces.slice(1)) {
+      segments.push({ fixed, format });
+      fixed = piece;
+      format = undefined;
+    }
+  }
+  return [...segments, { fixed, format }];
+};
+
+const outlineOf = (format: Exclude<FieldFormat, { kind: "either" }>): Outline => {
+  switch (format.kind) {
+    case "text":
+      return { alphabet: "any", shortest: 1, longest: Infinity };
+    case "number":
+      return { alphabet: "number", shortest: 1, longest: Infinity };
+    case "padded":
+      return { alphabet: "digits", shortest: format.width, longest: format.width };
+    case "plain":
+      return { alphabet: "digits", shortest: 1, longest: Infinity };
+    case "date":
+      return { alphabet: "date", shortest: 24, longest: 24 };
+    case "boolean":
+      return { alphabet: "boolean", shortest: 4, longest: 5 };
+    case "shard":
+      return { alphabet: "digits", shortest: String(format.count - 1).length, longest: String(format.count - 1).length };
+    default:
+      return unreachable(format);
+  }
+};
+
+const formatsOverlap = (a: FieldFormat, b: FieldFormat): boolean => {
+  if (a.kind === "either") return a.formats.some((one) => formatsOverlap(one, b));
+  if (b.kind === "either") return b.formats.some((one) => formatsOverlap(a, one));
+  const left = outlineOf(a);
+  const right = outlineOf(b);
+  if (left.shortest > right.longest || right.shortest > left.longest) return false;
+  return left.alphabet === "any" || right.alphabet === "any" || left.alphabet === right.alphabet;
+};
+
+const first: Readonly<Record<Outline["alphabet"], RegExp>> = {
+  any: /^/,
+  digits: /^-?\d*$/,
+  number: /^(?:o|[np]\d*z?)$/,
+  boolean: /^(?:t|tr|tru|true|f|fa|fal|fals|false)$/,
+  date: /^[\d:.TZ-]+$/,
+};
+
+/** Whether some text of the format may begin with this one. */
+const mayBegin = (format: FieldFormat, text: string): boolean => {
+  if (format.kind === "either") return format.formats.some((one) => mayBegin(one, text));
+  const outline = outlineOf(format);
+  return text.length <= outline.longest && first[outline.alphabet].test(text);
+};
+
+const segmentsOverlap = (a: Segment, b: Segment, dialect: Template): boolean => {
+  const [long, short] = a.fixed.length >= b.fixed.length ? [a, b] : [b, a];
+  if (!long.fixed.startsWith(short.fixed)) return false;
+  const rest = long.fixed.slice(short.fixed.length);
+  if (short.format === undefined) return rest === "" && long.format === undefined;
+  if (long.format === undefined) return rest !== "" && decodeFormat(short.format, rest, dialect) !== undefined;
+  return rest === "" ? formatsOverlap(long.format, short.format) : mayBegin(short.format, rest);
+};
+
+const leadOf = (template: Template): string => (template.parts[0]?.kind === "literal" ? template.parts[0].text : "");
+
+/**
+ * Whether one and the same key could be made by both templates: exact for fixed texts and for fields
+ * of different alphabets or widths, else true when unsure.
+ */
+export const templatesOverlap = (a: Template, b: Template): boolean => {
+  if (a.delimiter !== b.delimiter || a.escapes !== b.escapes) return leadOf(a).startsWith(leadOf(b)) || leadOf(b).startsWith(leadOf(a));
+  const left = segmentsOf(a);
+  const right = segmentsOf(b);
+  return left.length === right.length && left.every((segment, index) => segmentsOverlap(segment, right[index] ?? segment, a));
+};
