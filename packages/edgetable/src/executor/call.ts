@@ -1,0 +1,41 @@
+import type { Cost, SentRequest } from "./meter.ts";
+
+export interface RunOptions {
+  /** Ends the call when it is aborted. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds for the whole call, retries included, 1 to 86,400,000. @default 30,000 */
+  readonly deadline?: number;
+}
+
+/** What a call gave, and what it took. */
+export interface Report<T> {
+  readonly value: T;
+  readonly cost: Cost;
+  readonly requests: readonly SentRequest[];
+  /** Ids of nodes that edges point to and that have no item. */
+  readonly missing: readonly unknown[];
+}
+
+/**
+ * A call that has not been made yet. Awaiting it makes it, once; `explain` shows its plan without
+ * making it; `report` makes it and tells what it took.
+ */
+export interface Call<T, Plan = unknown> extends PromiseLike<T> {
+  explain(): Plan;
+  /** Makes the call with a signal or a deadline. */
+  run(options?: RunOptions): Promise<T>;
+  report(options?: RunOptions): Promise<Report<T>>;
+}
+
+/** A call over its two sides: what explains it and what makes it. */
+export const createCall = <T, Plan>(explain: () => Plan, make: (options: RunOptions) => Promise<Report<T>>): Call<T, Plan> => {
+  let made: Promise<T> | undefined;
+  const run = async (options: RunOptions = {}): Promise<T> => (await make(options)).value;
+  return {
+    explain,
+    run,
+    report: (options = {}) => make(options),
+    // oxlint-disable-next-line unicorn/no-thenable -- a call is made by awaiting it
+    then: (onFulfilled, onRejected) => (made ??= run()).then(onFulfilled, onRejected),
+  };
+};

@@ -1,0 +1,82 @@
+import type { ConsumedCapacity, Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
+
+/** One request that was sent, as hooks and reports see it. */
+export interface SentRequest {
+  readonly operation: Operation;
+  /** The index that was queried. */
+  readonly index: string | undefined;
+  readonly input: unknown;
+  /** Attempts made, the answered one included. */
+  readonly attempts: number;
+  /** Milliseconds from the first attempt to the answer. */
+  readonly duration: number;
+  /** Items that DynamoDB read to answer, before filters. */
+  readonly itemsRead: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+/** What a call consumed. */
+export interface Cost {
+  readonly requests: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+const READS: ReadonlySet<Operation> = new Set<Operation>(["GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"]);
+
+const capacityList = (value: ConsumedCapacity | readonly ConsumedCapacity[] | undefined): readonly ConsumedCapacity[] =>
+  value === undefined ? [] : Array.isArray(value) ? (value as readonly ConsumedCapacity[]) : [value as ConsumedCapacity];
+
+/** Capacity units of an answer, table and indexes together. */
+export const consumedUnits = (output: object): number => {
+  const consumed = "ConsumedCapacity" in output ? (output.ConsumedCapacity as ConsumedCapacity | readonly ConsumedCapacity[] | undefined) : undefined;
+  return capacityList(consumed).reduce((sum, one) => sum + (one.CapacityUnits ?? 0), 0);
+};
+
+const itemsRead = <O extends Operation>(operation: O, output: OperationOutputs[O]): number => {
+  switch (operation) {
+    case "GetItem":
+      return (output as OperationOutputs["GetItem"]).Item ? 1 : 0;
+    case "Query":
+    case "Scan":
+      return (output as OperationOutputs["Query"]).ScannedCount ?? (output as OperationOutputs["Query"]).Count ?? 0;
+    case "BatchGetItem":
+      return Object.values((output as OperationOutputs["BatchGetItem"]).Responses ?? {}).reduce((sum, items) => sum + items.length, 0);
+    case "TransactGetItems":
+      return ((output as OperationOutputs["TransactGetItems"]).Responses ?? []).filter((response) => response.Item).length;
+    default:
+      return 0;
+  }
+};
+
+/** Describes an answered request. */
+export const describeRequest = <O extends Operation>(
+  request: { readonly operation: O; readonly input: OperationInputs[O]; readonly attempts: number; readonly duration: number },
+  output: OperationOutputs[O],
+): SentRequest => {
+  const units = consumedUnits(output);
+  const reads = READS.has(request.operation);
+  return {
+    ...request,
+    index: (request.input as { readonly IndexName?: string }).IndexName,
+    itemsRead: itemsRead(request.operation, output),
+    readUnits: reads ? units : 0,
+    writeUnits: reads ? 0 : units,
+  };
+};
+
+/** Sums what a call's requests consumed. */
+export class Meter {
+  readonly requests: SentRequest[] = [];
+
+  get cost(): Cost {
+    let readUnits = 0;
+    let writeUnits = 0;
+    for (const request of this.requests) {
+      readUnits += request.readUnits;
+      writeUnits += request.writeUnits;
+    }
+    return { requests: this.requests.length, readUnits, writeUnits };
+  }
+}

@@ -1,0 +1,116 @@
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
+import type { Transport } from "../transport/transport.ts";
+import type { Effects } from "./effects.ts";
+import { limitConcurrency } from "./limit-concurrency.ts";
+import { describeRequest, type Meter, type SentRequest } from "./meter.ts";
+
+/** How requests are repeated. */
+export interface RetryPolicy {
+  /** Attempts for one request, 1 to 100. @default 10 */
+  readonly attempts: number;
+  /** Longest wait before the first retry, in milliseconds; it doubles with each. @default 25 */
+  readonly baseDelay: number;
+  /** Longest wait before any retry, in milliseconds. @default 5,000 */
+  readonly maxDelay: number;
+}
+
+/** What one call brings along. */
+export interface CallContext {
+  readonly meter: Meter;
+  readonly signal?: AbortSignal | undefined;
+  /** Time (as `Effects.now` tells it) after which nothing is tried again. */
+  readonly deadline: number;
+}
+
+/** One open connection to a table: everything that the executor needs, and nothing of a single call. */
+export interface Session {
+  readonly catalog: Catalog;
+  readonly effects: Effects;
+  /**
+   * Sends a request until it is answered, with jittered exponential backoff inside the deadline. An
+   * error that follows an attempt which may have taken effect carries `details.afterAmbiguity`.
+   */
+  send<O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]>;
+  close(): Promise<void>;
+}
+
+export interface SessionOptions {
+  readonly catalog: Catalog;
+  readonly transport: Transport;
+  readonly effects: Effects;
+  readonly retry?: Partial<RetryPolicy> | undefined;
+  /** Requests under way at the same time, 1 to 1,000. @default 32 */
+  readonly concurrency?: number | undefined;
+  /** Milliseconds for one attempt. @default 10,000 */
+  readonly requestTimeout?: number | undefined;
+  readonly onRequest?: ((request: SentRequest) => void) | undefined;
+}
+
+const defaultRetry: RetryPolicy = { attempts: 10, baseDelay: 25, maxDelay: 5000 };
+
+interface Attempts {
+  made: number;
+  ambiguous: boolean;
+}
+
+const isAmbiguous = (error: EdgetableError): boolean => error.details["ambiguous"] === true;
+
+// Full jitter: "Exponential Backoff And Jitter", AWS Architecture Blog.
+const waitBefore = (retry: RetryPolicy, attempt: number, random: number): number =>
+  random * Math.min(retry.maxDelay, retry.baseDelay * 2 ** (attempt - 1));
+
+const finalError = (error: unknown, attempts: Attempts): unknown => {
+  if (!isEdgetableError(error) || !attempts.ambiguous) return error;
+  return new EdgetableError(error.code, error.message, {
+    details: { ...error.details, afterAmbiguity: true, attempts: attempts.made },
+    cause: error.cause ?? error,
+    retryable: error.retryable,
+    ...(error.request ? { request: error.request } : {}),
+  });
+};
+
+/** Opens a session over a transport. */
+export const createSession = (options: SessionOptions): Session => {
+  const { catalog, transport, effects, onRequest } = options;
+  const retry: RetryPolicy = { ...defaultRetry, ...options.retry };
+  const enter = limitConcurrency(options.concurrency ?? 32);
+  const timeout = options.requestTimeout ?? 10_000;
+
+  const mayRetry = (error: unknown, attempts: Attempts, context: CallContext, wait: number): boolean =>
+    isEdgetableError(error) && error.retryable && attempts.made < retry.attempts && effects.now() + wait < context.deadline;
+
+  const attempt = async <O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]> => {
+    if (context.signal?.aborted) throw new EdgetableError("execute.aborted", `${operation} was aborted before it was sent.`);
+    const left = Math.max(1, Math.min(timeout, context.deadline - effects.now()));
+    return transport.send(operation, input, { signal: context.signal, timeout: left });
+  };
+
+  const sendUntilAnswered = async <O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]> => {
+    const started = effects.now();
+    const attempts: Attempts = { made: 0, ambiguous: false };
+    for (;;) {
+      attempts.made++;
+      try {
+        const output = await attempt(operation, input, context);
+        const sent = describeRequest({ operation, input, attempts: attempts.made, duration: effects.now() - started }, output);
+        context.meter.requests.push(sent);
+        onRequest?.(sent);
+        return output;
+      } catch (error) {
+        const wait = waitBefore(retry, attempts.made, effects.random());
+        if (!mayRetry(error, attempts, context, wait)) throw finalError(error, attempts);
+        attempts.ambiguous ||= isAmbiguous(error as EdgetableError);
+        await effects.sleep(wait, context.signal);
+      }
+    }
+  };
+
+  return {
+    catalog,
+    effects,
+    send: (operation, input, context) => enter(() => sendUntilAnswered(operation, input, context)),
+    close: async () => transport.close(),
+  };
+};

@@ -1,0 +1,92 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { AttributeValue } from "../transport/operations.ts";
+
+const unsupported = (path: string, value: unknown, why: string): EdgetableError =>
+  new EdgetableError("request.unsupportedValue", `"${path}" is ${why}, which DynamoDB cannot store.`, { details: { path, value } });
+
+const encodeNumber = (value: number, path: string): AttributeValue => {
+  if (!Number.isFinite(value)) throw unsupported(path, value, `the number ${value}`);
+  return { N: String(value) };
+};
+
+const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue => {
+  const members = [...value];
+  const first = members[0];
+  if (first === undefined) throw unsupported(path, value, "an empty set: leave the attribute out instead");
+  if (members.some((member) => typeof member !== typeof first)) throw unsupported(path, value, "a set of mixed types");
+  if (typeof first === "string") return { SS: members as string[] };
+  if (typeof first === "number" || typeof first === "bigint") return { NS: members.map(String) };
+  if (members.every((member) => member instanceof Uint8Array)) return { BS: members.map((bytes) => toBase64(bytes)) };
+  throw unsupported(path, value, "a set of something else than text, numbers or bytes");
+};
+
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
+
+const encodeMap = (value: object, path: string): AttributeValue => {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) throw unsupported(path, value, `an instance of ${value.constructor.name}`);
+  const map: Record<string, AttributeValue> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== undefined) map[name] = encodeValue(member, `${path}.${name}`);
+  }
+  return { M: map };
+};
+
+const encodeObject = (value: object, path: string): AttributeValue => {
+  if (Array.isArray(value)) return { L: value.map((member: unknown, at) => encodeValue(member, `${path}[${at}]`)) };
+  if (value instanceof Uint8Array) return { B: toBase64(value) };
+  if (value instanceof Set) return encodeSet(value, path);
+  if (value instanceof Date) throw unsupported(path, value, "a Date: declare it in `dates`, or store ISO 8601 text");
+  return encodeMap(value, path);
+};
+
+/**
+ * The DynamoDB form of a value: text, finite numbers, bigints, booleans, null, bytes, sets, arrays and
+ * plain objects.
+ *
+ * @throws {request.unsupportedValue} for anything else.
+ */
+export const encodeValue = (value: unknown, path: string): AttributeValue => {
+  switch (typeof value) {
+    case "string":
+      return { S: value };
+    case "number":
+      return encodeNumber(value, path);
+    case "boolean":
+      return { BOOL: value };
+    case "bigint":
+      return { N: String(value) };
+    case "object":
+      return value === null ? { NULL: true } : encodeObject(value, path);
+    default:
+      throw unsupported(path, value, `a ${typeof value}`);
+  }
+};
+
+// A number that a double cannot hold comes back as bigint when it is whole; a fraction is rounded, as
+// it is by every JavaScript client.
+const decodeNumber = (text: string): number | bigint => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) || !/^-?\d+$/.test(text) ? value : BigInt(text);
+};
+
+const decodeMap = (map: Readonly<Record<string, AttributeValue>>): Record<string, unknown> => {
+  const value: Record<string, unknown> = {};
+  for (const name in map) value[name] = decodeValue(map[name] as AttributeValue);
+  return value;
+};
+
+/** The JavaScript value of DynamoDB's form: the inverse of {@link encodeValue}. */
+export const decodeValue = (value: AttributeValue): unknown => {
+  if ("S" in value) return value.S;
+  if ("N" in value) return decodeNumber(value.N);
+  if ("BOOL" in value) return value.BOOL;
+  if ("M" in value) return decodeMap(value.M);
+  if ("L" in value) return value.L.map(decodeValue);
+  if ("NULL" in value) return null;
+  if ("SS" in value) return new Set(value.SS);
+  if ("NS" in value) return new Set(value.NS.map(decodeNumber));
+  if ("B" in value) return fromBase64(value.B);
+  return new Set(value.BS.map(fromBase64));
+};

@@ -1,0 +1,178 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { keyBytes, readTemplate, renderTemplate, templateMatches } from "../keys/template.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Shape } from "../schema/shape.ts";
+import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { decodeValue, encodeValue } from "./attribute-value.ts";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+// "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas.
+const PARTITION_KEY_BYTES = 2048;
+const SORT_KEY_BYTES = 1024;
+
+/** Name of the attribute that counts an item's writes. */
+export const VERSION = "version";
+
+const limitOf = (catalog: Catalog, attribute: string): number => {
+  const partition = attribute === catalog.index.partitionKey || catalog.indexes.some((index) => index.partitionKey === attribute);
+  return partition ? PARTITION_KEY_BYTES : SORT_KEY_BYTES;
+};
+
+const checkLength = (catalog: Catalog, attribute: string, text: string): void => {
+  // A UTF-16 unit takes at most three bytes in UTF-8: short texts need no count.
+  if (text.length * 3 <= SORT_KEY_BYTES) return;
+  const bytes = keyBytes(text);
+  const limit = limitOf(catalog, attribute);
+  if (bytes <= limit) return;
+  const message = `The key attribute "${attribute}" would be ${bytes} bytes; DynamoDB allows ${limit}. Shorten the id.`;
+  throw new EdgetableError("keys.tooLong", message, { details: { attribute, bytes, limit, text } });
+};
+
+/**
+ * The text of one computed attribute of a row.
+ *
+ * @throws {keys.incomplete} when a field that it needs is missing and the attribute is not declared sparse.
+ */
+export const keyText = (catalog: Catalog, shape: Shape, attribute: string, row: Row): string | undefined => {
+  const template = shape.keys[attribute];
+  if (!template) return undefined;
+  const text = renderTemplate(template, row);
+  if (text === undefined) {
+    if (shape.sparse.includes(attribute)) return undefined;
+    throw new EdgetableError(
+      "keys.incomplete",
+      `"${shape.definition}" needs ${template.fields.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give every one of them.`,
+      { details: { attribute, template: template.source, row } },
+    );
+  }
+  checkLength(catalog, attribute, text);
+  return text;
+};
+
+/** The table key of a row. */
+export const keyOf = (catalog: Catalog, shape: Shape, row: Row): Key => {
+  const { partitionKey, sortKey } = catalog.index;
+  const key: Record<string, AttributeValue> = { [partitionKey]: { S: keyText(catalog, shape, partitionKey, row) ?? "" } };
+  if (sortKey !== undefined) key[sortKey] = { S: keyText(catalog, shape, sortKey, row) ?? "" };
+  return key;
+};
+
+/** Every computed attribute of a row, and its type attribute. */
+export const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<string, AttributeValue> => {
+  const item: Record<string, AttributeValue> = {};
+  for (const attribute in shape.keys) {
+    const text = keyText(catalog, shape, attribute, row);
+    if (text !== undefined) item[attribute] = { S: text };
+  }
+  if (catalog.typeAttribute !== undefined && shape.typeValue !== undefined) item[catalog.typeAttribute] = { S: shape.typeValue };
+  return item;
+};
+
+/** The stored form of one field that has an attribute of its own. */
+export const encodeField = (shape: Shape, field: string, value: unknown): AttributeValue =>
+  value instanceof Date && shape.dates.includes(field) ? { S: value.toISOString() } : encodeValue(value, field);
+
+const isEnd = (shape: Shape, field: string): boolean => shape.kind === "edge" && (field === "from" || field === "to");
+
+/** The field's own attribute in the item, or undefined when computed attributes carry it. */
+export const attributeOf = (shape: Shape, field: string): string | undefined =>
+  shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
+
+/**
+ * The item of a row.
+ *
+ * @throws {keys.incomplete} rather than writing a partial key.
+ */
+export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
+  const item = computedAttributes(catalog, shape, row);
+  for (const field in row) {
+    const value = row[field];
+    if (value === undefined || isEnd(shape, field)) continue;
+    if (shape.holds && !shape.holds.includes(field) && field !== VERSION) continue;
+    const attribute = attributeOf(shape, field);
+    if (attribute !== undefined) item[attribute] = encodeField(shape, field, value);
+  }
+  return item;
+};
+
+const place = (row: Record<string, unknown>, path: string, value: unknown): void => {
+  const dot = path.indexOf(".");
+  if (dot < 0) {
+    row[path] = value;
+    return;
+  }
+  const end = path.slice(0, dot);
+  const nested = (row[end] ??= {}) as Record<string, unknown>;
+  nested[path.slice(dot + 1)] = value;
+};
+
+const readSources = (shape: Shape, item: Item, row: Record<string, unknown>): void => {
+  for (const { attribute, template } of shape.sources) {
+    const value = item[attribute];
+    if (value === undefined || !("S" in value)) continue;
+    const fields = readTemplate(template, value.S);
+    if (fields === undefined) {
+      throw new EdgetableError("keys.unreadable", `"${attribute}" is "${value.S}", which is not of the form ${template.source}.`, {
+        details: { attribute, text: value.S, template: template.source, shape: shape.id },
+      });
+    }
+    for (const path in fields) place(row, path, fields[path]);
+  }
+};
+
+const reviveDates = (shape: Shape, row: Record<string, unknown>): void => {
+  for (const field of shape.dates) {
+    const value = row[field];
+    if (typeof value === "string") row[field] = new Date(value);
+  }
+};
+
+const aliased = (shape: Shape, own: Record<string, unknown>): Record<string, unknown> => {
+  const row: Record<string, unknown> = { from: {}, to: {} };
+  for (const path in shape.alias) place(row, path, own[shape.alias[path] as string]);
+  return row;
+};
+
+/** The node's row of an item, where the shape is a reference edge, else the shape's own row. */
+export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item): Record<string, unknown> => {
+  const row: Record<string, unknown> = {};
+  readSources(shape, item, row);
+  for (const attribute in item) {
+    if (attribute in shape.keys || attribute === catalog.typeAttribute) continue;
+    row[shape.fields[attribute] ?? attribute] = decodeValue(item[attribute] as AttributeValue);
+  }
+  if (shape.dates.length > 0) reviveDates(shape, row);
+  return row;
+};
+
+/** The row of an item: the inverse of {@link encodeItem}. */
+export const decodeItem = (catalog: Catalog, shape: Shape, item: Item): Record<string, unknown> => {
+  const row = decodeOwn(catalog, shape, item);
+  return shape.role === "reference" ? aliased(shape, row) : row;
+};
+
+const textOf = (item: Item, attribute: string | undefined): string | undefined => {
+  const value = attribute === undefined ? undefined : item[attribute];
+  return value && "S" in value ? value.S : undefined;
+};
+
+/** Whether an item is of the shape: by its type attribute and by the form of its table key. */
+export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean => {
+  if (catalog.typeAttribute !== undefined) {
+    const type = textOf(item, catalog.typeAttribute);
+    if (type !== undefined && type !== shape.typeValue) return false;
+  }
+  for (const attribute of [catalog.index.partitionKey, catalog.index.sortKey]) {
+    const template = attribute === undefined ? undefined : shape.keys[attribute];
+    const text = textOf(item, attribute);
+    if (template && (text === undefined || !templateMatches(template, text))) return false;
+  }
+  return true;
+};
+
+/** The shape of an item among the given ones, or undefined when it is none of them. */
+export const shapeOf = (catalog: Catalog, shapes: readonly Shape[], item: Item): Shape | undefined => {
+  for (const shape of shapes) if (isOfShape(catalog, shape, item)) return shape;
+  return undefined;
+};

@@ -1,0 +1,86 @@
+import { parseTemplate, type FieldFormat, type Template } from "../keys/template.ts";
+import type { ItemLayout, Layout } from "./layout.ts";
+import type { KeySource, Shape } from "./shape.ts";
+
+/** What a `{macro}` in a layout's key template stands for, such as `from` for the source's key. */
+export type Macros = Readonly<Record<string, string>>;
+
+const field = /\{([^{}]*)\}/g;
+
+/** The same template with each field's path under a prefix: `A#{x:6}` under `to` is `A#{to.x:6}`. */
+export const underPath = (prefix: string, source: string): string => source.replace(field, (_, path: string) => `{${prefix}.${path}}`);
+
+/** The same template with fields renamed, formats kept. */
+export const withFieldNames = (source: string, names: Readonly<Record<string, string>>): string =>
+  source.replace(field, (_, text: string) => {
+    const [name = "", ...format] = text.split(":");
+    return `{${[names[name] ?? name, ...format].join(":")}}`;
+  });
+
+const expand = (source: string, macros: Macros): string =>
+  source.replace(field, (whole, name: string) => macros[name] ?? whole);
+
+const readable = (format: FieldFormat): boolean => format.kind !== "shard";
+
+const carriedBy = (template: Template): readonly string[] =>
+  template.parts.flatMap((part) => (part.kind === "field" && readable(part.format) ? [part.path] : []));
+
+const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
+
+/** What {@link buildShape} needs beside the layout. */
+export interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "bytes"> {
+  readonly holds?: readonly string[] | undefined;
+  readonly macros: Macros;
+  /** Template of the partition key where the item's layout does not give one. */
+  readonly partition: string;
+  readonly sort?: string;
+  readonly item: ItemLayout | undefined;
+}
+
+const templatesOf = (seed: ShapeSeed, layout: Layout, escapes: boolean): Record<string, Template> => {
+  const sources: Record<string, string> = { [layout.partitionKey]: seed.partition };
+  if (seed.sort !== undefined) sources[layout.sortKey] = seed.sort;
+  Object.assign(sources, seed.item?.keys);
+  const delimiterOf = (attribute: string): string => seed.item?.delimiters?.[attribute] ?? layout.delimiter ?? "#";
+  return Object.fromEntries(
+    Object.entries(sources).map(([attribute, source]) => [
+      attribute,
+      parseTemplate(expand(source, seed.macros), { delimiter: delimiterOf(attribute), escapes }),
+    ]),
+  );
+};
+
+// The table's keys come first and are read for whatever they carry; other computed attributes only
+// for fields that no earlier one carries. In Edgetable's own layout nothing but the table's keys
+// carries a field, so that an index can be dropped or added without touching the rest of the item.
+const sourcesOf = (keys: Readonly<Record<string, Template>>, tableKeys: readonly string[], escapes: boolean): readonly KeySource[] => {
+  const known = new Set<string>();
+  const order = [...tableKeys, ...Object.keys(keys).filter((name) => !tableKeys.includes(name))];
+  return order.flatMap((attribute) => {
+    const template = keys[attribute];
+    if (!template || (escapes && !tableKeys.includes(attribute))) return [];
+    const fresh = carriedBy(template).filter((path) => !known.has(path));
+    for (const path of fresh) known.add(path);
+    return fresh.length > 0 ? [{ attribute, template }] : [];
+  });
+};
+
+/** Resolves one kind of item against the layout. */
+export const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape => {
+  const { macros: _macros, partition: _partition, sort: _sort, item, ...identity } = seed;
+  const keys = templatesOf(seed, layout, escapes);
+  const sources = sourcesOf(keys, [layout.partitionKey, layout.sortKey], escapes);
+  const stored = item?.attributes ?? {};
+  return Object.freeze({
+    ...identity,
+    typeValue: layout.typeAttribute === undefined ? undefined : (item?.type ?? seed.definition),
+    keys,
+    sparse: item?.sparse ?? [],
+    stored,
+    fields: Object.fromEntries(Object.entries(stored).map(([name, attribute]) => [attribute, name])),
+    carried: unique(sources.flatMap(({ template }) => carriedBy(template))),
+    sources,
+    holds: seed.holds,
+    alias: undefined,
+  });
+};

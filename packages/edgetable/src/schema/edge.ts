@@ -1,0 +1,105 @@
+import type { AnySchema, SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
+
+/** How many edges of the type a node may have: `many-to-one` means at most one `to` for each `from`. */
+export type Multiplicity = "one-to-one" | "one-to-many" | "many-to-one" | "many-to-many";
+
+/** What happens to the edges when the node at one end is deleted. */
+export type OnDelete = "restrict" | "cascade" | "leave";
+
+/** Where an edge lives: one item, an item in each end's partition, or inside its source node's item. */
+export type EdgeStorage = "once" | "twice" | "reference";
+
+export interface EdgeSettings<Attribute extends string = string> {
+  /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
+  readonly key?: readonly Attribute[];
+  /** True when the edge has no direction: it is written in both partitions, always together. @default false */
+  readonly symmetric?: boolean;
+  /** @default "many-to-many" */
+  readonly multiplicity?: Multiplicity;
+  /** The most edges of the type at one node, 1 to 1,000,000; `from` limits a source, `to` a target. */
+  readonly maxDegree?: { readonly from?: number; readonly to?: number };
+  /** What deleting the source (`from`) or the target (`to`) does to the edge. @default "leave" */
+  readonly onDelete?: { readonly from?: OnDelete; readonly to?: OnDelete };
+  /**
+   * Whether linking checks, in the same transaction, that both ends exist. An end without an item of
+   * its own is never checked. @default "checked"
+   */
+  readonly ends?: "checked" | "unchecked";
+  readonly immutable?: readonly Attribute[];
+  readonly version?: boolean;
+  readonly ttl?: Attribute;
+  readonly dates?: readonly Attribute[];
+  /** For `stored: "twice"`: which attributes each copy carries. Without it both carry all. */
+  readonly sides?: { readonly from: readonly Attribute[]; readonly to: readonly Attribute[] };
+  /** For `stored: "reference"`: the source's attribute for each id field of the target, where the names differ. */
+  readonly by?: Readonly<Record<string, string>>;
+  /** What the planner assumes: edges at one node in either direction, and bytes of one edge item. */
+  readonly expect?: { readonly from?: number; readonly to?: number; readonly bytes?: number };
+}
+
+export interface EdgeTypes<Row, Input, KeyField extends string> {
+  readonly row: Row;
+  readonly input: Input;
+  readonly key: { readonly [Field in KeyField & keyof Row]: Row[Field] };
+  readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
+}
+
+export interface EdgeDefinition<
+  From extends string,
+  To extends string,
+  Row,
+  Input,
+  KeyField extends string,
+  Order extends string | undefined,
+  Stored extends EdgeStorage,
+> extends Omit<EdgeSettings, "key"> {
+  readonly kind: "edge";
+  readonly from: From | readonly From[];
+  readonly to: To | readonly To[];
+  readonly schema: StandardSchema<Input, Row> | undefined;
+  readonly key?: readonly KeyField[];
+  readonly orderBy: Order;
+  readonly stored?: Stored;
+  readonly "~from": From;
+  readonly "~to": To;
+  readonly "~types": EdgeTypes<Row, Input, KeyField>;
+}
+// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
+export type AnyEdge = EdgeDefinition<string, string, any, any, string, string | undefined, EdgeStorage>;
+
+type EmptySchema = StandardSchema<object, object>;
+type Attributes<Schema extends AnySchema> = keyof SchemaOutput<Schema> & string;
+
+/** An attribute to order by: its name when it is text, with its format (`"rank:number"`) when it is not. */
+export type OrderOf<Row> = {
+  [Field in keyof Row & string]-?: NonNullable<Row[Field]> extends string ? Field | `${Field}:text` : `${Field}:${string}`;
+}[keyof Row & string];
+
+/**
+ * Declares an edge type.
+ *
+ * @param options `from` and `to` name one node type or several. `orderBy` names the attribute in whose
+ * order neighbours come back, in either direction; one that is not text says its format, as in a key:
+ * `"rank:number"`, `"place:6"`, `"at:date"`.
+ * @example
+ * const enrolledIn = edge({ from: "student", to: "course", schema: z.object({ enrolledAt: z.string() }), orderBy: "enrolledAt" });
+ */
+export const edge = <
+  const From extends string,
+  const To extends string,
+  Schema extends AnySchema = EmptySchema,
+  const KeyField extends Attributes<Schema> = never,
+  const Order extends OrderOf<SchemaOutput<Schema>> | undefined = undefined,
+  const Stored extends EdgeStorage = "once",
+>(
+  options: Omit<EdgeSettings<Attributes<Schema>>, "key"> & {
+    readonly from: From | readonly From[];
+    readonly to: To | readonly To[];
+    readonly schema?: Schema;
+    readonly key?: readonly KeyField[];
+    readonly orderBy?: Order;
+    /** @default "once" */
+    readonly stored?: Stored;
+  },
+): EdgeDefinition<From, To, SchemaOutput<Schema>, SchemaInput<Schema>, KeyField, Order, Stored> =>
+  Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, ...options }) as never;

@@ -1,0 +1,48 @@
+/** What an index copies of each item: everything, only the keys, or the keys and the named attributes. */
+export type IndexProjection = "ALL" | "KEYS_ONLY" | readonly string[];
+
+export interface IndexLayout {
+  readonly partitionKey: string;
+  readonly sortKey?: string;
+  /** @default "ALL" */
+  readonly projection?: IndexProjection;
+}
+
+/** How the items of one definition are written. */
+export interface ItemLayout {
+  /** The value of the type attribute. @default the definition's name */
+  readonly type?: string;
+  /** Stored attribute name for a schema attribute, where the two differ. */
+  readonly attributes?: Readonly<Record<string, string>>;
+  /**
+   * Attributes that are computed from others, as templates: table keys, index keys, sort strings. A
+   * field that appears here is read back from here and not stored a second time. `{key}` stands for
+   * the node's own key, `{from}` and `{to}` for the keys of an edge's ends, `{owner}` for a part's node.
+   */
+  readonly keys?: Readonly<Record<string, string>>;
+  /** Delimiter of one computed attribute, where it is not the layout's. */
+  readonly delimiters?: Readonly<Record<string, string>>;
+  /** Computed attributes that are left out when a field they need is missing, instead of refusing the write. */
+  readonly sparse?: readonly string[];
+}
+
+export interface EdgeLayout extends ItemLayout {
+  /** The copy in the target's partition, of an edge that is symmetric or stored twice. */
+  readonly mirror?: ItemLayout;
+}
+
+/** The physical side of a model: attribute names, delimiters, where items sit, what serves which index. */
+export interface Layout {
+  readonly partitionKey: string;
+  readonly sortKey: string;
+  /** The attribute that tells item types apart; without one, the key templates do. */
+  readonly typeAttribute?: string;
+  /** Between the parts of a key. @default "#" */
+  readonly delimiter?: string;
+  /** True when ids are unique across all node types, so that two types may share a key space. @default false */
+  readonly sharedIds?: boolean;
+  readonly indexes?: Readonly<Record<string, IndexLayout>>;
+  readonly nodes?: Readonly<Record<string, ItemLayout>>;
+  readonly edges?: Readonly<Record<string, EdgeLayout>>;
+  readonly parts?: Readonly<Record<string, ItemLayout>>;
+}

@@ -1,0 +1,64 @@
+import type { AnySchema, SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
+
+/** The attribute names inside the braces of a key template: `"A#{x}#{n:6}"` gives `"x" | "n"`. */
+export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}}${infer Rest}`
+  ? (Field extends `${infer Name}:${string}` ? Name : Field) | FieldsOf<Rest>
+  : never;
+
+/** A sentence for the first field of a key template that the schema does not have, else `unknown`. */
+export type KeyCheck<Key extends string, Row> = [Exclude<FieldsOf<Key>, keyof Row>] extends [never]
+  ? unknown
+  : { readonly key: `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.` };
+
+export interface NodeTypes<Key extends string, Row, Input> {
+  readonly id: { readonly [Field in FieldsOf<Key> & keyof Row]: Row[Field] };
+  readonly row: Row;
+  readonly input: Input;
+  readonly changes: { readonly [Field in Exclude<keyof Row, FieldsOf<Key>>]?: Row[Field] | undefined };
+}
+
+/** What the model says of a node type, beside its key and schema. */
+export interface NodeSettings<Attribute extends string = string> {
+  /** Attributes that no other node of the type may share; each is guarded by a marker item. */
+  readonly unique?: readonly Attribute[];
+  /** Attributes that may never change after creation (beside those in the key). */
+  readonly immutable?: readonly Attribute[];
+  /** Keeps a `version` number on the item that every write raises by one. @default false */
+  readonly version?: boolean;
+  /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
+  readonly ttl?: Attribute;
+  /** Attributes whose values are `Date`s: stored as ISO 8601 text in UTC. */
+  readonly dates?: readonly Attribute[];
+  /** False for a node that has no item of its own and exists only as the end of edges. @default true */
+  readonly stored?: boolean;
+  /** True to place the node's own item in the reverse index too, beside its incoming edges. @default false */
+  readonly mirror?: boolean;
+  /** What the planner assumes of one item, in bytes, 1 to 409,600. @default 200 */
+  readonly expect?: { readonly bytes?: number };
+}
+
+export interface NodeDefinition<Key extends string, Row, Input> extends NodeSettings {
+  readonly kind: "node";
+  readonly key: Key;
+  readonly schema: StandardSchema<Input, Row>;
+  readonly "~types": NodeTypes<Key, Row, Input>;
+}
+// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
+export type AnyNode = NodeDefinition<string, any, any>;
+
+/**
+ * Declares a node type.
+ *
+ * @param options `key` is the template of its id, with attributes of the schema in braces, such as
+ * `"COURSE#{courseId}"`; `{n:number}`, `{n:6}` (zero-padded), `{at:date}` and `{flag:boolean}` say how
+ * an attribute that is not text is written. `schema` is any Standard Schema of an object.
+ * @example
+ * const course = node({ key: "COURSE#{courseId}", schema: z.object({ courseId: z.string(), name: z.string() }) });
+ */
+export const node = <const Key extends string, Schema extends AnySchema>(
+  options: NodeSettings<keyof SchemaOutput<Schema> & string> & { readonly key: Key; readonly schema: Schema } & KeyCheck<
+      Key,
+      SchemaOutput<Schema>
+    >,
+): NodeDefinition<Key, SchemaOutput<Schema>, SchemaInput<Schema>> =>
+  Object.freeze({ kind: "node", ...options }) as never;

@@ -1,0 +1,55 @@
+import type { Template } from "../keys/template.ts";
+import type { IndexProjection } from "./layout.ts";
+
+/** Where a shape's items can be queried: the table itself (`name` undefined) or one of its indexes. */
+export interface Index {
+  readonly name: string | undefined;
+  readonly partitionKey: string;
+  readonly sortKey: string | undefined;
+  readonly projection: IndexProjection;
+}
+
+/** A computed attribute that has to be read to give a row's carried fields back. */
+export interface KeySource {
+  readonly attribute: string;
+  readonly template: Template;
+}
+
+/**
+ * One kind of item, fully resolved: a node type, a part, or an edge type between two node types as it
+ * is written in one place. Everything that makes, finds or reads items looks at shapes and at nothing
+ * else of the model, so that reader and writer cannot disagree.
+ *
+ * Rows are plain objects: a node's attributes; a part's attributes with its owner's id fields; an
+ * edge's attributes with `from` and `to`. Template fields are paths into the row (`to.courseId`).
+ */
+export interface Shape {
+  /** Unique, such as `student`, `enrolledIn`, `likes(person>post)`, `billed:mirror`. */
+  readonly id: string;
+  readonly kind: "node" | "edge" | "part";
+  /** The name of the node, edge or part in the model. */
+  readonly definition: string;
+  /** For an edge, which copy this is; `reference` is an edge that lives inside its source's own item. */
+  readonly role: "own" | "mirror" | "reference";
+  /** Node types of an edge's ends; `from` of a part is its owner. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly typeValue: string | undefined;
+  /** Every computed attribute, the table's own keys first. */
+  readonly keys: Readonly<Record<string, Template>>;
+  readonly sparse: readonly string[];
+  /** Row field to stored attribute, where they differ, and back. */
+  readonly stored: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, string>>;
+  /** Fields that are read back from computed attributes and have no attribute of their own. */
+  readonly carried: readonly string[];
+  readonly sources: readonly KeySource[];
+  readonly dates: readonly string[];
+  /** For a copy that does not hold all of an edge's attributes: those that it holds. */
+  readonly holds: readonly string[] | undefined;
+  /** For `reference`: the source node's attribute for each field path of the edge. */
+  readonly alias: Readonly<Record<string, string>> | undefined;
+  readonly version: boolean;
+  /** Assumed bytes of one item, for predictions. */
+  readonly bytes: number;
+}
