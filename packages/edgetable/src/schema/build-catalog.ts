@@ -170,7 +170,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
   const edgeShapes = Object.values(edges).flatMap((entry) => [...entry.shapes, ...entry.mirrors]).filter((shape) => shape.role !== "reference");
   return Object.freeze({
     table: definition.table,
-    index: { name: undefined, partitionKey: layout.partitionKey, sortKey: layout.sortKey, projection: "ALL" },
+    index: { name: undefined, partitionKey: layout.partitionKey, sortKey: layout.sortKey, projection: "ALL" as const },
     indexes: indexesOf(layout),
     typeAttribute: layout.typeAttribute,
     layout,

@@ -1,0 +1,79 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { didYouMean } from "../util/did-you-mean.ts";
+
+/** How an attribute is compared. `eq` is what a bare value means. */
+export type ComparisonOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "beginsWith" | "contains" | "in" | "exists";
+
+const OPERATORS: readonly ComparisonOperator[] = ["eq", "ne", "lt", "lte", "gt", "gte", "between", "beginsWith", "contains", "in", "exists"];
+
+/** The comparisons of one attribute, as a caller writes them; a bare value means `eq`. */
+export interface Comparisons<T> {
+  readonly eq?: T;
+  readonly ne?: T;
+  readonly lt?: T;
+  readonly lte?: T;
+  readonly gt?: T;
+  readonly gte?: T;
+  /** Both ends included. */
+  readonly between?: readonly [T, T];
+  readonly beginsWith?: string;
+  /** A substring of text, or a member of a list or set. */
+  readonly contains?: unknown;
+  /** Any of the given values, 1 to 100 (Limits: IN takes 100 operands). */
+  readonly in?: readonly T[];
+  /** Whether the attribute is there at all. */
+  readonly exists?: boolean;
+}
+
+/** Conditions on the attributes of a row, all of which must hold. */
+export type Where<Row> = { readonly [Field in keyof Row]?: NonNullable<Row[Field]> | Comparisons<NonNullable<Row[Field]>> };
+
+/**
+ * One comparison of a plan. The value is not in it: `slot` says where in the call's parameters it
+ * stands, so that one plan serves every call of the same form.
+ */
+export interface Condition {
+  /** Path into the row, such as `enrolledAt` or `to.courseId`. */
+  readonly path: string;
+  readonly operator: ComparisonOperator;
+  readonly slot: number;
+}
+
+/** Conditions with the values that fill their slots. */
+export interface Conditions {
+  readonly conditions: readonly Condition[];
+  readonly values: readonly unknown[];
+}
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> => {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+};
+
+const checkOperator = (path: string, name: string): ComparisonOperator => {
+  if ((OPERATORS as readonly string[]).includes(name)) return name as ComparisonOperator;
+  throw new EdgetableError("plan.invalidOption", `"${name}" is no comparison of "${path}".${didYouMean(name, OPERATORS)}`, {
+    details: { path, operator: name },
+  });
+};
+
+/** Reads a `where` object; `nested` names the fields (`from`, `to`) whose objects hold paths, not comparisons. */
+export const readWhere = (where: Readonly<Record<string, unknown>>, nested: readonly string[] = [], slots = 0): Conditions => {
+  const conditions: Condition[] = [];
+  const values: unknown[] = [];
+  const add = (path: string, operator: ComparisonOperator, value: unknown): void => {
+    conditions.push({ path, operator, slot: slots + values.length });
+    values.push(value);
+  };
+  const read = (path: string, value: unknown): void => {
+    if (value === undefined) return;
+    if (!isPlain(value)) return add(path, "eq", value);
+    for (const [name, operand] of Object.entries(value)) if (operand !== undefined) add(path, checkOperator(path, name), operand);
+  };
+  for (const [field, value] of Object.entries(where)) {
+    if (!nested.includes(field)) read(field, value);
+    else for (const [name, inner] of Object.entries((value ?? {}) as object)) read(`${field}.${name}`, inner);
+  }
+  return { conditions, values };
+};
