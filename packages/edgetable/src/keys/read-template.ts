@@ -17,8 +17,8 @@ const scan = (template: Template, text: string, row?: Record<string, unknown>): 
     if (value === undefined) return false;
     at = end;
     if (row === undefined || part.format.kind === "shard") continue;
-    if (template.repeats && part.path in row && !sameValue(row[part.path], value)) return false;
-    row[part.path] = value;
+    if (!template.repeats || !(part.path in row)) row[part.path] = value;
+    else if (!sameValue(row[part.path], value)) return false;
   }
   return at === text.length;
 };

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { decodeField, encodeField } from "./encode-field.ts";
+import { parseTemplate } from "./parse-template.ts";
+
+const template = parseTemplate("P#{parent}#{value:number|text}", { delimiter: "#", escapes: true });
+
+test("the bound of a range is the field's own text", () => {
+  expect(encodeField(template, "value", 42)).toBe("p50142");
+  expect(encodeField(template, "parent", "a#b")).toBe("a$Sb");
+});
+
+test("the beginning of a text is the beginning of its key text", () => {
+  expect(encodeField(template, "parent", "a# b").startsWith(encodeField(template, "parent", "a#"))).toBe(true);
+});
+
+test("an empty text is a bound below every other", () => {
+  expect(encodeField(template, "parent", "")).toBe("");
+  expect(decodeField(template, "parent", "")).toBe("");
+});
+
+test("a field's text never holds the delimiter", () => {
+  expect(decodeField(template, "parent", "a#b")).toBeUndefined();
+});
+
+test("a field that the template does not have is our own fault", () => {
+  let caught: unknown;
+  try {
+    encodeField(template, "elsewhere", 1);
+  } catch (error) {
+    caught = error;
+  }
+  expect(isEdgetableError(caught, "invariant")).toBe(true);
+});
+
+test("a long value is shown in part", () => {
+  const number = parseTemplate("{n:number}", { delimiter: "#", escapes: true });
+  expect(() => encodeField(number, "n", "x".repeat(5000))).toThrow(`"${"x".repeat(80)}…"`);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { comparePrimary } from "./byte-order.ts";
+import { decodeNumber, encodeNumber } from "./number-text.ts";
+
+const textOf = (value: number | bigint): string => encodeNumber(value) as string;
+
+const ascending = [
+  -Number.MAX_VALUE, -1e300, -(10n ** 38n - 1n), -(2n ** 64n), -(2 ** 53), -1e10, -42.001, -42, -41.9, -10, -9, -4.2, -4, -1, -0.5, -1e-10,
+  -Number.MIN_VALUE, 0, Number.MIN_VALUE, 2.2250738585072014e-308, 1e-10, 0.1, 0.3, 0.1 + 0.2, 0.5, 1, 4, 4.2, 9, 10, 41.9, 42, 42.001, 420,
+  Number.MAX_SAFE_INTEGER, 2 ** 53, 9007199254740993n, 2n ** 64n, 10n ** 38n - 1n, 1e300, Number.MAX_VALUE,
+];
+
+test("numbers and bigints sort by value", () => {
+  const texts = ascending.map((value) => textOf(value));
+  expect(texts.toSorted(comparePrimary)).toEqual(texts);
+  expect(new Set(texts).size).toBe(texts.length);
+});
+
+test.each(ascending)("%s reads back", (value) => {
+  expect(decodeNumber(textOf(value))).toBe(value);
+});
+
+test("the text is of letters and digits only, which no dialect escapes", () => {
+  for (const value of ascending) expect(encodeNumber(value)).toMatch(/^[a-z0-9]+$/);
+});
+
+test.each([
+  [0, "o"],
+  [-0, "o"],
+  [0n, "o"],
+  [42, "p50142"],
+  [42n, "p50142"],
+  [-42, "n49857z"],
+  [0.5, "p4995"],
+  [5e-324, "p1765"],
+  [1.7976931348623157e308, "p80817976931348623157"],
+])("%s is written as %s, for good", (value, text) => {
+  expect(encodeNumber(value)).toBe(text);
+});
+
+test("one decimal has one text, whichever type it comes in", () => {
+  expect(encodeNumber(2 ** 60)).toBe(encodeNumber(1152921504606847000n));
+  expect(encodeNumber(2 ** 60)).not.toBe(encodeNumber(2n ** 60n));
+  expect(decodeNumber(textOf(2n ** 60n))).toBe(2n ** 60n);
+});
