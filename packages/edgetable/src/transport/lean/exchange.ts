@@ -1,0 +1,77 @@
+import { attemptError } from "../attempt-error.ts";
+import type { Failure } from "../attempt-error.ts";
+import type { Operation } from "../operations.ts";
+import type { Credentials } from "./credentials.ts";
+import type { Answer } from "./response-reader.ts";
+
+/** What becomes of an exchange. */
+export interface Outcome {
+  answered(exchange: Exchange, answer: Answer): void;
+  failed(error: unknown): void;
+}
+
+/** One request on its way to its answer: it settles once, and holds a timer and an abort listener until then. */
+export class Exchange {
+  readonly operation: Operation;
+  readonly input: unknown;
+  readonly body: string;
+  credentials: Credentials | undefined;
+  /** What carries it now; ends with it when it fails. */
+  connection: { destroy(): void } | undefined;
+  /** Whether bytes were given to a socket. */
+  written = false;
+  /** Whether it went out again on a fresh socket. */
+  resent = false;
+  settled = false;
+  readonly #outcome: Outcome;
+  #timer: NodeJS.Timeout | undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(operation: Operation, input: unknown, outcome: Outcome) {
+    this.operation = operation;
+    this.input = input;
+    this.body = JSON.stringify(input);
+    this.#outcome = outcome;
+  }
+
+  /** Limits the exchange to so many milliseconds, and to the signal where there is one. */
+  limit(timeout: number, signal: AbortSignal | undefined): void {
+    // The timer also keeps the process alive meanwhile: the sockets themselves do not.
+    this.#timer = setTimeout(() => this.fail({ code: "execute.timeout", message: `no answer within ${timeout} ms`, ambiguous: this.written }), timeout);
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#abort);
+  }
+
+  /** Settles with an answer. */
+  answer(answer: Answer): void {
+    if (!this.#settle()) return;
+    try {
+      this.#outcome.answered(this, answer);
+    } catch (error) {
+      this.#outcome.failed(error);
+    }
+  }
+
+  /** Settles without an answer, and gives up the connection that was to bring it. */
+  fail(failure: Failure): void {
+    this.reject(attemptError(this, failure));
+  }
+
+  reject(error: unknown): void {
+    if (!this.#settle()) return;
+    this.connection?.destroy();
+    this.#outcome.failed(error);
+  }
+
+  #settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener("abort", this.#abort);
+    return true;
+  }
+
+  readonly #abort = (): void => {
+    this.fail({ code: "execute.aborted", message: "aborted by the caller's signal", ambiguous: this.written, cause: this.#signal?.reason });
+  };
+}

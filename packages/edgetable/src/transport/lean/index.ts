@@ -1,0 +1,5 @@
+export { createLeanTransport } from "./lean-transport.ts";
+export type { LeanTransportOptions } from "./lean-transport.ts";
+export { defaultCredentials } from "./default-credentials.ts";
+export type { DefaultCredentialsOptions } from "./default-credentials.ts";
+export type { CredentialProvider, Credentials } from "./credentials.ts";

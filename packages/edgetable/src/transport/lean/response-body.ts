@@ -1,0 +1,114 @@
+import { ProtocolError } from "./response-head.ts";
+
+/** Takes the bytes of a body as they come. */
+export interface BodyReader {
+  /** Takes bytes from `start` on and gives how far it read; short of `end` only when it is complete. */
+  take(bytes: Buffer, start: number, end: number): number;
+  readonly complete: boolean;
+  /** Whether the end of the connection ends the body. */
+  readonly endsWithConnection: boolean;
+  content(): Buffer;
+}
+
+/** A body of a known number of bytes. */
+export const lengthBody = (length: number): BodyReader => {
+  const content = Buffer.allocUnsafe(length);
+  let filled = 0;
+  return {
+    take(bytes, start, end) {
+      const copied = bytes.copy(content, filled, start, end);
+      filled += copied;
+      return start + copied;
+    },
+    get complete() {
+      return filled === length;
+    },
+    endsWithConnection: false,
+    content: () => content,
+  };
+};
+
+/** Copies of pieces, up to a limit: the buffer that sockets read into is used again for the next packet. */
+const gather = (limit: number): { add(bytes: Buffer, start: number, end: number): void; all(): Buffer } => {
+  const pieces: Buffer[] = [];
+  let total = 0;
+  return {
+    add(bytes, start, end) {
+      total += end - start;
+      if (total > limit) throw new ProtocolError(`the answer is longer than ${limit} bytes`);
+      pieces.push(Buffer.from(bytes.subarray(start, end)));
+    },
+    all: () => Buffer.concat(pieces),
+  };
+};
+
+/** A body that goes on until the connection ends. */
+export const openBody = (limit: number): BodyReader => {
+  const pieces = gather(limit);
+  return {
+    take(bytes, start, end) {
+      pieces.add(bytes, start, end);
+      return end;
+    },
+    complete: false,
+    endsWithConnection: true,
+    content: () => pieces.all(),
+  };
+};
+
+const sizeLine = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i;
+// One size line with its extensions, or all trailers together.
+const lineLimit = 16_384;
+
+/** A chunked body; extensions and trailers are read and left aside (RFC 9112, section 7.1). */
+export const chunkedBody = (limit: number): BodyReader => {
+  const pieces = gather(limit);
+  let state: "size" | "data" | "data end" | "trailers" | "done" = "size";
+  let line = "";
+  let trailing = 0;
+  let left = 0;
+  const sizeRead = (): void => {
+    const size = sizeLine.exec(line)?.[1];
+    if (size === undefined) throw new ProtocolError("a chunk does not begin with its size");
+    left = Number.parseInt(size, 16);
+    state = left === 0 ? "trailers" : "data";
+  };
+  const lineRead = (): void => {
+    if (state === "size") sizeRead();
+    else if (state === "trailers") state = line === "" ? "done" : "trailers";
+    else if (line === "") state = "size";
+    else throw new ProtocolError("a chunk is longer than its size");
+    line = "";
+  };
+  const takeLine = (bytes: Buffer, start: number, end: number): number => {
+    const feed = bytes.indexOf(10, start);
+    const stop = feed < 0 || feed >= end ? end : feed;
+    line += bytes.toString("latin1", start, stop);
+    trailing += state === "trailers" ? stop - start : 0;
+    if (line.length > lineLimit || trailing > lineLimit) throw new ProtocolError("a chunk's size line or the trailers are too long");
+    if (stop === end) return end;
+    if (!line.endsWith("\r")) throw new ProtocolError("a line of a chunked body does not end in CR LF");
+    line = line.slice(0, -1);
+    lineRead();
+    return stop + 1;
+  };
+  const takeData = (bytes: Buffer, start: number, end: number): number => {
+    const stop = Math.min(end, start + left);
+    pieces.add(bytes, start, stop);
+    left -= stop - start;
+    if (left === 0) state = "data end";
+    return stop;
+  };
+  return {
+    take(bytes, start, end) {
+      let at = start;
+      while (at < end && state !== "done") at = state === "data" ? takeData(bytes, at, end) : takeLine(bytes, at, end);
+      return at;
+    },
+    get complete() {
+      return state === "done";
+    },
+    endsWithConnection: false,
+    content: () => pieces.all(),
+  };
+};

@@ -1,0 +1,65 @@
+import { createHmac, hash } from "node:crypto";
+import type { Credentials } from "./credentials.ts";
+
+/** What a signature covers beside the time and the credentials. */
+export interface Unsigned {
+  readonly operation: string;
+  readonly body: string;
+}
+
+/** Makes the head of a signed request, from the request line to the blank line. */
+export type Signer = (request: Unsigned, credentials: Credentials, time: number) => string;
+
+const hmac = (key: Buffer | string, text: string): Buffer => createHmac("sha256", key).update(text).digest();
+
+/** `20260102T030405Z`. */
+const timestamp = (time: number): string => `${new Date(time).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+
+const target = "DynamoDB_20120810.";
+const contentType = "application/x-amz-json-1.0";
+
+interface DayKey {
+  readonly day: string;
+  readonly credentials: Credentials;
+  readonly scope: string;
+  readonly key: Buffer;
+  /** All of the request line and head that stays the same for a day. */
+  readonly authorization: string;
+  readonly names: string;
+}
+
+const deriveKey = (credentials: Credentials, day: string, region: string): DayKey => {
+  const scope = `${day}/${region}/dynamodb/aws4_request`;
+  const key = [region, "dynamodb", "aws4_request"].reduce<Buffer>(hmac, hmac(`AWS4${credentials.secretAccessKey}`, day));
+  const names = `content-type;host;x-amz-date;${credentials.sessionToken === undefined ? "" : "x-amz-security-token;"}x-amz-target`;
+  const authorization = `authorization: AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=`;
+  return { day, credentials, scope, key, authorization, names };
+};
+
+/**
+ * AWS Signature Version 4 for DynamoDB's one kind of request (POST to `/`), with the day's signing
+ * key and the second's timestamp kept between requests.
+ */
+export const createSigner = (host: string, region: string): Signer => {
+  let second = Number.NaN;
+  let stamp = "";
+  let kept: DayKey | undefined;
+  return (request, credentials, time) => {
+    const now = Math.floor(time / 1000);
+    if (now !== second) [second, stamp] = [now, timestamp(time)];
+    const day = stamp.slice(0, 8);
+    if (kept?.day !== day || kept.credentials !== credentials) kept = deriveKey(credentials, day, region);
+    const token = credentials.sessionToken;
+    const signedHeaders =
+      `content-type:${contentType}\nhost:${host}\nx-amz-date:${stamp}\n` +
+      `${token === undefined ? "" : `x-amz-security-token:${token}\n`}x-amz-target:${target}${request.operation}\n`;
+    const canonical = `POST\n/\n\n${signedHeaders}\n${kept.names}\n${hash("sha256", request.body, "hex")}`;
+    const toSign = `AWS4-HMAC-SHA256\n${stamp}\n${kept.scope}\n${hash("sha256", canonical, "hex")}`;
+    const signature = createHmac("sha256", kept.key).update(toSign).digest("hex");
+    return (
+      `POST / HTTP/1.1\r\nhost: ${host}\r\ncontent-type: ${contentType}\r\nx-amz-date: ${stamp}\r\n` +
+      `${token === undefined ? "" : `x-amz-security-token: ${token}\r\n`}x-amz-target: ${target}${request.operation}\r\n` +
+      `${kept.authorization}${signature}\r\nuser-agent: edgetable\r\ncontent-length: ${Buffer.byteLength(request.body)}\r\n\r\n`
+    );
+  };
+};
