@@ -18,6 +18,8 @@ export class Exchange {
   credentials: Credentials | undefined;
   /** What carries it now; ends with it when it fails. */
   connection: { destroy(): void } | undefined;
+  /** The time its signature tells. */
+  signedAt = 0;
   /** Whether bytes were given to a socket. */
   written = false;
   /** Whether it went out again on a fresh socket. */

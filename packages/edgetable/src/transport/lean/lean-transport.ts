@@ -104,11 +104,14 @@ class LeanTransport implements Transport {
   }
 
   #read(exchange: Exchange, answer: Answer): unknown {
-    if (answer.head.status === 200) return readOutput(answer, exchange);
+    if (answer.head.status === 200) {
+      this.#clock.glance(answer.head.date);
+      return readOutput(answer, exchange);
+    }
     const error = readFault(answer, exchange);
-    const jumped = this.#clock.observe(answer.head.date);
+    const wrongTime = this.#clock.observe(answer.head.date, exchange.signedAt);
     const refused = error.code === "execute.credentials" || error.code === "execute.expiredCredentials";
-    if (jumped && refused) throw mended(error, "the clock was off by more than 4 minutes and is corrected for the next attempt");
+    if (wrongTime && refused) throw mended(error, "the clock was off by more than 4 minutes and is corrected for the next attempt");
     const renewable = expired.has(String(error.details["fault"])) && this.#cache.drop(exchange.credentials as Credentials);
     throw renewable ? mended(error, "the next attempt gets fresh credentials") : error;
   }
@@ -129,10 +132,11 @@ export const createLeanTransport = (options: LeanTransportOptions = {}): Transpo
   const region = resolveRegion(options, given?.loopback ? "us-east-1" : undefined);
   const endpoint = given ?? parseEndpoint(serviceEndpoint(region), false);
   const clock = createServiceClock(options.now ?? Date.now);
-  const sign = createSigner(endpoint.host, region);
+  const signer = createSigner(endpoint.host, region);
+  const sign = (exchange: Exchange): string => signer(exchange, exchange.credentials as Credentials, (exchange.signedAt = clock.now()));
   const pool = createPool({
     dialer: createDialer(endpoint, options.ca),
-    sign: (exchange) => sign(exchange, exchange.credentials as Credentials, clock.now()),
+    sign,
     now: options.now ?? Date.now,
     maxSockets: inRange("maxSockets", options.maxSockets ?? 64, 10_000),
     connectTimeout: inRange("connectTimeout", options.connectTimeout ?? 3_000, 600_000),

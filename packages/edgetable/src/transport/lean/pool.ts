@@ -31,7 +31,8 @@ class SocketPool implements Pool {
   readonly #idle: Connection[] = [];
   readonly #all = new Set<Connection>();
   #waiting: Exchange[] = [];
-  #closing: (() => void) | undefined;
+  #closed: Promise<void> | undefined;
+  #allClosed: (() => void) | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -46,11 +47,12 @@ class SocketPool implements Pool {
   }
 
   close(): Promise<void> {
-    for (const connection of this.#idle.splice(0)) connection.destroy();
-    return new Promise((resolve) => {
-      this.#closing = resolve;
+    this.#closed ??= new Promise((resolve) => {
+      this.#allClosed = resolve;
       if (this.#all.size === 0) resolve();
     });
+    for (const connection of this.#idle.splice(0)) connection.destroy();
+    return this.#closed;
   }
 
   #takeIdle(): Connection | undefined {
@@ -79,7 +81,7 @@ class SocketPool implements Pool {
   #release(connection: Connection): void {
     const next = this.#nextWaiting();
     if (next !== undefined) return connection.carry(next);
-    if (this.#closing !== undefined) return connection.destroy();
+    if (this.#closed !== undefined) return connection.destroy();
     connection.idleSince = this.#options.now();
     this.#idle.push(connection);
   }
@@ -94,7 +96,7 @@ class SocketPool implements Pool {
     }
     const next = this.#all.size < this.#options.maxSockets ? this.#nextWaiting() : undefined;
     if (next !== undefined) this.#open(next);
-    if (this.#all.size === 0) this.#closing?.();
+    if (this.#all.size === 0) this.#allClosed?.();
   }
 }
 

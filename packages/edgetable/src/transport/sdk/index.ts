@@ -1,0 +1,1 @@
+export { createSdkTransport } from "./sdk-transport.ts";

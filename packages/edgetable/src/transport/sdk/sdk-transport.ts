@@ -1,0 +1,87 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { attemptError } from "../attempt-error.ts";
+import type { Attempt, Failure } from "../attempt-error.ts";
+import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
+import type { SendOptions, Transport } from "../transport.ts";
+import { toSdk, toWire } from "./binary.ts";
+import { createCommand } from "./commands.ts";
+import { readSdkError } from "./sdk-error.ts";
+
+/** Ends an attempt from outside: by the caller's signal or by its own timer, whichever comes first. */
+interface Limit {
+  readonly signal: AbortSignal;
+  /** Rejects at once, even if the client's own plugins take their time about the signal. */
+  readonly ended: Promise<never>;
+  release(): void;
+}
+
+const limitAttempt = (attempt: Attempt, { signal, timeout }: SendOptions): Limit => {
+  const controller = new AbortController();
+  let reject: (error: unknown) => void;
+  const ended = new Promise<never>((_, refuse) => (reject = refuse));
+  const end = (failure: Omit<Failure, "ambiguous">): void => {
+    reject(attemptError(attempt, { ...failure, ambiguous: true }));
+    controller.abort();
+  };
+  const abort = (): void => end({ code: "execute.aborted", message: "aborted by the caller's signal", cause: signal?.reason });
+  const timer = timeout === undefined ? undefined : setTimeout(() => end({ code: "execute.timeout", message: `no answer within ${timeout} ms` }), timeout);
+  signal?.addEventListener("abort", abort);
+  return {
+    signal: controller.signal,
+    ended,
+    release() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    },
+  };
+};
+
+const withoutMetadata = (output: object): object => {
+  const { $metadata: _, ...rest } = output as { readonly $metadata?: unknown };
+  return rest;
+};
+
+class SdkTransport implements Transport {
+  readonly #client: DynamoDBClient;
+  #closed = false;
+
+  constructor(client: DynamoDBClient) {
+    this.#client = client;
+  }
+
+  async send<O extends Operation>(operation: O, input: OperationInputs[O], options: SendOptions = {}): Promise<OperationOutputs[O]> {
+    const attempt = { operation, input };
+    if (this.#closed) throw new EdgetableError("execute.connection", `${operation}: the transport is closed`, { details: { ambiguous: false } });
+    if (options.signal?.aborted) throw attemptError(attempt, { code: "execute.aborted", message: "aborted before it was sent", ambiguous: false, cause: options.signal.reason });
+    const limit = limitAttempt(attempt, options);
+    try {
+      const sent = this.#sendCommand(attempt as { operation: Operation; input: unknown }, limit.signal);
+      return toWire(withoutMetadata(await Promise.race([sent, limit.ended]))) as OperationOutputs[O];
+    } catch (error) {
+      throw readSdkError(error, attempt);
+    } finally {
+      limit.release();
+    }
+  }
+
+  /** The client is the user's own: it is not destroyed here. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #sendCommand(attempt: { readonly operation: Operation; readonly input: unknown }, abortSignal: AbortSignal): Promise<object> {
+    return this.#client.send(await createCommand(attempt.operation, toSdk(attempt.input)), { abortSignal });
+  }
+}
+
+/**
+ * A transport around your own `DynamoDBClient`: its region, credentials, endpoint, proxies and
+ * middleware apply. Give the client `maxAttempts: 1`: the SDK's retries cannot be set aside for a
+ * single request, and with them every attempt of Edgetable's would be up to three of the SDK's.
+ * Closing the transport leaves the client open.
+ *
+ * @example
+ * const transport = createSdkTransport(new DynamoDBClient({ maxAttempts: 1 }));
+ */
+export const createSdkTransport = (client: DynamoDBClient): Transport => new SdkTransport(client);
