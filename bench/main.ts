@@ -1,5 +1,21 @@
-import { candidateNames } from "./calls/candidates.ts";
-import { standingsOf } from "./calls/ratios.ts";
-import { runCalls } from "./calls/run.ts";
-const samples = await runCalls({ candidates: candidateNames, rounds: 2, blocks: { 1: 60, 32: 128 }, warmUp: 150, seed: 1 }, console.log);
-for (const s of standingsOf(samples)) console.log(s.candidate, s.concurrency, s.cpuRatio.toFixed(2), s.rateRatio.toFixed(2), s.waver.toFixed(2), JSON.stringify(Object.fromEntries(Object.entries(s.cpu).map(([k, v]) => [k, Math.round(v)]))));
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { measureSections, sectionNames } from "./measure-sections.ts";
+import type { Report, Section } from "./report.ts";
+import { describeEnvironment } from "./results/environment.ts";
+import { writeResults } from "./results.ts";
+import { fullRun, reducedRun } from "./sections.ts";
+
+const reduced = Boolean(process.env.EDGETABLE_BENCH_REDUCED);
+const log = (line: string): void => console.error(line);
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !sectionNames.includes(name as Section));
+if (unknown.length > 0) throw new Error(`no section "${unknown.join('", "')}"; there are ${sectionNames.join(", ")}`);
+
+// Sections that are not run again keep the figures of the last run, so that one can be looked at by itself.
+const kept = "dist/report.json";
+const before = asked.length > 0 && existsSync(kept) ? (JSON.parse(readFileSync(kept, "utf8")) as Report) : {};
+const environment = describeEnvironment(reduced ? "reduced" : "full");
+const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), asked.length > 0 ? (asked as Section[]) : sectionNames, { ...before, environment });
+writeFileSync(kept, JSON.stringify(report, null, 1));
+writeResults(report);
+console.log("bench: RESULTS.md written");

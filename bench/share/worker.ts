@@ -1,1 +1,34 @@
-export {};
+import { deepStrictEqual } from "node:assert/strict";
+import type { Calls } from "../calls/calls.ts";
+import { loadCandidate } from "../calls/candidates.ts";
+import type { CandidateName } from "../calls/candidates.ts";
+import { enrolments } from "../calls/data.ts";
+import { loadSystem } from "../calls/load.ts";
+import { workload } from "../calls/workload.ts";
+import { measureBlock } from "../measure/block.ts";
+import { answerParent } from "../workers/child.ts";
+import { createCanned } from "./canned.ts";
+import type { ShareCall } from "./run.ts";
+
+/** What the parent asks of a candidate's process. */
+export type Question = { readonly kind: "prepare" } | { readonly kind: "measure"; readonly call: ShareCall; readonly count: number };
+
+const [name, endpoint = "", table = ""] = process.argv.slice(2);
+const { connect } = await loadCandidate(name as CandidateName);
+const canned = createCanned();
+const calls: Calls = await connect({ endpoint, table, tap: canned.tap });
+
+const batch = enrolments.slice(0, 25);
+const callOf = (call: ShareCall): Promise<unknown> => (call === "batchWrite" ? calls.putEnrolments(batch) : workload[call](calls, 0));
+
+const measure = async (call: ShareCall, count: number): Promise<number> => {
+  canned.record();
+  const before = await callOf(call);
+  canned.replay();
+  const { cpu } = await measureBlock(() => callOf(call), { first: 0, count, concurrency: 1 });
+  // A client that changed the canned answer would do less work, or other work, from the second call on.
+  if (call === "hydrate" || call === "list" || call === "get") deepStrictEqual(await callOf(call), before);
+  return cpu;
+};
+
+answerParent<Question>(async (question) => (question.kind === "prepare" ? loadSystem(calls) : measure(question.call, question.count)));

@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { ours } from "./report.ts";
+import type { Report, Section } from "./report.ts";
+
+/** One line of thresholds.json. */
+export interface Threshold {
+  readonly id: BudgetName;
+  readonly what: string;
+  readonly unit: string;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+  readonly reason: string;
+}
+
+export interface Verdict extends Threshold {
+  /** Undefined when the run did not measure it; that counts as failed. */
+  readonly measured: number | undefined;
+  readonly held: boolean;
+}
+
+const ownCalls = (report: Report, concurrency: number) => report.calls.find((standing) => standing.candidate === (ours as string) && standing.concurrency === concurrency);
+const types = (report: Report, project: string) => report.types.find((cost) => cost.project === project && cost.count === 50 && cost.compiler === "typescript");
+const ratio = (numerator: number | undefined, denominator: number | undefined): number | undefined =>
+  numerator === undefined || denominator === undefined ? undefined : numerator / denominator;
+const difference = (left: number | undefined, right: number | undefined): number | undefined => (left === undefined || right === undefined ? undefined : left - right);
+const imported = (report: Report, candidate: string): number | undefined => report.coldStart.find((each) => each.candidate === candidate)?.imported;
+const ownLoad = (report: Report) => report.load.find(({ side }) => side === (ours as string));
+
+interface Budget {
+  readonly section: Section;
+  readonly measure: (report: Report) => number | undefined;
+}
+
+// How each figure of thresholds.json is read off a report.
+const budgets = {
+  cpuAlone: { section: "calls", measure: (report) => ownCalls(report, 1)?.cpuRatio },
+  cpuTogether: { section: "calls", measure: (report) => ownCalls(report, 32)?.cpuRatio },
+  rate: { section: "calls", measure: (report) => ownCalls(report, 32)?.rateRatio },
+  instantiations: { section: "types", measure: (report) => difference(types(report, "edgetable")?.instantiations, types(report, "edgetableSchemas")?.instantiations) },
+  misspelt: { section: "types", measure: (report) => ratio(types(report, "edgetableMisspelt")?.instantiations, types(report, "edgetable")?.instantiations) },
+  declarations: { section: "types", measure: (report) => ratio(types(report, "edgetable")?.declarations, 100) },
+  gzip: { section: "bytes", measure: (report) => ratio(report.bytes.find(({ candidate }) => candidate === (ours as string))?.whole?.gzip, 1000) },
+  import: { section: "coldStart", measure: (report) => ratio(imported(report, ours), imported(report, "electrodb")) },
+  plan: { section: "plan", measure: ({ plan }) => (plan.length === 0 ? undefined : Math.max(...plan.map(({ micros }) => micros))) },
+  loadRate: { section: "load", measure: (report) => ownLoad(report)?.rateRatio },
+  loadHeap: { section: "load", measure: (report) => ownLoad(report)?.heapGrowth },
+} as const satisfies Record<string, Budget>;
+export type BudgetName = keyof typeof budgets;
+
+/** One threshold against what was measured. */
+export const judge = (threshold: Threshold, report: Report): Verdict => {
+  const budget: Budget = budgets[threshold.id];
+  const measured = budget.measure(report);
+  const held = measured !== undefined && measured <= (threshold.atMost ?? Infinity) && measured >= (threshold.atLeast ?? -Infinity);
+  return { ...threshold, measured, held };
+};
+
+/** Every threshold against what was measured. */
+export const judgeAll = (report: Report): readonly Verdict[] => {
+  const { thresholds } = JSON.parse(readFileSync("thresholds.json", "utf8")) as { readonly thresholds: readonly Threshold[] };
+  return thresholds.map((threshold) => judge(threshold, report));
+};
+
+/** A budget as text: `<= 0.20`, `>= 3.00`. */
+export const limitOf = ({ atMost, atLeast }: Threshold): string => (atMost === undefined ? `>= ${atLeast}` : `<= ${atMost}`);

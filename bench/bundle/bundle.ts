@@ -1,0 +1,33 @@
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import type { BuildOptions } from "esbuild";
+
+/** The SDK as every candidate's users already have it. */
+export const sdkPackages = ["@aws-sdk/*", "@smithy/*"];
+
+/** Bundles one program as for a function in production: minified, one file. Paths start at the bench's folder. */
+export const bundle = async (contents: string, options: Pick<BuildOptions, "format" | "external"> = {}): Promise<Uint8Array> => {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: process.cwd(), loader: "ts" },
+    bundle: true,
+    minify: true,
+    write: false,
+    platform: "node",
+    target: "node20",
+    format: "esm",
+    // The SDK's ES modules drop what is not used; its CommonJS build does not.
+    mainFields: ["module", "main"],
+    conditions: ["edgetable-source"],
+    legalComments: "none",
+    logLevel: "error",
+    ...options,
+  });
+  return (outputFiles[0] as { readonly contents: Uint8Array }).contents;
+};
+
+export interface Size {
+  readonly minified: number;
+  readonly gzip: number;
+}
+
+export const sizeOf = (code: Uint8Array): Size => ({ minified: code.byteLength, gzip: gzipSync(code, { level: 9 }).byteLength });

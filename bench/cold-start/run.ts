@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { bundle } from "../bundle/bundle.ts";
+import { loadCandidate } from "../calls/candidates.ts";
+import type { CandidateName } from "../calls/candidates.ts";
+import { students } from "../calls/data.ts";
+import { createTable } from "../calls/table.ts";
+import { startEngine } from "../engine/engine.ts";
+import { randomFrom, shuffled } from "../measure/random.ts";
+import { median } from "../measure/statistics.ts";
+
+export interface ColdStartPlan {
+  readonly candidates: readonly CandidateName[];
+  /** Fresh processes for each candidate. */
+  readonly processes: number;
+  readonly seed: number;
+}
+
+/** Milliseconds above an empty process, medians over fresh processes. */
+export interface ColdStart {
+  readonly candidate: CandidateName;
+  readonly imported: number;
+  readonly answered: number;
+  /** CPU until the first answer, all threads. */
+  readonly cpu: number;
+}
+
+interface Start {
+  readonly imported: number;
+  readonly answered: number;
+  readonly cpu: number;
+}
+type Program = CandidateName | "empty";
+
+const run = promisify(execFile);
+const folder = "dist/cold-start";
+
+// performance.now() counts from the start of the process, before Node's own start-up.
+const report = `
+const report = (imported: number): void => {
+  const answered = performance.now();
+  const { user, system } = process.cpuUsage();
+  process.stdout.write(JSON.stringify({ imported, answered, cpu: (user + system) / 1000 }), () => process.exit(0));
+};`;
+const programs = (candidate: CandidateName): string => `
+import { connect } from "./calls/candidates/${candidate}.ts";
+const imported = performance.now();
+${report}
+const [endpoint = "", table = ""] = process.argv.slice(2);
+const first = async (): Promise<void> => {
+  const calls = await connect({ endpoint, table });
+  const student = await calls.getStudent("${students[0]?.studentId}");
+  if (student?.name !== "${students[0]?.name}") throw new Error("not the student that was put");
+  report(imported);
+};
+void first();`;
+
+const write = async (program: Program, source: string): Promise<void> => writeFile(`${folder}/${program}.cjs`, await bundle(source, { format: "cjs" }));
+
+const prepare = async (candidate: CandidateName, endpoint: string): Promise<void> => {
+  await write(candidate, programs(candidate));
+  const table = `Cold-${candidate}`;
+  await createTable(endpoint, table);
+  const { connect } = await loadCandidate(candidate);
+  const calls = await connect({ endpoint, table });
+  await calls.putStudent(students[0] as (typeof students)[number]);
+  await calls.close();
+};
+
+const start = async (program: Program, endpoint: string): Promise<Start> => {
+  const { stdout } = await run(process.execPath, [`${folder}/${program}.cjs`, endpoint, `Cold-${program}`], { env: { ...process.env, NODE_NO_WARNINGS: "1" } });
+  return JSON.parse(stdout) as Start;
+};
+
+const above = (own: readonly Start[], empty: readonly Start[], figure: keyof Start): number => median(own.map((each) => each[figure])) - median(empty.map((each) => each[figure]));
+
+const measure = async (plan: ColdStartPlan, endpoint: string): Promise<Map<Program, Start[]>> => {
+  const random = randomFrom(plan.seed);
+  const all: readonly Program[] = ["empty", ...plan.candidates];
+  const starts = new Map<Program, Start[]>(all.map((program) => [program, []]));
+  // Each file is read once beforehand, so that no candidate pays for a cold disk.
+  for (const program of all) await start(program, endpoint);
+  for (let round = 0; round < plan.processes; round++) {
+    for (const program of shuffled(all, random)) starts.get(program)?.push(await start(program, endpoint));
+  }
+  return starts;
+};
+
+/** Bundled program with everything inside: import, client, first GetItem, each time in a fresh process. */
+export const runColdStart = async (plan: ColdStartPlan): Promise<readonly ColdStart[]> => {
+  await mkdir(folder, { recursive: true });
+  const engine = await startEngine();
+  try {
+    await write("empty", `const imported = performance.now();${report}\nreport(imported);`);
+    for (const candidate of plan.candidates) await prepare(candidate, engine.endpoint);
+    const starts = await measure(plan, engine.endpoint);
+    const empty = starts.get("empty") ?? [];
+    return plan.candidates.map((candidate) => {
+      const own = starts.get(candidate) ?? [];
+      return { candidate, imported: above(own, empty, "imported"), answered: above(own, empty, "answered"), cpu: above(own, empty, "cpu") };
+    });
+  } finally {
+    await engine.stop();
+  }
+};

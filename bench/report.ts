@@ -1,0 +1,25 @@
+import type { Bytes } from "./bytes/run.ts";
+import type { Standing } from "./calls/ratios.ts";
+import type { ColdStart } from "./cold-start/run.ts";
+import type { Load } from "./load/run.ts";
+import type { PlanTime } from "./plan/measure.ts";
+import type { Environment } from "./results/environment.ts";
+import type { Share } from "./share/run.ts";
+import type { TypesCost } from "./types/run.ts";
+
+/** Everything one run measured. A section that was not run is empty. */
+export interface Report {
+  readonly environment: Environment;
+  readonly calls: readonly Standing[];
+  readonly share: readonly Share[];
+  readonly bytes: readonly Bytes[];
+  readonly coldStart: readonly ColdStart[];
+  readonly types: readonly TypesCost[];
+  readonly plan: readonly PlanTime[];
+  readonly load: readonly Load[];
+}
+
+export type Section = Exclude<keyof Report, "environment">;
+
+/** The candidate that the budgets are about. */
+export const ours = "edgetable";

@@ -1,0 +1,60 @@
+import type { Standing } from "../calls/ratios.ts";
+import { callNames } from "../calls/calls.ts";
+import type { Report } from "../report.ts";
+import { shareCalls } from "../share/run.ts";
+import { round, table } from "./markdown.ts";
+
+const at = (standings: readonly Standing[], concurrency: number): readonly Standing[] => standings.filter((standing) => standing.concurrency === concurrency);
+
+const summary = (standings: readonly Standing[]): string => {
+  const together = at(standings, 32);
+  return table(
+    ["client", "CPU a call, 1 at a time", "CPU a call, 32 at a time", "calls a second, 32 at a time", "largest waver"],
+    at(standings, 1).map((alone) => {
+      const other = together.find(({ candidate }) => candidate === alone.candidate);
+      return [alone.candidate, alone.cpuRatio, other?.cpuRatio, other?.rateRatio, `±${Math.round(100 * Math.max(alone.waver, other?.waver ?? 0))} %`];
+    }),
+  );
+};
+
+const perCall = (standings: readonly Standing[], figure: "cpu" | "rate" | "cpuRatios"): string =>
+  table(["client", ...callNames], standings.map((standing) => [standing.candidate, ...callNames.map((call) => standing[figure][call])]));
+
+export const callsSection = ({ calls }: Report): string => `## Client CPU and rate of the eight calls
+
+Relative to lib-dynamodb, geometric mean over the eight calls. CPU: lower is better; calls a second: higher is better.
+
+${summary(calls)}
+
+### µs of CPU a call, 1 at a time
+${perCall(at(calls, 1), "cpu")}
+
+### µs of CPU a call, 32 at a time
+${perCall(at(calls, 32), "cpu")}
+
+### CPU relative to lib-dynamodb, 32 at a time
+${perCall(at(calls, 32), "cpuRatios")}
+
+### Calls a second, 32 at a time
+The engine works on one request at a time and shares the cores with the client: at this end it is what limits the quick clients.
+
+${perCall(at(calls, 32), "rate")}`;
+
+export const shareSection = ({ share }: Report): string => `## The library's own share
+
+µs of CPU a call with the service replaced by a canned answer. For the libraries over the SDK, the SDK is replaced with it (their figures leave out its marshalling, signing and HTTP); lib-dynamodb's own line is what building the commands costs. The hand-written client's covers everything from the call to signed bytes and from text back to rows.
+
+${table(["client", ...shareCalls], share.map(({ candidate, cpu }) => [candidate, ...shareCalls.map((call) => cpu[call])]))}`;
+
+export const planSection = ({ plan }: Report): string => `## Planning a known call
+
+${table(["call", "µs"], plan.map(({ call, micros }) => [call, micros]))}`;
+
+export const loadSection = ({ load }: Report): string => `## Bulk load
+
+${load[0] ? `${round(load[0].items)} items each, in one call each, in turns on one engine.` : ""}
+
+${table(
+  ["loader", "items a second", "rate to the bare loop's", "µs of CPU an item", "heap after a quarter, MB", "heap at the end, MB", "growth, MB"],
+  load.map(({ side, rate, rateRatio, cpu, heap, heapGrowth }) => [side, rate, rateRatio, cpu, heap[heap.length >> 2], heap.at(-1), heapGrowth]),
+)}`;
