@@ -1,0 +1,56 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Row } from "../ir/logical-write.ts";
+import type { Images, ReadNeed } from "../ir/write-plan.ts";
+import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-need.ts";
+import { decodeItem, encodeField, isOfShape } from "../requests/item-codec.ts";
+import { sameAttribute } from "../requests/same-attribute.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Shape } from "../schema/shape.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import { batchGet } from "./batch-get.ts";
+import type { CallContext, Session } from "./session.ts";
+
+type Get = ReadNeed & { readonly kind: "get" };
+type Find = ReadNeed & { readonly kind: "find" };
+
+const sameKey = (item: Item, key: Key): boolean => Object.entries(key).every(([attribute, value]) => sameAttribute(item[attribute], value));
+
+const readGets = async (session: Session, gets: readonly Get[], context: CallContext): Promise<readonly (readonly [string, Item | null])[]> => {
+  const [only] = gets;
+  if (!only) return [];
+  if (gets.length === 1) {
+    const output = await session.send("GetItem", encodeNeededGet(session.catalog, only), context);
+    return [[only.id, output.Item ?? null]];
+  }
+  const items = await batchGet(session, gets.map(({ key }) => key), true, context);
+  return gets.map(({ id, key }) => [id, items.find((item) => sameKey(item, key)) ?? null]);
+};
+
+const fits = (shape: Shape, row: Row, known: Row): boolean =>
+  Object.entries(known).every(([field, value]) => {
+    if (field === "from" || field === "to") return fits(shape, row[field] as Row, value as Row);
+    return row[field] !== undefined && sameAttribute(encodeField(shape, field, row[field]), encodeField(shape, field, value));
+  });
+
+const isWanted = (catalog: Catalog, need: Find, item: Item): boolean =>
+  isOfShape(catalog, need.shape, item) && fits(need.shape, decodeItem(catalog, need.shape, item), need.row);
+
+const readFind = async (session: Session, need: Find, context: CallContext): Promise<Item | null> => {
+  const input = encodeNeededQuery(session.catalog, need);
+  const found: Item[] = [];
+  let start: Key | undefined;
+  do {
+    const output = await session.send("Query", start ? { ...input, ExclusiveStartKey: start } : input, context);
+    found.push(...(output.Items ?? []).filter((item) => isWanted(session.catalog, need, item)));
+    start = output.LastEvaluatedKey;
+  } while (start);
+  if (found.length <= 1) return found[0] ?? null;
+  throw new EdgetableError("plan.unsupported", `${found.length} items of "${need.shape.definition}" fit this id: give the fields that tell them apart.`, { details: { row: need.row } });
+};
+
+/** Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several; a Query for each that is to be found. */
+export const readImages = async (session: Session, reads: readonly ReadNeed[], context: CallContext): Promise<Images> => {
+  const gets = readGets(session, reads.filter((need) => need.kind === "get"), context);
+  const finds = reads.filter((need) => need.kind === "find").map(async (need) => [need.id, await readFind(session, need, context)] as const);
+  return Object.fromEntries([...(await gets), ...(await Promise.all(finds))]);
+};

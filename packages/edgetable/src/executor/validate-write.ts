@@ -1,0 +1,55 @@
+import type { LogicalWrite, Row } from "../ir/logical-write.ts";
+import { VERSION } from "../requests/item-codec.ts";
+import { attributeNames } from "../schema/attribute-names.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { AnySchema } from "../schema/standard-schema.ts";
+import { type Maybe, validateChanges, validateRow } from "../schema/validate-value.ts";
+
+const andThen = <A, B>(value: Maybe<A>, next: (value: A) => B): Maybe<B> => (value instanceof Promise ? value.then(next) : next(value));
+
+const without = (row: Row, fields: readonly string[]): Row =>
+  fields.some((field) => field in row) ? Object.fromEntries(Object.entries(row).filter(([field]) => !fields.includes(field))) : row;
+
+/** Fields of a part's row that are its owner's id, and none of its own schema's. */
+const ownerFields = (catalog: Catalog, part: string): readonly string[] => {
+  const entry = catalog.parts[part];
+  const own = entry && attributeNames(entry.definition.schema);
+  return (catalog.nodes[entry?.definition.of ?? ""]?.idFields ?? []).filter((field) => !own?.includes(field));
+};
+
+const validateWhole = (catalog: Catalog, write: LogicalWrite & { readonly kind: "create" | "put" }): Maybe<LogicalWrite> => {
+  const entry = write.of === "node" ? catalog.nodes[write.name] : catalog.parts[write.name];
+  if (!entry) return write;
+  const owner = write.of === "part" ? ownerFields(catalog, write.name) : [];
+  const given = without(write.row, entry.definition.version ? [...owner, VERSION] : owner);
+  return andThen(validateRow(entry.definition.schema, given, `"${write.name}"`), (valid) => {
+    const row = owner.length > 0 ? { ...valid, ...Object.fromEntries(owner.map((field) => [field, write.row[field]])) } : valid;
+    return { ...write, row };
+  });
+};
+
+const schemaOf = (catalog: Catalog, write: Exclude<LogicalWrite, { kind: "create" | "put" }>): AnySchema | undefined =>
+  "edge" in write ? catalog.edges[write.edge]?.definition.schema : (write.of === "node" ? catalog.nodes : catalog.parts)[write.name]?.definition.schema;
+
+const removed = (fields: readonly string[]): Row => Object.fromEntries(fields.map((field) => [field, undefined]));
+
+/**
+ * The write with its values as the schema gives them back, a promise only where a schema is
+ * asynchronous. Whole rows are stored as the schema's output; changes as they were given.
+ *
+ * @throws {schema.invalidValue}
+ */
+export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<LogicalWrite> => {
+  if (write.kind === "create" || write.kind === "put") return validateWhole(catalog, write);
+  const schema = schemaOf(catalog, write);
+  if (!schema || write.kind === "delete" || write.kind === "unlink") return write;
+  if (write.kind === "link") {
+    const row = validateRow(schema, without(write.row, [VERSION]), `"${write.edge}"`);
+    return andThen(row, (valid) => andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), () => ({ ...write, row: valid }))) as Maybe<LogicalWrite>;
+  }
+  if (write.kind === "relink" && write.type !== undefined) return write;
+  const { set, remove } = write.changes;
+  const what = write.kind === "update" ? `"${write.name}"` : `"${write.edge}"`;
+  const changes = { ...set, ...(write.kind === "relink" ? write.reverse : {}), ...removed(remove) };
+  return andThen(validateChanges(schema, changes, what), () => write);
+};

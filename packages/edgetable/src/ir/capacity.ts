@@ -1,0 +1,119 @@
+import { keyBytes } from "../keys/template.ts";
+import type { Index } from "../schema/shape.ts";
+import type { AttributeValue, Item } from "../transport/operations.ts";
+import type { WriteItem } from "./write-plan.ts";
+
+/** The most bytes that one item may take (ServiceQuotas). */
+export const ITEM_BYTES = 409_600;
+/** The most items and bytes of one transaction (ServiceQuotas). */
+export const TRANSACTION_ITEMS = 100;
+export const TRANSACTION_BYTES = 4 * 1024 * 1024;
+
+const READ_UNIT = 4096;
+const WRITE_UNIT = 1024;
+
+// "One byte per two significant digits, and one byte", CapacityUnitCalculations; zeros at either end do not count.
+const numberBytes = (text: string): number => {
+  const mantissa = text.split(/e/i)[0] ?? "";
+  const digits = mantissa.replace(/[-+.]/g, "").replace(/^0+/, "").replace(/0+$/, "");
+  return Math.ceil(digits.length / 2) + 1 + (text.startsWith("-") ? 1 : 0);
+};
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+const base64Bytes = (text: string): number => Math.floor((text.length * 3) / 4) - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
+
+/** Bytes of one value: "3 bytes for a list or map, and 1 for each of its elements" (CapacityUnitCalculations). */
+export const valueBytes = (value: AttributeValue): number => {
+  if ("S" in value) return keyBytes(value.S);
+  if ("N" in value) return numberBytes(value.N);
+  if ("BOOL" in value || "NULL" in value) return 1;
+  if ("M" in value) return 3 + Object.keys(value.M).length + itemBytes(value.M);
+  if ("L" in value) return 3 + value.L.length + sum(value.L.map(valueBytes));
+  if ("B" in value) return base64Bytes(value.B);
+  if ("SS" in value) return sum(value.SS.map(keyBytes));
+  if ("NS" in value) return sum(value.NS.map(numberBytes));
+  return sum(value.BS.map(base64Bytes));
+};
+
+/** Bytes of an item, names included, as DynamoDB counts them for capacity and for the limit of 400 KB. */
+export const itemBytes = (item: Item): number => {
+  let bytes = 0;
+  for (const attribute in item) bytes += keyBytes(attribute) + valueBytes(item[attribute] as AttributeValue);
+  return bytes;
+};
+
+/** How a read is charged. */
+export interface ReadCharge {
+  readonly consistent?: boolean;
+  readonly transaction?: boolean;
+}
+
+/** Units of reading so many bytes in one request: of a Query the sum of its items, of a Get one item. */
+export const readUnits = (bytes: number, charge: ReadCharge = {}): number => {
+  const blocks = Math.max(1, Math.ceil(bytes / READ_UNIT));
+  return charge.transaction ? blocks * 2 : charge.consistent ? blocks : blocks / 2;
+};
+
+/** Units of writing one item of so many bytes: the larger of before and after. */
+export const writeUnits = (bytes: number, transaction = false): number => Math.max(1, Math.ceil(bytes / WRITE_UNIT)) * (transaction ? 2 : 1);
+
+/** The part of an item that an index copies, or undefined when the item is not in the index. */
+export const projected = (index: Index, tableKeys: readonly string[], item: Item | undefined): Item | undefined => {
+  if (!item || !(index.partitionKey in item) || (index.sortKey !== undefined && !(index.sortKey in item))) return undefined;
+  if (index.projection === "ALL") return item;
+  const named = index.projection === "KEYS_ONLY" ? [] : index.projection;
+  const names = new Set([...tableKeys, index.partitionKey, ...(index.sortKey === undefined ? [] : [index.sortKey]), ...named]);
+  return Object.fromEntries(Object.entries(item).filter(([attribute]) => names.has(attribute)));
+};
+
+/** What a prediction needs of the table. */
+export interface IndexedTable {
+  readonly index: Index;
+  readonly indexes: readonly Index[];
+}
+
+const same = (a: Item, b: Item): boolean => JSON.stringify(Object.entries(a).toSorted()) === JSON.stringify(Object.entries(b).toSorted());
+const keyMoved = (index: Index, before: Item, after: Item): boolean =>
+  [index.partitionKey, index.sortKey].some((key) => key !== undefined && JSON.stringify(before[key]) !== JSON.stringify(after[key]));
+
+const indexWriteUnits = (table: IndexedTable, index: Index, before: Item | undefined, after: Item | undefined): number => {
+  const keys = [table.index.partitionKey, table.index.sortKey ?? table.index.partitionKey];
+  const old = projected(index, keys, before);
+  const now = projected(index, keys, after);
+  if (!old || !now) return old ?? now ? writeUnits(itemBytes((old ?? now) as Item)) : 0;
+  if (keyMoved(index, old, now)) return writeUnits(itemBytes(old)) + writeUnits(itemBytes(now));
+  return same(old, now) ? 0 : writeUnits(Math.max(itemBytes(old), itemBytes(now)));
+};
+
+/**
+ * Units of changing an item from `before` to `after` (undefined: not there), its index entries
+ * included: a changed index key is one entry deleted and one written, an unchanged projection is free.
+ */
+// oxlint-disable-next-line max-params -- before and after are one change
+export const changeUnits = (table: IndexedTable, before: Item | undefined, after: Item | undefined, transaction = false): number => {
+  const bytes = Math.max(before ? itemBytes(before) : 0, after ? itemBytes(after) : 0);
+  return writeUnits(bytes, transaction) + sum(table.indexes.map((index) => indexWriteUnits(table, index, before, after)));
+};
+
+const touchesIndex = (index: Index, item: WriteItem & { readonly kind: "update" }): number => {
+  const { set, remove, add, append } = item.changes;
+  const names = [...Object.keys(set), ...remove, ...Object.keys(add), ...Object.keys(append)];
+  const keys = [index.partitionKey, index.sortKey];
+  if (names.some((name) => keys.includes(name))) return 2;
+  if (index.projection === "ALL") return 1;
+  const { projection } = index;
+  return projection !== "KEYS_ONLY" && names.some((name) => projection.includes(name)) ? 1 : 0;
+};
+
+/**
+ * Predicted units of one step of a write, as if no item were there before a put, and an item of the
+ * shape's expected size in each index that its shape fills before an update or delete.
+ */
+export const stepUnits = (table: IndexedTable, item: WriteItem, transaction: boolean): number => {
+  if (item.kind === "put") return changeUnits(table, undefined, item.item, transaction);
+  const bytes = item.shape?.bytes ?? 100;
+  const base = writeUnits(bytes, transaction);
+  if (item.kind === "check") return base;
+  const filled = table.indexes.filter((index) => item.shape && [index.partitionKey, index.sortKey].every((key) => key === undefined || key in item.shape!.keys));
+  return base + sum(filled.map((index) => (item.kind === "delete" ? 1 : touchesIndex(index, item)) * writeUnits(bytes)));
+};

@@ -1,0 +1,80 @@
+import type { Conditions } from "./condition.ts";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** One end of an edge: which node type, and which node of it. */
+export interface EndId {
+  readonly type: string;
+  readonly id: Row;
+}
+
+/** What an update does to the attributes of a row. */
+export interface Changes {
+  readonly set: Row;
+  readonly remove: readonly string[];
+  /** Numbers to add to numbers, sets to unite with sets. */
+  readonly add: Row;
+  /** Lists to put behind lists. */
+  readonly append: Row;
+}
+
+/** What must hold of the item as it is now for the write to happen. */
+export interface Guards {
+  readonly where?: Conditions | undefined;
+  readonly version?: number | undefined;
+}
+
+interface ItemWrite {
+  readonly of: "node" | "part";
+  readonly name: string;
+}
+export interface CreateWrite extends ItemWrite {
+  readonly kind: "create";
+  readonly row: Row;
+}
+export interface PutWrite extends ItemWrite {
+  readonly kind: "put";
+  readonly row: Row;
+  readonly guards: Guards;
+}
+export interface UpdateWrite extends ItemWrite {
+  readonly kind: "update";
+  readonly id: Row;
+  readonly changes: Changes;
+  readonly guards: Guards;
+}
+export interface DeleteWrite extends ItemWrite {
+  readonly kind: "delete";
+  readonly id: Row;
+  readonly guards: Guards;
+}
+
+interface EdgeWrite {
+  readonly edge: string;
+  readonly from: EndId;
+  readonly to: EndId;
+}
+export interface LinkWrite extends EdgeWrite {
+  readonly kind: "link";
+  readonly row: Row;
+  /** Attributes whose values differ on the copy in the target's partition. */
+  readonly reverse: Row;
+}
+export interface RelinkWrite extends EdgeWrite {
+  readonly kind: "relink";
+  /** The edge's own key fields. */
+  readonly key: Row;
+  readonly changes: Changes;
+  readonly reverse: Row;
+  readonly guards: Guards;
+  /** The edge type that it becomes. */
+  readonly type: string | undefined;
+}
+export interface UnlinkWrite extends EdgeWrite {
+  readonly kind: "unlink";
+  readonly key: Row;
+  readonly guards: Guards;
+}
+
+/** One write in graph words, before the table is thought of. */
+export type LogicalWrite = CreateWrite | PutWrite | UpdateWrite | DeleteWrite | LinkWrite | RelinkWrite | UnlinkWrite;

@@ -1,0 +1,55 @@
+import type { Atomic } from "./write-plan.ts";
+
+/** What a call consumed, as DynamoDB told; a failed condition's units are predicted, because it does not tell those. */
+interface WriteCost {
+  readonly requests: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+/** A write that happened. */
+export interface Written<Row> {
+  readonly ok: true;
+  /** The row as it is now (of a deletion: as it was), where DynamoDB or the plan tells it. */
+  readonly row: Row | undefined;
+  readonly cost: WriteCost;
+  /** What happened together or not at all. */
+  readonly atomic: Atomic;
+}
+
+/**
+ * - `exists`: a create or link found the item there
+ * - `notFound`: an update, deletion, relink or unlink found nothing
+ * - `conditionFailed`: a condition of `if` does not hold
+ * - `versionConflict`: the item is at another version than `ifVersion`
+ * - `notUnique`: another node has the same value of `attribute`
+ * - `endMissing`: the node at `end` does not exist
+ * - `degreeExceeded`: the node at `end` has `limit` edges of the type already
+ * - `hasEdges`: edges of type `edge` restrict the deletion
+ * - `rolledBack`: another call of the same transaction failed
+ */
+export type Reason =
+  | "exists"
+  | "notFound"
+  | "conditionFailed"
+  | "versionConflict"
+  | "notUnique"
+  | "endMissing"
+  | "degreeExceeded"
+  | "hasEdges"
+  | "rolledBack";
+
+/** A write that did not happen, for a reason that a caller may expect. Nothing was changed. */
+export interface NotWritten<Row> {
+  readonly ok: false;
+  readonly reason: Reason;
+  /** The item that stood in the way, where it is of the written type. */
+  readonly current?: Row | undefined;
+  readonly attribute?: string;
+  readonly end?: "from" | "to";
+  readonly edge?: string;
+  readonly limit?: number;
+  readonly cost: WriteCost;
+}
+
+export type WriteOutcome<Row> = Written<Row> | NotWritten<Row>;

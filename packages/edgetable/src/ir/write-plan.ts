@@ -1,0 +1,98 @@
+import type { Shape } from "../schema/shape.ts";
+import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import type { Conditions } from "./condition.ts";
+import type { Row } from "./logical-write.ts";
+
+/** Why a write did not happen, where a caller may expect it. */
+export type Failure =
+  | { readonly reason: "exists" | "notFound" | "conditionFailed" | "versionConflict" }
+  | { readonly reason: "notUnique"; readonly attribute: string }
+  | { readonly reason: "endMissing"; readonly end: "from" | "to"; readonly id: Row }
+  | { readonly reason: "degreeExceeded"; readonly edge: string; readonly end: "from" | "to"; readonly limit: number }
+  | { readonly reason: "hasEdges"; readonly edge: string; readonly end: "from" | "to" }
+  /** The item changed between reading and writing: planned again from a fresh read. */
+  | { readonly reason: "staleRead" };
+
+/** One thing that must hold of an item for the write to happen, and what it means when it does not. */
+export type Term =
+  | { readonly kind: "absent" | "present"; readonly failure: Failure }
+  /** The attribute has this value; `undefined`: it is not there. With `orAbsent` it may also not be there. */
+  | {
+      readonly kind: "equals";
+      readonly attribute: string;
+      readonly value: AttributeValue | undefined;
+      readonly orAbsent?: boolean;
+      readonly failure: Failure;
+    }
+  /** A count is less than the limit, or not there at all. */
+  | { readonly kind: "below"; readonly attribute: string; readonly limit: number; readonly failure: Failure }
+  | { readonly kind: "where"; readonly shape: Shape; readonly conditions: Conditions; readonly failure: Failure };
+
+/** What an update does to an item's attributes. */
+export interface AttributeChanges {
+  readonly set: Item;
+  readonly remove: readonly string[];
+  readonly add: Item;
+  readonly append: Item;
+}
+
+interface Target {
+  readonly key: Key;
+  readonly terms: readonly Term[];
+  /** The shape of the item; undefined for Edgetable's own (markers, guards). */
+  readonly shape: Shape | undefined;
+}
+export interface PutStep extends Target {
+  readonly kind: "put";
+  readonly item: Item;
+}
+export interface UpdateStep extends Target {
+  readonly kind: "update";
+  readonly changes: AttributeChanges;
+}
+export interface DeleteStep extends Target {
+  readonly kind: "delete";
+}
+export interface CheckStep extends Target {
+  readonly kind: "check";
+}
+/** One item of a write. */
+export type WriteItem = PutStep | UpdateStep | DeleteStep | CheckStep;
+
+/** What has to be read, strongly consistent, before a write can be planned. */
+export type ReadNeed =
+  | { readonly kind: "get"; readonly id: string; readonly key: Key; readonly shape: Shape; readonly reason: string }
+  /** One item whose sort key is known only in part: `row` is what is known of it. */
+  | {
+      readonly kind: "find";
+      readonly id: string;
+      readonly shape: Shape;
+      readonly partition: string;
+      readonly prefix: string;
+      readonly row: Row;
+      readonly reason: string;
+    };
+
+/** What was read so far, by the need's `id`; null: there is no such item. */
+export type Images = Readonly<Record<string, Item | null>>;
+
+/** What of a write happens together or not at all. */
+export type Atomic = { readonly kind: "item" } | { readonly kind: "transaction"; readonly items: number };
+
+/** One item of a plan, with the writes (by position in the call) that asked for it. */
+export interface PlannedItem {
+  readonly item: WriteItem;
+  readonly writes: readonly number[];
+}
+
+export type WritePlan =
+  | { readonly kind: "needs"; readonly reads: readonly ReadNeed[] }
+  /** Known from what was read, without writing: the failure of one of the writes. */
+  | { readonly kind: "settled"; readonly write: number; readonly failure: Failure }
+  | {
+      readonly kind: "ready";
+      readonly items: readonly PlannedItem[];
+      readonly atomic: Atomic;
+      /** The row that each write leaves, where the plan knows it. */
+      readonly rows: readonly (Row | undefined)[];
+    };

@@ -1,0 +1,143 @@
+import type { Changes, Guards, Row } from "../../ir/logical-write.ts";
+import type { Term, WriteItem } from "../../ir/write-plan.ts";
+import type { Template } from "../../keys/template.ts";
+import { attributeOf, decodeItem, encodeField, keyText, VERSION } from "../../requests/item-codec.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import type { Shape } from "../../schema/shape.ts";
+import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
+import { valueAt } from "../../util/value-at.ts";
+import { guardTerms } from "./guard-terms.ts";
+import { moveItem } from "./move-item.ts";
+import { present, STALE } from "./planning.ts";
+
+/** One item and what is to happen to its fields. */
+export interface ItemChange {
+  readonly shape: Shape;
+  readonly key: Key;
+  /** What the call says of the row: its id, and the fields that its table key carries. */
+  readonly known: Row;
+  readonly changes: Changes;
+  readonly guards: Guards;
+  readonly image: Item | undefined;
+}
+
+/** The step that changes an item, and the row it leaves where that is known. */
+export interface ChangedItem {
+  readonly items: readonly WriteItem[];
+  readonly row: Row | undefined;
+}
+
+type Wanted = Pick<ItemChange, "shape" | "known" | "changes">;
+
+const namesOf = ({ set, remove, add, append }: Changes): ReadonlySet<string> =>
+  new Set([...Object.keys(set), ...remove, ...Object.keys(add), ...Object.keys(append)]);
+
+const touched = ({ shape, changes }: Wanted): readonly (readonly [string, Template])[] => {
+  const names = namesOf(changes);
+  return Object.entries(shape.keys).filter(([, template]) => template.fields.some((field) => names.has(field)));
+};
+
+// Fields of a computed attribute that the call does not give. A removed field leaves nothing to compute.
+const unread = ({ known, changes }: Wanted, template: Template): readonly string[] => {
+  const { set, remove, add, append } = changes;
+  if (template.fields.some((field) => remove.includes(field))) return [];
+  return template.fields.filter((field) => field in add || field in append || (!(field in set) && valueAt(known, field) === undefined));
+};
+
+const isTableKey = (catalog: Catalog, attribute: string): boolean => attribute === catalog.index.partitionKey || attribute === catalog.index.sortKey;
+
+/** Whether the item must be read before it can be changed: a computed attribute needs a field that the call does not give. */
+export const readsImage = (catalog: Catalog, wanted: Wanted): boolean =>
+  touched(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unread(wanted, template).length > 0);
+
+const plus = (before: unknown, delta: unknown): unknown => {
+  if (delta instanceof Set) return new Set([...((before ?? []) as Iterable<unknown>), ...delta]);
+  if (typeof before === "bigint" || typeof delta === "bigint") return BigInt((before ?? 0) as number) + BigInt(delta as number);
+  return ((before ?? 0) as number) + (delta as number);
+};
+
+/** The row after the changes. */
+export const changedRow = (before: Row, changes: Changes): Row => {
+  const row: Record<string, unknown> = { ...before, ...changes.set };
+  for (const field of changes.remove) delete row[field];
+  for (const field in changes.add) row[field] = plus(before[field], changes.add[field]);
+  for (const field in changes.append) row[field] = [...((before[field] ?? []) as unknown[]), ...(changes.append[field] as unknown[])];
+  return row;
+};
+
+// With the old item at hand, what accumulates becomes a plain value, conditional on the old one.
+const resolved = (changes: Changes, after: Row): Changes => {
+  const values = [...Object.keys(changes.add), ...Object.keys(changes.append)].map((field) => [field, after[field]]);
+  return { set: { ...changes.set, ...Object.fromEntries(values) }, remove: changes.remove, add: {}, append: {} };
+};
+
+interface Effect {
+  readonly set: Record<string, AttributeValue>;
+  readonly remove: string[];
+  readonly add: Record<string, AttributeValue>;
+  readonly append: Record<string, AttributeValue>;
+}
+
+const fieldEffects = (shape: Shape, changes: Changes): Effect => {
+  const encode = (fields: Row): Record<string, AttributeValue> =>
+    Object.fromEntries(
+      Object.entries(fields).flatMap(([field, value]) => {
+        const attribute = held(shape, field);
+        return attribute === undefined ? [] : [[attribute, encodeField(shape, field, value)]];
+      }),
+    );
+  return { set: encode(changes.set), remove: changes.remove.flatMap((field) => held(shape, field) ?? []), add: encode(changes.add), append: encode(changes.append) };
+};
+
+const held = (shape: Shape, field: string): string | undefined =>
+  shape.holds && !shape.holds.includes(field) ? undefined : attributeOf(shape, field);
+
+const suppliers = (shape: Shape, field: string): readonly string[] => {
+  const own = attributeOf(shape, field);
+  if (own !== undefined) return [own];
+  return shape.sources.filter(({ template }) => template.fields.includes(field)).map(({ attribute }) => attribute);
+};
+
+// What was read and computed with must still be so when the write arrives.
+const staleTerms = (catalog: Catalog, change: ItemChange, image: Item): readonly Term[] => {
+  const { shape, changes } = change;
+  const fields = [...touched(change).flatMap(([, template]) => unread(change, template)), ...Object.keys(changes.add), ...Object.keys(changes.append)];
+  const attributes = new Set(fields.flatMap((field) => suppliers(shape, field)).filter((attribute) => !isTableKey(catalog, attribute)));
+  return [...attributes].map((attribute) => ({ kind: "equals", attribute, value: image[attribute], failure: STALE }));
+};
+
+const versionEffect = (change: ItemChange, effect: Effect): readonly Term[] => {
+  const { shape, guards, image } = change;
+  if (!shape.version) return [];
+  const read = image?.[VERSION];
+  const version = guards.version ?? (read && "N" in read ? Number(read.N) : undefined);
+  if (version === undefined) effect.add[VERSION] = { N: "1" };
+  else effect.set[VERSION] = { N: String(version + 1) };
+  return image && guards.version === undefined ? [{ kind: "equals", attribute: VERSION, value: read, failure: STALE }] : [];
+};
+
+/**
+ * The steps that change an item's fields and every computed attribute that depends on them (law 2):
+ * computed from what the call gives where that suffices, else from the item as it was read, conditional
+ * on what was read being unchanged. When the table's key changes, the item moves.
+ */
+export const changeItem = (catalog: Catalog, change: ItemChange): ChangedItem => {
+  const { shape, key, known, image, guards } = change;
+  const before: Row | undefined = image && decodeItem(catalog, shape, image);
+  const after = changedRow({ ...known, ...before }, change.changes);
+  const effect = fieldEffects(shape, before ? resolved(change.changes, after) : change.changes);
+  let moves = false;
+  for (const [attribute] of touched(change)) {
+    const text = keyText(catalog, shape, attribute, after);
+    const old = key[attribute];
+    if (old && "S" in old && old.S === text) continue;
+    moves ||= old !== undefined;
+    if (text === undefined) effect.remove.push(attribute);
+    else effect.set[attribute] = { S: text };
+  }
+  const version = versionEffect(change, effect);
+  const terms = [present, ...guardTerms(shape, guards), ...version, ...(image ? staleTerms(catalog, change, image) : [])];
+  const row = before && { ...after, ...(shape.version ? { [VERSION]: Number((before[VERSION] as number | undefined) ?? 0) + 1 } : {}) };
+  if (moves && image) return { items: moveItem(catalog, { shape, key, terms, image, effect }), row };
+  return { items: [{ kind: "update", key, terms, shape, changes: effect }], row };
+};

@@ -1,0 +1,83 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { EndId } from "../../ir/logical-write.ts";
+import type { Term, WriteItem } from "../../ir/write-plan.ts";
+import { renderTemplate } from "../../keys/template.ts";
+import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
+import { COUNT, DEGREE_TYPE, degreeGuard, systemKeyItem, systemType } from "../../schema/system-items.ts";
+import type { Key } from "../../transport/operations.ts";
+
+type End = "from" | "to";
+const ends: readonly End[] = ["from", "to"];
+
+/** An edge between two given nodes. */
+export interface EdgeBetween {
+  readonly entry: EdgeEntry;
+  readonly from: EndId;
+  readonly to: EndId;
+}
+
+/** The most edges of the type at one end; undefined: no limit. */
+const limitOf = ({ definition }: EdgeEntry, end: End): number | undefined => {
+  const single = definition.multiplicity === "one-to-one" || definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many");
+  const limits = [single ? 1 : undefined, definition.maxDegree?.[end]].filter((limit) => limit !== undefined);
+  return limits.length > 0 ? Math.min(...limits) : undefined;
+};
+
+const restricts = ({ definition }: EdgeEntry, end: End): boolean => definition.onDelete?.[end] === "restrict";
+
+// A symmetric edge has no direction: both its ends count it alike, under the rules of either.
+const limitAt = (entry: EdgeEntry, end: End): number | undefined => {
+  if (!entry.definition.symmetric) return limitOf(entry, end);
+  const limits = ends.map((one) => limitOf(entry, one)).filter((limit) => limit !== undefined);
+  return limits.length > 0 ? Math.min(...limits) : undefined;
+};
+const restrictsAt = (entry: EdgeEntry, end: End): boolean =>
+  entry.definition.symmetric ? ends.some((one) => restricts(entry, one)) : restricts(entry, end);
+
+const guardKey = (catalog: Catalog, entry: EdgeEntry, end: End, node: EndId): Key => {
+  const template = catalog.nodes[node.type]?.shape.keys[catalog.index.partitionKey];
+  const partition = template && renderTemplate(template, node.id);
+  if (partition === undefined) {
+    throw new EdgetableError("plan.unsupported", `The degree of "${entry.name}" cannot be guarded at "${node.type}": its partition does not follow from its id.`);
+  }
+  const direction = entry.definition.symmetric || end === "from" ? "out" : "in";
+  return systemKeyItem(catalog, degreeGuard(partition, entry.name, direction));
+};
+
+/** The steps that count one edge more or less at each end whose degree is limited or restricts deletion. */
+export const countSteps = (catalog: Catalog, edge: EdgeBetween, delta: 1 | -1): readonly WriteItem[] => {
+  const { entry } = edge;
+  const steps = ends.flatMap((end): readonly WriteItem[] => {
+    const limit = limitAt(entry, end);
+    if (limit === undefined && !restrictsAt(entry, end)) return [];
+    const failure = { reason: "degreeExceeded", edge: entry.name, end, limit: limit ?? 0 } as const;
+    const terms: readonly Term[] = limit === undefined || delta < 0 ? [] : [{ kind: "below", attribute: COUNT, limit, failure }];
+    const changes = { set: systemType(catalog, DEGREE_TYPE), remove: [], add: { [COUNT]: { N: String(delta) } }, append: {} };
+    return [{ kind: "update", key: guardKey(catalog, entry, end, edge[end]), terms, shape: undefined, changes }];
+  });
+  const [first, second] = steps;
+  // A symmetric edge from a node to itself is one edge at one node.
+  return first && second && entry.definition.symmetric && JSON.stringify(first.key) === JSON.stringify(second.key) ? [first] : steps;
+};
+
+/** The edge types, with the end, at which a node's own degree guards may stand. */
+const guardedEnds = (catalog: Catalog, node: string): readonly { readonly entry: EdgeEntry; readonly end: End }[] =>
+  Object.values(catalog.edges).flatMap((entry) => {
+    const mine = ends.filter((end) => entry[end].includes(node) && (limitAt(entry, end) !== undefined || restrictsAt(entry, end)));
+    return (entry.definition.symmetric ? mine.slice(0, 1) : mine).map((end) => ({ entry, end }));
+  });
+
+/** The keys of a node's degree guards. */
+export const guardKeys = (catalog: Catalog, node: EndId): readonly Key[] =>
+  guardedEnds(catalog, node.type).map(({ entry, end }) => guardKey(catalog, entry, end, node));
+
+/** The steps that refuse a node's deletion while it has edges that restrict it, and take their guards along. */
+export const restrictSteps = (catalog: Catalog, node: EndId): readonly WriteItem[] =>
+  guardedEnds(catalog, node.type)
+    .filter(({ entry, end }) => restrictsAt(entry, end))
+    .map(({ entry, end }) => ({
+      kind: "delete",
+      key: guardKey(catalog, entry, end, node),
+      terms: [{ kind: "below", attribute: COUNT, limit: 1, failure: { reason: "hasEdges", edge: entry.name, end } }],
+      shape: undefined,
+    }));

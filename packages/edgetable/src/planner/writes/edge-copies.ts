@@ -1,0 +1,37 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { EndId, Row } from "../../ir/logical-write.ts";
+import type { EdgeEntry } from "../../schema/catalog.ts";
+import type { Shape } from "../../schema/shape.ts";
+import { defined } from "../../util/invariant.ts";
+import type { EdgeBetween } from "./degree-guards.ts";
+
+/** One place where an edge is written, and its row as it stands there. */
+export interface EdgeCopy {
+  readonly shape: Shape;
+  readonly row: Row;
+}
+
+const between = (shapes: readonly Shape[], from: EndId, to: EndId): Shape | undefined =>
+  shapes.find((shape) => shape.from === from.type && shape.to === to.type);
+
+const sameEnd = (a: EndId, b: EndId): boolean => a.type === b.type && JSON.stringify(Object.entries(a.id).toSorted()) === JSON.stringify(Object.entries(b.id).toSorted());
+
+const other = (entry: EdgeEntry, from: EndId, to: EndId): { readonly shape: Shape; readonly ends: Row } | undefined => {
+  if (!entry.definition.symmetric) {
+    const shape = between(entry.mirrors, from, to);
+    return shape && { shape, ends: { from: from.id, to: to.id } };
+  }
+  if (sameEnd(from, to)) return undefined;
+  return { shape: defined(between(entry.shapes, to, from), `the way back of "${entry.name}" from "${to.type}" to "${from.type}"`), ends: { from: to.id, to: from.id } };
+};
+
+/** The copies of an edge: its own first, then the one in the target's partition where there is one. */
+export const edgeCopies = ({ entry, from, to }: EdgeBetween, attributes: Row, reverse: Row = {}): readonly [EdgeCopy, ...EdgeCopy[]] => {
+  if (entry.definition.stored === "reference") {
+    throw new EdgetableError("plan.unsupported", `"${entry.name}" is stored as attributes of "${from.type}": update that node instead.`, { details: { edge: entry.name } });
+  }
+  const shape = defined(between(entry.shapes, from, to), `"${entry.name}" from "${from.type}" to "${to.type}"`);
+  const own = { shape, row: { ...attributes, from: from.id, to: to.id } };
+  const second = other(entry, from, to);
+  return second ? [own, { shape: second.shape, row: { ...attributes, ...reverse, ...second.ends } }] : [own];
+};

@@ -1,0 +1,123 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { LinkWrite, RelinkWrite, Row, UnlinkWrite } from "../../ir/logical-write.ts";
+import type { WriteItem } from "../../ir/write-plan.ts";
+import { decodeItem, encodeItem, keyOf, VERSION } from "../../requests/item-codec.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import { defined } from "../../util/invariant.ts";
+import { changeItem, changedRow, readsImage } from "./change-item.ts";
+import { countSteps, type EdgeBetween } from "./degree-guards.ts";
+import { type EdgeCopy, edgeCopies } from "./edge-copies.ts";
+import { guardTerms } from "./guard-terms.ts";
+import { unchanged } from "./move-item.ts";
+import { absent, imageOf, locate, notFound, type Planning, present, type Steps, tableKey } from "./planning.ts";
+
+const ends = ["from", "to"] as const;
+
+const betweenOf = (catalog: Catalog, write: LinkWrite | RelinkWrite | UnlinkWrite, edge = write.edge): EdgeBetween => ({
+  entry: defined(catalog.edges[edge], `the edge "${edge}"`),
+  from: write.from,
+  to: write.to,
+});
+
+/** The checks that an edge's ends exist, where they have an item of their own that the id leads to. */
+const endChecks = (catalog: Catalog, edge: EdgeBetween): readonly WriteItem[] => {
+  if (edge.entry.definition.ends === "unchecked") return [];
+  return ends.flatMap((end): readonly WriteItem[] => {
+    const node = catalog.nodes[edge[end].type];
+    const key = node && node.definition.stored !== false ? tableKey(catalog, node.shape, edge[end].id) : undefined;
+    return key ? [{ kind: "check", key, terms: [{ kind: "present", failure: { reason: "endMissing", end, id: edge[end].id } }], shape: node?.shape }] : [];
+  });
+};
+
+const putCopy = (catalog: Catalog, copy: EdgeCopy, own: boolean): WriteItem => {
+  const item = encodeItem(catalog, copy.shape, copy.row);
+  // The copy in the target's partition follows the own one, whatever stood there.
+  return { kind: "put", key: keyOf(catalog, copy.shape, copy.row), item, terms: own ? [absent] : [], shape: copy.shape };
+};
+
+/** The steps that write an edge anew: its copies, the checks of its ends, its degrees. */
+const linkSteps = (catalog: Catalog, edge: EdgeBetween, attributes: Row, reverse: Row): { readonly items: readonly WriteItem[]; readonly row: Row } => {
+  const versioned = edge.entry.definition.version ? { ...attributes, [VERSION]: 1 } : attributes;
+  const copies = edgeCopies(edge, versioned, reverse);
+  const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0));
+  return { items: [...puts, ...endChecks(catalog, edge), ...countSteps(catalog, edge, 1)], row: copies[0].row };
+};
+
+/** Writes an edge, where there is none. */
+export const planLink = ({ catalog }: Planning, write: LinkWrite): Steps => {
+  const { items, row } = linkSteps(catalog, betweenOf(catalog, write), write.row, write.reverse);
+  return { kind: "items", items, row };
+};
+
+/** The steps that remove an edge whose whole row is known: its copies and its counts; for cascades and jobs. */
+export const removeEdgeSteps = (catalog: Catalog, edge: EdgeBetween, attributes: Row): readonly WriteItem[] => [
+  ...edgeCopies(edge, attributes).map(({ shape, row }): WriteItem => ({ kind: "delete", key: keyOf(catalog, shape, row), terms: [], shape })),
+  ...countSteps(catalog, edge, -1),
+];
+
+/** Removes an edge that is there. */
+export const planUnlink = (planning: Planning, write: UnlinkWrite): Steps => {
+  const { catalog } = planning;
+  const edge = betweenOf(catalog, write);
+  const [own, ...others] = edgeCopies(edge, write.key);
+  const key = locate(planning, own.shape, own.row);
+  const further = others.map((copy) => ({ copy, key: locate(planning, copy.shape, copy.row) }));
+  if (key === undefined || further.some((one) => one.key === undefined)) return undefined;
+  if (key === null) return notFound;
+  const terms = [present, ...guardTerms(own.shape, write.guards)];
+  const copies = further.flatMap(({ copy, key: at }): readonly WriteItem[] => (at ? [{ kind: "delete", key: at, terms: [], shape: copy.shape }] : []));
+  return { kind: "items", items: [{ kind: "delete", key, terms, shape: own.shape }, ...copies, ...countSteps(catalog, edge, -1)] };
+};
+
+/** Changes an edge that is there: its attributes and its place in the order, or its type. */
+export const planRelink = (planning: Planning, write: RelinkWrite): Steps => {
+  const { catalog } = planning;
+  if (write.type !== undefined && write.type !== write.edge) return planRetype(planning, write, write.type);
+  const items: WriteItem[] = [];
+  let row: Row | undefined;
+  let missing = false;
+  for (const [at, { shape, row: known }] of edgeCopies(betweenOf(catalog, write), write.key).entries()) {
+    const changes = at === 0 ? write.changes : { ...write.changes, set: { ...write.changes.set, ...write.reverse } };
+    const key = locate(planning, shape, known);
+    if (key === null) return notFound;
+    const image = key && readsImage(catalog, { shape, known, changes }) ? imageOf(planning, { shape, key }, "a computed attribute needs what is not in the call") : undefined;
+    if (image === null) return notFound;
+    missing ||= key === undefined || planning.needs.length > 0;
+    if (missing || !key) continue;
+    const guards = at === 0 ? write.guards : { version: write.guards.version };
+    const changed = changeItem(catalog, { shape, key, known, changes, guards, image });
+    items.push(...changed.items);
+    row ??= changed.row;
+  }
+  return missing ? undefined : { kind: "items", items, row };
+};
+
+const withoutIdentity = ({ from: _from, to: _to, [VERSION]: _version, ...attributes }: Row): Row => attributes;
+
+const validated = (edge: EdgeBetween, row: Row): Row => {
+  const result = edge.entry.definition.schema?.["~standard"].validate(row);
+  if (result instanceof Promise) throw new EdgetableError("plan.unsupported", `"${edge.entry.name}" validates asynchronously: unlink and link in one transact instead.`);
+  if (!result?.issues) return (result?.value ?? {}) as Row;
+  const issues = result.issues.map(({ message }) => message);
+  throw new EdgetableError("schema.invalidValue", `The edge does not fit "${edge.entry.name}": ${issues.join("; ")}.`, { details: { issues } });
+};
+
+// The edge leaves one type and joins another with what it holds, in one transaction.
+const planRetype = (planning: Planning, write: RelinkWrite, type: string): Steps => {
+  const { catalog } = planning;
+  const before = betweenOf(catalog, write);
+  const after = betweenOf(catalog, write, type);
+  const read = edgeCopies(before, write.key).map(({ shape, row }) => {
+    const key = locate(planning, shape, row);
+    return { shape, key, image: key ? imageOf(planning, { shape, key }, "the edge keeps its attributes under the other type") : key };
+  });
+  if (read.some(({ image }) => image === undefined)) return undefined;
+  const [own, second] = read;
+  if (!own?.key || !own.image) return notFound;
+  const attributesOf = (one: typeof own): Row => (one.image ? withoutIdentity(decodeItem(catalog, one.shape, one.image)) : {});
+  const row = changedRow(attributesOf(own), write.changes);
+  const linked = linkSteps(catalog, after, validated(after, row), { ...(second ? attributesOf(second) : {}), ...write.changes.set, ...write.reverse });
+  const removal: WriteItem = { kind: "delete", key: own.key, terms: [present, ...guardTerms(own.shape, write.guards), ...unchanged(own.image, own.key)], shape: own.shape };
+  const copy: readonly WriteItem[] = second?.key ? [{ kind: "delete", key: second.key, terms: [], shape: second.shape }] : [];
+  return { kind: "items", items: [...linked.items, removal, ...copy, ...countSteps(catalog, before, -1)], row: linked.row };
+};

@@ -1,0 +1,120 @@
+import type { CreateWrite, DeleteWrite, PutWrite, Row, UpdateWrite } from "../../ir/logical-write.ts";
+import type { Term, WriteItem } from "../../ir/write-plan.ts";
+import { decodeItem, encodeItem, keyOf, VERSION } from "../../requests/item-codec.ts";
+import type { Catalog, NodeEntry, PartEntry } from "../../schema/catalog.ts";
+import type { Shape } from "../../schema/shape.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+import { defined } from "../../util/invariant.ts";
+import { changedRow, changeItem, readsImage } from "./change-item.ts";
+import { restrictSteps } from "./degree-guards.ts";
+import { guardTerms } from "./guard-terms.ts";
+import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
+import { markerSteps, uniqueTerms } from "./unique-markers.ts";
+
+interface Subject {
+  readonly of: "node" | "part";
+  readonly name: string;
+}
+
+const nodeOf = (catalog: Catalog, { of, name }: Subject): NodeEntry | undefined => (of === "node" ? catalog.nodes[name] : undefined);
+const entryOf = (catalog: Catalog, subject: Subject): NodeEntry | PartEntry =>
+  defined(nodeOf(catalog, subject) ?? catalog.parts[subject.name], `the ${subject.of} "${subject.name}"`);
+
+const putStep = (catalog: Catalog, shape: Shape, row: Row, terms: readonly Term[]): WriteItem => {
+  const item = encodeItem(catalog, shape, row);
+  const { partitionKey, sortKey } = catalog.index;
+  const key: Key = sortKey === undefined ? { [partitionKey]: item[partitionKey]! } : { [partitionKey]: item[partitionKey]!, [sortKey]: item[sortKey]! };
+  return { kind: "put", key, item, terms, shape };
+};
+
+const versioned = (shape: Shape, row: Row, version: number): Row => (shape.version ? { ...row, [VERSION]: version } : row);
+
+/** Creates a node or part, where there is none. */
+export const planCreate = ({ catalog }: Planning, write: CreateWrite): Steps => {
+  const { shape } = entryOf(catalog, write);
+  const node = nodeOf(catalog, write);
+  const row = versioned(shape, write.row, 1);
+  const own = putStep(catalog, shape, row, [absent]);
+  return { kind: "items", items: node?.definition.unique ? [own, ...markerSteps(catalog, node, { after: row })] : [own], row };
+};
+
+const versionOf = (image: Item | null | undefined): number => {
+  const value = image?.[VERSION];
+  return value && "N" in value ? Number(value.N) : 0;
+};
+
+const asRead = (image: Item | null, terms: readonly Term[]): readonly Term[] => (image ? terms : [{ kind: "absent", failure: STALE }]);
+
+/** Writes a whole node or part, whatever is there; reads it first where markers or a version depend on it. */
+export const planPut = (planning: Planning, write: PutWrite): Steps => {
+  const { catalog } = planning;
+  const { shape } = entryOf(catalog, write);
+  const node = nodeOf(catalog, write);
+  const unique = node?.definition.unique ?? [];
+  const guards = guardTerms(shape, write.guards);
+  const needsVersion = shape.version && write.guards.version === undefined;
+  if (unique.length === 0 && !needsVersion) {
+    const row = versioned(shape, write.row, (write.guards.version ?? 0) + 1);
+    return { kind: "items", items: [putStep(catalog, shape, row, guards)], row };
+  }
+  const image = imageOf(planning, { shape, key: keyOf(catalog, shape, write.row) }, unique.length > 0 ? "its unique values may change" : "its version rises by one");
+  if (image === undefined) return undefined;
+  const row = versioned(shape, write.row, (write.guards.version ?? versionOf(image)) + 1);
+  const before = image ? decodeItem(catalog, shape, image) : undefined;
+  const versionTerm: Term = { kind: "equals", attribute: VERSION, value: image?.[VERSION], failure: STALE };
+  const stale = image ? [...(node ? uniqueTerms(node, unique, image) : []), ...(needsVersion ? [versionTerm] : [])] : [];
+  const own = putStep(catalog, shape, row, [...guards, ...asRead(image, stale)]);
+  return { kind: "items", items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : [])], row };
+};
+
+const changedNames = ({ changes }: UpdateWrite): readonly string[] =>
+  [...Object.keys(changes.set), ...changes.remove, ...Object.keys(changes.add), ...Object.keys(changes.append)];
+
+const withTerms = (item: WriteItem, terms: readonly Term[]): WriteItem => ({ ...item, terms: [...item.terms, ...terms] });
+
+/** Changes a node or part that is there. */
+export const planUpdate = (planning: Planning, write: UpdateWrite): Steps => {
+  const { catalog } = planning;
+  const { shape } = entryOf(catalog, write);
+  const node = nodeOf(catalog, write);
+  const { id: known, changes, guards } = write;
+  const key = locate(planning, shape, known);
+  if (key === undefined) return undefined;
+  if (key === null) return notFound;
+  const names = changedNames(write);
+  const unique = (node?.definition.unique ?? []).filter((field) => names.includes(field));
+  if (unique.length === 0 && !readsImage(catalog, { shape, known, changes })) {
+    const { items } = changeItem(catalog, { shape, key, known, changes, guards, image: undefined });
+    return { kind: "items", items };
+  }
+  const image = imageOf(planning, { shape, key }, unique.length > 0 ? "the markers of its unique values move" : "a computed attribute needs what is not in the call");
+  if (image === undefined) return undefined;
+  if (image === null) return notFound;
+  const { items, row } = changeItem(catalog, { shape, key, known, changes, guards, image });
+  if (!node || unique.length === 0) return { kind: "items", items, row };
+  const before = decodeItem(catalog, shape, image);
+  const old = items.length - 1;
+  const guarded = items.map((item, at) => (at === old ? withTerms(item, uniqueTerms(node, unique, image)) : item));
+  return { kind: "items", items: [...guarded, ...markerSteps(catalog, node, { before, after: changedRow(before, changes) })], row };
+};
+
+/** Deletes a node or part that is there, with its unique markers, unless edges restrict it. */
+export const planDelete = (planning: Planning, write: DeleteWrite): Steps => {
+  const { catalog } = planning;
+  const { shape } = entryOf(catalog, write);
+  const node = nodeOf(catalog, write);
+  const key = locate(planning, shape, write.id);
+  if (key === undefined) return undefined;
+  if (key === null) return notFound;
+  const terms = [present, ...guardTerms(shape, write.guards)];
+  if (!node) return { kind: "items", items: [{ kind: "delete", key, terms, shape }] };
+  const restrict = restrictSteps(catalog, { type: node.name, id: write.id });
+  const unique = node.definition.unique ?? [];
+  if (unique.length === 0) return { kind: "items", items: [{ kind: "delete", key, terms, shape }, ...restrict] };
+  const image = imageOf(planning, { shape, key }, "its unique values' markers go with it");
+  if (image === undefined) return undefined;
+  if (image === null) return notFound;
+  const row = decodeItem(catalog, shape, image);
+  const own: WriteItem = { kind: "delete", key, terms: [...terms, ...uniqueTerms(node, unique, image)], shape };
+  return { kind: "items", items: [own, ...markerSteps(catalog, node, { before: row }), ...restrict], row };
+};

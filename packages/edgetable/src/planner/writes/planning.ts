@@ -1,0 +1,64 @@
+import type { Changes, Row } from "../../ir/logical-write.ts";
+import type { Failure, Images, ReadNeed, Term, WriteItem } from "../../ir/write-plan.ts";
+import { renderPrefix, renderTemplate } from "../../keys/template.ts";
+import { keyOf } from "../../requests/item-codec.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import type { Shape } from "../../schema/shape.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+
+/** One planning: what is known, and what turned out to be missing. */
+export interface Planning {
+  readonly catalog: Catalog;
+  readonly images: Images;
+  readonly needs: ReadNeed[];
+}
+
+/** What one write comes to; undefined while something has to be read first. The first item is the write's own. */
+export type Steps =
+  | { readonly kind: "items"; readonly items: readonly WriteItem[]; readonly row?: Row | undefined }
+  | { readonly kind: "failure"; readonly failure: Failure }
+  | undefined;
+
+export const NOT_FOUND: Failure = { reason: "notFound" };
+export const EXISTS: Failure = { reason: "exists" };
+export const STALE: Failure = { reason: "staleRead" };
+export const absent: Term = { kind: "absent", failure: EXISTS };
+export const present: Term = { kind: "present", failure: NOT_FOUND };
+export const notFound: Steps = { kind: "failure", failure: NOT_FOUND };
+export const NO_CHANGES: Changes = { set: {}, remove: [], add: {}, append: {} };
+
+/** One text for one table key. */
+export const keyId = (key: Key): string => JSON.stringify(Object.values(key));
+
+const look = (planning: Planning, need: ReadNeed): Item | null | undefined => {
+  const found = planning.images[need.id];
+  if (found === undefined && !planning.needs.some(({ id }) => id === need.id)) planning.needs.push(need);
+  return found;
+};
+
+/** The item as it was read: null when there is none, undefined when it has yet to be read. */
+export const imageOf = (planning: Planning, at: { readonly shape: Shape; readonly key: Key }, reason: string): Item | null | undefined =>
+  look(planning, { kind: "get", id: keyId(at.key), key: at.key, shape: at.shape, reason });
+
+/** The table key where the row has every field that it needs. */
+export const tableKey = (catalog: Catalog, shape: Shape, row: Row): Key | undefined => {
+  const complete = [catalog.index.partitionKey, catalog.index.sortKey].every((attribute) => {
+    const template = shape.keys[attribute ?? ""];
+    return !template || renderTemplate(template, row) !== undefined;
+  });
+  return complete ? keyOf(catalog, shape, row) : undefined;
+};
+
+/** The table key of a row: from its fields, else by finding the item in its partition. */
+export const locate = (planning: Planning, shape: Shape, row: Row): Key | null | undefined => {
+  const { catalog } = planning;
+  const key = tableKey(catalog, shape, row);
+  if (key) return key;
+  const { partitionKey, sortKey = "" } = catalog.index;
+  const partition = renderTemplate(shape.keys[partitionKey]!, row);
+  if (partition === undefined) return keyOf(catalog, shape, row);
+  const { text: prefix } = renderPrefix(shape.keys[sortKey]!, row);
+  const reason = `the sort key of "${shape.definition}" is not known from its id`;
+  const found = look(planning, { kind: "find", id: JSON.stringify([shape.id, partition, row]), shape, partition, prefix, row, reason });
+  return found ? { [partitionKey]: found[partitionKey]!, [sortKey]: found[sortKey]! } : found;
+};

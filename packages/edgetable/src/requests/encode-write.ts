@@ -1,0 +1,98 @@
+import type { AttributeChanges, Term, WriteItem } from "../ir/write-plan.ts";
+import type { AttributeValue, OperationInputs, TransactWriteItem } from "../transport/operations.ts";
+import { unreachable } from "../util/invariant.ts";
+import { conditionExpression } from "./condition-expression.ts";
+import { Placeholders } from "./placeholders.ts";
+
+/** A request as it is sent. */
+export type EncodedWrite = {
+  [O in "PutItem" | "UpdateItem" | "DeleteItem" | "TransactWriteItems"]: { readonly operation: O; readonly input: OperationInputs[O] };
+}["PutItem" | "UpdateItem" | "DeleteItem" | "TransactWriteItems"];
+
+const equals = (term: Term & { readonly kind: "equals" }, names: Placeholders): string => {
+  const name = names.name(term.attribute);
+  if (term.value === undefined) return `attribute_not_exists(${name})`;
+  const same = `${name} = ${names.value(term.value)}`;
+  return term.orAbsent ? `(attribute_not_exists(${name}) OR ${same})` : same;
+};
+
+const below = (term: Term & { readonly kind: "below" }, names: Placeholders): string => {
+  const name = names.name(term.attribute);
+  const less = `${name} < ${names.value({ N: String(term.limit) })}`;
+  return term.limit > 0 ? `(attribute_not_exists(${name}) OR ${less})` : less;
+};
+
+const termExpression = (term: Term, partitionKey: string, names: Placeholders): string => {
+  switch (term.kind) {
+    case "absent":
+      return `attribute_not_exists(${names.name(partitionKey)})`;
+    case "present":
+      return `attribute_exists(${names.name(partitionKey)})`;
+    case "equals":
+      return equals(term, names);
+    case "below":
+      return below(term, names);
+    case "where":
+      return conditionExpression(term.shape, term.conditions.conditions, term.conditions.values, names);
+    default:
+      return unreachable(term);
+  }
+};
+
+const appended = (name: string, value: AttributeValue, names: Placeholders): string =>
+  `${name} = list_append(if_not_exists(${name}, ${names.value({ L: [] })}), ${names.value(value)})`;
+
+const updateExpression = (changes: AttributeChanges, names: Placeholders): string => {
+  const sets = Object.entries(changes.set).map(([attribute, value]) => `${names.name(attribute)} = ${names.value(value)}`);
+  for (const [attribute, value] of Object.entries(changes.append)) sets.push(appended(names.name(attribute), value, names));
+  const adds = Object.entries(changes.add).map(([attribute, value]) => `${names.name(attribute)} ${names.value(value)}`);
+  const removes = changes.remove.map((attribute) => names.name(attribute));
+  const clauses = [["SET", sets], ["REMOVE", removes], ["ADD", adds]] as const;
+  return clauses.flatMap(([verb, parts]) => (parts.length > 0 ? [`${verb} ${parts.join(", ")}`] : [])).join(" ");
+};
+
+const conditionOf = (item: WriteItem, partitionKey: string, names: Placeholders): object => {
+  const texts = item.terms.map((term) => termExpression(term, partitionKey, names)).filter((text) => text !== "");
+  return texts.length > 0 ? { ConditionExpression: texts.join(" AND "), ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const } : {};
+};
+
+const body = (table: string, partitionKey: string, item: WriteItem): { readonly TableName: string } => {
+  const names = new Placeholders();
+  const main =
+    item.kind === "put" ? { Item: item.item } : item.kind === "update" ? { Key: item.key, UpdateExpression: updateExpression(item.changes, names) } : { Key: item.key };
+  const condition = conditionOf(item, partitionKey, names);
+  return { TableName: table, ...main, ...condition, ...names.fields };
+};
+
+const actions = { put: "Put", update: "Update", delete: "Delete", check: "ConditionCheck" } as const;
+
+/** What encoding needs of the table. */
+export interface WriteTarget {
+  readonly table: string;
+  readonly partitionKey: string;
+}
+
+/** One item's write as a request of its own. */
+export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude<WriteItem, { kind: "check" }>): EncodedWrite => {
+  const input = { ...body(table, partitionKey, item), ReturnConsumedCapacity: "INDEXES" as const };
+  switch (item.kind) {
+    case "put":
+      return { operation: "PutItem", input: input as OperationInputs["PutItem"] };
+    case "update":
+      return { operation: "UpdateItem", input: { ...input, ReturnValues: "ALL_NEW" } as unknown as OperationInputs["UpdateItem"] };
+    case "delete":
+      return { operation: "DeleteItem", input: { ...input, ReturnValues: "ALL_OLD" } as unknown as OperationInputs["DeleteItem"] };
+    default:
+      return unreachable(item);
+  }
+};
+
+/** Several items' writes as one transaction. The token makes a repeated request exact for ten minutes. */
+export const encodeTransaction = ({ table, partitionKey }: WriteTarget, items: readonly WriteItem[], token: string): EncodedWrite => ({
+  operation: "TransactWriteItems",
+  input: {
+    TransactItems: items.map((item) => ({ [actions[item.kind]]: body(table, partitionKey, item) }) as unknown as TransactWriteItem),
+    ClientRequestToken: token,
+    ReturnConsumedCapacity: "INDEXES",
+  },
+});

@@ -1,0 +1,69 @@
+import { parseTemplate, renderTemplate, type Template } from "../keys/template.ts";
+import { defined } from "../util/invariant.ts";
+import type { Catalog, NodeEntry } from "./catalog.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Where one of Edgetable's own items stands in the table. */
+export interface SystemKey {
+  readonly partition: string;
+  readonly sort: string;
+}
+
+// Always escaped, whatever the layout: a value that holds the delimiter must not meet another key.
+const template = (source: string): Template => parseTemplate(source, { delimiter: "#", escapes: true });
+const render = (parsed: Template, row: Row): string => defined(renderTemplate(parsed, row), `a value of ${parsed.source}`);
+
+const markerTemplates: Readonly<Record<string, Template>> = Object.fromEntries(
+  ["text", "number", "boolean", "date"].map((format) => [format, template(`~unique#{node}#{attribute}#{value:${format}}`)]),
+);
+const degreeTemplate = template("~degree#{edge}#{direction}");
+const jobTemplate = template("~job#{id}");
+
+const OWN = "#";
+
+/** Type values of system items, where the table has a type attribute. */
+export const UNIQUE_TYPE = "~unique";
+export const DEGREE_TYPE = "~degree";
+/** The attribute of a unique marker that says whose it is. */
+export const OWNER = "~owner";
+/** The attribute of a degree guard that counts edges. */
+export const COUNT = "~count";
+
+const formatOf = (value: unknown): string => {
+  if (typeof value === "number" || typeof value === "bigint") return "number";
+  if (typeof value === "boolean") return "boolean";
+  return value instanceof Date ? "date" : "text";
+};
+
+/** The item that reserves one value of a unique attribute. */
+export const uniqueMarker = (node: string, attribute: string, value: unknown): SystemKey => ({
+  partition: render(defined(markerTemplates[formatOf(value)], "a format"), { node, attribute, value }),
+  sort: OWN,
+});
+
+/** Who owns a unique marker: the node's id fields in the key's order, as JSON. */
+export const ownerText = (entry: NodeEntry, row: Row): string =>
+  JSON.stringify(entry.idFields.map((field) => row[field]), (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+
+/** The counter that guards how many edges of a type leave (`out`) or reach (`in`) the node of a partition. */
+export const degreeGuard = (partition: string, edge: string, direction: "out" | "in"): SystemKey => ({
+  partition,
+  sort: render(degreeTemplate, { edge, direction }),
+});
+
+/** The state of a resumable job. */
+export const jobState = (id: string): SystemKey => ({ partition: render(jobTemplate, { id }), sort: OWN });
+
+/** The secret that signs cursors. */
+export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN };
+
+/** A system key as the table's own key attributes. */
+export const systemKeyItem = (catalog: Catalog, key: SystemKey): Record<string, { readonly S: string }> => ({
+  [catalog.index.partitionKey]: { S: key.partition },
+  ...(catalog.index.sortKey === undefined ? {} : { [catalog.index.sortKey]: { S: key.sort } }),
+});
+
+/** The type attribute of a system item, where the table has one. */
+export const systemType = (catalog: Catalog, type: string): Record<string, { readonly S: string }> =>
+  catalog.typeAttribute === undefined ? {} : { [catalog.typeAttribute]: { S: type } };
