@@ -30,7 +30,6 @@ export type ErrorCode =
   | "request.unsupportedValue"
   // Cursors.
   | "cursor.invalid"
-  | "cursor.otherQuery"
   // Execution.
   | "execute.throttled"
   | "execute.unavailable"

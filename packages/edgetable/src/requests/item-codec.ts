@@ -134,6 +134,12 @@ const aliased = (shape: Shape, own: Record<string, unknown>): Record<string, unk
   return row;
 };
 
+const typed = (shape: Shape, row: Record<string, unknown>): Record<string, unknown> => ({
+  ...row,
+  from: { type: shape.from, ...(row["from"] as object) },
+  to: { type: shape.to, ...(row["to"] as object) },
+});
+
 /** The node's row of an item, where the shape is a reference edge, else the shape's own row. */
 export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
@@ -148,8 +154,9 @@ export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item): Record<st
 
 /** The row of an item: the inverse of {@link encodeItem}. */
 export const decodeItem = (catalog: Catalog, shape: Shape, item: Item): Record<string, unknown> => {
-  const row = decodeOwn(catalog, shape, item);
-  return shape.role === "reference" ? aliased(shape, row) : row;
+  const own = decodeOwn(catalog, shape, item);
+  const row = shape.role === "reference" ? aliased(shape, own) : own;
+  return shape.several ? typed(shape, row) : row;
 };
 
 const textOf = (item: Item, attribute: string | undefined): string | undefined => {

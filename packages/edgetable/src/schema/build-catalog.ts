@@ -114,6 +114,7 @@ const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): 
       dates: edge.dates ?? [],
       version: edge.version ?? false,
       bytes: edge.expect?.bytes ?? DEFAULT_BYTES,
+      several: place.several,
       holds: mirror ? edge.sides?.to : edge.sides?.from,
       macros,
       partition: mirror ? macros.to : macros.from,
@@ -132,7 +133,7 @@ const referenceShape = (context: Context, place: EdgePlace, nodes: Readonly<Reco
   const alias: Record<string, string> = {};
   for (const field of source.idFields) alias[`from.${field}`] = field;
   for (const [field, attribute] of Object.entries(referenceFields(place.edge, target))) alias[`to.${field}`] = attribute;
-  return { ...source.shape, id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`, kind: "edge", definition: place.name, role: "reference", from: place.from, to: place.to, alias };
+  return { ...source.shape, id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`, kind: "edge", several: place.several, definition: place.name, role: "reference", from: place.from, to: place.to, alias };
 };
 
 const edgeEntry = (context: Context, name: string, edge: AnyEdge, nodes: Readonly<Record<string, NodeEntry>>): EdgeEntry => {
@@ -158,6 +159,8 @@ const indexesOf = (layout: Layout): readonly Index[] =>
     projection: index.projection ?? "ALL",
   }));
 
+const byId = (shapes: readonly Shape[]): Readonly<Record<string, Shape>> => Object.fromEntries(shapes.map((shape) => [shape.id, shape]));
+
 /** Resolves a model and its layout into the catalog. Expects a model in which {@link checkNames} found nothing. */
 export const buildCatalog = (definition: GraphDefinition): Catalog => {
   const layout = definition.layout ?? defaultLayout(definition);
@@ -179,6 +182,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
     edges,
     parts,
     shapes: [...nodeShapes, ...partShapes, ...edgeShapes],
+    shapesById: byId([...Object.values(nodes), ...Object.values(parts)].map((entry) => entry.shape).concat(Object.values(edges).flatMap((entry) => [...entry.shapes, ...entry.mirrors]))),
     definition,
   });
 };

@@ -30,6 +30,7 @@ const unique = (names: readonly string[]): readonly string[] => [...new Set(name
 /** What {@link buildShape} needs beside the layout. */
 export interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "bytes"> {
   readonly holds?: readonly string[] | undefined;
+  readonly several?: boolean;
   readonly macros: Macros;
   /** Template of the partition key where the item's layout does not give one. */
   readonly partition: string;
@@ -80,6 +81,7 @@ export const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): S
     fields: Object.fromEntries(Object.entries(stored).map(([name, attribute]) => [attribute, name])),
     carried: unique(sources.flatMap(({ template }) => carriedBy(template))),
     sources,
+    several: seed.several ?? false,
     holds: seed.holds,
     alias: undefined,
   });

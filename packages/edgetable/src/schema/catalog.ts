@@ -50,5 +50,7 @@ export interface Catalog {
   readonly parts: Readonly<Record<string, PartEntry>>;
   /** Every shape that has items of its own. */
   readonly shapes: readonly Shape[];
+  /** Every shape by its id, reference edges included. */
+  readonly shapesById: Readonly<Record<string, Shape>>;
   readonly definition: GraphDefinition;
 }

@@ -34,6 +34,8 @@ export interface Shape {
   /** Node types of an edge's ends; `from` of a part is its owner. */
   readonly from: string | undefined;
   readonly to: string | undefined;
+  /** Whether the edge's ends may be of several node types, so that rows say which. */
+  readonly several: boolean;
   readonly typeValue: string | undefined;
   /** Every computed attribute, the table's own keys first. */
   readonly keys: Readonly<Record<string, Template>>;

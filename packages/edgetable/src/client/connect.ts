@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import type { Session, CallContext } from "../executor/session.ts";
+import { createSession, type RetryPolicy } from "../executor/session.ts";
+import type { SentRequest } from "../executor/meter.ts";
+import { systemEffects } from "../executor/system-effects.ts";
+import type { Effects } from "../executor/effects.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { cursorSecret as cursorSecretKey, systemKeyItem } from "../schema/system-items.ts";
+import { createLeanTransport, type Credentials } from "../transport/lean/index.ts";
+import type { Transport } from "../transport/transport.ts";
+import { createDriver, type Driver } from "./driver.ts";
+
+/** How to reach the table, and how calls behave. */
+export interface ConnectOptions {
+  /** URL of the endpoint. @default the region's own */
+  readonly endpoint?: string;
+  /** @default AWS_REGION, AWS_DEFAULT_REGION or the profile's */
+  readonly region?: string;
+  /** Name of a profile in the shared AWS configuration. */
+  readonly profile?: string;
+  /** @default the environment, else the AWS SDK's provider chain */
+  readonly credentials?: Credentials | (() => Promise<Credentials>);
+  /** A transport of your own, such as `createSdkTransport(client)` from `edgetable/sdk`. */
+  readonly transport?: Transport;
+  readonly retry?: Partial<RetryPolicy>;
+  /** Requests under way at the same time, 1 to 1,000. @default 32 */
+  readonly concurrency?: number;
+  /** Milliseconds for one attempt, 1 to 600,000. @default 10,000 */
+  readonly requestTimeout?: number;
+  /** Milliseconds for one call, retries included. @default 30,000 */
+  readonly deadline?: number;
+  /** Is told of every request that was answered. */
+  readonly onRequest?: (request: SentRequest) => void;
+  /** Seals cursors. @default a random one that is kept in the table and read once */
+  readonly cursorSecret?: string;
+  /** False to skip the schemas when writing. @default true */
+  readonly validate?: boolean;
+  /** Names of planner rules to switch off, for tests and measurements. */
+  readonly rulesOff?: readonly string[];
+  /** Clock, randomness and sleep. @default the real ones */
+  readonly effects?: Effects;
+}
+
+const transportOf = (options: ConnectOptions): Transport => {
+  if (options.transport) return options.transport;
+  const { endpoint, region, profile, credentials } = options;
+  return createLeanTransport({
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(credentials === undefined ? {} : { credentials }),
+  });
+};
+
+/** The attribute that holds the secret. */
+const SECRET = "~secret";
+
+// Every process that shares a table shares its cursors: the first to need a secret leaves one in it.
+const secretInTable = (session: Session): ((context: CallContext) => Promise<string>) => {
+  let known: Promise<string> | undefined;
+  const read = async (context: CallContext): Promise<string | undefined> => {
+    const output = await session.send("GetItem", { TableName: session.catalog.table, Key: systemKeyItem(session.catalog, cursorSecretKey), ConsistentRead: true }, context);
+    const value = output.Item?.[SECRET];
+    return value && "S" in value ? value.S : undefined;
+  };
+  const create = async (context: CallContext): Promise<string> => {
+    const existing = await read(context);
+    if (existing !== undefined) return existing;
+    const { catalog } = session;
+    const input = {
+      TableName: catalog.table,
+      Key: systemKeyItem(catalog, cursorSecretKey),
+      UpdateExpression: "SET #s = if_not_exists(#s, :s)",
+      ExpressionAttributeNames: { "#s": SECRET },
+      ExpressionAttributeValues: { ":s": { S: randomUUID() + randomUUID() } },
+    };
+    await session.send("UpdateItem", input, context);
+    return (await read(context)) ?? "";
+  };
+  return (context) => {
+    known ??= create(context).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+};
+
+/** Opens a connection's shared middle. */
+export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver => {
+  const session = createSession({
+    catalog,
+    transport: transportOf(options),
+    effects: options.effects ?? systemEffects,
+    retry: options.retry,
+    concurrency: options.concurrency,
+    requestTimeout: options.requestTimeout,
+    onRequest: options.onRequest,
+  });
+  const { cursorSecret } = options;
+  return createDriver({
+    session,
+    rulesOff: options.rulesOff ?? [],
+    validates: options.validate ?? true,
+    deadline: options.deadline,
+    cursorSecret: cursorSecret === undefined ? secretInTable(session) : async () => cursorSecret,
+  });
+};

@@ -1,0 +1,54 @@
+import type { GraphDefinition } from "../schema/definition.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { buildCatalog } from "../schema/build-catalog.ts";
+import type { AnyEdge } from "../schema/edge.ts";
+import type { Layout } from "../schema/layout.ts";
+import type { ConnectOptions } from "./connect.ts";
+import { createDb, type Db } from "./db.ts";
+import type { Edges, Nodes, Parts } from "./read-types.ts";
+
+/** A sentence for every end of an edge that is no node type. */
+type EdgeCheck<N extends Nodes, E extends AnyEdge> = [Exclude<E["~from"] | E["~to"], keyof N>] extends [never]
+  ? unknown
+  : `There is no node type "${Exclude<E["~from"] | E["~to"], keyof N> & string}".`;
+
+type EdgesCheck<N extends Nodes, E extends Edges> = { readonly [Name in keyof E]: EdgeCheck<N, E[Name]> };
+type PartsCheck<N extends Nodes, P extends Parts> = {
+  readonly [Name in keyof P]: P[Name]["of"] extends keyof N ? unknown : { readonly of: `There is no node type "${P[Name]["of"]}".` };
+};
+
+/** A model that can be connected to a table. */
+export interface Graph<N extends Nodes, E extends Edges, P extends Parts> {
+  readonly kind: "graph";
+  readonly catalog: Catalog;
+  readonly "~types": { readonly nodes: N; readonly edges: E; readonly parts: P };
+  /** Opens a connection. No request is made until the first call. */
+  connect(options?: ConnectOptions): Db<N, E, P>;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every graph satisfies
+export type AnyGraph = Graph<any, any, any>;
+
+type None = Readonly<Record<never, never>>;
+
+/**
+ * Declares a graph in one table.
+ *
+ * @throws {schema.invalidModel} with every mistake of the model at once.
+ * @example
+ * const education = defineGraph({ table: "Education", nodes: { student, course }, edges: { enrolledIn } });
+ */
+export const defineGraph = <const N extends Nodes, const E extends Edges = None, const P extends Parts = None>(definition: {
+  readonly table: string;
+  readonly nodes: N;
+  readonly edges?: E & EdgesCheck<N, E>;
+  readonly parts?: P & PartsCheck<N, P>;
+  readonly layout?: Layout;
+}): Graph<N, E, P> => {
+  const catalog = buildCatalog(definition as GraphDefinition);
+  return Object.freeze({
+    kind: "graph",
+    catalog,
+    connect: (options: ConnectOptions = {}) => createDb<N, E, P>(catalog, options),
+  }) as unknown as Graph<N, E, P>;
+};

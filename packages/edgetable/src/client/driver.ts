@@ -1,0 +1,53 @@
+import type { CallContext, Session } from "../executor/session.ts";
+import type { RunOptions } from "../executor/call.ts";
+import type { LogicalPlan } from "../ir/logical-plan.ts";
+import type { ReadPlan } from "../ir/physical-plan.ts";
+import { planRead } from "../planner/plan.ts";
+import { Meter } from "../executor/meter.ts";
+import type { Catalog } from "../schema/catalog.ts";
+
+const DEFAULT_DEADLINE = 30_000;
+const MOST_PLANS = 2000;
+
+/** What every part of a connection shares. */
+export interface Driver {
+  readonly session: Session;
+  readonly catalog: Catalog;
+  readonly validates: boolean;
+  /** The plan of a form of call: made once, then looked up by its signature. */
+  plan(signature: string, logical: () => LogicalPlan): ReadPlan;
+  context(options: RunOptions): CallContext;
+  /** The secret that seals cursors. */
+  cursorSecret(context: CallContext): Promise<string>;
+}
+
+export interface DriverOptions {
+  readonly session: Session;
+  readonly rulesOff: readonly string[];
+  readonly validates: boolean;
+  readonly deadline: number | undefined;
+  readonly cursorSecret: (context: CallContext) => Promise<string>;
+}
+
+/** The shared middle of one connection. */
+export const createDriver = (options: DriverOptions): Driver => {
+  const { session } = options;
+  const off = new Set(options.rulesOff);
+  const plans = new Map<string, ReadPlan>();
+  return {
+    session,
+    catalog: session.catalog,
+    validates: options.validates,
+    plan: (signature, logical) => {
+      const known = plans.get(signature);
+      if (known) return known;
+      // Forms of calls stand in the program's text and are few; a program that makes them up must not fill the memory.
+      if (plans.size >= MOST_PLANS) plans.clear();
+      const plan = planRead(session.catalog, logical(), off);
+      plans.set(signature, plan);
+      return plan;
+    },
+    context: ({ signal, deadline }) => ({ meter: new Meter(), signal, deadline: session.effects.now() + (deadline ?? options.deadline ?? DEFAULT_DEADLINE) }),
+    cursorSecret: options.cursorSecret,
+  };
+};

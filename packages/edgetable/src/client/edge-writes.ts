@@ -1,0 +1,59 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { EndId, LogicalWrite, Row } from "../ir/logical-write.ts";
+import type { EdgeEntry } from "../schema/catalog.ts";
+import { checkEnd, checkKey } from "../schema/edge-end.ts";
+import { didYouMean } from "../util/did-you-mean.ts";
+import { checkNames, readChanges, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
+import { writeCall, type WriteDriver } from "./write-call.ts";
+import type { EdgeWrites, RelinkOptions } from "./write-types.ts";
+
+interface AnyTypes {
+  readonly row: Row;
+  readonly input: Row;
+  readonly key: Row;
+  readonly changes: Row;
+}
+
+const NESTED = ["from", "to"];
+
+const refuseReference = (entry: EdgeEntry): void => {
+  if (entry.definition.stored !== "reference") return;
+  const node = entry.from.join(" or ");
+  throw new EdgetableError("plan.unsupported", `"${entry.name}" is stored as attributes of "${node}": set them with an update of that node.`, { details: { edge: entry.name } });
+};
+
+const checkType = (driver: WriteDriver, type: string | undefined): void => {
+  if (type === undefined || driver.catalog.edges[type]) return;
+  throw new EdgetableError("schema.unknownEdge", `There is no edge "${type}".${didYouMean(type, Object.keys(driver.catalog.edges))}`, { details: { edge: type } });
+};
+
+/** The writing side of `db.<edge>`. */
+export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Row, Row, Row, Row, AnyTypes> => {
+  const edge = entry.name;
+  const subject = subjectOf(edge, entry.definition, entry.key);
+  const ends = (from: Row, to: Row): { readonly edge: string; readonly from: EndId; readonly to: EndId } => {
+    refuseReference(entry);
+    return { edge, from: checkEnd(driver.catalog, entry.from, from), to: checkEnd(driver.catalog, entry.to, to) };
+  };
+  const keyOf = (key: Row): Row => checkKey(edge, entry.key, key);
+  const reverseOf = (reverse: Row = {}): Row => readChanges(subject, reverse).set;
+  const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
+  return {
+    // oxlint-disable-next-line max-params -- the public call: two ends, the edge's attributes, options
+    link: (from, to, attributes = {}, options = {}) => {
+      checkNames(subject, Object.keys(attributes));
+      return call({ kind: "link", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse) });
+    },
+    // oxlint-disable-next-line max-params -- the public call: two ends, changes, options
+    relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
+      const { type } = options;
+      checkType(driver, type);
+      const target = type === undefined ? undefined : driver.catalog.edges[type];
+      const of = target ? subjectOf(target.name, target.definition, []) : subject;
+      const changes = target ? readChanges(of, given as Row) : readSomeChanges(of, given as Row);
+      return call({ kind: "relink", ...ends(from, to), key: keyOf(options.key ?? {}), changes, reverse: reverseOf(options.reverse), guards: readGuards(subject, options, NESTED), type });
+    },
+    // oxlint-disable-next-line max-params -- the public call: two ends, the edge's key, options
+    unlink: (from, to, key = {}, options = {}) => call({ kind: "unlink", ...ends(from, to), key: keyOf(key), guards: readGuards(subject, options, NESTED) }),
+  };
+};

@@ -1,0 +1,96 @@
+import { BATCH_GET_KEYS } from "../executor/batch-get.ts";
+import type { HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import { encodeQuery, type Binding } from "../requests/encode-read.ts";
+import { keyOf, type Row } from "../requests/item-codec.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { defined } from "../util/invariant.ts";
+
+/** One request of an explained call; `after` says what a dependent request takes its keys from. */
+export interface ExplainedRequest {
+  readonly operation: string;
+  readonly input: unknown;
+  /** How often it is predicted to be sent. */
+  readonly times: number;
+  readonly readUnits: number;
+  readonly after?: string;
+}
+
+/** What a read will do, without doing it. The same plan object is what runs. */
+export interface ReadExplanation {
+  readonly kind: "read";
+  readonly plan: ReadPlan;
+  readonly requests: readonly ExplainedRequest[];
+  readonly consistency: "strong" | "eventual";
+  /** Predicted from the model's `expect`, else from 10 edges at a node and 200 bytes an item. */
+  readonly cost: { readonly requests: number; readonly readUnits: number };
+  readonly notes: readonly string[];
+}
+
+// "One read unit: a strongly consistent read of up to 4 KB, half for an eventually consistent one", HowItWorks.ReadWriteCapacityMode.
+const readUnits = (bytes: number, consistent: boolean): number => Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
+
+const explainQuery = (catalog: Catalog, step: QueryStep, binding: Binding, limit: number | undefined): ExplainedRequest => {
+  const rows = Math.min(limit ?? Number.POSITIVE_INFINITY, step.sort?.kind === "equals" ? 1 : step.expect.rows);
+  return {
+    operation: "Query",
+    input: encodeQuery(catalog, step, binding, { limit, start: undefined, backward: false }),
+    times: 1,
+    readUnits: readUnits(rows * step.expect.bytes, step.consistent),
+  };
+};
+
+const expectedRows = (plan: ReadPlan, limit: number | undefined): number => {
+  const rows = plan.sources.reduce((sum, source) => sum + (source.kind === "query" ? (source.sort?.kind === "equals" ? 1 : source.expect.rows) : 1), 0);
+  return Math.min(limit ?? Number.POSITIVE_INFINITY, rows);
+};
+
+const explainHydrate = (catalog: Catalog, step: HydrateStep, rows: number): readonly ExplainedRequest[] => {
+  if (step.by === "none" || rows === 0) return [];
+  const bytes = Math.max(...step.nodes.map((name) => catalog.nodes[name]?.shape.bytes ?? 0));
+  const units = rows * readUnits(bytes, step.consistent);
+  const after = `the "${step.end}" of each edge`;
+  if (step.by === "query") return [{ operation: "Query", input: `one for each ${step.nodes.join(" or ")}: its key holds more than its id`, times: rows, readUnits: units, after }];
+  return [{ operation: "BatchGetItem", input: `keys of ${step.nodes.join(" or ")}, ${BATCH_GET_KEYS} a request`, times: Math.ceil(rows / BATCH_GET_KEYS), readUnits: units, after }];
+};
+
+const notesOf = (plan: ReadPlan): readonly string[] => {
+  const notes: string[] = [];
+  for (const source of plan.sources) {
+    if (source.kind !== "query") continue;
+    if (source.filter.length > 0) notes.push(`filters ${source.filter.map((condition) => condition.path).join(", ")} after reading: items passed over are paid for`);
+    if (source.discards) notes.push("items of other kinds may lie in the range; they are read and passed over");
+  }
+  if (plan.filter) notes.push(`checks ${plan.filter.conditions.map((condition) => condition.path).join(", ")} in memory`);
+  return notes;
+};
+
+export interface ExplainRequest {
+  readonly plan: ReadPlan;
+  readonly binding: Binding;
+  readonly rows?: readonly Row[];
+  readonly limit?: number | undefined;
+}
+
+const explainSources = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] =>
+  request.plan.sources.map((source) => {
+    if (source.kind === "query") return explainQuery(catalog, source, request.binding, request.limit);
+    const shape = defined(catalog.shapesById[source.shapes[0] ?? ""], "shape");
+    const rows = request.rows ?? [request.binding.row];
+    const consistent = source.consistent ? { ConsistentRead: true } : {};
+    const units = readUnits(shape.bytes, source.consistent) * rows.length;
+    const keys = rows.map((row) => keyOf(catalog, shape, row));
+    if (!source.many) return { operation: "GetItem", input: { TableName: catalog.table, Key: keys[0], ...consistent }, times: 1, readUnits: units };
+    return { operation: "BatchGetItem", input: { RequestItems: { [catalog.table]: { Keys: keys, ...consistent } } }, times: Math.ceil(rows.length / BATCH_GET_KEYS), readUnits: units };
+  });
+
+/** Explains a read: pure, from the plan and the call's values. */
+export const explainRead = (catalog: Catalog, request: ExplainRequest): ReadExplanation => {
+  const { plan } = request;
+  const hydrated = plan.hydrate ? explainHydrate(catalog, plan.hydrate, expectedRows(plan, request.limit)) : [];
+  const requests = [...explainSources(catalog, request), ...hydrated];
+  const cost = {
+    requests: requests.reduce((sum, one) => sum + one.times, 0),
+    readUnits: requests.reduce((sum, one) => sum + one.readUnits, 0),
+  };
+  return { kind: "read", plan, requests, consistency: plan.consistency, cost, notes: notesOf(plan) };
+};

@@ -1,0 +1,171 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { createCall, type Report, type RunOptions } from "../executor/call.ts";
+import { runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
+import type { LogicalPlan } from "../ir/logical-plan.ts";
+import type { Direction } from "../query/neighbours.ts";
+import type { NodeEntry } from "../schema/catalog.ts";
+import { checkId, leadingIdFields } from "../schema/check-id.ts";
+import { checkEnd } from "./edge-end.ts";
+import { didYouMean } from "../util/did-you-mean.ts";
+import { toCollection } from "./collection.ts";
+import type { Driver } from "./driver.ts";
+import { edgeLookup } from "./edge-reads.ts";
+import { explainRead, type ReadExplanation } from "./explanation.ts";
+import { findNode, nodeLookup } from "./find-node.ts";
+import { NeighbourQuery } from "./neighbours.ts";
+import { PartQuery } from "./part-query.ts";
+import type { Read } from "./read-types.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+interface GetOptions {
+  readonly consistent?: boolean;
+  readonly given?: Row;
+}
+
+/** A call over a read request and what to make of the rows. */
+export const readCall = <T>(driver: Driver, request: ReadRequest, give: (found: readonly Found[]) => T): Read<T> => {
+  const make = async (options: RunOptions): Promise<Report<T>> => {
+    const context = driver.context(options);
+    const { found } = await runRead(driver.session, request, context);
+    return { value: give(found), cost: context.meter.cost, requests: context.meter.requests, missing: [] };
+  };
+  const explain = (): ReadExplanation => explainRead(driver.catalog, request);
+  return createCall(explain, make);
+};
+
+const plain = (driver: Driver, signature: string, logical: () => LogicalPlan): Pick<ReadRequest, "plan" | "findNode"> => ({
+  plan: driver.plan(signature, logical),
+  findNode: findNode(driver),
+});
+
+const getNode = (driver: Driver, entry: NodeEntry, id: Row, options: GetOptions = {}): Read<Row | undefined> => {
+  const given = Object.keys(options.given ?? {});
+  const consistent = options.consistent ?? false;
+  const request: ReadRequest = {
+    ...plain(driver, `node|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, () => nodeLookup(entry.name, given, consistent)),
+    binding: { row: { ...options.given, ...checkId(entry.name, entry.idFields, id) }, values: [] },
+  };
+  return readCall(driver, request, ([one]) => one?.row);
+};
+
+const getNodes = (driver: Driver, entry: NodeEntry, ids: readonly Row[], options: GetOptions = {}): Read<readonly (Row | undefined)[]> => {
+  const given = Object.keys(options.given ?? {});
+  const consistent = options.consistent ?? false;
+  const rows = ids.map((id) => ({ ...options.given, ...checkId(entry.name, entry.idFields, id) }));
+  const logical = (): LogicalPlan => ({ ...nodeLookup(entry.name, given, consistent), many: true }) as LogicalPlan;
+  const request: ReadRequest = { ...plain(driver, `nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical), binding: { row: {}, values: [] }, rows };
+  const idOf = (row: Row): string => JSON.stringify(entry.idFields.map((field) => String(row[field])));
+  if (request.plan.sources[0]?.kind === "query") {
+    throw new EdgetableError("plan.unsupported", `The key of "${entry.name}" holds more than its id: give the rest by { given }, or get one at a time.`, { details: { node: entry.name } });
+  }
+  return readCall(driver, request, (found) => {
+    const byId = new Map(found.map((one) => [idOf(one.row), one.row]));
+    return rows.map((row) => byId.get(idOf(row)));
+  });
+};
+
+const collect = (driver: Driver, entry: NodeEntry, id: Row, options: { readonly direction: "out" | "in"; readonly consistent: boolean; readonly index: string | undefined }): Read<unknown> => {
+  const { direction, consistent, index } = options;
+  const logical = (): LogicalPlan => ({ kind: "collection", node: entry.name, direction, index, consistent });
+  const request: ReadRequest = {
+    ...plain(driver, `collection|${entry.name}|${direction}|${index ?? ""}|${consistent ? 1 : 0}`, logical),
+    binding: { row: checkId(entry.name, entry.idFields, id), values: [] },
+  };
+  return readCall(driver, request, (found) => toCollection(driver.catalog, entry, id, found));
+};
+
+const checkEdge = (driver: Driver, entry: NodeEntry, edge: string, direction: Direction): void => {
+  const known = driver.catalog.edges[edge];
+  if (!known) {
+    throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(driver.catalog.edges))}`, { details: { edge } });
+  }
+  const ends = direction === "out" ? known.from : direction === "in" ? known.to : known.from.filter((name) => known.to.includes(name));
+  if (ends.includes(entry.name)) return;
+  throw new EdgetableError("schema.unknownEdge", `The edge "${edge}" has no "${entry.name}" at that end; it has ${ends.join(" or ") || "none"}.`, { details: { edge, node: entry.name, direction } });
+};
+
+/** What `db.node(id)` gives. */
+export class NodeHandle {
+  readonly #driver: Driver;
+  readonly #entry: NodeEntry;
+  readonly #id: Row;
+  readonly #anchor: readonly string[];
+
+  constructor(driver: Driver, entry: NodeEntry, anchor: { readonly id: Row; readonly fields: readonly string[] }) {
+    this.#driver = driver;
+    this.#entry = entry;
+    this.#id = anchor.id;
+    this.#anchor = anchor.fields;
+  }
+
+  get(options?: GetOptions): Read<Row | undefined> {
+    return getNode(this.#driver, this.#entry, this.#id, options);
+  }
+
+  collection(options: { readonly consistent?: boolean } = {}): Read<unknown> {
+    return collect(this.#driver, this.#entry, this.#id, { direction: "out", consistent: options.consistent ?? false, index: undefined });
+  }
+
+  incoming(options: { readonly index?: string } = {}): Read<unknown> {
+    return collect(this.#driver, this.#entry, this.#id, { direction: "in", consistent: false, index: options.index });
+  }
+
+  out(edge: string): NeighbourQuery {
+    return this.#neighbours(edge, "out");
+  }
+
+  in(edge: string): NeighbourQuery {
+    return this.#neighbours(edge, "in");
+  }
+
+  both(edge: string): NeighbourQuery {
+    return this.#neighbours(edge, "both");
+  }
+
+  // oxlint-disable-next-line max-params -- the public call: an edge, its far end, its key, options
+  has(edge: string, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<boolean> {
+    checkEdge(this.#driver, this.#entry, edge, "out");
+    const entry = this.#driver.catalog.edges[edge];
+    const ends = { from: checkEnd(this.#driver.catalog, entry, "from", { ...(entry && entry.from.length > 1 ? { type: this.#entry.name } : {}), ...this.#id }), to: checkEnd(this.#driver.catalog, entry, "to", to) };
+    const request = edgeLookup(this.#driver, edge, { rows: [{ ...key, ...ends }], many: false, consistent: options.consistent ?? false });
+    return readCall(this.#driver, request, (found) => found.length > 0);
+  }
+
+  parts(part: string): PartQuery {
+    const known = this.#driver.catalog.parts[part];
+    if (known?.shape.from === this.#entry.name) return new PartQuery(this.#driver, known, { id: this.#id });
+    const own = Object.values(this.#driver.catalog.parts).filter((one) => one.shape.from === this.#entry.name);
+    throw new EdgetableError("schema.unknownNode", `"${this.#entry.name}" has no part "${part}".${didYouMean(part, own.map((one) => one.name))}`, { details: { part } });
+  }
+
+  #neighbours(edge: string, direction: Direction): NeighbourQuery {
+    checkEdge(this.#driver, this.#entry, edge, direction);
+    return new NeighbourQuery(this.#driver, {
+      node: this.#entry.name,
+      id: this.#id,
+      anchor: this.#anchor,
+      edge,
+      direction,
+      conditions: [],
+      values: [],
+      ordered: true,
+      forward: true,
+      consistent: false,
+      index: undefined,
+      select: undefined,
+      limit: undefined,
+    });
+  }
+}
+
+/** The reading side of `db.<node>`: a function that gives a handle, with its own methods. */
+export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeHandle) & object => {
+  const handle = (id: Row): NodeHandle => new NodeHandle(driver, entry, { id: checkId(entry.name, entry.idFields, id), fields: entry.idFields });
+  const within = (id: Row): NodeHandle => new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, id) });
+  return Object.assign(handle, {
+    within,
+    get: (id: Row, options?: GetOptions) => getNode(driver, entry, id, options),
+    getMany: (ids: readonly Row[], options?: GetOptions) => getNodes(driver, entry, ids, options),
+  });
+};

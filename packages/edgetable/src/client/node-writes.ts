@@ -1,0 +1,54 @@
+import type { Row } from "../ir/logical-write.ts";
+import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
+import { checkKey, checkNodeId } from "../schema/edge-end.ts";
+import { defined } from "../util/invariant.ts";
+import { checkNames, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
+import { writeCall, type WriteDriver } from "./write-call.ts";
+import type { NodeWrites, PartWrites, WriteOptions } from "./write-types.ts";
+
+interface AnyTypes {
+  readonly row: Row;
+  readonly input: Row;
+  readonly id: Row;
+  readonly changes: Row;
+}
+type Options = WriteOptions<Row>;
+
+/** The writing side of `db.<node>`. */
+export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<AnyTypes> => {
+  const { name } = entry;
+  const subject = subjectOf(name, entry.definition, entry.idFields);
+  const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
+  const rowOf = (input: Row): Row => {
+    checkNames(subject, Object.keys(input));
+    return input;
+  };
+  return {
+    create: (input) => writeCall(driver, { kind: "create", of: "node", name, row: rowOf(input) }),
+    put: (input, options?: Options) => writeCall(driver, { kind: "put", of: "node", name, row: rowOf(input), guards: readGuards(subject, options) }),
+    update: (id, changes, options?: Options) =>
+      writeCall(driver, { kind: "update", of: "node", name, id: idOf(id), changes: readSomeChanges(subject, changes as Row), guards: readGuards(subject, options) }),
+    delete: (id, options?: Options) => writeCall(driver, { kind: "delete", of: "node", name, id: idOf(id), guards: readGuards(subject, options) }),
+  };
+};
+
+/** The writing side of `db.<part>`. */
+export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Row, AnyTypes> => {
+  const { name } = entry;
+  const owner = defined(driver.catalog.nodes[entry.definition.of], `the owner of "${name}"`);
+  const subject = subjectOf(name, entry.definition, [...entry.idFields, ...owner.idFields]);
+  const ownerOf = (id: Row): Row => checkNodeId(driver.catalog, owner, id);
+  const idOf = (node: Row, id: Row): Row => ({ ...checkKey(name, entry.idFields, id), ...ownerOf(node) });
+  const rowOf = (node: Row, input: Row): Row => {
+    checkNames(subject, Object.keys(input).filter((field) => !owner.idFields.includes(field)));
+    return { ...input, ...ownerOf(node) };
+  };
+  return {
+    create: (node, input) => writeCall(driver, { kind: "create", of: "part", name, row: rowOf(node, input) }),
+    put: (node, input, options?: Options) => writeCall(driver, { kind: "put", of: "part", name, row: rowOf(node, input), guards: readGuards(subject, options) }),
+    // oxlint-disable-next-line max-params -- the public call: the owner, the part in it, changes, options
+    update: (node, id, changes, options?: Options) =>
+      writeCall(driver, { kind: "update", of: "part", name, id: idOf(node, id), changes: readSomeChanges(subject, changes as Row), guards: readGuards(subject, options) }),
+    delete: (node, id, options?: Options) => writeCall(driver, { kind: "delete", of: "part", name, id: idOf(node, id), guards: readGuards(subject, options) }),
+  };
+};

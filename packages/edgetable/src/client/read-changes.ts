@@ -1,0 +1,93 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { readWhere } from "../ir/condition.ts";
+import type { Changes, Guards, Row } from "../ir/logical-write.ts";
+import { VERSION } from "../requests/item-codec.ts";
+import { attributeNames } from "../schema/attribute-names.ts";
+import type { AnySchema } from "../schema/standard-schema.ts";
+import { checkAttributes } from "../schema/validate-value.ts";
+
+const CLAUSES = ["set", "remove", "add", "append"];
+
+/** What changes and conditions are checked against. */
+export interface Subject {
+  readonly name: string;
+  /** Attribute names, undefined where the schema does not tell them. */
+  readonly names: readonly string[] | undefined;
+  /** Attributes that never change: the key's, and those declared immutable. */
+  readonly fixed: readonly string[];
+  readonly version: boolean;
+}
+
+interface Definition {
+  readonly schema: AnySchema | undefined;
+  readonly immutable?: readonly string[];
+  readonly version?: boolean;
+}
+
+/** What a definition says of its attributes. */
+export const subjectOf = (name: string, definition: Definition, key: readonly string[]): Subject => ({
+  name,
+  names: definition.schema ? attributeNames(definition.schema) : [],
+  fixed: [...key, ...(definition.immutable ?? []), ...(definition.version ? [VERSION] : [])],
+  version: definition.version ?? false,
+});
+
+const refuse = (subject: Subject, message: string, details: Row): never => {
+  throw new EdgetableError("plan.invalidOption", `${message} of "${subject.name}".`, { details });
+};
+
+const present = (row: Row | undefined): Row => Object.fromEntries(Object.entries(row ?? {}).filter(([, value]) => value !== undefined));
+
+const clausesOf = (subject: Subject, given: Row): Changes => {
+  const names = Object.keys(given);
+  const clauses = names.length > 0 && names.every((name) => CLAUSES.includes(name) && !subject.names?.includes(name));
+  if (!clauses) return { set: present(given), remove: [], add: {}, append: {} };
+  const { set, remove, add, append } = given as { [Clause in keyof Changes]?: Changes[Clause] };
+  return { set: present(set), remove: remove ?? [], add: present(add), append: present(append) };
+};
+
+const checkOperands = (subject: Subject, { add, append }: Changes): void => {
+  for (const [field, value] of Object.entries(add)) {
+    if (typeof value !== "number" && typeof value !== "bigint" && !(value instanceof Set)) refuse(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
+  }
+  for (const [field, value] of Object.entries(append)) if (!Array.isArray(value)) refuse(subject, `\`append\` takes a list for "${field}"`, { field, value });
+};
+
+/** Refuses attributes that are not the subject's. */
+export const checkNames = (subject: Subject, given: readonly string[]): void =>
+  checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
+
+/**
+ * Reads the changes of an update: new values, or `{ set, remove, add, append }`.
+ *
+ * @throws {schema.unknownAttribute}
+ * @throws {schema.immutableAttribute}
+ * @throws {plan.invalidOption} when there is nothing to change, or an attribute is changed twice
+ */
+export const readChanges = (subject: Subject, given: Row): Changes => {
+  const changes = clausesOf(subject, given);
+  const fields = [...Object.keys(changes.set), ...changes.remove, ...Object.keys(changes.add), ...Object.keys(changes.append)];
+  checkNames(subject, fields);
+  const fixed = fields.find((field) => subject.fixed.includes(field));
+  if (fixed !== undefined) {
+    throw new EdgetableError("schema.immutableAttribute", `"${fixed}" of "${subject.name}" cannot change: create another, and delete this one.`, { details: { attribute: fixed } });
+  }
+  const twice = fields.find((field, at) => fields.indexOf(field) !== at);
+  if (twice !== undefined) refuse(subject, `"${twice}" is changed twice, in one update`, { field: twice });
+  checkOperands(subject, changes);
+  return changes;
+};
+
+/** The same, refusing to change nothing. */
+export const readSomeChanges = (subject: Subject, given: Row): Changes => {
+  const changes = readChanges(subject, given);
+  const { set, remove, add, append } = changes;
+  if (Object.keys(set).length + remove.length + Object.keys(add).length + Object.keys(append).length === 0) refuse(subject, "There is nothing to change in this update", { given });
+  return changes;
+};
+
+/** Reads `if` and `ifVersion`. */
+export const readGuards = (subject: Subject, options: { readonly if?: Row; readonly ifVersion?: number } = {}, nested: readonly string[] = []): Guards => {
+  if (options.if) checkNames(subject, Object.keys(options.if).filter((field) => !nested.includes(field)));
+  return { where: options.if && readWhere(options.if, nested), version: options.ifVersion };
+};

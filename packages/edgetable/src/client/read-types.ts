@@ -1,0 +1,202 @@
+import type { Call } from "../executor/call.ts";
+import type { Where } from "../ir/condition.ts";
+import type { AnyEdge } from "../schema/edge.ts";
+import type { AnyNode } from "../schema/node.ts";
+import type { AnyPart } from "../schema/part.ts";
+import type { ReadExplanation } from "./explanation.ts";
+
+export type Nodes = Readonly<Record<string, AnyNode>>;
+export type Edges = Readonly<Record<string, AnyEdge>>;
+export type Parts = Readonly<Record<string, AnyPart>>;
+export type Read<T> = Call<T, ReadExplanation>;
+
+/** The id of a node at one end of an edge; where several node types may stand there, `type` says which. */
+export type EndId<N extends Nodes, Type extends string> = Type extends keyof N ? N[Type]["~types"]["id"] & { readonly type?: Type } : never;
+
+type EndRow<N extends Nodes, Type extends string> = Type extends keyof N ? N[Type]["~types"]["row"] : never;
+
+/** An edge as it is read: its attributes, and the ids of its ends. */
+export type EdgeRow<N extends Nodes, E extends AnyEdge> = {
+  readonly [Field in keyof E["~types"]["row"] | "from" | "to"]: Field extends "from"
+    ? EndId<N, E["~from"]>
+    : Field extends "to"
+      ? EndId<N, E["~to"]>
+      : E["~types"]["row"][Field & keyof E["~types"]["row"]];
+};
+
+/** Conditions on an edge: on its attributes, and on the id of its far end. */
+export type EdgeWhere<N extends Nodes, E extends AnyEdge> = Where<E["~types"]["row"]> & {
+  readonly from?: Where<EndId<N, E["~from"]>>;
+  readonly to?: Where<EndId<N, E["~to"]>>;
+};
+
+/** An edge with the node at its far end, undefined when that node has no item. */
+export interface Entry<Edge, Node> {
+  readonly edge: Edge;
+  readonly node: Node | undefined;
+}
+
+/** One page. A cursor that is absent means there is nothing on that side. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | undefined;
+  readonly previous: string | undefined;
+}
+
+export interface PageOptions<Of extends string> {
+  /** Rows of the page, 1 to 10,000. @default 20 */
+  readonly limit?: number;
+  /** `next` or `previous` of an earlier page of the same query. */
+  readonly cursor?: string | undefined;
+  /** What the page holds. @default "edges" */
+  readonly of?: Of;
+}
+
+export interface HydrateOptions<Given> {
+  /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
+  readonly given?: Given;
+}
+
+export interface PageItems<Edge, Node, Id> {
+  readonly edges: Edge;
+  readonly nodes: Node;
+  readonly entries: Entry<Edge, Node>;
+  readonly ids: Id;
+}
+
+/**
+ * Neighbours of a node along one edge type, not yet read. Builders are immutable; the methods at the
+ * end of a chain return a call. `Strong` is true where a strongly consistent read is possible, else the
+ * sentence that says why not; `Loose` is the same once the order is given up.
+ */
+export interface Neighbours<Edge, Node, Id, Filter, Strong, Loose = Strong> extends AsyncIterable<Edge> {
+  /** Keeps the edges for which every condition holds; several calls add up. */
+  where(filter: Filter): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
+  /** Reads in the opposite order. */
+  reverse(): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
+  /** Reads no more than so many edges, 1 or more. */
+  limit(most: number): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
+  /** Gives up the edge's declared order, so that the table itself can answer. */
+  unordered(): Neighbours<Edge, Node, Id, Filter, Loose>;
+  /** Reads from the named index rather than from where it is cheapest. */
+  using(index: string): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
+  /** Reads and sends only the named attributes of the edges, and their ends. */
+  select<const Field extends keyof Edge & string>(...fields: readonly Field[]): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, Node, Id, Filter, Strong, Loose>;
+  /** Reads strongly consistently: twice the units, from the table only. */
+  readonly consistent: Strong extends true ? () => Neighbours<Edge, Node, Id, Filter, Strong, Loose> : Strong;
+  /** The edges. One Query for each megabyte. */
+  edges(): Read<readonly Edge[]>;
+  /** The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the report. */
+  nodes(options?: HydrateOptions<Partial<Node>>): Read<readonly Node[]>;
+  /** Each edge with its neighbour. */
+  entries(options?: HydrateOptions<Partial<Node>>): Read<readonly Entry<Edge, Node>[]>;
+  /** The neighbours' ids. */
+  ids(): Read<readonly Id[]>;
+  count(): Read<number>;
+  /** The first edge in order. */
+  first(): Read<Edge | undefined>;
+  /** Edges from a position on, as TAO's `assoc_range`; the edges before it are read too, and paid for. */
+  range(position: number, limit: number): Read<readonly Edge[]>;
+  page<Of extends keyof PageItems<Edge, Node, Id> = "edges">(options?: PageOptions<Of>): Read<Page<PageItems<Edge, Node, Id>[Of]>>;
+  explain(): ReadExplanation;
+}
+
+type IndexOnly<Name extends string> = `"${Name}" is read in this direction from an index, and an index cannot be read consistently.`;
+type OrderedByIndex<Name extends string> = `"${Name}" is ordered by an index, and an index cannot be read consistently: call unordered() first.`;
+
+// An edge in a `twice` or symmetric pair lies in both partitions of the table.
+type LooseOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = Direction extends "out"
+  ? true
+  : E["stored"] extends "once" | "reference"
+    ? IndexOnly<Name>
+    : true;
+type StrongOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = [E["orderBy"]] extends [undefined]
+  ? LooseOf<Name, E, Direction>
+  : OrderedByIndex<Name>;
+
+type FarEnd<E extends AnyEdge, Direction extends "out" | "in"> = Direction extends "out" ? E["~to"] : E["~from"];
+
+type NeighboursOf<N extends Nodes, Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = Neighbours<
+  EdgeRow<N, E>,
+  EndRow<N, FarEnd<E, Direction>>,
+  EndId<N, FarEnd<E, Direction>>,
+  EdgeWhere<N, E>,
+  StrongOf<Name, E, Direction>,
+  LooseOf<Name, E, Direction>
+>;
+
+/** Names of the edges that start (`out`) or end (`in`) at a node type. */
+export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> = {
+  [Edge in keyof E & string]: Name extends E[Edge][End] ? Edge : never;
+}[keyof E & string];
+
+/** A node with everything in its partition. */
+export interface Collection<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
+  readonly node: N[Name]["~types"]["row"] | undefined;
+  /** Edges by type. From a table they are the outgoing ones (and both for symmetric edges); from an index the incoming. */
+  readonly edges: { readonly [Edge in EdgesAt<E, Name, "~from"> | EdgesAt<E, Name, "~to">]?: readonly EdgeRow<N, E[Edge]>[] };
+  readonly parts: { readonly [Part in keyof P & string as P[Part]["of"] extends Name ? Part : never]?: readonly P[Part]["~types"]["row"][] };
+}
+
+/** Parts of one kind in a node. */
+export interface PartList<Row> extends AsyncIterable<Row> {
+  where(filter: Where<Row>): PartList<Row>;
+  reverse(): PartList<Row>;
+  limit(most: number): PartList<Row>;
+  consistent(): PartList<Row>;
+  all(): Read<readonly Row[]>;
+  count(): Read<number>;
+  explain(): ReadExplanation;
+}
+
+export interface GetOptions<Row> {
+  /** Strongly consistent: twice the units. @default false */
+  readonly consistent?: boolean;
+  /** Attributes that the node's key needs beside its id; with them it is a GetItem, without a Query. */
+  readonly given?: Partial<Row>;
+}
+
+/** One node, by its id, not yet read. */
+export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
+  /** The node, undefined when there is none. One GetItem. */
+  get(options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
+  /** The node, its parts and its edges, told apart by type. One Query for each megabyte. */
+  collection(options?: { readonly consistent?: boolean }): Read<Collection<N, E, P, Name>>;
+  /** The node and its incoming edges in one Query of the index in which the node is mirrored. */
+  incoming(options?: { readonly index?: string }): Read<Collection<N, E, P, Name>>;
+  out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): NeighboursOf<N, Edge, E[Edge], "out">;
+  in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): NeighboursOf<N, Edge, E[Edge], "in">;
+  /** Edges in either direction: the outgoing first, then the incoming. */
+  both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(edge: Edge): NeighboursOf<N, Edge, E[Edge], "in">;
+  /** Whether an edge leads to the given node. One GetItem. */
+  has<Edge extends EdgesAt<E, Name, "~from">>(
+    edge: Edge,
+    to: EndId<N, E[Edge]["~to"]>,
+    key?: E[Edge]["~types"]["key"],
+    options?: { readonly consistent?: boolean },
+  ): Read<boolean>;
+  parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<P[Part]["~types"]["row"]>;
+}
+
+type Leading<Id> = Partial<Id>;
+
+export interface NodeReads<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
+  /** A handle on one node. Nothing is read yet. */
+  (id: N[Name]["~types"]["id"]): NodeHandle<N, E, P, Name>;
+  /** All nodes of the type below a level of its hierarchical key, as the start of edges: give the leading id fields. */
+  within(id: Leading<N[Name]["~types"]["id"]>): Pick<NodeHandle<N, E, P, Name>, "in" | "out">;
+  get(id: N[Name]["~types"]["id"], options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
+  /** Several nodes in the order of the ids, undefined for those that do not exist. One BatchGetItem for each 100. */
+  getMany(ids: readonly N[Name]["~types"]["id"][], options?: GetOptions<N[Name]["~types"]["row"]>): Read<readonly (N[Name]["~types"]["row"] | undefined)[]>;
+}
+
+export interface EdgeReads<N extends Nodes, E extends AnyEdge> {
+  /** One edge, undefined when there is none. One GetItem. */
+  get(from: EndId<N, E["~from"]>, to: EndId<N, E["~to"]>, key?: E["~types"]["key"], options?: { readonly consistent?: boolean }): Read<EdgeRow<N, E> | undefined>;
+  /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
+  getMany(
+    from: EndId<N, E["~from"]>,
+    to: readonly EndId<N, E["~to"]>[],
+    options?: { readonly where?: EdgeWhere<N, E>; readonly consistent?: boolean; readonly key?: E["~types"]["key"] },
+  ): Read<readonly EdgeRow<N, E>[]>;
+}

@@ -1,0 +1,86 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { createCall, type Report, type RunOptions } from "../executor/call.ts";
+import { runWrites, type FailedWrite, type WriteResult } from "../executor/run-write.ts";
+import type { CallContext } from "../executor/session.ts";
+import { validateWrite } from "../executor/validate-write.ts";
+import type { LogicalWrite } from "../ir/logical-write.ts";
+import type { NotWritten, WriteOutcome, Written } from "../ir/write-outcome.ts";
+import { defined } from "../util/invariant.ts";
+import type { Driver } from "./driver.ts";
+import { explainWrites } from "./explain-write.ts";
+import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";
+
+/** What writes need of a connection. */
+export type WriteDriver = Pick<Driver, "session" | "catalog" | "validates" | "context">;
+
+// A transaction takes its calls apart again.
+const logicalWrites = new WeakMap<object, LogicalWrite>();
+
+const notWritten = (failed: FailedWrite | undefined, cost: NotWritten<unknown>["cost"]): NotWritten<unknown> => {
+  if (!failed) return { ok: false, reason: "rolledBack", cost };
+  const { failure, current } = failed;
+  if (failure.reason === "staleRead") throw new EdgetableError("invariant", "a stale read is no outcome: a defect of edgetable");
+  return { ok: false, ...failure, ...(current ? { current } : {}), cost };
+};
+
+const outcomeOf = (result: WriteResult, at: number, context: CallContext): WriteOutcome<unknown> => {
+  const { cost } = context.meter;
+  if (result.ok) return { ok: true, row: result.rows[at], cost, atomic: result.atomic };
+  return notWritten(result.failed.find(({ write }) => write === at), cost);
+};
+
+const run = async (driver: WriteDriver, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
+  const valid = driver.validates ? await Promise.all(writes.map((write) => validateWrite(driver.catalog, write))) : writes;
+  return runWrites(driver.session, valid, context);
+};
+
+const report = <T>(value: T, context: CallContext): Report<T> => ({ value, cost: context.meter.cost, requests: context.meter.requests, missing: [] });
+
+// A schema that is asynchronous is not waited for: the plan then shows the values as they were given.
+const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): WriteExplanation =>
+  explainWrites(
+    driver.catalog,
+    writes.map((write) => {
+      const valid = driver.validates ? validateWrite(driver.catalog, write) : write;
+      if (!(valid instanceof Promise)) return valid;
+      valid.catch(() => undefined);
+      return write;
+    }),
+  );
+
+const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
+  const what = "edge" in write ? write.edge : write.name;
+  throw new EdgetableError("execute.notWritten", `The ${write.kind} of "${what}" did not happen: ${outcome.reason}.`, { details: { ...outcome } });
+};
+
+/** A call that makes one write. */
+export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteCall<Row> => {
+  const make = async (options: RunOptions): Promise<Report<WriteOutcome<Row>>> => {
+    const context = driver.context(options);
+    const result = await run(driver, [write], context);
+    return report(outcomeOf(result, 0, context) as WriteOutcome<Row>, context);
+  };
+  const call = createCall<WriteOutcome<Row>, WriteExplanation>(() => explain(driver, [write]), make);
+  const orThrow = async (options?: RunOptions): Promise<Written<Row>> => {
+    const outcome = options ? await call.run(options) : await call;
+    return outcome.ok ? outcome : refuse(outcome, write);
+  };
+  const made = Object.assign(call, { orThrow });
+  logicalWrites.set(made, Object.freeze(write));
+  return made;
+};
+
+/** Makes several writes together. */
+export const transactOf =
+  (driver: WriteDriver): Transact =>
+  (calls) => {
+    const writes = calls.map((call) => defined(logicalWrites.get(call), "the write of a call"));
+    const make = async (options: RunOptions): Promise<Report<never>> => {
+      const context = driver.context(options);
+      const result = await run(driver, writes, context);
+      const outcomes = writes.map((_, at) => outcomeOf(result, at, context));
+      const value = { ok: result.ok, outcomes, cost: context.meter.cost, atomic: result.ok ? result.atomic : undefined };
+      return report(value as never, context);
+    };
+    return createCall<never, WriteExplanation>(() => explain(driver, writes), make) as ReturnType<Transact> as never;
+  };

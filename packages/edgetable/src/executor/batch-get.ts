@@ -1,0 +1,46 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { BatchGetItemInput, Item, Key, KeysAndAttributes } from "../transport/operations.ts";
+import type { CallContext, Session } from "./session.ts";
+
+// "BatchGetItem: 100 items, 16 MB", ServiceQuotas.
+export const BATCH_GET_KEYS = 100;
+const ROUNDS = 20;
+const BASE_DELAY = 25;
+const MAX_DELAY = 2000;
+
+export const encodeBatchGet = (table: string, keys: readonly Key[], consistent: boolean): BatchGetItemInput => ({
+  RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}) } },
+  ReturnConsumedCapacity: "INDEXES",
+});
+
+const unprocessed = (table: string, left: Readonly<Record<string, KeysAndAttributes>> | undefined): readonly Key[] => left?.[table]?.Keys ?? [];
+
+// Law 5: what DynamoDB leaves unprocessed is asked for again, with growing pauses while nothing comes.
+const readChunk = async (session: Session, keys: readonly Key[], consistent: boolean, context: CallContext): Promise<readonly Item[]> => {
+  const { table } = session.catalog;
+  const items: Item[] = [];
+  let left = keys;
+  for (let idle = 0; idle < ROUNDS; ) {
+    const output = await session.send("BatchGetItem", encodeBatchGet(table, left, consistent), context);
+    items.push(...(output.Responses?.[table] ?? []));
+    const next = unprocessed(table, output.UnprocessedKeys);
+    if (next.length === 0) return items;
+    idle = next.length < left.length ? 0 : idle + 1;
+    left = next;
+    const wait = session.effects.random() * Math.min(MAX_DELAY, BASE_DELAY * 2 ** idle);
+    if (session.effects.now() + wait >= context.deadline) break;
+    await session.effects.sleep(wait, context.signal);
+  }
+  throw new EdgetableError("execute.unprocessed", `BatchGetItem left ${left.length} of ${keys.length} keys unprocessed until the deadline. Try again, or give the table more capacity.`, {
+    retryable: true,
+    details: { keys: left },
+  });
+};
+
+/** Reads items by their keys, 100 a request, each key once. The answer is in no fixed order; absent items are left out. */
+export const batchGet = async (session: Session, keys: readonly Key[], consistent: boolean, context: CallContext): Promise<readonly Item[]> => {
+  const chunks: Key[][] = [];
+  for (let at = 0; at < keys.length; at += BATCH_GET_KEYS) chunks.push(keys.slice(at, at + BATCH_GET_KEYS));
+  const answers = await Promise.all(chunks.map((chunk) => readChunk(session, chunk, consistent, context)));
+  return answers.flat();
+};

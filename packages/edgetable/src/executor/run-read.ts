@@ -1,0 +1,251 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { holds } from "../ir/evaluate-condition.ts";
+import type { AccessStep, GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import { encodeQuery, isEmptyRange, type Binding } from "../requests/encode-read.ts";
+import { decodeItem, decodeOwn, keyOf, shapeOf, type Row } from "../requests/item-codec.ts";
+import type { Position } from "../requests/cursor.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Shape } from "../schema/shape.ts";
+import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import { batchGet } from "./batch-get.ts";
+import type { CallContext, Session } from "./session.ts";
+
+/** A row with where it came from. */
+export interface Found {
+  readonly shape: Shape;
+  readonly row: Record<string, unknown>;
+  readonly item: Item;
+  readonly source: number;
+  /** The node at the far end, once hydrated; undefined when it has no item. */
+  node?: Record<string, unknown> | undefined;
+}
+
+export interface Rows {
+  readonly found: readonly Found[];
+  /** Where to go on; undefined when everything was read. */
+  readonly next: Position | undefined;
+}
+
+const shapesOf = (catalog: Catalog, ids: readonly string[]): readonly Shape[] => ids.map((id) => defined(catalog.shapesById[id], id));
+
+const keyAttributes = (catalog: Catalog, step: QueryStep): readonly string[] => {
+  const index = catalog.indexes.find((one) => one.name === step.index);
+  return [catalog.index.partitionKey, catalog.index.sortKey, index?.partitionKey, index?.sortKey].filter((name) => name !== undefined);
+};
+
+/** The key after which a Query goes on behind the given item. */
+const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {
+  const key: Record<string, AttributeValue> = {};
+  for (const attribute of keyAttributes(catalog, step)) {
+    const value = item[attribute];
+    if (value !== undefined) key[attribute] = value;
+  }
+  return key;
+};
+
+interface Reader {
+  readonly session: Session;
+  readonly plan: ReadPlan;
+  readonly binding: Binding;
+  readonly context: CallContext;
+  readonly limit: number | undefined;
+  readonly backward: boolean;
+}
+
+const identify = (catalog: Catalog, step: QueryStep, shapes: readonly Shape[], item: Item): Shape | undefined =>
+  step.discards || shapes.length > 1 || catalog.typeAttribute !== undefined ? shapeOf(catalog, shapes, item) : shapes[0];
+
+const accept = (reader: Reader, source: number, items: readonly Item[]): Found[] => {
+  const { catalog } = reader.session;
+  const step = reader.plan.sources[source] as QueryStep;
+  const shapes = shapesOf(catalog, step.shapes);
+  const found: Found[] = [];
+  for (const item of items) {
+    const shape = identify(catalog, step, shapes, item);
+    if (!shape) continue;
+    const row = decodeItem(catalog, shape, item);
+    if (reader.plan.filter?.conditions.some((condition) => !holds(condition, row, reader.binding.values))) continue;
+    found.push({ shape, row, item, source });
+  }
+  return found;
+};
+
+const passesAll = (plan: ReadPlan, step: QueryStep): boolean => !plan.filter && !step.discards && step.filter.length === 0;
+
+const queryPage = async (reader: Reader, step: QueryStep, start: Key | undefined, wanted: number | undefined): Promise<QueryOutput> => {
+  const limit = wanted === undefined || passesAll(reader.plan, step) ? wanted : Math.max(wanted, 50);
+  const input = encodeQuery(reader.session.catalog, step, reader.binding, { limit, start, backward: reader.backward });
+  return isEmptyRange(input) ? { Items: [], Count: 0 } : reader.session.send("Query", input, reader.context);
+};
+
+// Reads on until there are enough rows: a page that a filter leaves short, or empty, is not the end.
+const readSource = async (reader: Reader, source: number, from: Key | undefined, wanted: number | undefined): Promise<{ readonly found: readonly Found[]; readonly last: Key | undefined }> => {
+  const step = reader.plan.sources[source] as QueryStep;
+  const found: Found[] = [];
+  let start = from;
+  for (;;) {
+    const output = await queryPage(reader, step, start, wanted === undefined ? undefined : wanted - found.length);
+    found.push(...accept(reader, source, output.Items ?? []));
+    start = output.LastEvaluatedKey;
+    if (wanted !== undefined && found.length >= wanted) {
+      const cutShort = found.length > wanted;
+      const kept = found.slice(0, wanted);
+      const lastItem = kept.at(-1)?.item;
+      return { found: kept, last: cutShort && lastItem ? startKeyOf(reader.session.catalog, step, lastItem) : start };
+    }
+    if (start === undefined) return { found, last: undefined };
+  }
+};
+
+const sourceOrder = (reader: Reader, from: number): readonly number[] => {
+  const all = reader.plan.sources.map((_, at) => at);
+  return reader.backward ? all.filter((at) => at <= from).toReversed() : all.filter((at) => at >= from);
+};
+
+const readQueries = async (reader: Reader, from: Position): Promise<Rows> => {
+  const found: Found[] = [];
+  const order = sourceOrder(reader, from.source);
+  for (const [turn, source] of order.entries()) {
+    const wanted = reader.limit === undefined ? undefined : reader.limit - found.length;
+    const { found: more, last } = await readSource(reader, source, turn === 0 ? from.key : undefined, wanted);
+    found.push(...more);
+    const full = reader.limit !== undefined && found.length >= reader.limit;
+    const following = order[turn + 1];
+    if (last !== undefined) return { found, next: { source, key: last, backward: reader.backward } };
+    if (full && following !== undefined) return { found, next: { source: following, key: undefined, backward: reader.backward } };
+  }
+  return { found, next: undefined };
+};
+
+const identity = (key: Key): string => JSON.stringify(Object.values(key));
+
+const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Promise<Rows> => {
+  const { session, context } = reader;
+  const { catalog } = session;
+  const shapes = shapesOf(catalog, step.shapes);
+  const asked = rows.flatMap((row) => shapes.filter((shape) => isOfEnds(shape, row)).map((shape) => keyOf(catalog, shape, row)));
+  const keys = new Map(asked.map((key) => [identity(key), key]));
+  const items = await getItems(session, [...keys.values()], step, context);
+  const byKey = new Map(items.map((item) => [identity(startKeyOf(catalog, { index: undefined } as QueryStep, item)), item]));
+  const found: Found[] = [];
+  for (const key of asked) {
+    const item = byKey.get(identity(key));
+    const shape = item && shapeOf(catalog, shapes, item);
+    if (item && shape) found.push({ shape, row: decodeItem(catalog, shape, item), item, source: 0 });
+  }
+  return { found, next: undefined };
+};
+
+const isOfEnds = (shape: Shape, row: Row): boolean => {
+  const type = (end: unknown): unknown => (end as Row | undefined)?.["type"];
+  return (type(row["from"]) ?? shape.from) === shape.from && (type(row["to"]) ?? shape.to) === shape.to;
+};
+
+const getItems = async (session: Session, keys: readonly Key[], step: GetStep, context: CallContext): Promise<readonly Item[]> => {
+  const [only] = keys;
+  if (only === undefined) return [];
+  if (step.many || keys.length > 1) return batchGet(session, keys, step.consistent, context);
+  const input = { TableName: session.catalog.table, Key: only, ...(step.consistent ? { ConsistentRead: true } : {}), ReturnConsumedCapacity: "INDEXES" as const };
+  const { Item: item } = await session.send("GetItem", input, context);
+  return item ? [item] : [];
+};
+
+const farType = (found: Found, end: "from" | "to"): string | undefined => (end === "to" ? found.shape.to : found.shape.from);
+
+const hydrateByBatch = async (reader: Reader, step: HydrateStep, found: readonly Found[]): Promise<void> => {
+  const { session, binding, context } = reader;
+  const { catalog } = session;
+  const keys = new Map<string, Key>();
+  const places = found.map((one) => {
+    const node = catalog.nodes[farType(one, step.end) ?? ""];
+    if (!node || node.definition.stored === false) return undefined;
+    const key = keyOf(catalog, node.shape, { ...binding.row, ...(one.row[step.end] as Row) });
+    const id = identity(key);
+    keys.set(id, key);
+    return { id, node };
+  });
+  const items = await batchGet(session, [...keys.values()], step.consistent, context);
+  const byKey = new Map(items.map((item) => [identity(startKeyOf(catalog, { index: undefined } as QueryStep, item)), item]));
+  for (const [at, one] of found.entries()) {
+    const place = places[at];
+    const item = place && byKey.get(place.id);
+    one.node = item && place ? decodeOwn(catalog, place.node.shape, item) : undefined;
+  }
+};
+
+const hydrate = async (reader: Reader, step: HydrateStep, found: readonly Found[], findNode: FindNode): Promise<void> => {
+  const { catalog } = reader.session;
+  if (step.by === "none") {
+    for (const one of found) one.node = decodeOwn(catalog, one.shape, one.item);
+    return;
+  }
+  if (step.by === "batchGet") return hydrateByBatch(reader, step, found);
+  await Promise.all(
+    found.map(async (one) => {
+      one.node = await findNode(defined(farType(one, step.end), "node type"), one.row[step.end] as Row, reader.context);
+    }),
+  );
+};
+
+/** Finds a node whose table key does not follow from its id. */
+export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
+
+export interface ReadRequest {
+  readonly plan: ReadPlan;
+  readonly binding: Binding;
+  /** For point reads of several things: their rows. */
+  readonly rows?: readonly Row[];
+  /** The most rows to give, 1 or more; undefined for all. */
+  readonly limit?: number | undefined;
+  readonly from?: Position | undefined;
+  readonly findNode: FindNode;
+}
+
+const isGet = (step: AccessStep): step is GetStep => step.kind === "get";
+
+/** Runs a read plan: what `explain` shows, in that order. Rows of a backward page come in forward order. */
+export const runRead = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
+  const { plan, binding, limit } = request;
+  const from = request.from ?? { source: 0, key: undefined, backward: false };
+  const reader: Reader = { session, plan, binding, context, limit, backward: from.backward };
+  const [first] = plan.sources;
+  if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
+  const rows = isGet(first) ? await readGets(reader, first, request.rows ?? [binding.row]) : await readQueries(reader, from);
+  if (plan.hydrate) await hydrate(reader, plan.hydrate, rows.found, request.findNode);
+  return from.backward ? { found: rows.found.toReversed(), next: rows.next } : rows;
+};
+
+/** Counts what a plan would read; DynamoDB counts where it can. */
+export const runCount = async (session: Session, request: ReadRequest, context: CallContext): Promise<number> => {
+  const { plan, binding } = request;
+  let count = 0;
+  for (const [at, source] of plan.sources.entries()) {
+    if (source.kind !== "query" || !source.counts) {
+      const reader: Reader = { session, plan, binding, context, limit: undefined, backward: false };
+      count += (await readSource(reader, at, undefined, undefined)).found.length;
+      continue;
+    }
+    count += await countSource(session, source, binding, context);
+  }
+  return count;
+};
+
+const countSource = async (session: Session, step: QueryStep, binding: Binding, context: CallContext): Promise<number> => {
+  let count = 0;
+  let start: Key | undefined;
+  do {
+    const input = encodeQuery(session.catalog, step, binding, { limit: undefined, start, backward: false });
+    if (isEmptyRange(input)) return count;
+    const output = await session.send("Query", input, context);
+    count += output.Count ?? 0;
+    start = output.LastEvaluatedKey;
+  } while (start !== undefined);
+  return count;
+};
+
+/** The key that a page before or after the given row starts at. */
+export const positionOf = (session: Session, plan: ReadPlan, found: Found, backward: boolean): Position => {
+  const step = plan.sources[found.source] as QueryStep;
+  return { source: found.source, key: startKeyOf(session.catalog, step, found.item), backward };
+};

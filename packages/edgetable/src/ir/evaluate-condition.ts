@@ -1,0 +1,63 @@
+import { comparePrimary } from "../keys/template.ts";
+import { valueAt } from "../util/value-at.ts";
+import type { Condition } from "./condition.ts";
+
+type Orderable = string | number | bigint;
+
+const compare = (a: unknown, b: unknown): number | undefined => {
+  if (typeof a === "string" && typeof b === "string") return comparePrimary(a, b);
+  const numeric = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
+  if (numeric(a) && numeric(b)) return a < b ? -1 : a > b ? 1 : 0;
+  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
+  return undefined;
+};
+
+const equal = (a: unknown, b: unknown): boolean => {
+  const order = compare(a, b);
+  if (order !== undefined) return order === 0;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  return JSON.stringify(a) === JSON.stringify(b);
+};
+
+const contains = (value: unknown, member: unknown): boolean => {
+  if (typeof value === "string") return typeof member === "string" && value.includes(member);
+  if (Array.isArray(value)) return value.some((element) => equal(element, member));
+  return value instanceof Set && value.has(member);
+};
+
+const ordered = (value: unknown, operand: unknown, test: (order: number) => boolean): boolean => {
+  const order = compare(value, operand);
+  return order !== undefined && test(order);
+};
+
+/** Whether one comparison holds, as DynamoDB would decide it: other types never compare, a missing attribute only differs. */
+export const holds = (condition: Condition, row: Readonly<Record<string, unknown>>, values: readonly unknown[]): boolean => {
+  const value = valueAt(row, condition.path);
+  const operand = values[condition.slot];
+  switch (condition.operator) {
+    case "eq":
+      return value !== undefined && equal(value, operand);
+    case "ne":
+      return value === undefined || !equal(value, operand);
+    case "lt":
+      return ordered(value, operand, (order) => order < 0);
+    case "lte":
+      return ordered(value, operand, (order) => order <= 0);
+    case "gt":
+      return ordered(value, operand, (order) => order > 0);
+    case "gte":
+      return ordered(value, operand, (order) => order >= 0);
+    case "between": {
+      const [low, high] = operand as readonly [Orderable, Orderable];
+      return ordered(value, low, (order) => order >= 0) && ordered(value, high, (order) => order <= 0);
+    }
+    case "beginsWith":
+      return typeof value === "string" && value.startsWith(operand as string);
+    case "contains":
+      return contains(value, operand);
+    case "in":
+      return value !== undefined && (operand as readonly unknown[]).some((one) => equal(value, one));
+    case "exists":
+      return (value !== undefined) === operand;
+  }
+};

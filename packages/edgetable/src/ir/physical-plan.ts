@@ -1,0 +1,88 @@
+import type { Template } from "../keys/template.ts";
+import type { Condition } from "./condition.ts";
+import type { KnownField } from "./logical-plan.ts";
+
+/** How a sort key is restricted; templates are cut to the parts that the call can fill. */
+export type SortCondition =
+  | { readonly kind: "equals"; readonly template: Template }
+  | { readonly kind: "prefix"; readonly template: Template }
+  | {
+      readonly kind: "range";
+      /** What precedes the compared field; may have no parts. */
+      readonly template: Template;
+      readonly path: string;
+      /** The whole template, which knows how the compared field is written. */
+      readonly whole: Template;
+      /** Whether more of the key follows the compared field. */
+      readonly followed: boolean;
+      readonly bounds: readonly Condition[];
+    };
+
+/** Point reads of whole ids: GetItem for one, BatchGetItem in chunks of 100 for several. */
+export interface GetStep {
+  readonly kind: "get";
+  readonly shapes: readonly string[];
+  readonly many: boolean;
+  readonly consistent: boolean;
+}
+
+/** One Query, or as many pages of it as the call needs. */
+export interface QueryStep {
+  readonly kind: "query";
+  readonly index: string | undefined;
+  readonly partitionKey: string;
+  readonly partition: Template;
+  readonly sortKey: string | undefined;
+  readonly sort: SortCondition | undefined;
+  readonly known: readonly KnownField[];
+  readonly filter: readonly Condition[];
+  readonly forward: boolean;
+  readonly consistent: boolean;
+  /** Shapes that the call wants; other items in the range are passed over. */
+  readonly shapes: readonly string[];
+  /** Whether other items may lie in the range. */
+  readonly discards: boolean;
+  readonly select: readonly string[] | undefined;
+  readonly counts: boolean;
+  /** The rows assumed for one call, for predictions. */
+  readonly expect: { readonly rows: number; readonly bytes: number };
+}
+
+/** Rows passed over in memory: conditions that no key and no filter expression could take. */
+export interface FilterStep {
+  readonly kind: "filter";
+  readonly conditions: readonly Condition[];
+}
+
+/** The far nodes of the edges so far: BatchGetItem in chunks of 100, each node once. */
+export interface HydrateStep {
+  readonly kind: "hydrate";
+  readonly end: "from" | "to";
+  /** Node types that may be at the far end. */
+  readonly nodes: readonly string[];
+  /** `batchGet` where the node's key follows from its id; `query` (one each) where it does not; `none` where the item at hand is the node. */
+  readonly by: "batchGet" | "query" | "none";
+  readonly consistent: boolean;
+}
+
+export interface CountStep {
+  readonly kind: "count";
+}
+
+export type AccessStep = GetStep | QueryStep;
+export type ReadStep = AccessStep | FilterStep | HydrateStep | CountStep;
+
+/**
+ * How a read is done, in words of the table: what `explain` shows is what runs. `sources` are read one
+ * after the other; the rest applies to all their rows.
+ */
+export interface ReadPlan {
+  readonly kind: "read";
+  readonly sources: readonly AccessStep[];
+  readonly filter: FilterStep | undefined;
+  readonly hydrate: HydrateStep | undefined;
+  readonly count: CountStep | undefined;
+  /** The end of each source's edges where the call started. */
+  readonly near: readonly ("from" | "to")[];
+  readonly consistency: "strong" | "eventual";
+}

@@ -1,0 +1,149 @@
+import { templatesOverlap, type Template } from "../keys/template.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Index, Shape } from "../schema/shape.ts";
+
+/** A sort key template cut after the parts that are known. */
+export interface SortPrefix {
+  readonly template: Template;
+  readonly complete: boolean;
+  /** The first field that is not known, and what follows it. */
+  readonly next: { readonly path: string; readonly at: number } | undefined;
+  /** How many fields the prefix fixes. */
+  readonly fixed: number;
+}
+
+/** One way to reach the items of some shapes by a Query. */
+export interface AccessPath {
+  readonly index: Index;
+  readonly shapes: readonly Shape[];
+  readonly partition: Template;
+  readonly prefix: SortPrefix | undefined;
+  /** Whether items of other shapes may lie in the same partition, and inside the prefix. */
+  readonly sharesPartition: boolean;
+  readonly sharesPrefix: boolean;
+}
+
+/** What a call wants of an access path. */
+export interface Wanted {
+  readonly known: ReadonlySet<string>;
+  readonly orderBy: string | undefined;
+  readonly ranges: ReadonlySet<string>;
+  readonly consistent: boolean;
+  readonly index: string | undefined;
+}
+
+const inShape = (shape: Shape, path: string): string => shape.alias?.[path] ?? path;
+
+/** The paths of a set as the shape's own templates name them. */
+export const knownIn = (shape: Shape, known: ReadonlySet<string>): ReadonlySet<string> =>
+  shape.alias ? new Set([...known].map((path) => inShape(shape, path))) : known;
+
+/** Whether every field of a template is known. */
+export const isDetermined = (template: Template, known: ReadonlySet<string>): boolean =>
+  template.fields.every((path) => known.has(path));
+
+const cut = (template: Template, length: number): Template => {
+  const parts = template.parts.slice(0, length);
+  const fields = [...new Set(parts.flatMap((part) => (part.kind === "field" ? [part.path] : [])))];
+  return { ...template, parts, fields };
+};
+
+/** Cuts a sort key's template after the parts that are known. */
+export const sortPrefix = (template: Template, known: ReadonlySet<string>): SortPrefix => {
+  const at = template.parts.findIndex((part) => part.kind === "field" && !known.has(part.path));
+  if (at < 0) return { template, complete: true, next: undefined, fixed: template.fields.length };
+  const field = template.parts[at];
+  const prefix = cut(template, at);
+  return { template: prefix, complete: false, next: field?.kind === "field" ? { path: field.path, at } : undefined, fixed: prefix.fields.length };
+};
+
+const samePart = (a: Template["parts"][number] | undefined, b: Template["parts"][number] | undefined): boolean =>
+  a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
+
+const commonText = (a: string, b: string): string => {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return a.slice(0, length);
+};
+
+// Several shapes in one Query share the longest prefix that all of them have.
+const commonPrefix = (prefixes: readonly SortPrefix[]): SortPrefix | undefined => {
+  const [first, ...rest] = prefixes;
+  if (!first || rest.every((other) => JSON.stringify(other) === JSON.stringify(first))) return first;
+  const parts: Template["parts"][number][] = [];
+  for (const [at, part] of first.template.parts.entries()) {
+    const others = rest.map((other) => other.template.parts[at]);
+    if (others.every((other) => samePart(part, other))) {
+      parts.push(part);
+      continue;
+    }
+    if (part.kind === "literal" && others.every((other) => other?.kind === "literal")) {
+      const text = others.reduce((common, other) => commonText(common, other?.kind === "literal" ? other.text : ""), part.text);
+      if (text !== "") parts.push({ kind: "literal", text });
+    }
+    break;
+  }
+  const template = cut({ ...first.template, parts }, parts.length);
+  return { template, complete: false, next: undefined, fixed: template.fields.length };
+};
+
+const leadingLiteral = (template: Template | undefined): string => {
+  const first = template?.parts[0];
+  return first?.kind === "literal" ? first.text : "";
+};
+
+const mayStartWith = (template: Template | undefined, prefix: Template): boolean => {
+  const mine = leadingLiteral(template);
+  const theirs = leadingLiteral(prefix);
+  return mine.startsWith(theirs) || theirs.startsWith(mine);
+};
+
+const strangers = (catalog: Catalog, index: Index, shapes: readonly Shape[]): readonly Shape[] => {
+  const wanted = new Set(shapes.map((shape) => (shape.role === "reference" ? shape.keys : shape.id)));
+  return catalog.shapes.filter(
+    (shape) => !wanted.has(shape.id) && !wanted.has(shape.keys) && shape.keys[index.partitionKey] && (!index.sortKey || shape.keys[index.sortKey]),
+  );
+};
+
+const pathOn = (catalog: Catalog, index: Index, shapes: readonly Shape[], wanted: Wanted): AccessPath | undefined => {
+  const partitions = shapes.map((shape) => shape.keys[index.partitionKey]);
+  const [partition] = partitions;
+  if (!partition || !partitions.every((other) => other?.source === partition.source)) return undefined;
+  if (!shapes.every((shape) => isDetermined(partition, knownIn(shape, wanted.known)))) return undefined;
+  const sorts = index.sortKey === undefined ? [] : shapes.map((shape) => shape.keys[index.sortKey as string]);
+  if (sorts.some((sort) => sort === undefined)) return undefined;
+  const prefix = commonPrefix(shapes.flatMap((shape, at) => (sorts[at] ? [sortPrefix(sorts[at], knownIn(shape, wanted.known))] : [])));
+  const sharing = strangers(catalog, index, shapes).filter((other) => templatesOverlap(other.keys[index.partitionKey] as Template, partition));
+  const sharesPrefix = sharing.some((other) => !prefix || mayStartWith(other.keys[index.sortKey as string], prefix.template));
+  return { index, shapes, partition, prefix, sharesPartition: sharing.length > 0, sharesPrefix };
+};
+
+/** Whether the path gives rows in the order of a field: it is next in the sort key, or fixed. */
+export const isOrderedBy = (path: AccessPath, orderBy: string | undefined): boolean => {
+  if (orderBy === undefined) return true;
+  return path.shapes.every((shape) => path.prefix?.next?.path === inShape(shape, orderBy) || path.prefix?.template.fields.includes(inShape(shape, orderBy)));
+};
+
+const isRangedBy = (path: AccessPath, ranges: ReadonlySet<string>): boolean =>
+  path.shapes.every((shape) => [...ranges].some((range) => inShape(shape, range) === path.prefix?.next?.path));
+
+// Lexicographic: order, range, the table before an index, everything projected, the longer prefix.
+const score = (path: AccessPath, wanted: Wanted): number =>
+  (isOrderedBy(path, wanted.orderBy) ? 1000 : 0) +
+  (isRangedBy(path, wanted.ranges) ? 500 : 0) +
+  (path.index.name === undefined ? 200 : 0) +
+  (path.index.projection === "ALL" ? 100 : 0) +
+  (path.prefix?.complete ? 50 : 0) +
+  Math.min(40, path.prefix?.fixed ?? 0);
+
+/** Every way to reach one of the sets of shapes with what is known, best first. */
+export const accessPaths = (catalog: Catalog, sets: readonly (readonly Shape[])[], wanted: Wanted): readonly AccessPath[] => {
+  const indexes = [catalog.index, ...catalog.indexes].filter((index) => {
+    if (wanted.consistent && index.name !== undefined) return false;
+    return wanted.index === undefined || index.name === wanted.index;
+  });
+  return sets
+    .filter((shapes) => shapes.length > 0)
+    .flatMap((shapes) => indexes.flatMap((index) => pathOn(catalog, index, shapes, wanted) ?? []))
+    .toSorted((a, b) => score(b, wanted) - score(a, wanted));
+};

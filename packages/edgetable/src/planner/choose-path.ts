@@ -1,0 +1,52 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Expand } from "../ir/logical-plan.ts";
+import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
+import type { Shape } from "../schema/shape.ts";
+import { defined } from "../util/invariant.ts";
+import { accessPaths, isOrderedBy, type AccessPath } from "./access-path.ts";
+
+/** The sets of shapes that each hold all the edges an expansion asks for. */
+export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direction">): readonly (readonly Shape[])[] => {
+  const end = expand.direction === "out" ? "from" : "to";
+  const ofNode = (shapes: readonly Shape[]): readonly Shape[] => shapes.filter((shape) => shape[end] === expand.node);
+  return expand.direction === "out" ? [ofNode(entry.shapes)] : [ofNode(entry.mirrors), ofNode(entry.shapes)];
+};
+
+/** Paths of an edge's row that the anchor fixes. */
+export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] => {
+  const end = expand.direction === "out" ? "from" : "to";
+  return expand.anchor.map((field) => `${end}.${field}`);
+};
+
+const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order"): never => {
+  const what = `${expand.direction}("${expand.edge}") of "${expand.node}"`;
+  if (why === "consistent") {
+    throw new EdgetableError("plan.notConsistent", `${what} is answered by an index, and an index cannot be read consistently. Leave out consistent(), or store the edge twice.`, { details: { edge: expand.edge, direction: expand.direction } });
+  }
+  if (why === "order") {
+    throw new EdgetableError("plan.noIndex", `${what} cannot come in the order of "${catalog.edges[expand.edge]?.orderBy}": no key that serves it holds that attribute next. Call unordered(), or add an index.`, { details: { edge: expand.edge } });
+  }
+  const named = expand.index === undefined ? "No table or index key" : `The index "${expand.index}"`;
+  throw new EdgetableError("plan.noIndex", `${named} can answer ${what}: none has a partition key made only of ${anchorPaths(expand).join(", ") || "nothing"}. Give the layout one, or store the edge twice.`, { details: { edge: expand.edge, direction: expand.direction, index: expand.index } });
+};
+
+/**
+ * The cheapest way to the edges of an expansion.
+ *
+ * @throws {plan.noIndex} when no key serves it, or none in the order asked for.
+ * @throws {plan.notConsistent} when only an index serves it and the call wants a consistent read.
+ */
+export const choosePath = (catalog: Catalog, expand: Expand, ranges: ReadonlySet<string>): AccessPath => {
+  const entry = defined(catalog.edges[expand.edge], `edge ${expand.edge}`);
+  const known = new Set([...anchorPaths(expand), ...expand.known.map((field) => field.path)]);
+  const orderBy = expand.ordered ? entry.orderBy : undefined;
+  const wanted = { known, orderBy, ranges, consistent: expand.consistent, index: expand.index };
+  const sets = shapeSets(entry, expand);
+  const [best] = accessPaths(catalog, sets, wanted);
+  if (!best) {
+    const served = expand.consistent && accessPaths(catalog, sets, { ...wanted, consistent: false }).length > 0;
+    return refuse(catalog, expand, served ? "consistent" : "index");
+  }
+  if (!isOrderedBy(best, orderBy)) return refuse(catalog, expand, "order");
+  return best;
+};

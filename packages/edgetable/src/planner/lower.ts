@@ -1,0 +1,182 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Expand, Filter, LogicalPlan, Lookup, Parts } from "../ir/logical-plan.ts";
+import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
+import type { Condition } from "../ir/condition.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Index, Shape } from "../schema/shape.ts";
+import { defined } from "../util/invariant.ts";
+import { isDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
+import { choosePath } from "./choose-path.ts";
+import { lowerCollection } from "./lower-collection.ts";
+
+const DEFAULT_DEGREE = 10;
+
+type Near = "from" | "to";
+
+const rangeOf = (path: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
+  const { prefix, index } = path;
+  const [shape] = path.shapes;
+  const template = index.sortKey === undefined ? undefined : shape?.keys[index.sortKey];
+  const part = prefix?.next && template?.parts[prefix.next.at];
+  if (!prefix?.next || !template || part?.kind !== "field") return undefined;
+  return { kind: "range", template: prefix.template, path: part.path, whole: template, followed: prefix.next.at < template.parts.length - 1, bounds };
+};
+
+const sortCondition = (path: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
+  const { prefix } = path;
+  if (!prefix) return undefined;
+  if (bounds.length > 0) return rangeOf(path, bounds);
+  if (prefix.complete) return { kind: "equals", template: prefix.template };
+  // A prefix of nothing but literals only keeps strangers out: without strangers it is not needed.
+  if (prefix.template.parts.length === 0 || (prefix.fixed === 0 && !path.sharesPartition)) return undefined;
+  return { kind: "prefix", template: prefix.template };
+};
+
+const queryStep = (path: AccessPath, bounds: readonly Condition[], rest: Pick<QueryStep, "known" | "filter" | "forward" | "consistent" | "select" | "expect">): QueryStep => ({
+  kind: "query",
+  index: path.index.name,
+  partitionKey: path.index.partitionKey,
+  partition: path.partition,
+  sortKey: path.index.sortKey,
+  sort: sortCondition(path, bounds),
+  shapes: path.shapes.map((shape) => shape.id),
+  discards: path.sharesPrefix,
+  counts: false,
+  ...rest,
+});
+
+const lowerExpand = (catalog: Catalog, expand: Expand): QueryStep => {
+  const path = choosePath(catalog, expand, new Set(expand.range.map((condition) => condition.path)));
+  const edge = defined(catalog.edges[expand.edge], "edge").definition;
+  const rows = edge.expect?.[expand.direction === "out" ? "from" : "to"] ?? DEFAULT_DEGREE;
+  const bytes = path.shapes[0]?.bytes ?? 0;
+  const { known, filter, forward, consistent, select } = expand;
+  return queryStep(path, expand.range, { known, filter, forward, consistent, select, expect: { rows, bytes } });
+};
+
+const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
+  const { shape } = defined(catalog.parts[parts.part], "part");
+  const owner = defined(catalog.nodes[shape.from ?? ""], "owner");
+  const known = new Set([...owner.idFields, ...parts.known.map((field) => field.path)]);
+  const template = defined(shape.keys[catalog.index.sortKey ?? ""], "sort key");
+  const path: AccessPath = {
+    index: catalog.index,
+    shapes: [shape],
+    partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
+    prefix: sortPrefix(template, known),
+    sharesPartition: true,
+    sharesPrefix: true,
+  };
+  const { filter, forward, consistent } = parts;
+  return queryStep(path, parts.range, { known: parts.known, filter, forward, consistent, select: undefined, expect: { rows: DEFAULT_DEGREE, bytes: shape.bytes } });
+};
+
+const shapesOf = (catalog: Catalog, lookup: Lookup): readonly Shape[] => {
+  if (lookup.of === "edge") return defined(catalog.edges[lookup.name], "edge").shapes;
+  const entry = defined(lookup.of === "node" ? catalog.nodes[lookup.name] : catalog.parts[lookup.name], lookup.of);
+  return [entry.shape];
+};
+
+/** Whether a node's table key follows from its id and the given fields alone. */
+export const isAddressable = (catalog: Catalog, shape: Shape, given: readonly string[]): boolean => {
+  const known = new Set(given);
+  const { partitionKey, sortKey } = catalog.index;
+  return [partitionKey, sortKey].every((attribute) => attribute === undefined || isDetermined(defined(shape.keys[attribute], attribute), known));
+};
+
+// A node whose sort key holds more than its id is found by a Query on its partition.
+const findByPartition = (catalog: Catalog, shape: Shape, lookup: Lookup & { readonly given: readonly string[] }): QueryStep => {
+  const sort = defined(shape.keys[catalog.index.sortKey ?? ""], "sort key");
+  const path: AccessPath = {
+    index: catalog.index as Index,
+    shapes: [shape],
+    partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
+    prefix: sortPrefix(sort, new Set(lookup.given)),
+    sharesPartition: true,
+    sharesPrefix: true,
+  };
+  return queryStep(path, [], { known: [], filter: [], forward: true, consistent: lookup.consistent, select: undefined, expect: { rows: 1, bytes: shape.bytes } });
+};
+
+const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
+  const shapes = shapesOf(catalog, lookup);
+  const [shape] = shapes;
+  if (lookup.of === "node" && shape) {
+    const given = defined(catalog.nodes[lookup.name], "node").idFields;
+    if (catalog.nodes[lookup.name]?.definition.stored === false) {
+      throw new EdgetableError("plan.unsupported", `"${lookup.name}" has no item of its own (stored: false): read its edges instead.`, { details: { node: lookup.name } });
+    }
+    if (!isAddressable(catalog, shape, [...given, ...lookup.given])) return findByPartition(catalog, shape, { ...lookup, given: [...given, ...lookup.given] });
+  }
+  return { kind: "get", shapes: shapes.map((one) => one.id), many: lookup.many, consistent: lookup.consistent };
+};
+
+interface Base {
+  readonly sources: readonly AccessStep[];
+  readonly near: readonly Near[];
+  readonly conditions: readonly Condition[];
+}
+
+const lowerBase = (catalog: Catalog, plan: LogicalPlan): Base => {
+  switch (plan.kind) {
+    case "lookup":
+      return { sources: [lowerLookup(catalog, plan)], near: ["from"], conditions: [] };
+    case "expand":
+      return { sources: [lowerExpand(catalog, plan)], near: [plan.direction === "out" ? "from" : "to"], conditions: [] };
+    case "parts":
+      return { sources: [lowerParts(catalog, plan)], near: ["from"], conditions: [] };
+    case "collection":
+      return { sources: [lowerCollection(catalog, plan)], near: [plan.direction === "out" ? "from" : "to"], conditions: [] };
+    case "filter": {
+      const base = lowerBase(catalog, (plan as Filter).input);
+      return { ...base, conditions: [...base.conditions, ...plan.conditions] };
+    }
+    case "union": {
+      const bases = plan.inputs.map((input) => lowerBase(catalog, input));
+      return { sources: bases.flatMap((base) => base.sources), near: bases.flatMap((base) => base.near), conditions: bases[0]?.conditions ?? [] };
+    }
+    default:
+      throw new EdgetableError("invariant", `a ${plan.kind} cannot stand below another: a defect of edgetable`);
+  }
+};
+
+const expandOf = (plan: LogicalPlan): Expand | undefined => {
+  if (plan.kind === "expand") return plan;
+  if (plan.kind === "union") return plan.inputs.map(expandOf).find((expand) => expand !== undefined);
+  return plan.kind === "filter" ? expandOf(plan.input) : undefined;
+};
+
+const lowerHydrate = (catalog: Catalog, plan: Extract<LogicalPlan, { kind: "hydrate" }>): HydrateStep | undefined => {
+  const expand = expandOf(plan.input);
+  if (!expand) return undefined;
+  const entry = defined(catalog.edges[expand.edge], "edge");
+  const end = expand.direction === "out" ? "to" : "from";
+  const nodes = entry[end];
+  const missing = nodes.filter((name) => catalog.nodes[name]?.definition.stored === false);
+  if (missing.length === nodes.length && !plan.embedded) {
+    throw new EdgetableError("plan.unsupported", `"${missing[0]}" has no item of its own (stored: false): ask for edges() or ids() of "${expand.edge}".`, { details: { edge: expand.edge } });
+  }
+  const addressable = nodes.every((name) => {
+    const node = defined(catalog.nodes[name], name);
+    return isAddressable(catalog, node.shape, [...node.idFields, ...plan.given]);
+  });
+  return { kind: "hydrate", end, nodes, by: plan.embedded ? "none" : addressable ? "batchGet" : "query", consistent: plan.consistent };
+};
+
+/** Turns a logical plan into the requests that answer it. */
+export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {
+  const counted = plan.kind === "count" ? plan.input : plan;
+  const hydrated = counted.kind === "hydrate" ? counted.input : counted;
+  const base = lowerBase(catalog, hydrated);
+  const server = plan.kind === "count" && plan.server;
+  const sources = server ? base.sources.map((source) => (source.kind === "query" && !source.discards ? { ...source, counts: true } : source)) : base.sources;
+  return {
+    kind: "read",
+    sources,
+    near: base.near,
+    filter: base.conditions.length > 0 ? { kind: "filter", conditions: base.conditions } : undefined,
+    hydrate: counted.kind === "hydrate" ? lowerHydrate(catalog, counted) : undefined,
+    count: plan.kind === "count" ? { kind: "count" } : undefined,
+    consistency: sources.every((source) => source.consistent) ? "strong" : "eventual",
+  };
+};

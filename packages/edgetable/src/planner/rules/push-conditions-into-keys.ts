@@ -1,0 +1,94 @@
+import { keepsOrder, type FieldFormat, type Template } from "../../keys/template.ts";
+import type { Condition } from "../../ir/condition.ts";
+import type { Expand, Filter, LogicalPlan, Parts } from "../../ir/logical-plan.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import type { Shape } from "../../schema/shape.ts";
+import { choosePath, shapeSets } from "../choose-path.ts";
+import { bottomUp, type Rule } from "./rule.ts";
+
+const RANGES: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
+
+interface Place {
+  readonly template: Template;
+  readonly format: FieldFormat;
+}
+
+const placeOf = (shape: Shape, path: string): Place | undefined => {
+  const own = shape.alias?.[path] ?? path;
+  for (const template of Object.values(shape.keys)) {
+    for (const part of template.parts) if (part.kind === "field" && part.path === own) return { template, format: part.format };
+  }
+  return undefined;
+};
+
+const isKeyed = (shapes: readonly Shape[], path: string): boolean => shapes.every((shape) => placeOf(shape, path) !== undefined);
+
+// A prefix of a value is a prefix of its key text only for text.
+const canRange = (shapes: readonly Shape[], condition: Condition): boolean =>
+  shapes.every((shape) => {
+    const kind = placeOf(shape, condition.path)?.format.kind;
+    if (kind === undefined || kind === "plain" || kind === "shard") return false;
+    return condition.operator !== "beginsWith" || kind === "text" || kind === "either";
+  });
+
+// Where an adopted layout's keys do not sort exactly as their values, the key's range is a little too
+// wide, and the condition is checked once more in memory.
+const isExact = (shapes: readonly Shape[], path: string): boolean =>
+  shapes.every((shape) => {
+    const place = placeOf(shape, path);
+    return place !== undefined && place.format.kind !== "either" && keepsOrder(place.template, shape.alias?.[path] ?? path);
+  });
+
+const keyed = (shapes: readonly Shape[], conditions: readonly Condition[]): readonly Condition[] => {
+  const seen = new Set<string>();
+  return conditions.filter(({ operator, path }) => {
+    if (operator !== "eq" || seen.has(path) || !isKeyed(shapes, path)) return false;
+    seen.add(path);
+    return true;
+  });
+};
+
+const withoutFilter = (input: LogicalPlan, conditions: readonly Condition[]): LogicalPlan =>
+  conditions.length === 0 ? input : { kind: "filter", input, conditions };
+
+const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPlan => {
+  const entry = catalog.edges[expand.edge];
+  const shapes = entry ? shapeSets(entry, expand).flat() : [];
+  const equalities = keyed(shapes, filter.conditions);
+  const ranges = filter.conditions.filter((condition) => RANGES.has(condition.operator) && canRange(shapes, condition));
+  const rangePaths = new Set(ranges.map((condition) => condition.path));
+  const fixed: Expand = { ...expand, known: [...expand.known, ...equalities.map(({ path, slot }) => ({ path, slot }))] };
+  const path = choosePath(catalog, fixed, rangePaths);
+  const inPath = (name: string, shape: Shape): string => shape.alias?.[name] ?? name;
+  const used = (condition: Condition): boolean =>
+    path.shapes.every((shape) => path.prefix?.template.fields.includes(inPath(condition.path, shape)) || path.partition.fields.includes(inPath(condition.path, shape)));
+  const next = path.prefix?.next?.path;
+  const range = ranges.filter((condition) => path.shapes.every((shape) => inPath(condition.path, shape) === next));
+  const taken = new Set<Condition>([...equalities.filter(used), ...range.filter((condition) => isExact(shapes, condition.path))]);
+  const known = fixed.known.filter((field) => ![...equalities].some((condition) => condition.path === field.path && !taken.has(condition)));
+  return withoutFilter({ ...fixed, known, range: [...expand.range, ...range] }, filter.conditions.filter((condition) => !taken.has(condition)));
+};
+
+const pushParts = (catalog: Catalog, filter: Filter, parts: Parts): LogicalPlan => {
+  const shape = catalog.parts[parts.part]?.shape;
+  const sort = shape && catalog.index.sortKey ? shape.keys[catalog.index.sortKey] : undefined;
+  if (!shape || !sort) return filter;
+  const equalities = keyed([shape], filter.conditions).filter((condition) => sort.fields.includes(condition.path));
+  const known = new Set(equalities.map((condition) => condition.path));
+  const next = sort.fields.find((field) => !known.has(field) && !parts.known.some((one) => one.path === field) && !catalog.nodes[shape.from ?? ""]?.idFields.includes(field));
+  const usable = equalities.filter((condition) => next === undefined || sort.fields.indexOf(condition.path) < sort.fields.indexOf(next));
+  const range = filter.conditions.filter((condition) => RANGES.has(condition.operator) && condition.path === next && canRange([shape], condition));
+  const taken = new Set<Condition>([...usable, ...range.filter((condition) => isExact([shape], condition.path))]);
+  return withoutFilter({ ...parts, known: [...parts.known, ...usable.map(({ path, slot }) => ({ path, slot }))], range }, filter.conditions.filter((condition) => !taken.has(condition)));
+};
+
+/** Turns conditions on fields of a key into that key's condition, so that only matching items are read. */
+export const pushConditionsIntoKeys: Rule = {
+  name: "push-conditions-into-keys",
+  rewrite: (catalog, plan) =>
+    bottomUp(plan, (node) => {
+      if (node.kind !== "filter") return node;
+      if (node.input.kind === "expand") return pushExpand(catalog, node, node.input);
+      return node.input.kind === "parts" ? pushParts(catalog, node, node.input) : node;
+    }),
+};

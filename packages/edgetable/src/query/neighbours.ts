@@ -1,0 +1,74 @@
+import type { Condition } from "../ir/condition.ts";
+import type { Expand, LogicalPlan } from "../ir/logical-plan.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { defined } from "../util/invariant.ts";
+
+export type Direction = "out" | "in" | "both";
+
+/** Everything that a chain of builder calls has said so far. */
+export interface NeighbourState {
+  readonly node: string;
+  /** The anchor's id, or its leading levels. */
+  readonly id: Readonly<Record<string, unknown>>;
+  readonly anchor: readonly string[];
+  readonly edge: string;
+  readonly direction: Direction;
+  readonly conditions: readonly Condition[];
+  readonly values: readonly unknown[];
+  readonly ordered: boolean;
+  readonly forward: boolean;
+  readonly consistent: boolean;
+  readonly index: string | undefined;
+  readonly select: readonly string[] | undefined;
+  readonly limit: number | undefined;
+}
+
+/** What is wanted of the neighbours. */
+export interface Want {
+  readonly kind: "edges" | "nodes" | "count";
+  /** Attributes that the neighbours' keys need beside their ids. */
+  readonly given: readonly string[];
+}
+
+const directions = (catalog: Catalog, state: NeighbourState): readonly ("out" | "in")[] => {
+  // A symmetric edge lies in both partitions, so that either direction is "out".
+  if (defined(catalog.edges[state.edge], "edge").definition.symmetric) return ["out"];
+  return state.direction === "both" ? ["out", "in"] : [state.direction];
+};
+
+const expand = (state: NeighbourState, direction: "out" | "in"): Expand => ({
+  kind: "expand",
+  node: state.node,
+  edge: state.edge,
+  direction,
+  anchor: state.anchor,
+  known: [],
+  range: [],
+  filter: [],
+  ordered: state.ordered,
+  forward: state.forward,
+  consistent: state.consistent,
+  index: state.index,
+  select: state.conditions.length > 0 ? undefined : state.select,
+});
+
+const filtered = (state: NeighbourState, input: LogicalPlan): LogicalPlan =>
+  state.conditions.length === 0 ? input : { kind: "filter", input, conditions: state.conditions };
+
+/** The logical plan of a chain. */
+export const neighbourPlan = (catalog: Catalog, state: NeighbourState, want: Want): LogicalPlan => {
+  const inputs = directions(catalog, state).map((direction) => filtered(state, expand(state, direction)));
+  const [only] = inputs;
+  const edges: LogicalPlan = inputs.length === 1 && only ? only : { kind: "union", inputs };
+  if (want.kind === "count") return { kind: "count", input: edges, server: false };
+  if (want.kind === "edges") return edges;
+  return { kind: "hydrate", input: edges, embedded: false, given: want.given, consistent: state.consistent };
+};
+
+/** The form of a chain: two chains of the same form have the same plan, whatever their values. */
+export const neighbourForm = (state: NeighbourState, want: Want): string => {
+  const conditions = state.conditions.map((condition) => `${condition.path} ${condition.operator} ${condition.slot}`).join("&");
+  const flags = `${state.ordered ? 1 : 0}${state.forward ? 1 : 0}${state.consistent ? 1 : 0}`;
+  const head = `${state.direction}|${state.edge}|${state.node}|${state.anchor.length}|${want.kind}|${flags}`;
+  return `${head}|${conditions}|${state.index ?? ""}|${state.select?.join() ?? "*"}|${want.given.join()}`;
+};

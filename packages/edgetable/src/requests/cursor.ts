@@ -1,0 +1,50 @@
+import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Key } from "../transport/operations.ts";
+
+/** Where a page ended. */
+export interface Position {
+  /** Which of the plan's sources was being read. */
+  readonly source: number;
+  /** The key after which to go on; undefined at the source's beginning. */
+  readonly key: Key | undefined;
+  /** True when the page before this position is meant. */
+  readonly backward: boolean;
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+const keyOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+
+/** Seals a position so that it can be neither read nor altered, nor used with another query (law 7). */
+export const sealCursor = (position: Position, query: string, secret: string): string => {
+  const text = JSON.stringify([position.source, position.backward ? 1 : 0, position.key ?? null]);
+  // The nonce follows from the content: the same page always has the same cursor, and a nonce is never
+  // used for two different texts.
+  const nonce = createHash("sha256").update(secret).update(query).update(text).digest().subarray(0, NONCE_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", keyOf(secret), nonce).setAAD(Buffer.from(query));
+  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+};
+
+const open = (cursor: string, query: string, secret: string): string => {
+  const bytes = Buffer.from(cursor, "base64url");
+  const decipher = createDecipheriv("aes-256-gcm", keyOf(secret), bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(query)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+};
+
+/**
+ * Opens a cursor.
+ *
+ * @throws {cursor.invalid} when it was not sealed by {@link sealCursor} for this very query and secret.
+ */
+export const openCursor = (cursor: string, query: string, secret: string): Position => {
+  try {
+    const [source, backward, key] = JSON.parse(open(cursor, query, secret)) as [number, number, Key | null];
+    return { source, backward: backward === 1, key: key ?? undefined };
+  } catch (cause) {
+    throw new EdgetableError("cursor.invalid", "The cursor is not one of this query: it is damaged, forged, of another query, or sealed with another secret. Start again without it.", { cause });
+  }
+};

@@ -1,0 +1,128 @@
+import { renderTemplate } from "../keys/template.ts";
+import type { QueryStep } from "../ir/physical-plan.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Shape } from "../schema/shape.ts";
+import type { AttributeValue, Key, QueryInput } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import { conditionExpression } from "./condition-expression.ts";
+import { attributeOf, type Row } from "./item-codec.ts";
+import { keyRange } from "./key-range.ts";
+import { Placeholders } from "./placeholders.ts";
+
+/** The values of one call that a plan's slots and templates are filled from. */
+export interface Binding {
+  /** The anchor: an edge's row with the known end, or a node's or part's row with its id. */
+  readonly row: Row;
+  readonly values: readonly unknown[];
+}
+
+/** Which page of a Query. */
+export interface PageRequest {
+  readonly limit: number | undefined;
+  readonly start: Key | undefined;
+  /** True to read from the other end: pages backwards. */
+  readonly backward: boolean;
+}
+
+const withKnown = (step: QueryStep, binding: Binding): Row => {
+  if (step.known.length === 0) return binding.row;
+  const row: Record<string, unknown> = { ...binding.row };
+  for (const { path, slot } of step.known) {
+    const dot = path.indexOf(".");
+    if (dot < 0) row[path] = binding.values[slot];
+    else row[path.slice(0, dot)] = { ...(row[path.slice(0, dot)] as object), [path.slice(dot + 1)]: binding.values[slot] };
+  }
+  return row;
+};
+
+const inShape = (shape: Shape, row: Row): Row => {
+  if (!shape.alias) return row;
+  const { from, to, ...own } = row;
+  const aliased: Record<string, unknown> = own;
+  for (const [path, field] of Object.entries(shape.alias)) {
+    const [end, name = ""] = path.split(".");
+    const value = ((end === "from" ? from : to) as Row | undefined)?.[name];
+    if (value !== undefined) aliased[field] = value;
+  }
+  return aliased;
+};
+
+const sortExpression = (step: QueryStep, row: Row, placeholders: { readonly values: Record<string, AttributeValue>; readonly all: readonly unknown[] }): string => {
+  const { sort } = step;
+  const { values } = placeholders;
+  if (!sort) return "";
+  if (sort.kind !== "range") {
+    values[":s"] = { S: defined(renderTemplate(sort.template, row), "sort key") };
+    return sort.kind === "equals" ? " AND #s = :s" : " AND begins_with(#s, :s)";
+  }
+  const range = keyRange(sort, row, placeholders.all);
+  switch (range.kind) {
+    case "prefix":
+      values[":s"] = { S: range.text };
+      return " AND begins_with(#s, :s)";
+    case "between":
+      values[":s"] = { S: range.low };
+      values[":t"] = { S: range.high };
+      return " AND #s BETWEEN :s AND :t";
+    case "atLeast":
+      values[":s"] = { S: range.low };
+      return " AND #s >= :s";
+    case "atMost":
+      values[":s"] = { S: range.high };
+      return " AND #s <= :s";
+  }
+};
+
+/** Whether bounds contradict each other: then there is nothing to read, and DynamoDB would refuse to. */
+export const isEmptyRange = (input: QueryInput): boolean => {
+  const low = input.ExpressionAttributeValues?.[":s"];
+  const high = input.ExpressionAttributeValues?.[":t"];
+  return low !== undefined && high !== undefined && "S" in low && "S" in high && Buffer.compare(Buffer.from(low.S), Buffer.from(high.S)) > 0;
+};
+
+const projection = (catalog: Catalog, step: QueryStep, shape: Shape, placeholders: Placeholders): string | undefined => {
+  if (!step.select) return undefined;
+  const attributes = new Set<string>(shape.sources.map((source) => source.attribute));
+  attributes.add(catalog.index.partitionKey);
+  for (const index of [catalog.index, ...catalog.indexes.filter((one) => one.name === step.index)]) {
+    attributes.add(index.partitionKey);
+    if (index.sortKey !== undefined) attributes.add(index.sortKey);
+  }
+  if (catalog.typeAttribute !== undefined) attributes.add(catalog.typeAttribute);
+  for (const field of step.select) {
+    const attribute = attributeOf(shape, field);
+    if (attribute !== undefined) attributes.add(attribute);
+  }
+  return [...attributes].map((attribute) => placeholders.name(attribute)).join(", ");
+};
+
+/** The Query of a step: the same step and binding always give the same input. */
+export const encodeQuery = (catalog: Catalog, step: QueryStep, binding: Binding, page: PageRequest): QueryInput => {
+  const shape = defined(catalog.shapesById[step.shapes[0] ?? ""], "shape");
+  const row = inShape(shape, withKnown(step, binding));
+  const names: Record<string, string> = { "#p": step.partitionKey };
+  const values: Record<string, AttributeValue> = { ":p": { S: defined(renderTemplate(step.partition, row), "partition key") } };
+  let keyCondition = "#p = :p";
+  if (step.sort && step.sortKey !== undefined) {
+    names["#s"] = step.sortKey;
+    keyCondition += sortExpression(step, row, { values, all: binding.values });
+  }
+  const placeholders = new Placeholders();
+  const filter = step.filter.length > 0 ? conditionExpression(shape, step.filter, binding.values, placeholders) : undefined;
+  const selected = step.counts ? undefined : projection(catalog, step, shape, placeholders);
+  return {
+    TableName: catalog.table,
+    ...(step.index === undefined ? {} : { IndexName: step.index }),
+    KeyConditionExpression: keyCondition,
+    ...(filter === undefined ? {} : { FilterExpression: filter }),
+    ...(selected === undefined ? {} : { ProjectionExpression: selected }),
+    ExpressionAttributeNames: filter || selected ? { ...names, ...placeholders.fields.ExpressionAttributeNames } : names,
+    ExpressionAttributeValues: filter ? { ...values, ...placeholders.fields.ExpressionAttributeValues } : values,
+    ...(step.counts ? { Select: "COUNT" as const } : {}),
+    ...(step.consistent ? { ConsistentRead: true } : {}),
+    ...(step.forward === page.backward ? { ScanIndexForward: false } : {}),
+    ...(page.limit === undefined ? {} : { Limit: page.limit }),
+    ...(page.start === undefined ? {} : { ExclusiveStartKey: page.start }),
+    ReturnConsumedCapacity: "INDEXES",
+  };
+};

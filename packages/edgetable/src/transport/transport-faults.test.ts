@@ -1,0 +1,148 @@
+import { createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { afterEach, describe, expect, test } from "vitest";
+import { createLeanTransport } from "./lean/index.ts";
+import { createSdkTransport } from "./sdk/index.ts";
+import type { Transport } from "./transport.ts";
+
+const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+const transports: readonly (readonly [name: string, open: (endpoint: string) => Transport])[] = [
+  ["lean", (endpoint) => createLeanTransport({ endpoint, region: "us-east-1" })],
+  ["sdk", (endpoint) => createSdkTransport(new DynamoDBClient({ endpoint, region: "us-east-1", credentials, maxAttempts: 1 }))],
+];
+
+let server: Server | undefined;
+const sockets = new Set<Socket>();
+
+/** A server that does with each whole request what the test says. */
+const serve = async (onRequest: (socket: Socket, count: number) => void): Promise<string> => {
+  let count = 0;
+  server = createServer((socket) => {
+    sockets.add(socket);
+    let text = "";
+    socket.on("error", () => undefined);
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
+      const blank = text.indexOf("\r\n\r\n");
+      if (blank < 0 || text.length < blank + 4 + length) return;
+      text = "";
+      onRequest(socket, ++count);
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  server?.close();
+});
+
+const answer = (status: string, body: string, headers = ""): string =>
+  `HTTP/1.1 ${status}\r\ncontent-type: application/x-amz-json-1.0\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+const fault = (name: string, status: string): string => answer(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: "because" }));
+
+const put = { TableName: "Test", Item: { PK: { S: "a" } } } as const;
+
+describe.each(transports)("the %s transport and a server that misbehaves", (name, open) => {
+  test("nobody listening is a connection error, and nothing was sent", async () => {
+    const endpoint = await serve(() => undefined);
+    await new Promise((resolve) => server?.close(resolve));
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: false }, request: { operation: "PutItem", input: put } });
+  });
+
+  test("a connection that is reset or closed before the answer is ambiguous", async () => {
+    const endpoint = await serve((socket, count) => (count === 1 ? socket.resetAndDestroy() : socket.end()));
+    const transport = open(endpoint);
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: true } });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: true } });
+  });
+
+  test.each([
+    ["in the head", "HTTP/1.1 200 OK\r\nconte"],
+    ["in the body", 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"Item":'],
+    ["in a chunk", 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n64\r\n{"Item":'],
+  ])("half an answer, cut %s, is a connection error and ambiguous", async (_, half) => {
+    const endpoint = await serve((socket) => socket.write(half, () => socket.destroy()));
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: true } });
+  });
+
+  test("no answer within the timeout of the attempt is execute.timeout, and ambiguous", async () => {
+    const transport = open(await serve(() => undefined));
+    const started = performance.now();
+    await expect(transport.send("PutItem", put, { timeout: 80 })).rejects.toMatchObject({ code: "execute.timeout", retryable: true, details: { ambiguous: true } });
+    expect(performance.now() - started).toBeLessThan(1500);
+  });
+
+  test("an abort rejects at once and closes the socket", async () => {
+    const seen = { closed: 0 };
+    const endpoint = await serve((socket) => socket.on("close", () => (seen.closed = performance.now())));
+    const controller = new AbortController();
+    const sent = open(endpoint).send("PutItem", put, { signal: controller.signal });
+    await sleep(300);
+    const aborted = performance.now();
+    controller.abort(new Error("enough"));
+    await expect(sent).rejects.toMatchObject({ code: "execute.aborted", retryable: false, details: { ambiguous: true }, cause: { message: "enough" } });
+    expect(performance.now() - aborted).toBeLessThan(50);
+    await sleep(200);
+    expect(seen.closed - aborted).toBeLessThan(200);
+    expect(seen.closed).toBeGreaterThan(0);
+  });
+
+  test("a signal that is aborted beforehand sends nothing", async () => {
+    let requests = 0;
+    const endpoint = await serve(() => requests++);
+    await expect(open(endpoint).send("PutItem", put, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "execute.aborted", details: { ambiguous: false } });
+    expect(requests).toBe(0);
+  });
+
+  test.each([
+    ["ProvisionedThroughputExceededException", "400 Bad Request", "execute.throttled", true],
+    ["ThrottlingException", "400 Bad Request", "execute.throttled", true],
+    ["TransactionConflictException", "400 Bad Request", "execute.conflict", true],
+    ["TransactionInProgressException", "400 Bad Request", "execute.transactionInProgress", true],
+    ["InternalServerError", "500 Internal Server Error", "execute.unavailable", true],
+    ["AccessDeniedException", "400 Bad Request", "execute.accessDenied", false],
+    ["UnrecognizedClientException", "400 Bad Request", "execute.credentials", false],
+    ["ExpiredTokenException", "400 Bad Request", "execute.expiredCredentials", false],
+    ["SomethingNewException", "400 Bad Request", "execute.rejected", false],
+    ["SomethingNewException", "503 Service Unavailable", "execute.unavailable", true],
+  ])("%s with %s is %s", async (fullName, status, code, retryable) => {
+    const endpoint = await serve((socket) => socket.write(fault(fullName, status)));
+    const ambiguous = status.startsWith("5");
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({ code, retryable, details: { fault: fullName, status: Number(status.slice(0, 3)), ambiguous }, message: expect.stringContaining("because") });
+  });
+
+  test("a page of a proxy instead of JSON is named as such", async () => {
+    const endpoint = await serve((socket, count) => socket.write(count === 1 ? answer("502 Bad Gateway", "<html>Bad gateway</html>") : answer("200 OK", "<html>Welcome</html>")));
+    const transport = open(endpoint);
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.unavailable", retryable: true, details: { ambiguous: true } });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: true }, message: expect.stringContaining("not DynamoDB's JSON") });
+  });
+
+  test("an answer in chunks, with extensions and trailers, is read", async () => {
+    const chunks = '5;name="v"\r\n{"Tab\r\n00A\r\nleNames":[\r\n2\r\n]}\r\n0\r\nx-trailer: 1\r\n\r\n';
+    const endpoint = await serve((socket) => socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`));
+    expect(await open(endpoint).send("ListTables", {})).toEqual({ TableNames: [] });
+  });
+
+  test("sending after closing is refused", async () => {
+    const transport = open(await serve((socket) => socket.write(answer("200 OK", "{}"))));
+    await transport.send("PutItem", put);
+    await transport.close();
+    await transport.close();
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: false });
+  });
+
+  test(`${name} keeps the socket for the next request, unless told to close it`, async () => {
+    const endpoint = await serve((socket, count) => (count < 3 ? socket.write(answer("200 OK", "{}")) : socket.end(answer("200 OK", "{}", "connection: close\r\n"))));
+    const transport = open(endpoint);
+    for (let requests = 0; requests < 3; requests++) await transport.send("PutItem", put);
+    expect(sockets.size).toBe(1);
+    await transport.send("PutItem", put);
+    expect(sockets.size).toBe(2);
+  });
+});
