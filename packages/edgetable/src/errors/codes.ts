@@ -36,6 +36,8 @@ export type ErrorCode =
   | "execute.timeout"
   | "execute.aborted"
   | "execute.conflict"
+  // A write that `orThrow` was asked of did not happen, for a reason that a caller may expect.
+  | "execute.notWritten"
   | "execute.transactionInProgress"
   | "execute.ambiguous"
   | "execute.unprocessed"
