@@ -1,12 +1,14 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
 import { edgeReads } from "./edge-reads.ts";
+import { tableAdmin, type TableAdmin } from "./table.ts";
 import { nodeReads } from "./node-reads.ts";
 import type { EdgeReads, Edges, NodeReads, Nodes, Parts } from "./read-types.ts";
 
 /** Members of a connection that are no node, edge or part. */
 export interface DbMembers {
   readonly catalog: Catalog;
+  readonly table: TableAdmin;
   /** Gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
@@ -22,7 +24,7 @@ const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (valu
 /** Opens a connection on a catalog. */
 export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
   const driver = openDriver(catalog, options);
-  const members: DbMembers = { catalog, close: () => driver.session.close() };
+  const members: DbMembers = { catalog, table: tableAdmin(driver), close: () => driver.session.close() };
   return {
     ...mapEntries(catalog.nodes, (entry) => nodeReads(driver, entry)),
     ...mapEntries(catalog.edges, (entry) => edgeReads(driver, entry)),

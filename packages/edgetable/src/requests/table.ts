@@ -1,0 +1,77 @@
+import type { Catalog } from "../schema/catalog.ts";
+import type { Index } from "../schema/shape.ts";
+import type { CreateTableInput, GlobalSecondaryIndex, KeySchemaElement, Projection, TableDescription } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+
+const keySchema = (index: Index): readonly KeySchemaElement[] => [
+  { AttributeName: index.partitionKey, KeyType: "HASH" },
+  ...(index.sortKey === undefined ? [] : [{ AttributeName: index.sortKey, KeyType: "RANGE" as const }]),
+];
+
+const projection = (index: Index): Projection =>
+  typeof index.projection === "string" ? { ProjectionType: index.projection } : { ProjectionType: "INCLUDE", NonKeyAttributes: index.projection };
+
+const secondaryIndex = (index: Index): GlobalSecondaryIndex => ({
+  IndexName: defined(index.name, "index name"),
+  KeySchema: keySchema(index),
+  Projection: projection(index),
+});
+
+/** The CreateTable of a model: the table with all its indexes, on demand. */
+export const createTableInput = (catalog: Catalog): CreateTableInput => {
+  const indexes = [catalog.index, ...catalog.indexes];
+  const attributes = new Set(indexes.flatMap((index) => [index.partitionKey, ...(index.sortKey === undefined ? [] : [index.sortKey])]));
+  return {
+    TableName: catalog.table,
+    AttributeDefinitions: [...attributes].map((name) => ({ AttributeName: name, AttributeType: "S" })),
+    KeySchema: keySchema(catalog.index),
+    ...(catalog.indexes.length === 0 ? {} : { GlobalSecondaryIndexes: catalog.indexes.map(secondaryIndex) }),
+    BillingMode: "PAY_PER_REQUEST",
+  };
+};
+
+/** One way in which a table differs from its model. */
+export interface TableDifference {
+  readonly place: string;
+  readonly model: string;
+  readonly table: string;
+  /** Whether Edgetable can work on the table all the same. */
+  readonly harmless: boolean;
+}
+
+const describeKeys = (keys: readonly KeySchemaElement[] | undefined): string => (keys ?? []).map((key) => `${key.KeyType} ${key.AttributeName}`).join(", ");
+
+const describeProjection = (value: { readonly ProjectionType?: string; readonly NonKeyAttributes?: readonly string[] } | undefined): string =>
+  [value?.ProjectionType ?? "none", ...(value?.NonKeyAttributes ?? []).toSorted()].join(" ");
+
+const differing = (place: string, model: string, table: string): readonly TableDifference[] =>
+  model === table ? [] : [{ place, model, table, harmless: false }];
+
+const compareIndex = (index: Index, description: TableDescription): readonly TableDifference[] => {
+  const place = `index ${index.name}`;
+  const found = description.GlobalSecondaryIndexes?.find((one) => one.IndexName === index.name);
+  if (!found) return [{ place, model: describeKeys(keySchema(index)), table: "missing", harmless: false }];
+  return [
+    ...differing(`${place} keys`, describeKeys(keySchema(index)), describeKeys(found.KeySchema)),
+    ...differing(`${place} projection`, describeProjection(projection(index)), describeProjection(found.Projection)),
+  ];
+};
+
+const extraIndexes = (catalog: Catalog, description: TableDescription): readonly TableDifference[] =>
+  (description.GlobalSecondaryIndexes ?? [])
+    .filter((one) => !catalog.indexes.some((index) => index.name === one.IndexName))
+    .map((one) => ({ place: `index ${one.IndexName}`, model: "none", table: describeKeys(one.KeySchema), harmless: true }));
+
+const attributeTypes = (catalog: Catalog, description: TableDescription): readonly TableDifference[] =>
+  createTableInput(catalog).AttributeDefinitions.flatMap(({ AttributeName: name, AttributeType: type }) => {
+    const found = description.AttributeDefinitions?.find((one) => one.AttributeName === name);
+    return found ? differing(`attribute ${name}`, type, found.AttributeType ?? "") : [];
+  });
+
+/** How a table differs from its model; nothing when Edgetable can work on it. */
+export const compareTable = (catalog: Catalog, description: TableDescription): readonly TableDifference[] => [
+  ...differing("table keys", describeKeys(keySchema(catalog.index)), describeKeys(description.KeySchema)),
+  ...attributeTypes(catalog, description),
+  ...catalog.indexes.flatMap((index) => compareIndex(index, description)),
+  ...extraIndexes(catalog, description),
+];
