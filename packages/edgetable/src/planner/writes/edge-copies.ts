@@ -16,13 +16,17 @@ const between = (shapes: readonly Shape[], from: EndId, to: EndId): Shape | unde
 
 const sameEnd = (a: EndId, b: EndId): boolean => a.type === b.type && JSON.stringify(Object.entries(a.id).toSorted()) === JSON.stringify(Object.entries(b.id).toSorted());
 
+const endRow = (shape: Shape, end: EndId): Row => (shape.several ? { type: end.type, ...end.id } : end.id);
+const endsRow = (shape: Shape, from: EndId, to: EndId): Row => ({ from: endRow(shape, from), to: endRow(shape, to) });
+
 const other = (entry: EdgeEntry, from: EndId, to: EndId): { readonly shape: Shape; readonly ends: Row } | undefined => {
   if (!entry.definition.symmetric) {
     const shape = between(entry.mirrors, from, to);
-    return shape && { shape, ends: { from: from.id, to: to.id } };
+    return shape && { shape, ends: endsRow(shape, from, to) };
   }
   if (sameEnd(from, to)) return undefined;
-  return { shape: defined(between(entry.shapes, to, from), `the way back of "${entry.name}" from "${to.type}" to "${from.type}"`), ends: { from: to.id, to: from.id } };
+  const shape = defined(between(entry.shapes, to, from), `the way back of "${entry.name}" from "${to.type}" to "${from.type}"`);
+  return { shape, ends: endsRow(shape, to, from) };
 };
 
 /** The copies of an edge: its own first, then the one in the target's partition where there is one. */
@@ -31,7 +35,7 @@ export const edgeCopies = ({ entry, from, to }: EdgeBetween, attributes: Row, re
     throw new EdgetableError("plan.unsupported", `"${entry.name}" is stored as attributes of "${from.type}": update that node instead.`, { details: { edge: entry.name } });
   }
   const shape = defined(between(entry.shapes, from, to), `"${entry.name}" from "${from.type}" to "${to.type}"`);
-  const own = { shape, row: { ...attributes, from: from.id, to: to.id } };
+  const own = { shape, row: { ...attributes, ...endsRow(shape, from, to) } };
   const second = other(entry, from, to);
   return second ? [own, { shape: second.shape, row: { ...attributes, ...reverse, ...second.ends } }] : [own];
 };
