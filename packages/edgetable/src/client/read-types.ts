@@ -107,7 +107,7 @@ type OrderedByIndex<Name extends string> = `"${Name}" is ordered by an index, an
 // An edge in a `twice` or symmetric pair lies in both partitions of the table.
 type LooseOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = Direction extends "out"
   ? true
-  : E["stored"] extends "once" | "reference"
+  : E["~stored"] extends "once" | "reference"
     ? IndexOnly<Name>
     : true;
 type StrongOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = [E["orderBy"]] extends [undefined]

@@ -59,7 +59,9 @@ export interface EdgeDefinition<
   readonly schema: StandardSchema<Input, Row> | undefined;
   readonly key?: readonly KeyField[];
   readonly orderBy: Order;
-  readonly stored?: Stored;
+  readonly stored: EdgeStorage;
+  /** What the types know of where it is stored: a symmetric edge is in both partitions. */
+  readonly "~stored": Stored;
   readonly "~from": From;
   readonly "~to": To;
   readonly "~types": EdgeTypes<Row, Input, KeyField>;
@@ -91,8 +93,9 @@ export const edge = <
   const KeyField extends Attributes<Schema> = never,
   const Order extends OrderOf<SchemaOutput<Schema>> | undefined = undefined,
   const Stored extends EdgeStorage = "once",
+  const Symmetric extends boolean = false,
 >(
-  options: Omit<EdgeSettings<Attributes<Schema>>, "key"> & {
+  options: Omit<EdgeSettings<Attributes<Schema>>, "key" | "symmetric"> & {
     readonly from: From | readonly From[];
     readonly to: To | readonly To[];
     readonly schema?: Schema;
@@ -100,6 +103,8 @@ export const edge = <
     readonly orderBy?: Order;
     /** @default "once" */
     readonly stored?: Stored;
+    /** @default false */
+    readonly symmetric?: Symmetric;
   },
-): EdgeDefinition<From, To, SchemaOutput<Schema>, SchemaInput<Schema>, KeyField, Order, Stored> =>
-  Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, ...options }) as never;
+): EdgeDefinition<From, To, SchemaOutput<Schema>, SchemaInput<Schema>, KeyField, Order, Symmetric extends true ? "twice" : Stored> =>
+  Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;

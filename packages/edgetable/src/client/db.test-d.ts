@@ -1,0 +1,102 @@
+import { describe, expectTypeOf, test } from "vitest";
+import { type } from "arktype";
+import * as v from "valibot";
+import { z } from "zod";
+import { defineGraph, edge, node, part } from "../index.ts";
+
+const student = node({
+  key: "STUDENT#{studentId}",
+  schema: z.object({ studentId: z.string(), name: z.string(), email: z.email(), yearLevel: z.int() }),
+  unique: ["email"],
+});
+const course = node({ key: "COURSE#{courseId}", schema: v.object({ courseId: v.string(), name: v.string(), credits: v.number() }) });
+const teacher = node({ key: "TEACHER#{teacherId:6}", schema: type({ teacherId: "number", "nickname?": "string" }) });
+const enrolledIn = edge({
+  from: "student",
+  to: "course",
+  schema: z.object({ enrolledAt: z.string(), grade: z.string().optional() }),
+  orderBy: "enrolledAt",
+});
+const friend = edge({ from: "student", to: "student", symmetric: true });
+const teaches = edge({ from: "teacher", to: ["course", "student"], schema: z.object({ term: z.string(), hours: z.number() }), key: ["term"], stored: "twice" });
+const line = part({ of: "course", key: "LINE#{line:4}", schema: z.object({ line: z.int(), text: z.string() }) });
+const graph = defineGraph({ table: "Education", nodes: { student, course, teacher }, edges: { enrolledIn, friend, teaches }, parts: { line } });
+const db = graph.connect();
+
+describe("rows are inferred from any Standard Schema", () => {
+  test("zod", () => {
+    expectTypeOf(db.student({ studentId: "S1" }).get()).resolves.toEqualTypeOf<
+      { studentId: string; name: string; email: string; yearLevel: number } | undefined
+    >();
+  });
+  test("valibot", () => {
+    expectTypeOf(db.course({ courseId: "C1" }).get()).resolves.toEqualTypeOf<{ courseId: string; name: string; credits: number } | undefined>();
+  });
+  test("arktype", () => {
+    expectTypeOf(db.teacher({ teacherId: 1 }).get()).resolves.toEqualTypeOf<{ teacherId: number; nickname?: string } | undefined>();
+  });
+});
+
+describe("edges", () => {
+  test("an edge has its attributes and the ids of its ends", () => {
+    const edges = db.course({ courseId: "C1" }).in("enrolledIn").edges();
+    type Edge = Awaited<typeof edges>[number];
+    expectTypeOf<Edge["grade"]>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<Edge["to"]["courseId"]>().toEqualTypeOf<string>();
+  });
+  test("only edges of the node type are offered", () => {
+    // @ts-expect-error a course has no outgoing enrolledIn
+    db.course({ courseId: "C1" }).out("enrolledIn");
+    // @ts-expect-error there is no such edge
+    db.student({ studentId: "S1" }).out("enroledIn");
+  });
+  test("conditions are of the attribute's type", () => {
+    db.student({ studentId: "S1" }).out("enrolledIn").where({ enrolledAt: { gte: "2024" } });
+    // @ts-expect-error enrolledAt is text
+    db.student({ studentId: "S1" }).out("enrolledIn").where({ enrolledAt: { gte: 2024 } });
+    // @ts-expect-error there is no such attribute
+    db.student({ studentId: "S1" }).out("enrolledIn").where({ enroledAt: "2024" });
+  });
+});
+
+describe("a strongly consistent read that only an index can answer does not compile", () => {
+  test("incoming edges of an edge stored once", () => {
+    const incoming = db.course({ courseId: "C1" }).in("enrolledIn").unordered();
+    expectTypeOf(incoming.consistent).toEqualTypeOf<`"enrolledIn" is read in this direction from an index, and an index cannot be read consistently.`>();
+    // @ts-expect-error it is a sentence, not a method
+    incoming.consistent();
+  });
+  test("edges in their declared order", () => {
+    const ordered = db.student({ studentId: "S1" }).out("enrolledIn");
+    expectTypeOf(ordered.consistent).toEqualTypeOf<`"enrolledIn" is ordered by an index, and an index cannot be read consistently: call unordered() first.`>();
+    ordered.unordered().consistent();
+  });
+  test("an edge that lies in both partitions can be read consistently both ways", () => {
+    db.course({ courseId: "C1" }).in("teaches").consistent();
+    db.student({ studentId: "S1" }).in("friend").consistent();
+  });
+});
+
+describe("mistakes of the model", () => {
+  test("a key that names no attribute", () => {
+    // @ts-expect-error The key names {studentID}, which is not an attribute of the schema.
+    node({ key: "STUDENT#{studentID}", schema: z.object({ studentId: z.string() }) });
+  });
+  test("an edge to an unknown node", () => {
+    // @ts-expect-error There is no node type "cours".
+    defineGraph({ table: "T", nodes: { student, course }, edges: { takes: edge({ from: "student", to: "cours" }) } });
+  });
+  test("a part of an unknown node", () => {
+    // @ts-expect-error There is no node type "cours".
+    defineGraph({ table: "T", nodes: { course }, parts: { line: part({ of: "cours", key: "L#{n:4}", schema: z.object({ n: z.int() }) }) } });
+  });
+  test("an order that is not text says its format", () => {
+    edge({ from: "a", to: "b", schema: z.object({ rank: z.number() }), orderBy: "rank:number" });
+    // @ts-expect-error rank is a number
+    edge({ from: "a", to: "b", schema: z.object({ rank: z.number() }), orderBy: "rank" });
+  });
+  test("an unknown unique attribute", () => {
+    // @ts-expect-error there is no such attribute
+    node({ key: "A#{a}", schema: z.object({ a: z.string() }), unique: ["b"] });
+  });
+});
