@@ -1,6 +1,7 @@
 export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts";
 export type { ConnectOptions } from "./client/connect.ts";
 export type { Db } from "./client/db.ts";
+export type { ExplainedWriteRequest, LinkOptions, RelinkOptions, Transact, TransactOutcome, WriteCall, WriteExplanation, WriteOptions } from "./client/write-types.ts";
 export type { Collection, Entry, Neighbours, Page, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export { combine, definePatterns, explainPatterns, offline, type AnyPattern, type ExplainedPattern, type Pattern, type Patterns } from "./client/patterns.ts";

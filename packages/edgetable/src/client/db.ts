@@ -1,22 +1,40 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
 import { edgeReads } from "./edge-reads.ts";
-import { tableAdmin, type TableAdmin } from "./table.ts";
+import { edgeWrites } from "./edge-writes.ts";
 import { nodeReads } from "./node-reads.ts";
-import type { EdgeReads, Edges, NodeReads, Nodes, Parts } from "./read-types.ts";
+import { nodeWrites, partWrites } from "./node-writes.ts";
+import type { EdgeReads, EdgeRow, Edges, EdgeWhere, EndId, NodeReads, Nodes, Parts } from "./read-types.ts";
+import { tableAdmin, type TableAdmin } from "./table.ts";
+import { transactOf } from "./write-call.ts";
+import type { EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
 
 /** Members of a connection that are no node, edge or part. */
 export interface DbMembers {
   readonly catalog: Catalog;
   readonly table: TableAdmin;
+  /** Makes several writes in one transaction of at most 100 items: all of them, or none. */
+  readonly transact: Transact;
   /** Gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
 
+/** `db.<node>`. */
+export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string>
+  extends NodeReads<N, E, P, Name>,
+    NodeWrites<N[Name]["~types"]> {}
+
+/** `db.<edge>`. */
+export interface EdgeApi<N extends Nodes, E extends Edges, Name extends keyof E & string>
+  extends EdgeReads<N, E[Name]>,
+    EdgeWrites<EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>, EdgeRow<N, E[Name]>, EdgeWhere<N, E[Name]>, E[Name]["~types"]> {}
+
 /** A connection: one member for each node, edge and part of the model. */
 export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
-  readonly [Name in keyof N & string]: NodeReads<N, E, P, Name>;
-} & { readonly [Name in keyof E & string]: EdgeReads<N, E[Name]> } & DbMembers;
+  readonly [Name in keyof N & string]: NodeApi<N, E, P, Name>;
+} & { readonly [Name in keyof E & string]: EdgeApi<N, E, Name> } & {
+  readonly [Name in keyof P & string]: PartWrites<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"]>;
+} & DbMembers;
 
 const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
@@ -24,10 +42,11 @@ const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (valu
 /** Opens a connection on a catalog. */
 export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
   const driver = openDriver(catalog, options);
-  const members: DbMembers = { catalog, table: tableAdmin(driver), close: () => driver.session.close() };
+  const members: DbMembers = { catalog, table: tableAdmin(driver), transact: transactOf(driver), close: () => driver.session.close() };
   return {
-    ...mapEntries(catalog.nodes, (entry) => nodeReads(driver, entry)),
-    ...mapEntries(catalog.edges, (entry) => edgeReads(driver, entry)),
+    ...mapEntries(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry))),
+    ...mapEntries(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),
+    ...mapEntries(catalog.parts, (entry) => partWrites(driver, entry)),
     ...members,
   } as unknown as Db<N, E, P>;
 };
