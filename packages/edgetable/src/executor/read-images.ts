@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Row } from "../ir/logical-write.ts";
-import type { Images, ReadNeed } from "../ir/write-plan.ts";
+import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-need.ts";
 import { decodeItem, encodeField, isOfShape } from "../requests/item-codec.ts";
 import { sameAttribute } from "../requests/same-attribute.ts";
@@ -35,6 +35,9 @@ const fits = (shape: Shape, row: Row, known: Row): boolean =>
 const isWanted = (catalog: Catalog, need: Find, item: Item): boolean =>
   isOfShape(catalog, need.shape, item) && fits(need.shape, decodeItem(catalog, need.shape, item), need.row);
 
+const tableKeyOf = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): Key =>
+  Object.fromEntries([partitionKey, sortKey].flatMap((attribute) => (attribute === undefined ? [] : [[attribute, item[attribute]!]])));
+
 const readFind = async (session: Session, need: Find, context: CallContext): Promise<Item | null> => {
   const input = encodeNeededQuery(session.catalog, need);
   const found: Item[] = [];
@@ -48,9 +51,10 @@ const readFind = async (session: Session, need: Find, context: CallContext): Pro
   throw new EdgetableError("plan.unsupported", `${found.length} items of "${need.shape.definition}" fit this id: give the fields that tell them apart.`, { details: { row: need.row } });
 };
 
-/** Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several; a Query for each that is to be found. */
+/** Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several; a Query for each item that is to be found. */
 export const readImages = async (session: Session, reads: readonly ReadNeed[], context: CallContext): Promise<Images> => {
   const gets = readGets(session, reads.filter((need) => need.kind === "get"), context);
-  const finds = reads.filter((need) => need.kind === "find").map(async (need) => [need.id, await readFind(session, need, context)] as const);
-  return Object.fromEntries([...(await gets), ...(await Promise.all(finds))]);
+  const finds = reads.filter((need) => need.kind === "find").map(async (need) => ({ need, item: await readFind(session, need, context) }));
+  const found = (await Promise.all(finds)).flatMap(({ need, item }) => [[need.id, item] as const, ...(item ? [[keyId(tableKeyOf(session.catalog, item)), item] as const] : [])]);
+  return Object.fromEntries([...(await gets), ...found]);
 };

@@ -73,6 +73,9 @@ export type ReadNeed =
       readonly reason: string;
     };
 
+/** One text for one table key: the `id` of a need to get it. */
+export const keyId = (key: Key): string => JSON.stringify(Object.values(key));
+
 /** What was read so far, by the need's `id`; null: there is no such item. */
 export type Images = Readonly<Record<string, Item | null>>;
 

@@ -1,7 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { PlannedItem, Term, UpdateStep, WriteItem } from "../../ir/write-plan.ts";
+import { keyId, type PlannedItem, type Term, type UpdateStep, type WriteItem } from "../../ir/write-plan.ts";
 import { COUNT } from "../../schema/system-items.ts";
-import { keyId } from "./planning.ts";
 
 const sameTerm = (a: Term, b: Term): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 

@@ -1,5 +1,5 @@
 import type { Changes, Row } from "../../ir/logical-write.ts";
-import type { Failure, Images, ReadNeed, Term, WriteItem } from "../../ir/write-plan.ts";
+import { type Failure, type Images, keyId, type ReadNeed, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { renderPrefix, renderTemplate } from "../../keys/template.ts";
 import { keyOf } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
@@ -26,9 +26,6 @@ export const absent: Term = { kind: "absent", failure: EXISTS };
 export const present: Term = { kind: "present", failure: NOT_FOUND };
 export const notFound: Steps = { kind: "failure", failure: NOT_FOUND };
 export const NO_CHANGES: Changes = { set: {}, remove: [], add: {}, append: {} };
-
-/** One text for one table key. */
-export const keyId = (key: Key): string => JSON.stringify(Object.values(key));
 
 const look = (planning: Planning, need: ReadNeed): Item | null | undefined => {
   const found = planning.images[need.id];
