@@ -99,7 +99,7 @@ describe.skipIf(engine === undefined).each(transports)("the %s transport on a re
     const Item = { ...key("types"), ...everyType };
     await transport.send("PutItem", { TableName, Item });
     const stored = (await get(key("types"))) as Record<string, AttributeValue>;
-    const sorted = (value: AttributeValue | undefined): unknown => (value === undefined ? value : Object.entries(value).map(([kind, inner]) => [kind, kind.endsWith("S") && Array.isArray(inner) ? inner.toSorted() : inner]));
+    const sorted = (value: AttributeValue | undefined): unknown => (value === undefined ? value : Object.entries(value).map(([kind, inner]) => [kind, kind.endsWith("S") && Array.isArray(inner) ? new Set<unknown>(inner) : inner]));
     for (const [attribute, value] of Object.entries(Item)) expect(sorted(stored[attribute]), attribute).toEqual(sorted(value));
     expect(Object.keys(stored).toSorted()).toEqual(Object.keys(Item).toSorted());
   });

@@ -1,7 +1,9 @@
 import type { Socket } from "node:net";
 import type { Failure } from "../attempt-error.ts";
 import type { Exchange } from "./exchange.ts";
+import { ProtocolError } from "./response-head.ts";
 import { ResponseReader } from "./response-reader.ts";
+import type { Answer } from "./response-reader.ts";
 
 /** Opens a socket that reads into one buffer of its own. */
 export interface Dialer {
@@ -54,6 +56,11 @@ export class Connection {
     });
   }
 
+  /** False from when the socket ends until the owner is told. */
+  get usable(): boolean {
+    return !this.#socket.destroyed;
+  }
+
   /** Carries an exchange, at once or as soon as the socket is ready. */
   carry(exchange: Exchange): void {
     this.#exchange = exchange;
@@ -95,7 +102,7 @@ export class Connection {
     return true;
   }
 
-  #answered(answer: NonNullable<ReturnType<ResponseReader["end"]>>): void {
+  #answered(answer: Answer): void {
     const exchange = this.#exchange;
     // Nobody asked: whatever this is, it must not be taken for the next answer.
     if (exchange === undefined) return this.destroy();
@@ -126,7 +133,7 @@ export class Connection {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     // A reused socket that ends without a byte was most likely closed while the request was on its way.
-    const stale = exchange !== undefined && exchange.written && this.#served > 0 && !this.#reader.partial && !(this.#cause instanceof Error && this.#cause.name === "ProtocolError");
+    const stale = exchange !== undefined && exchange.written && this.#served > 0 && !this.#reader.partial && !(this.#cause instanceof ProtocolError);
     this.#owner.closed(this, stale ? exchange : undefined);
     if (exchange?.connection !== this) return;
     exchange.connection = undefined;

@@ -85,7 +85,7 @@ class LeanTransport implements Transport {
   }
 
   #start(exchange: Exchange, options: SendOptions | undefined): void {
-    const timeout = options?.timeout === undefined ? this.#requestTimeout : inRange("timeout", options.timeout, 600_000);
+    const timeout = options?.timeout === undefined ? this.#requestTimeout : inRange("timeout", Math.ceil(options.timeout), 600_000);
     if (this.#closed) throw new EdgetableError("execute.connection", `${exchange.operation}: the transport is closed`, { details: { ambiguous: false } });
     const signal = options?.signal;
     if (signal?.aborted) throw attemptError(exchange, { code: "execute.aborted", message: "aborted before it was sent", ambiguous: false, cause: signal.reason });

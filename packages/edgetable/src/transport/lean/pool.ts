@@ -56,12 +56,11 @@ class SocketPool implements Pool {
   }
 
   #takeIdle(): Connection | undefined {
-    const connection = this.#idle.pop();
-    if (connection === undefined || this.#options.now() - connection.idleSince < maxIdle) return connection;
-    // Below the top of the stack they are older still.
-    for (const old of [connection, ...this.#idle.splice(0)]) {
-      this.#all.delete(old);
-      old.destroy();
+    const oldest = this.#options.now() - maxIdle;
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (connection.usable && connection.idleSince > oldest) return connection;
+      this.#all.delete(connection);
+      connection.destroy();
     }
     return undefined;
   }

@@ -28,8 +28,13 @@ export const lengthBody = (length: number): BodyReader => {
   };
 };
 
+interface Pieces {
+  add(bytes: Buffer, start: number, end: number): void;
+  all(): Buffer;
+}
+
 /** Copies of pieces, up to a limit: the buffer that sockets read into is used again for the next packet. */
-const gather = (limit: number): { add(bytes: Buffer, start: number, end: number): void; all(): Buffer } => {
+const gather = (limit: number): Pieces => {
   const pieces: Buffer[] = [];
   let total = 0;
   return {
@@ -61,54 +66,66 @@ const sizeLine = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i;
 const lineLimit = 16_384;
 
 /** A chunked body; extensions and trailers are read and left aside (RFC 9112, section 7.1). */
-export const chunkedBody = (limit: number): BodyReader => {
-  const pieces = gather(limit);
-  let state: "size" | "data" | "data end" | "trailers" | "done" = "size";
-  let line = "";
-  let trailing = 0;
-  let left = 0;
-  const sizeRead = (): void => {
-    const size = sizeLine.exec(line)?.[1];
-    if (size === undefined) throw new ProtocolError("a chunk does not begin with its size");
-    left = Number.parseInt(size, 16);
-    state = left === 0 ? "trailers" : "data";
-  };
-  const lineRead = (): void => {
-    if (state === "size") sizeRead();
-    else if (state === "trailers") state = line === "" ? "done" : "trailers";
-    else if (line === "") state = "size";
-    else throw new ProtocolError("a chunk is longer than its size");
-    line = "";
-  };
-  const takeLine = (bytes: Buffer, start: number, end: number): number => {
+class ChunkedBody implements BodyReader {
+  readonly endsWithConnection = false;
+  readonly #pieces: Pieces;
+  #state: "size" | "data" | "data end" | "trailers" | "done" = "size";
+  #line = "";
+  #trailing = 0;
+  #left = 0;
+
+  constructor(limit: number) {
+    this.#pieces = gather(limit);
+  }
+
+  get complete(): boolean {
+    return this.#state === "done";
+  }
+
+  take(bytes: Buffer, start: number, end: number): number {
+    let at = start;
+    while (at < end && !this.complete) at = this.#state === "data" ? this.#takeData(bytes, at, end) : this.#takeLine(bytes, at, end);
+    return at;
+  }
+
+  content(): Buffer {
+    return this.#pieces.all();
+  }
+
+  #takeData(bytes: Buffer, start: number, end: number): number {
+    const stop = Math.min(end, start + this.#left);
+    this.#pieces.add(bytes, start, stop);
+    this.#left -= stop - start;
+    if (this.#left === 0) this.#state = "data end";
+    return stop;
+  }
+
+  #takeLine(bytes: Buffer, start: number, end: number): number {
     const feed = bytes.indexOf(10, start);
     const stop = feed < 0 || feed >= end ? end : feed;
-    line += bytes.toString("latin1", start, stop);
-    trailing += state === "trailers" ? stop - start : 0;
-    if (line.length > lineLimit || trailing > lineLimit) throw new ProtocolError("a chunk's size line or the trailers are too long");
+    this.#line += bytes.toString("latin1", start, stop);
+    if (this.#state === "trailers") this.#trailing += stop - start;
+    if (this.#line.length > lineLimit || this.#trailing > lineLimit) throw new ProtocolError("a chunk's size line or the trailers are too long");
     if (stop === end) return end;
-    if (!line.endsWith("\r")) throw new ProtocolError("a line of a chunked body does not end in CR LF");
-    line = line.slice(0, -1);
-    lineRead();
+    if (!this.#line.endsWith("\r")) throw new ProtocolError("a line of a chunked body does not end in CR LF");
+    this.#lineRead(this.#line.slice(0, -1));
+    this.#line = "";
     return stop + 1;
-  };
-  const takeData = (bytes: Buffer, start: number, end: number): number => {
-    const stop = Math.min(end, start + left);
-    pieces.add(bytes, start, stop);
-    left -= stop - start;
-    if (left === 0) state = "data end";
-    return stop;
-  };
-  return {
-    take(bytes, start, end) {
-      let at = start;
-      while (at < end && state !== "done") at = state === "data" ? takeData(bytes, at, end) : takeLine(bytes, at, end);
-      return at;
-    },
-    get complete() {
-      return state === "done";
-    },
-    endsWithConnection: false,
-    content: () => pieces.all(),
-  };
-};
+  }
+
+  #lineRead(line: string): void {
+    if (this.#state === "size") this.#sizeRead(line);
+    else if (this.#state === "trailers") this.#state = line === "" ? "done" : "trailers";
+    else if (line === "") this.#state = "size";
+    else throw new ProtocolError("a chunk is longer than its size");
+  }
+
+  #sizeRead(line: string): void {
+    const size = sizeLine.exec(line)?.[1];
+    if (size === undefined) throw new ProtocolError("a chunk does not begin with its size");
+    this.#left = Number.parseInt(size, 16);
+    this.#state = this.#left === 0 ? "trailers" : "data";
+  }
+}
+
+export const chunkedBody = (limit: number): BodyReader => new ChunkedBody(limit);

@@ -18,14 +18,17 @@ const timestamp = (time: number): string => `${new Date(time).toISOString().slic
 const target = "DynamoDB_20120810.";
 const contentType = "application/x-amz-json-1.0";
 
+/** What stays the same for a day and a set of credentials. */
 interface DayKey {
   readonly day: string;
   readonly credentials: Credentials;
+  readonly sessionToken: string | undefined;
   readonly scope: string;
   readonly key: Buffer;
-  /** All of the request line and head that stays the same for a day. */
-  readonly authorization: string;
+  /** Names of the signed headers. */
   readonly names: string;
+  /** The `Authorization` header up to the signature. */
+  readonly authorization: string;
 }
 
 const deriveKey = (credentials: Credentials, day: string, region: string): DayKey => {
@@ -33,7 +36,20 @@ const deriveKey = (credentials: Credentials, day: string, region: string): DayKe
   const key = [region, "dynamodb", "aws4_request"].reduce<Buffer>(hmac, hmac(`AWS4${credentials.secretAccessKey}`, day));
   const names = `content-type;host;x-amz-date;${credentials.sessionToken === undefined ? "" : "x-amz-security-token;"}x-amz-target`;
   const authorization = `authorization: AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=`;
-  return { day, credentials, scope, key, authorization, names };
+  return { day, credentials, sessionToken: credentials.sessionToken, scope, key, names, authorization };
+};
+
+const signedText = (names: string, lines: string, body: string): string => hash("sha256", `POST\n/\n\n${lines}\n${names}\n${hash("sha256", body, "hex")}`, "hex");
+
+/** Tells the time as signatures do, making the text once a second. */
+const createStamper = (): ((time: number) => string) => {
+  let second = Number.NaN;
+  let stamp = "";
+  return (time) => {
+    const now = Math.floor(time / 1000);
+    if (now !== second) [second, stamp] = [now, timestamp(time)];
+    return stamp;
+  };
 };
 
 /**
@@ -41,25 +57,21 @@ const deriveKey = (credentials: Credentials, day: string, region: string): DayKe
  * key and the second's timestamp kept between requests.
  */
 export const createSigner = (host: string, region: string): Signer => {
-  let second = Number.NaN;
-  let stamp = "";
+  const stampAt = createStamper();
   let kept: DayKey | undefined;
-  return (request, credentials, time) => {
-    const now = Math.floor(time / 1000);
-    if (now !== second) [second, stamp] = [now, timestamp(time)];
+  return ({ operation, body }, credentials, time) => {
+    const stamp = stampAt(time);
     const day = stamp.slice(0, 8);
     if (kept?.day !== day || kept.credentials !== credentials) kept = deriveKey(credentials, day, region);
-    const token = credentials.sessionToken;
-    const signedHeaders =
-      `content-type:${contentType}\nhost:${host}\nx-amz-date:${stamp}\n` +
-      `${token === undefined ? "" : `x-amz-security-token:${token}\n`}x-amz-target:${target}${request.operation}\n`;
-    const canonical = `POST\n/\n\n${signedHeaders}\n${kept.names}\n${hash("sha256", request.body, "hex")}`;
-    const toSign = `AWS4-HMAC-SHA256\n${stamp}\n${kept.scope}\n${hash("sha256", canonical, "hex")}`;
-    const signature = createHmac("sha256", kept.key).update(toSign).digest("hex");
+    const { sessionToken: token, key, names, scope, authorization } = kept;
+    const tokenLine = token === undefined ? "" : `x-amz-security-token:${token}\n`;
+    const lines = `content-type:${contentType}\nhost:${host}\nx-amz-date:${stamp}\n${tokenLine}x-amz-target:${target}${operation}\n`;
+    const toSign = `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${signedText(names, lines, body)}`;
+    const signature = createHmac("sha256", key).update(toSign).digest("hex");
     return (
       `POST / HTTP/1.1\r\nhost: ${host}\r\ncontent-type: ${contentType}\r\nx-amz-date: ${stamp}\r\n` +
-      `${token === undefined ? "" : `x-amz-security-token: ${token}\r\n`}x-amz-target: ${target}${request.operation}\r\n` +
-      `${kept.authorization}${signature}\r\nuser-agent: edgetable\r\ncontent-length: ${Buffer.byteLength(request.body)}\r\n\r\n`
+      `${token === undefined ? "" : `x-amz-security-token: ${token}\r\n`}x-amz-target: ${target}${operation}\r\n` +
+      `${authorization}${signature}\r\nuser-agent: edgetable\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
     );
   };
 };
