@@ -156,6 +156,6 @@ export interface TransactOutcome<Outcomes> {
  * @throws {plan.unsupported} when two of them write the same item
  * @throws {request.transactionTooLarge}
  */
-export type Transact = <const Calls extends readonly WriteCall<never>[]>(
+export type Transact = <const Calls extends readonly WriteCall<unknown>[]>(
   calls: Calls,
 ) => Call<TransactOutcome<{ readonly [At in keyof Calls]: OutcomeOf<Calls[At]> }>, WriteExplanation>;

@@ -76,7 +76,13 @@ const same = (a: Item, b: Item): boolean => JSON.stringify(Object.entries(a).toS
 const keyMoved = (index: Index, before: Item, after: Item): boolean =>
   [index.partitionKey, index.sortKey].some((key) => key !== undefined && JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 
-const indexWriteUnits = (table: IndexedTable, index: Index, before: Item | undefined, after: Item | undefined): number => {
+/** One item before and after a write; undefined: not there. */
+export interface ItemImages {
+  readonly before: Item | undefined;
+  readonly after: Item | undefined;
+}
+
+const indexWriteUnits = (table: IndexedTable, index: Index, { before, after }: ItemImages): number => {
   const keys = [table.index.partitionKey, table.index.sortKey ?? table.index.partitionKey];
   const old = projected(index, keys, before);
   const now = projected(index, keys, after);
@@ -86,13 +92,13 @@ const indexWriteUnits = (table: IndexedTable, index: Index, before: Item | undef
 };
 
 /**
- * Units of changing an item from `before` to `after` (undefined: not there), its index entries
- * included: a changed index key is one entry deleted and one written, an unchanged projection is free.
+ * Units of changing an item, its index entries included: a changed index key is one entry deleted and
+ * one written, an unchanged projection is free.
  */
-// oxlint-disable-next-line max-params -- before and after are one change
-export const changeUnits = (table: IndexedTable, before: Item | undefined, after: Item | undefined, transaction = false): number => {
+export const changeUnits = (table: IndexedTable, images: ItemImages, transaction = false): number => {
+  const { before, after } = images;
   const bytes = Math.max(before ? itemBytes(before) : 0, after ? itemBytes(after) : 0);
-  return writeUnits(bytes, transaction) + sum(table.indexes.map((index) => indexWriteUnits(table, index, before, after)));
+  return writeUnits(bytes, transaction) + sum(table.indexes.map((index) => indexWriteUnits(table, index, images)));
 };
 
 const touchesIndex = (index: Index, item: WriteItem & { readonly kind: "update" }): number => {
@@ -110,7 +116,7 @@ const touchesIndex = (index: Index, item: WriteItem & { readonly kind: "update" 
  * shape's expected size in each index that its shape fills before an update or delete.
  */
 export const stepUnits = (table: IndexedTable, item: WriteItem, transaction: boolean): number => {
-  if (item.kind === "put") return changeUnits(table, undefined, item.item, transaction);
+  if (item.kind === "put") return changeUnits(table, { before: undefined, after: item.item }, transaction);
   const bytes = item.shape?.bytes ?? 100;
   const base = writeUnits(bytes, transaction);
   if (item.kind === "check") return base;

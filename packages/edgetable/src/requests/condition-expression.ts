@@ -19,7 +19,14 @@ const unsupported = (shape: Shape, path: string, operator: ComparisonOperator): 
     details: { path, operator, shape: shape.id },
   });
 
-const compare = (place: Place, condition: Condition, value: unknown, names: Placeholders): string => {
+/** One condition with its value. */
+interface Comparison {
+  readonly shape: Shape;
+  readonly condition: Condition;
+  readonly value: unknown;
+}
+
+const compare = (place: Place, { condition, value }: Comparison, names: Placeholders): string => {
   const name = names.name(place.attribute);
   const put = (one: unknown): string => names.value(place.encode(one));
   const { operator } = condition;
@@ -47,29 +54,30 @@ const literals = (template: Template, from: number, to?: number): string =>
 const ranges: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between"]);
 
 // A field that a computed attribute carries: whole when it is the only field, else its beginning.
-const compareCarried = (shape: Shape, condition: Condition, value: unknown, names: Placeholders): string => {
+const compareCarried = (comparison: Comparison, names: Placeholders): string => {
+  const { shape, condition, value } = comparison;
   const { path, operator } = condition;
-  const source = shape.sources.find(({ template }) => template.fields.includes(path));
-  const at = source?.template.parts.findIndex((part) => part.kind === "field" && part.path === path) ?? -1;
-  const alone = source?.template.fields.length === 1;
-  const first = source?.template.parts.findIndex((part) => part.kind === "field") === at;
-  if (!source || operator === "contains" || (ranges.has(operator) && !(alone && keepsOrder(source.template, path)))) throw unsupported(shape, path, operator);
-  const { attribute, template } = source;
+  const refuse = (): never => {
+    throw unsupported(shape, path, operator);
+  };
+  const { attribute, template } = shape.sources.find((source) => source.template.fields.includes(path)) ?? refuse();
+  const at = template.parts.findIndex((part) => part.kind === "field" && part.path === path);
+  const first = template.parts.findIndex((part) => part.kind === "field") === at;
+  const alone = template.fields.length === 1;
+  if (operator === "contains" || (ranges.has(operator) && !(alone && keepsOrder(template, path)))) return refuse();
   const open = operator === "beginsWith";
-  const end = alone && !open ? literals(template, at + 1) : open ? "" : template.delimiter;
+  const end = open ? "" : alone ? literals(template, at + 1) : template.delimiter;
   const encode = (one: unknown): AttributeValue => ({ S: literals(template, 0, at) + encodeKeyField(template, path, one) + end });
-  if (alone || open || operator === "exists") {
-    if (open && !first) throw unsupported(shape, path, operator);
-    return compare({ attribute, encode }, condition, value, names);
-  }
-  if (!first || (operator !== "eq" && operator !== "ne")) throw unsupported(shape, path, operator);
+  if (operator === "exists" || alone || (open && first)) return compare({ attribute, encode }, comparison, names);
+  if (!first || (operator !== "eq" && operator !== "ne")) return refuse();
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;
 };
 
-const one = (shape: Shape, condition: Condition, value: unknown, names: Placeholders): string => {
+const one = (comparison: Comparison, names: Placeholders): string => {
+  const { shape, condition } = comparison;
   const attribute = attributeOf(shape, condition.path);
-  if (attribute === undefined) return compareCarried(shape, condition, value, names);
-  return compare({ attribute, encode: (member) => encodeField(shape, condition.path, member) }, condition, value, names);
+  if (attribute === undefined) return compareCarried(comparison, names);
+  return compare({ attribute, encode: (value) => encodeField(shape, condition.path, value) }, comparison, names);
 };
 
 /**
@@ -80,4 +88,4 @@ const one = (shape: Shape, condition: Condition, value: unknown, names: Placehol
  */
 // oxlint-disable-next-line max-params -- the four sides of one expression, shared by reads and writes
 export const conditionExpression = (shape: Shape, conditions: readonly Condition[], values: readonly unknown[], names: Placeholders): string =>
-  conditions.map((condition) => one(shape, condition, values[condition.slot], names)).join(" AND ");
+  conditions.map((condition) => one({ shape, condition, value: values[condition.slot] }, names)).join(" AND ");

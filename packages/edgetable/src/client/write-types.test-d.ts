@@ -1,0 +1,70 @@
+import { expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import type { Where } from "../ir/condition.ts";
+import type { WriteOutcome, Written } from "../ir/write-outcome.ts";
+import { edge } from "../schema/edge.ts";
+import { node } from "../schema/node.ts";
+import { part } from "../schema/part.ts";
+import type { EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
+
+const student = node({ key: "STUDENT#{studentId}", schema: z.object({ studentId: z.string(), name: z.string(), year: z.number().default(1), tags: z.array(z.string()).optional() }) });
+const enrolledIn = edge({ from: "student", to: "course", schema: z.object({ term: z.string(), grade: z.string().optional() }), key: ["term"] });
+const line = part({ of: "student", key: "LINE#{n:4}", schema: z.object({ n: z.number(), text: z.string() }) });
+
+interface Edge {
+  readonly from: { readonly studentId: string };
+  readonly to: { readonly courseId: string };
+  readonly term: string;
+  readonly grade?: string | undefined;
+}
+declare const students: NodeWrites<(typeof student)["~types"]>;
+declare const enrolments: EdgeWrites<Edge["from"], Edge["to"], Edge, Where<Edge>, (typeof enrolledIn)["~types"]>;
+declare const lines: PartWrites<{ readonly studentId: string }, (typeof line)["~types"]>;
+declare const transact: Transact;
+
+type Student = (typeof student)["~types"]["row"];
+
+test("a node is created from the schema's input and comes back as its output", async () => {
+  expectTypeOf(await students.create({ studentId: "S1", name: "John" })).toEqualTypeOf<WriteOutcome<Student>>();
+  expectTypeOf(await students.create({ studentId: "S1", name: "John" }).orThrow()).toEqualTypeOf<Written<Student>>();
+  // @ts-expect-error -- name is missing
+  void students.create({ studentId: "S1" });
+  // @ts-expect-error -- no such attribute
+  void students.create({ studentId: "S1", name: "John", nmae: "x" });
+});
+
+test("changes are values or a change set, never of the key", () => {
+  void students.update({ studentId: "S1" }, { name: "x" }, { if: { year: { gte: 2 } }, ifVersion: 3 });
+  void students.update({ studentId: "S1" }, { set: { name: "x" }, remove: ["tags"], add: { year: 1 }, append: {} });
+  // @ts-expect-error -- part of the key
+  void students.update({ studentId: "S1" }, { studentId: "S2" });
+  // @ts-expect-error -- no such attribute
+  void students.update({ studentId: "S1" }, { nmae: "x" });
+  // @ts-expect-error -- no such attribute
+  void students.update({ studentId: "S1" }, { remove: ["nmae"] });
+  // @ts-expect-error -- the id's field is missing
+  void students.delete({});
+  // @ts-expect-error -- no such attribute
+  void students.delete({ studentId: "S1" }, { if: { nmae: "x" } });
+});
+
+test("an edge is linked by its ends, changed and removed by its key", () => {
+  void enrolments.link({ studentId: "S1" }, { courseId: "C1" }, { term: "T1" }, { reverse: { grade: "B" } });
+  void enrolments.relink({ studentId: "S1" }, { courseId: "C1" }, { grade: "A" }, { key: { term: "T1" }, if: { grade: "B" } });
+  void enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { term: "T1" });
+  // @ts-expect-error -- the ends are the wrong way round
+  void enrolments.link({ courseId: "C1" }, { studentId: "S1" }, { term: "T1" });
+  // @ts-expect-error -- part of the key
+  void enrolments.relink({ studentId: "S1" }, { courseId: "C1" }, { term: "T2" });
+});
+
+test("a part is written within its owner", () => {
+  void lines.update({ studentId: "S1" }, { n: 1 }, { text: "x" });
+  // @ts-expect-error -- the owner's id is missing
+  void lines.create({}, { n: 1, text: "x" });
+});
+
+test("a transaction's outcomes stand in the order of its calls", async () => {
+  const { outcomes } = await transact([students.create({ studentId: "S1", name: "x" }), enrolments.unlink({ studentId: "S1" }, { courseId: "C1" })]);
+  expectTypeOf(outcomes).toEqualTypeOf<readonly [WriteOutcome<Student>, WriteOutcome<Edge>]>();
+});
