@@ -7,7 +7,8 @@ import { compareValues, equalValues, taggedValue } from "./value-order.ts";
 const sizeOf = (value: AttributeValue | undefined): AttributeValue | undefined => {
   if (value === undefined) return undefined;
   const [type, content] = taggedValue(value);
-  if (type === "S") return { N: String(Buffer.byteLength(content as string)) };
+  // Seen on dynoxide 1.2.1: UTF-16 units, not bytes and not code points.
+  if (type === "S") return { N: String((content as string).length) };
   if (type === "B") return { N: String(Buffer.from(content as string, "base64").length) };
   if (type === "M") return { N: String(Object.keys(content as object).length) };
   return Array.isArray(content) ? { N: String(content.length) } : undefined;
@@ -44,6 +45,7 @@ const beginsWith = (value: AttributeValue, prefix: AttributeValue): boolean => {
 
 const contains = (value: AttributeValue, part: AttributeValue): boolean => {
   if ("S" in value) return "S" in part && value.S.includes(part.S);
+  if ("B" in value) return "B" in part && Buffer.from(value.B, "base64").includes(Buffer.from(part.B, "base64"));
   if ("L" in value) return value.L.some((element) => equalValues(element, part));
   const [type, content] = taggedValue(value);
   if (!["SS", "NS", "BS"].includes(type)) return false;
