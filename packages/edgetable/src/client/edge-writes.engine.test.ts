@@ -176,6 +176,8 @@ test("a transaction takes its calls apart: an end created in it needs no check, 
   const failed = await lab.transact([students.create(S("N1")), students.update(S("S2"), { name: "x" })]);
   expect(failed).toMatchObject({ ok: false, outcomes: [{ reason: "exists" }, { reason: "rolledBack" }] });
   expect(await codeOf(() => lab.transact([students.update(S("S1"), { name: "x" }), students.delete(S("S1"))]))).toBe("plan.unsupported");
+  expect(await codeOf(() => lab.transact([]))).toBe("plan.invalidOption");
+  expect(await codeOf(() => lab.transact([Promise.resolve() as never]))).toBe("plan.invalidOption");
   const many = Array.from({ length: 101 }, (_, at) => students.create(S(`M${at}`)));
   expect(await codeOf(() => lab.transact(many))).toBe("request.transactionTooLarge");
 });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
+import { nodeWrites } from "./node-writes.ts";
 import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
 
 const student = node({
@@ -154,6 +155,18 @@ test("a version rises with every write, and an older one is refused", async () =
   expect(await accounts.update({ id: "V1" }, { note: "m" }, { ifVersion: 1 })).toMatchObject({ ok: false, reason: "versionConflict", current: { version: 2 } });
   expect(await accounts.update({ id: "V1" }, { note: "m" })).toMatchObject({ ok: true, atomic: { kind: "transaction" } });
   expect(await accounts.delete({ id: "V1" }, { ifVersion: 3 })).toMatchObject({ ok: true });
+});
+
+test("an asynchronous schema is waited for, and refuses before anything is sent", async () => {
+  const student = lab.catalog.nodes["student"]!;
+  const schema = z.object({ studentId: z.string(), name: z.string().refine(async (name) => name !== "taken") });
+  const catalog = { ...lab.catalog, nodes: { ...lab.catalog.nodes, student: { ...student, definition: { ...student.definition, schema } } } };
+  const slow = nodeWrites({ ...lab.driver, catalog }, catalog.nodes.student);
+  expect(slow.create({ studentId: "S9", name: "x" }).explain().requests).toHaveLength(1);
+  expect(await codeOf(() => slow.create({ studentId: "S9", name: "taken" }))).toBe("schema.invalidValue");
+  expect(await codeOf(() => slow.update({ studentId: "S9" }, { name: "taken" }))).toBe("schema.invalidValue");
+  expect(lab.sent).toEqual([]);
+  expect(await slow.create({ studentId: "S9", name: "x" })).toMatchObject({ ok: true });
 });
 
 test("parts are written in their node's partition", async () => {

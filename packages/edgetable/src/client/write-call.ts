@@ -5,7 +5,6 @@ import type { CallContext } from "../executor/session.ts";
 import { validateWrite } from "../executor/validate-write.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { NotWritten, WriteOutcome, Written } from "../ir/write-outcome.ts";
-import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
 import { explainWrites } from "./explain-write.ts";
 import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";
@@ -70,11 +69,18 @@ export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteC
   return made;
 };
 
+const writeOf = (call: object): LogicalWrite => {
+  const write = logicalWrites.get(call);
+  if (write) return write;
+  throw new EdgetableError("plan.invalidOption", "A transaction takes write calls that were not awaited, such as db.student.create({ ... }).");
+};
+
 /** Makes several writes together. */
 export const transactOf =
   (driver: WriteDriver): Transact =>
   (calls) => {
-    const writes = calls.map((call) => defined(logicalWrites.get(call), "the write of a call"));
+    const writes = calls.map(writeOf);
+    if (writes.length === 0) throw new EdgetableError("plan.invalidOption", "A transaction needs at least one write.");
     const make = async (options: RunOptions): Promise<Report<never>> => {
       const context = driver.context(options);
       const result = await run(driver, writes, context);

@@ -1,5 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { AttributeChanges, Term, WriteItem } from "../../ir/write-plan.ts";
+import { attributeOf } from "../../requests/item-codec.ts";
+import { attributeNames } from "../../schema/attribute-names.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -14,11 +16,17 @@ export interface Move {
   readonly effect: AttributeChanges;
 }
 
-/** Terms by which nothing of the item has changed since it was read. */
-export const unchanged = (image: Item, key: Key): readonly Term[] =>
-  Object.entries(image)
-    .filter(([attribute]) => !(attribute in key))
-    .map(([attribute, value]) => ({ kind: "equals", attribute, value, failure: STALE }));
+const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {
+  const entry = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[shape.kind][shape.definition];
+  const names = entry?.definition.schema ? (attributeNames(entry.definition.schema) ?? []) : [];
+  return names.flatMap((name) => attributeOf(shape, name) ?? []);
+};
+
+/** Terms by which nothing of the item has changed since it was read, nor been added that the schema knows. */
+export const unchanged = (catalog: Catalog, at: { readonly shape: Shape; readonly key: Key }, image: Item): readonly Term[] =>
+  [...new Set([...Object.keys(image), ...attributesOf(catalog, at.shape)])]
+    .filter((attribute) => !(attribute in at.key))
+    .map((attribute) => ({ kind: "equals", attribute, value: image[attribute], failure: STALE }));
 
 /** Puts the whole item under its new key and deletes it under the old one. */
 export const moveItem = (catalog: Catalog, move: Move): readonly WriteItem[] => {
@@ -35,6 +43,6 @@ export const moveItem = (catalog: Catalog, move: Move): readonly WriteItem[] => 
   if (sortKey !== undefined) target[sortKey] = item[sortKey]!;
   return [
     { kind: "put", key: target, item, terms: [absent], shape },
-    { kind: "delete", key, terms: [...move.terms, ...unchanged(image, key)], shape },
+    { kind: "delete", key, terms: [...move.terms, ...unchanged(catalog, move, image)], shape },
   ];
 };

@@ -117,7 +117,8 @@ const planRetype = (planning: Planning, write: RelinkWrite, type: string): Steps
   const attributesOf = (one: typeof own): Row => (one.image ? withoutIdentity(decodeItem(catalog, one.shape, one.image)) : {});
   const row = changedRow(attributesOf(own), write.changes);
   const linked = linkSteps(catalog, after, validated(after, row), { ...(second ? attributesOf(second) : {}), ...write.changes.set, ...write.reverse });
-  const removal: WriteItem = { kind: "delete", key: own.key, terms: [present, ...guardTerms(own.shape, write.guards), ...unchanged(own.image, own.key)], shape: own.shape };
+  const old = { shape: own.shape, key: own.key };
+  const removal: WriteItem = { kind: "delete", ...old, terms: [present, ...guardTerms(own.shape, write.guards), ...unchanged(catalog, old, own.image)] };
   const copy: readonly WriteItem[] = second?.key ? [{ kind: "delete", key: second.key, terms: [], shape: second.shape }] : [];
   return { kind: "items", items: [...linked.items, removal, ...copy, ...countSteps(catalog, before, -1)], row: linked.row };
 };
