@@ -1,0 +1,69 @@
+import { findEngineBinary } from "./binary.ts";
+import { checkOptions, type EngineOptions } from "./engine-options.ts";
+import { lockFile, type FileLock } from "./file-lock.ts";
+import { launch, type Launched } from "./launch.ts";
+import { host } from "./loopback.ts";
+import type { WatchedProcess } from "./watched-process.ts";
+
+/** A running engine. It never outlives this process, and it does not keep the process alive. */
+export interface LocalEngine {
+  /** Such as `http://127.0.0.1:41234`. */
+  readonly endpoint: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Such as `1.2.1`. */
+  readonly version: string;
+  /** Stops the engine and waits until it is gone; again is fine. A database file is complete then. */
+  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const longestStop = 2_000;
+
+const stopper = (process: WatchedProcess, lock: FileLock | undefined): (() => Promise<void>) => {
+  const released = process.ended.then(() => lock?.release());
+  return async () => {
+    // A terminated engine folds its log into the file; memory has nothing to fold.
+    process.kill(lock ? "SIGTERM" : "SIGKILL");
+    const force = setTimeout(() => process.kill("SIGKILL"), longestStop);
+    await process.ended;
+    clearTimeout(force);
+    await released;
+  };
+};
+
+const run = async ({ process, port, version }: Launched, options: EngineOptions, lock: FileLock | undefined): Promise<LocalEngine> => {
+  const stop = stopper(process, lock);
+  try {
+    await lock?.record({ pid: process.pid, port });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  options.signal?.addEventListener("abort", () => void stop(), { once: true });
+  return { endpoint: `http://${host}:${port}`, port, pid: process.pid, version, stop, [Symbol.asyncDispose]: stop };
+};
+
+/**
+ * Starts the embedded engine on 127.0.0.1 and waits until it answers a request (about 30 ms).
+ *
+ * @throws {local.engineNotFound} when no binary is installed.
+ * @throws {local.engineFailed} when it dies, does not answer in time, its port is taken, or another
+ * engine uses the file; the message carries its last lines.
+ * @throws {execute.aborted} when the signal ends the start.
+ * @example
+ * const engine = await startEngine({ file: ".edgetable/dev.db" });
+ * const db = education.connect({ transport: createLocalTransport(engine) });
+ * await engine.stop();
+ */
+export const startEngine = async (options: EngineOptions = {}): Promise<LocalEngine> => {
+  checkOptions(options);
+  const binary = options.binary ?? findEngineBinary().path;
+  const lock = options.file === undefined ? undefined : await lockFile(options.file);
+  try {
+    return await run(await launch(binary, options), options, lock);
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+};

@@ -1,0 +1,125 @@
+import { constants } from "node:fs";
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { EdgetableError } from "edgetable";
+import { accepts } from "./loopback.ts";
+
+/**
+ * One engine to a database file. The lock is a small JSON file beside it that names its owner.
+ *
+ * Laws: a lock whose owner lives is never taken; one whose owner is gone always is; of two processes
+ * that find the same stale lock, one gets it. "Lives" asks the pid *and* the port, because a pid is
+ * used again after a restart and a zombie still answers to its own.
+ */
+export interface FileLock {
+  /** Writes down the engine that now uses the file. */
+  record(engine: { readonly pid: number; readonly port: number }): Promise<void>;
+  /** Takes the lock away, unless it is someone else's by now. */
+  release(): Promise<void>;
+}
+
+interface Owner {
+  /** The process that started the engine. */
+  readonly parent: number;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  readonly engine?: { readonly pid: number; readonly port: number };
+}
+
+// A starting engine has no port yet; a start that takes longer than this has died.
+const longestStart = 60_000;
+// How long the watchdog may take to end the engine of a parent that was just killed.
+const patience = 2_000;
+
+let uses = 0;
+const unused = (path: string): string => `${path}.${process.pid}-${++uses}`;
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+};
+
+const isHeld = async ({ parent, since, engine }: Owner): Promise<boolean> =>
+  engine === undefined ? isAlive(parent) && Date.now() - since < longestStart : isAlive(engine.pid) && (await accepts(engine.port));
+
+const read = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
+
+const parse = (text: string): Owner | undefined => {
+  try {
+    const owner = JSON.parse(text) as Partial<Owner> | null;
+    return typeof owner?.parent === "number" && typeof owner.since === "number" ? (owner as Owner) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const create = async (path: string, text: string): Promise<boolean> => {
+  try {
+    await writeFile(path, text, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw new EdgetableError("local.engineFailed", `The lock ${path} cannot be written: ${(error as Error).message}. Choose a folder that can be written to, with space left.`, { cause: error, details: { lock: path } });
+  }
+};
+
+/** Moves a stale lock aside; when it turns out to be a newer one, puts it back. */
+const removeStale = async (path: string, stale: string): Promise<void> => {
+  const aside = unused(path);
+  const moved = await rename(path, aside).then(
+    () => true,
+    () => false,
+  );
+  if (!moved) return;
+  if ((await read(aside)) !== stale) await copyFile(aside, path, constants.COPYFILE_EXCL).catch(() => undefined);
+  await rm(aside, { force: true });
+};
+
+const inUse = (file: string, path: string, owner: Owner | undefined): EdgetableError => {
+  const engine = owner?.engine;
+  const by = engine === undefined ? `process ${owner?.parent ?? "unknown"}, which is starting an engine on it` : `engine ${engine.pid} at http://127.0.0.1:${engine.port}`;
+  return new EdgetableError("local.engineFailed", `${file} is in use by ${by}. Use that endpoint, stop it, or choose another file; if you are sure that nothing uses it, delete ${path}.`, { details: { file, lock: path, owner } });
+};
+
+const handle = (path: string, first: Owner): FileLock => {
+  let text = JSON.stringify(first);
+  return {
+    record: async (engine) => {
+      const next = unused(path);
+      text = JSON.stringify({ ...first, engine });
+      await writeFile(next, text);
+      await rename(next, path);
+    },
+    release: async () => {
+      if ((await read(path)) === text) await rm(path, { force: true });
+    },
+  };
+};
+
+/**
+ * Takes the lock of a database file, making the folder when it is missing.
+ *
+ * @throws {local.engineFailed} when a living engine holds it, or it cannot be written.
+ */
+export const lockFile = async (file: string): Promise<FileLock> => {
+  const path = `${resolve(file)}.lock`;
+  const mine: Owner = { parent: process.pid, since: Date.now() };
+  await mkdir(dirname(path), { recursive: true }).catch(() => undefined);
+  for (;;) {
+    if (await create(path, JSON.stringify(mine))) return handle(path, mine);
+    const text = await read(path);
+    if (text === undefined) continue;
+    const owner = parse(text);
+    const waited = Date.now() - mine.since;
+    // Unreadable: its owner is between creating and writing it, or died there.
+    if (owner === undefined ? waited < patience : await isHeld(owner)) {
+      if (owner !== undefined && (isAlive(owner.parent) || waited > patience)) throw inUse(file, path, owner);
+      await sleep(20);
+    } else await removeStale(path, text);
+  }
+};
