@@ -45,7 +45,7 @@ const fail = (catalog: Catalog, planned: PlannedItem, found: Item | undefined): 
 };
 
 // DynamoDB charges a failed condition and does not say how much.
-const meterFailure = (session: Session, plan: Ready, encoded: EncodedWrite, context: CallContext): void => {
+const meterFailure = (session: Session, context: CallContext, { plan, encoded }: { readonly plan: Ready; readonly encoded: EncodedWrite }): void => {
   const transaction = plan.atomic.kind === "transaction";
   const writeUnits = plan.items.reduce((sum, { item }) => sum + stepUnits(session.catalog, { ...item, kind: "check" } as typeof item, transaction), 0);
   context.meter.requests.push({ ...encoded, index: undefined, attempts: 1, duration: 0, itemsRead: 0, readUnits: 0, writeUnits });
@@ -76,7 +76,7 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
     if (faultOf(error) !== "ConditionalCheckFailedException") throw error;
     const { details } = error as EdgetableError;
     const found = details["item"] as Item | undefined;
-    meterFailure(session, plan, encoded, context);
+    meterFailure(session, context, { plan, encoded });
     if (details["afterAmbiguity"] === true) {
       if (isAsWritten(planned.item, found)) return done(found);
       if (planned.item.kind !== "delete") throw ambiguous(error as EdgetableError);
@@ -97,7 +97,7 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
       return planned && reason.Code === "ConditionalCheckFailed" ? fail(session.catalog, planned, reason.Item) : [];
     });
     if (failed.length === 0) throw error;
-    meterFailure(session, plan, encoded, context);
+    meterFailure(session, context, { plan, encoded });
     return { ok: false, failed };
   }
 };

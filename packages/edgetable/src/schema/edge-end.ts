@@ -9,22 +9,25 @@ const refuseField = (what: string, field: string, known: readonly string[]): nev
   throw new EdgetableError("schema.unknownAttribute", `"${field}" is no part of the id of "${what}".${didYouMean(field, known)}`, { details: { attribute: field, known } });
 };
 
-/**
- * An id with every field that it needs and none that it cannot have.
- *
- * @throws {schema.unknownAttribute} for a field that is not of the id
- */
-export const checkKey = (what: string, fields: readonly string[], id: unknown, further: readonly string[] = []): Row => {
+const checkFields = (what: string, { fields, further }: { readonly fields: readonly string[]; readonly further: readonly string[] }, id: unknown): Row => {
   const checked = checkId(what, fields, id);
   const stranger = Object.keys(checked).find((field) => !fields.includes(field) && !further.includes(field));
   return stranger === undefined ? checked : refuseField(what, stranger, fields);
 };
 
+/**
+ * An id with every field that it needs and none that it cannot have.
+ *
+ * @throws {schema.unknownAttribute} for a field that is not of the id
+ */
+export const checkKey = (what: string, fields: readonly string[], id: unknown): Row => checkFields(what, { fields, further: [] }, id);
+
 /** A node's id. Beside its id fields it may carry others that the table's keys need. */
 export const checkNodeId = (catalog: Catalog, entry: NodeEntry, id: unknown): Row => {
   const { partitionKey, sortKey = "" } = catalog.index;
   const { keys } = entry.shape;
-  return checkKey(entry.name, entry.idFields, id, [...(keys[partitionKey]?.fields ?? []), ...(keys[sortKey]?.fields ?? [])]);
+  const further = [...(keys[partitionKey]?.fields ?? []), ...(keys[sortKey]?.fields ?? [])];
+  return checkFields(entry.name, { fields: entry.idFields, further }, id);
 };
 
 const typesByFields = (catalog: Catalog, types: readonly string[], id: Row): readonly string[] =>

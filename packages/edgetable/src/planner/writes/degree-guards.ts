@@ -34,7 +34,7 @@ const limitAt = (entry: EdgeEntry, end: End): number | undefined => {
 const restrictsAt = (entry: EdgeEntry, end: End): boolean =>
   entry.definition.symmetric ? ends.some((one) => restricts(entry, one)) : restricts(entry, end);
 
-const guardKey = (catalog: Catalog, entry: EdgeEntry, end: End, node: EndId): Key => {
+const guardKey = (catalog: Catalog, entry: EdgeEntry, { end, node }: { readonly end: End; readonly node: EndId }): Key => {
   const template = catalog.nodes[node.type]?.shape.keys[catalog.index.partitionKey];
   const partition = template && renderTemplate(template, node.id);
   if (partition === undefined) {
@@ -53,7 +53,7 @@ export const countSteps = (catalog: Catalog, edge: EdgeBetween, delta: 1 | -1): 
     const failure = { reason: "degreeExceeded", edge: entry.name, end, limit: limit ?? 0 } as const;
     const terms: readonly Term[] = limit === undefined || delta < 0 ? [] : [{ kind: "below", attribute: COUNT, limit, failure }];
     const changes = { set: systemType(catalog, DEGREE_TYPE), remove: [], add: { [COUNT]: { N: String(delta) } }, append: {} };
-    return [{ kind: "update", key: guardKey(catalog, entry, end, edge[end]), terms, shape: undefined, changes }];
+    return [{ kind: "update", key: guardKey(catalog, entry, { end, node: edge[end] }), terms, shape: undefined, changes }];
   });
   const [first, second] = steps;
   // A symmetric edge from a node to itself is one edge at one node.
@@ -69,7 +69,7 @@ const guardedEnds = (catalog: Catalog, node: string): readonly { readonly entry:
 
 /** The keys of a node's degree guards. */
 export const guardKeys = (catalog: Catalog, node: EndId): readonly Key[] =>
-  guardedEnds(catalog, node.type).map(({ entry, end }) => guardKey(catalog, entry, end, node));
+  guardedEnds(catalog, node.type).map(({ entry, end }) => guardKey(catalog, entry, { end, node }));
 
 /** The steps that refuse a node's deletion while it has edges that restrict it, and take their guards along. */
 export const restrictSteps = (catalog: Catalog, node: EndId): readonly WriteItem[] =>
@@ -77,7 +77,7 @@ export const restrictSteps = (catalog: Catalog, node: EndId): readonly WriteItem
     .filter(({ entry, end }) => restrictsAt(entry, end))
     .map(({ entry, end }) => ({
       kind: "delete",
-      key: guardKey(catalog, entry, end, node),
+      key: guardKey(catalog, entry, { end, node }),
       terms: [{ kind: "below", attribute: COUNT, limit: 1, failure: { reason: "hasEdges", edge: entry.name, end } }],
       shape: undefined,
     }));

@@ -35,8 +35,14 @@ const putCopy = (catalog: Catalog, copy: EdgeCopy, own: boolean): WriteItem => {
   return { kind: "put", key: keyOf(catalog, copy.shape, copy.row), item, terms: own ? [absent] : [], shape: copy.shape };
 };
 
+/** What an edge holds, and what its other copy holds otherwise. */
+interface Contents {
+  readonly attributes: Row;
+  readonly reverse: Row;
+}
+
 /** The steps that write an edge anew: its copies, the checks of its ends, its degrees. */
-const linkSteps = (catalog: Catalog, edge: EdgeBetween, attributes: Row, reverse: Row): { readonly items: readonly WriteItem[]; readonly row: Row } => {
+const linkSteps = (catalog: Catalog, edge: EdgeBetween, { attributes, reverse }: Contents): { readonly items: readonly WriteItem[]; readonly row: Row } => {
   const versioned = edge.entry.definition.version ? { ...attributes, [VERSION]: 1 } : attributes;
   const copies = edgeCopies(edge, versioned, reverse);
   const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0));
@@ -45,7 +51,7 @@ const linkSteps = (catalog: Catalog, edge: EdgeBetween, attributes: Row, reverse
 
 /** Writes an edge, where there is none. */
 export const planLink = ({ catalog }: Planning, write: LinkWrite): Steps => {
-  const { items, row } = linkSteps(catalog, betweenOf(catalog, write), write.row, write.reverse);
+  const { items, row } = linkSteps(catalog, betweenOf(catalog, write), { attributes: write.row, reverse: write.reverse });
   return { kind: "items", items, row };
 };
 
@@ -116,7 +122,8 @@ const planRetype = (planning: Planning, write: RelinkWrite, type: string): Steps
   if (!own?.key || !own.image) return notFound;
   const attributesOf = (one: typeof own): Row => (one.image ? withoutIdentity(decodeItem(catalog, one.shape, one.image)) : {});
   const row = changedRow(attributesOf(own), write.changes);
-  const linked = linkSteps(catalog, after, validated(after, row), { ...(second ? attributesOf(second) : {}), ...write.changes.set, ...write.reverse });
+  const reverse = { ...(second ? attributesOf(second) : {}), ...write.changes.set, ...write.reverse };
+  const linked = linkSteps(catalog, after, { attributes: validated(after, row), reverse });
   const old = { shape: own.shape, key: own.key };
   const removal: WriteItem = { kind: "delete", ...old, terms: [present, ...guardTerms(own.shape, write.guards), ...unchanged(catalog, old, own.image)] };
   const copy: readonly WriteItem[] = second?.key ? [{ kind: "delete", key: second.key, terms: [], shape: second.shape }] : [];

@@ -20,7 +20,7 @@ const nodeOf = (catalog: Catalog, { of, name }: Subject): NodeEntry | undefined 
 const entryOf = (catalog: Catalog, subject: Subject): NodeEntry | PartEntry =>
   defined(nodeOf(catalog, subject) ?? catalog.parts[subject.name], `the ${subject.of} "${subject.name}"`);
 
-const putStep = (catalog: Catalog, shape: Shape, row: Row, terms: readonly Term[]): WriteItem => {
+const putStep = (catalog: Catalog, { shape, row }: { readonly shape: Shape; readonly row: Row }, terms: readonly Term[]): WriteItem => {
   const item = encodeItem(catalog, shape, row);
   const { partitionKey, sortKey } = catalog.index;
   const key: Key = sortKey === undefined ? { [partitionKey]: item[partitionKey]! } : { [partitionKey]: item[partitionKey]!, [sortKey]: item[sortKey]! };
@@ -34,7 +34,7 @@ export const planCreate = ({ catalog }: Planning, write: CreateWrite): Steps => 
   const { shape } = entryOf(catalog, write);
   const node = nodeOf(catalog, write);
   const row = versioned(shape, write.row, 1);
-  const own = putStep(catalog, shape, row, [absent]);
+  const own = putStep(catalog, { shape, row }, [absent]);
   return { kind: "items", items: node?.definition.unique ? [own, ...markerSteps(catalog, node, { after: row })] : [own], row };
 };
 
@@ -55,7 +55,7 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
   const needsVersion = shape.version && write.guards.version === undefined;
   if (unique.length === 0 && !needsVersion) {
     const row = versioned(shape, write.row, (write.guards.version ?? 0) + 1);
-    return { kind: "items", items: [putStep(catalog, shape, row, guards)], row };
+    return { kind: "items", items: [putStep(catalog, { shape, row }, guards)], row };
   }
   const image = imageOf(planning, { shape, key: keyOf(catalog, shape, write.row) }, unique.length > 0 ? "its unique values may change" : "its version rises by one");
   if (image === undefined) return undefined;
@@ -63,7 +63,7 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
   const before = image ? decodeItem(catalog, shape, image) : undefined;
   const versionTerm: Term = { kind: "equals", attribute: VERSION, value: image?.[VERSION], failure: STALE };
   const stale = image ? [...(node ? uniqueTerms(node, unique, image) : []), ...(needsVersion ? [versionTerm] : [])] : [];
-  const own = putStep(catalog, shape, row, [...guards, ...asRead(image, stale)]);
+  const own = putStep(catalog, { shape, row }, [...guards, ...asRead(image, stale)]);
   return { kind: "items", items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : [])], row };
 };
 

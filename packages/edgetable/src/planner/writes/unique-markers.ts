@@ -6,22 +6,29 @@ import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker 
 import type { Item, Key } from "../../transport/operations.ts";
 import { STALE } from "./planning.ts";
 
-const keyFor = (catalog: Catalog, entry: NodeEntry, field: string, value: unknown): Key | undefined =>
-  value === undefined || value === null ? undefined : systemKeyItem(catalog, uniqueMarker(entry.name, field, value));
+interface Attribute {
+  readonly node: string;
+  readonly field: string;
+}
+
+const keyFor = (catalog: Catalog, { node, field }: Attribute, row: Row | undefined): Key | undefined => {
+  const value = row?.[field];
+  return value === undefined || value === null ? undefined : systemKeyItem(catalog, uniqueMarker(node, field, value));
+};
 
 const sameKey = (a: Key | undefined, b: Key | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** The markers that a row owns. */
 export const markerKeys = (catalog: Catalog, entry: NodeEntry, row: Row): readonly Key[] =>
-  (entry.definition.unique ?? []).map((field) => keyFor(catalog, entry, field, row[field])).filter((key) => key !== undefined);
+  (entry.definition.unique ?? []).map((field) => keyFor(catalog, { node: entry.name, field }, row)).filter((key) => key !== undefined);
 
 /** The steps that move a node's unique markers from one row to another; undefined: no such row. */
 export const markerSteps = (catalog: Catalog, entry: NodeEntry, rows: { readonly before?: Row | undefined; readonly after?: Row | undefined }): readonly WriteItem[] => {
   const owner = { S: ownerText(entry, rows.after ?? rows.before ?? {}) };
   const mine = (failure: Failure): Term => ({ kind: "equals", attribute: OWNER, value: owner, orAbsent: true, failure });
   return (entry.definition.unique ?? []).flatMap((field): readonly WriteItem[] => {
-    const old = rows.before && keyFor(catalog, entry, field, rows.before[field]);
-    const now = rows.after && keyFor(catalog, entry, field, rows.after[field]);
+    const old = keyFor(catalog, { node: entry.name, field }, rows.before);
+    const now = keyFor(catalog, { node: entry.name, field }, rows.after);
     if (sameKey(old, now)) return [];
     const steps: WriteItem[] = [];
     if (old) steps.push({ kind: "delete", key: old, terms: [mine(STALE)], shape: undefined });
