@@ -125,10 +125,15 @@ type NeighboursOf<N extends Nodes, Name extends string, E extends AnyEdge, Direc
   LooseOf<Name, E, Direction>
 >;
 
-/** Names of the edges that start (`out`) or end (`in`) at a node type. */
-export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> = {
-  [Edge in keyof E & string]: Name extends E[Edge][End] ? Edge : never;
-}[keyof E & string];
+// Computed once for a whole graph: node types share it, so that its cost does not grow with their number.
+type EdgesByEnd<E extends Edges, End extends "~from" | "~to"> = { [Edge in keyof E & string as E[Edge][End]]: Edge };
+
+/** Names of the edges that start (`~from`) or end (`~to`) at a node type. */
+export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> = EdgesByEnd<E, End> extends {
+  readonly [Type in Name]: infer Edge extends string;
+}
+  ? Edge
+  : never;
 
 /** A node with everything in its partition. */
 export interface Collection<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {

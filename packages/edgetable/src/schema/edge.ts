@@ -10,10 +10,6 @@ export type OnDelete = "restrict" | "cascade" | "leave";
 export type EdgeStorage = "once" | "twice" | "reference";
 
 export interface EdgeSettings<Attribute extends string = string> {
-  /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
-  readonly key?: readonly Attribute[];
-  /** True when the edge has no direction: it is written in both partitions, always together. @default false */
-  readonly symmetric?: boolean;
   /** @default "many-to-many" */
   readonly multiplicity?: Multiplicity;
   /** The most edges of the type at one node, 1 to 1,000,000; `from` limits a source, `to` a target. */
@@ -52,12 +48,13 @@ export interface EdgeDefinition<
   KeyField extends string,
   Order extends string | undefined,
   Stored extends EdgeStorage,
-> extends Omit<EdgeSettings, "key"> {
+> extends EdgeSettings {
   readonly kind: "edge";
   readonly from: From | readonly From[];
   readonly to: To | readonly To[];
   readonly schema: StandardSchema<Input, Row> | undefined;
   readonly key?: readonly KeyField[];
+  readonly symmetric?: boolean;
   readonly orderBy: Order;
   readonly stored: EdgeStorage;
   /** What the types know of where it is stored: a symmetric edge is in both partitions. */
@@ -95,15 +92,16 @@ export const edge = <
   const Stored extends EdgeStorage = "once",
   const Symmetric extends boolean = false,
 >(
-  options: Omit<EdgeSettings<Attributes<Schema>>, "key" | "symmetric"> & {
+  options: EdgeSettings<Attributes<Schema>> & {
     readonly from: From | readonly From[];
     readonly to: To | readonly To[];
     readonly schema?: Schema;
+    /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
     readonly key?: readonly KeyField[];
     readonly orderBy?: Order;
     /** @default "once" */
     readonly stored?: Stored;
-    /** @default false */
+    /** True when the edge has no direction: it is written in both partitions, always together. @default false */
     readonly symmetric?: Symmetric;
   },
 ): EdgeDefinition<From, To, SchemaOutput<Schema>, SchemaInput<Schema>, KeyField, Order, Symmetric extends true ? "twice" : Stored> =>
