@@ -6,6 +6,13 @@ const keysOf = (value: unknown): readonly string[] | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : undefined;
 
 // Standard Schema has no way to list a schema's properties, so each vendor's own public one is asked.
+// A schema that keeps what it does not know (zod's catchall, valibot's rest) has no closed list of names.
+const isOpen = (schema: Shaped): boolean => {
+  const definition = schema["def"] as { readonly catchall?: { readonly def?: { readonly type?: string } } } | undefined;
+  const kept = definition?.catchall?.def?.type;
+  return (kept !== undefined && kept !== "never") || schema["rest"] !== undefined || schema["type"] === "loose_object";
+};
+
 const readers: Readonly<Record<string, (schema: Shaped) => readonly string[] | undefined>> = {
   zod: (schema) => keysOf(schema["shape"]),
   valibot: (schema) => keysOf(schema["entries"]),
@@ -30,5 +37,6 @@ const attempt = <T>(read: () => T): T | undefined => {
  */
 export const attributeNames = (schema: AnySchema): readonly string[] | undefined => {
   const read = readers[schema["~standard"].vendor];
-  return read && attempt(() => read(schema as unknown as Shaped));
+  const shaped = schema as unknown as Shaped;
+  return read && attempt(() => (isOpen(shaped) ? undefined : read(shaped)));
 };
