@@ -1,6 +1,7 @@
 /** The same as the lean transport as far as it can be had on node:http: own SigV4, keep-alive agent, JSON. */
 import { createHmac, hash } from "node:crypto";
 import { Agent, request } from "node:http";
+import { request as secureRequest } from "node:https";
 
 const hmac = (key, text) => createHmac("sha256", key).update(text).digest();
 const names = "content-type;host;x-amz-date;x-amz-target";
@@ -24,14 +25,14 @@ const createSigner = (host) => {
   };
 };
 
-export const httpClient = (endpoint) => {
-  const { host, hostname, port } = new URL(endpoint);
-  const agent = new Agent({ keepAlive: true, maxSockets: 64, scheduling: "lifo" });
+export const httpClient = (endpoint, agent = new Agent({ keepAlive: true, maxSockets: 64, scheduling: "lifo" })) => {
+  const { host, hostname, port, protocol } = new URL(endpoint);
+  const open = protocol === "https:" ? secureRequest : request;
   const sign = createSigner(host);
   return (operation, input) =>
     new Promise((resolve, reject) => {
       const body = JSON.stringify(input);
-      const sent = request({ agent, hostname, port, method: "POST", path: "/", headers: sign(operation, body), setHost: false, joinDuplicateHeaders: true }, (response) => {
+      const sent = open({ agent, hostname, port, method: "POST", path: "/", headers: sign(operation, body), setHost: false, joinDuplicateHeaders: true }, (response) => {
         const chunks = [];
         response.on("data", (chunk) => chunks.push(chunk));
         response.on("end", () => {
