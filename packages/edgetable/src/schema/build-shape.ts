@@ -17,8 +17,26 @@ export const withFieldNames = (source: string, names: Readonly<Record<string, st
     return `{${[names[name] ?? name, ...format].join(":")}}`;
   });
 
-const expand = (source: string, macros: Macros): string =>
-  source.replace(field, (whole, name: string) => macros[name] ?? whole);
+/** The same template with its macros replaced by what they stand for. */
+export const expand = (source: string, macros: Macros): string => source.replace(field, (whole, name: string) => macros[name] ?? whole);
+
+/** What the template of a computed attribute is read by. */
+export interface KeyContext {
+  readonly macros: Macros;
+  readonly item: ItemLayout | undefined;
+  readonly layout: Layout;
+  readonly escapes: boolean;
+}
+
+/**
+ * Parses the template of one computed attribute.
+ *
+ * @throws {schema.invalidModel} when it is malformed
+ */
+export const parseKey = (attribute: string, source: string, context: KeyContext): Template => {
+  const { macros, item, layout, escapes } = context;
+  return parseTemplate(expand(source, macros), { delimiter: item?.delimiters?.[attribute] ?? layout.delimiter ?? "#", escapes });
+};
 
 const readable = (format: FieldFormat): boolean => format.kind !== "shard";
 
@@ -42,13 +60,8 @@ const templatesOf = (seed: ShapeSeed, layout: Layout, escapes: boolean): Record<
   const sources: Record<string, string> = { [layout.partitionKey]: seed.partition };
   if (seed.sort !== undefined) sources[layout.sortKey] = seed.sort;
   Object.assign(sources, seed.item?.keys);
-  const delimiterOf = (attribute: string): string => seed.item?.delimiters?.[attribute] ?? layout.delimiter ?? "#";
-  return Object.fromEntries(
-    Object.entries(sources).map(([attribute, source]) => [
-      attribute,
-      parseTemplate(expand(source, seed.macros), { delimiter: delimiterOf(attribute), escapes }),
-    ]),
-  );
+  const context: KeyContext = { macros: seed.macros, item: seed.item, layout, escapes };
+  return Object.fromEntries(Object.entries(sources).map(([attribute, source]) => [attribute, parseKey(attribute, source, context)]));
 };
 
 // The table's keys come first and are read for whatever they carry; other computed attributes only

@@ -1,0 +1,65 @@
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { buildCatalog } from "./build-catalog.ts";
+import type { Catalog } from "./catalog.ts";
+import { checkCollisions } from "./check-model/check-collisions.ts";
+import { checkEdges } from "./check-model/check-edges.ts";
+import { checkIndexAttributes } from "./check-model/check-index-attributes.ts";
+import { checkItems } from "./check-model/check-items.ts";
+import { checkNames } from "./check-model/check-names.ts";
+import { checkSettings } from "./check-model/check-settings.ts";
+import { checkSlots } from "./check-model/check-slots.ts";
+import { checkTable } from "./check-model/check-table.ts";
+import { checkTemplates } from "./check-model/check-templates.ts";
+import { finding, type ModelFinding, type ModelRule } from "./check-model/finding.ts";
+import type { GraphDefinition } from "./definition.ts";
+
+export { RESERVED_NAMES } from "./check-model/check-names.ts";
+export type { ModelFinding, ModelRule } from "./check-model/finding.ts";
+
+interface Inspection {
+  readonly findings: readonly ModelFinding[];
+  /** Undefined where the model's names or templates leave nothing to resolve. */
+  readonly catalog: Catalog | undefined;
+}
+
+const unresolvable: readonly ModelRule[] = ["name", "nodeType", "template"];
+
+const inspectCatalog = (definition: GraphDefinition, findings: readonly ModelFinding[]): Inspection => {
+  try {
+    const catalog = buildCatalog(definition);
+    return { findings: [...findings, ...checkCollisions(catalog), ...checkItems(catalog), ...checkIndexAttributes(catalog)], catalog };
+  } catch (error) {
+    if (isEdgetableError(error, "schema.invalidModel")) return { findings: [...findings, finding("template", "layout", error.message)], catalog: undefined };
+    throw error;
+  }
+};
+
+const inspect = (definition: GraphDefinition): Inspection => {
+  const findings = [
+    ...checkNames(definition),
+    ...checkTable(definition),
+    ...checkTemplates(definition),
+    ...checkSettings(definition),
+    ...checkEdges(definition),
+    ...checkSlots(definition),
+  ];
+  if (findings.some(({ rule }) => unresolvable.includes(rule))) return { findings, catalog: undefined };
+  return inspectCatalog(definition, findings);
+};
+
+/** Every mistake of a model, all at once; none when it can be used. Pure. */
+export const checkModel = (definition: GraphDefinition): readonly ModelFinding[] => inspect(definition).findings;
+
+const show = ({ place, message }: ModelFinding): string => `${place}: ${message}`;
+
+/**
+ * Resolves a model into its catalog.
+ *
+ * @throws {schema.invalidModel} with every mistake in `details.findings`
+ */
+export const assertModel = (definition: GraphDefinition): Catalog => {
+  const { findings, catalog } = inspect(definition);
+  if (catalog && findings.length === 0) return catalog;
+  const head = findings.length === 1 ? "The model has a mistake" : `The model has ${findings.length} mistakes`;
+  throw new EdgetableError("schema.invalidModel", `${head}:\n${findings.map((one) => `- ${show(one)}`).join("\n")}`, { details: { findings } });
+};

@@ -1,0 +1,87 @@
+import { keyBytes, type Template } from "../../keys/template.ts";
+import { attributeNames } from "../attribute-names.ts";
+import type { Catalog, EdgeEntry } from "../catalog.ts";
+import type { Shape } from "../shape.ts";
+import { each, finding, when, type ModelFinding } from "./finding.ts";
+
+const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
+
+/** Names of the attributes that a shape's items hold, undefined where the schema does not tell. */
+const namesOf = (catalog: Catalog, shape: Shape): readonly string[] | undefined => {
+  const { definition } = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[shape.kind][shape.definition] ?? {};
+  const names = definition?.schema ? attributeNames(definition.schema) : [];
+  return names?.filter((name) => !shape.carried.includes(name) && shape.holds?.includes(name) !== false);
+};
+
+// "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas.
+const limitOf = (catalog: Catalog, attribute: string): number | undefined => {
+  const indexes = [catalog.index, ...catalog.indexes];
+  if (indexes.some((index) => index.sortKey === attribute)) return 1024;
+  return indexes.some((index) => index.partitionKey === attribute) ? 2048 : undefined;
+};
+
+const literalBytes = (template: Template): number => template.parts.reduce((sum, part) => sum + (part.kind === "literal" ? keyBytes(part.text) : 1), 0);
+
+const checkLength = (catalog: Catalog, shape: Shape): readonly ModelFinding[] =>
+  each(shape.keys, (attribute, template) => {
+    const limit = limitOf(catalog, attribute);
+    const bytes = literalBytes(template);
+    return when(limit !== undefined && bytes > limit, "keyLength", `${placeOf(shape)}.${attribute}`, `its fixed text alone takes ${bytes} bytes, and DynamoDB allows ${limit}. Shorten it.`);
+  });
+
+const readable = (template: Template | undefined): readonly string[] =>
+  template?.parts.flatMap((part) => (part.kind === "field" && part.format.kind !== "shard" ? [part.path] : [])) ?? [];
+
+const onePer = ({ definition }: EdgeEntry, end: "from" | "to"): boolean =>
+  definition.multiplicity === "one-to-one" || definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many") || definition.maxDegree?.[end] === 1;
+
+const identityOf = (catalog: Catalog, shape: Shape): readonly string[] => {
+  const ids = (type: string | undefined): readonly string[] => catalog.nodes[type ?? ""]?.idFields ?? [];
+  if (shape.kind === "node") return ids(shape.definition);
+  if (shape.kind === "part") return [...ids(shape.from), ...(catalog.parts[shape.definition]?.idFields ?? [])];
+  const entry = catalog.edges[shape.definition] as EdgeEntry;
+  // Where a node has at most one edge of the type, its own end tells that edge.
+  const [near, far] = shape.role === "mirror" ? (["to", "from"] as const) : (["from", "to"] as const);
+  const ends = onePer(entry, near) ? [near] : [near, far];
+  return [...ends.flatMap((end) => ids(shape[end]).map((field) => `${end}.${field}`)), ...entry.key];
+};
+
+const checkIdentity = (catalog: Catalog, shape: Shape): readonly ModelFinding[] => {
+  const keys = [catalog.index.partitionKey, catalog.index.sortKey ?? ""].map((attribute) => shape.keys[attribute]);
+  const held = keys.flatMap(readable);
+  const missing = identityOf(catalog, shape).filter((path) => !held.includes(path));
+  const shown = keys.map((key) => key?.source).join(" / ");
+  return missing.map((path) => finding("identity", placeOf(shape), `two of "${shape.id}" that differ in {${path}} alone would be one item: ${shown} does not hold it. Add it to the sort key.`));
+};
+
+const checkStoredNames = (catalog: Catalog, shape: Shape): readonly ModelFinding[] => {
+  const mend = catalog.escapes ? "Rename the attribute." : "Store it under another name: layout attributes.";
+  const taken = new Map<string, string>(Object.keys(shape.keys).map((attribute) => [attribute, "a computed attribute"]));
+  taken.set(catalog.index.partitionKey, "a key of the table").set(catalog.index.sortKey ?? "", "a key of the table");
+  if (catalog.typeAttribute !== undefined) taken.set(catalog.typeAttribute, "the type attribute");
+  const computedType = catalog.typeAttribute !== undefined && catalog.typeAttribute in shape.keys;
+  const names = namesOf(catalog, shape) ?? Object.keys(shape.stored).filter((name) => !shape.carried.includes(name));
+  const clashes = names.flatMap((name) => {
+    const stored = shape.stored[name] ?? name;
+    const other = taken.get(stored);
+    taken.set(stored, `"${name}"`);
+    return when(other !== undefined, "storedName", `${placeOf(shape)}.${name}`, `"${name}" would be stored as "${stored}", which is ${other}. ${mend}`);
+  });
+  return [...when(computedType, "storedName", placeOf(shape), `"${catalog.typeAttribute}" is the type attribute and cannot be a template too. Leave one of them out.`), ...clashes];
+};
+
+/** An attribute that neither copy of an edge would hold. */
+const checkSides = (entry: EdgeEntry): readonly ModelFinding[] => {
+  const { sides, schema } = entry.definition;
+  if (!sides || !schema) return [];
+  const held = [...sides.from, ...sides.to, ...[...entry.shapes, ...entry.mirrors].flatMap((shape) => shape.carried)];
+  return (attributeNames(schema) ?? [])
+    .filter((name) => !held.includes(name))
+    .map((name) => finding("setting", `edges.${entry.name}.sides`, `neither side holds "${name}", which would be lost. Add it to one.`));
+};
+
+/** What only the resolved items show: their identity, names and fixed lengths. */
+export const checkItems = (catalog: Catalog): readonly ModelFinding[] => [
+  ...catalog.shapes.flatMap((shape) => [...checkIdentity(catalog, shape), ...checkLength(catalog, shape), ...checkStoredNames(catalog, shape)]),
+  ...each(catalog.edges, (_, entry) => checkSides(entry)),
+];

@@ -1,0 +1,43 @@
+import type { GraphDefinition } from "../definition.ts";
+import type { IndexLayout, Layout } from "../layout.ts";
+import { each, unknownNames, when, type ModelFinding } from "./finding.ts";
+
+// HowItWorks.NamingRulesDataTypes: tables and indexes, and key attributes.
+const tableName = /^[\w.-]{3,255}$/;
+const longestAttribute = 255;
+const mostIndexes = 20; // ServiceQuotas.
+
+const checkTableName = (place: string, name: string): readonly ModelFinding[] =>
+  when(!tableName.test(name), "table", place, `"${name}" is no name that DynamoDB takes: use 3 to 255 of a-z, A-Z, 0-9, "_", "-" and ".".`);
+
+const checkKeys = (place: string, keys: Pick<IndexLayout, "partitionKey" | "sortKey">): readonly ModelFinding[] => [
+  ...when(keys.partitionKey === keys.sortKey, "table", place, `"${keys.sortKey}" is both partition and sort key. Name two attributes.`),
+  ...[keys.partitionKey, keys.sortKey].flatMap((name) =>
+    when(name !== undefined && (name === "" || name.length > longestAttribute), "table", place, `"${name}" has ${name?.length} characters; a key attribute has 1 to 255.`),
+  ),
+];
+
+const checkLayout = (definition: GraphDefinition, layout: Layout): readonly ModelFinding[] => {
+  const { typeAttribute, indexes } = layout;
+  const count = Object.keys(indexes ?? {}).length;
+  return [
+    ...checkKeys("layout", layout),
+    ...when(
+      typeAttribute !== undefined && [layout.partitionKey, layout.sortKey].includes(typeAttribute),
+      "table",
+      "layout.typeAttribute",
+      `"${typeAttribute}" is a key of the table. Leave the type attribute out, or name another.`,
+    ),
+    ...each(indexes, (name, index) => [...checkTableName(`layout.indexes.${name}`, name), ...checkKeys(`layout.indexes.${name}`, index)]),
+    ...when(count > mostIndexes, "table", "layout.indexes", `${count} indexes are more than the ${mostIndexes} of a table. Let definitions share some.`),
+    ...(["nodes", "edges", "parts"] as const).flatMap((kind) =>
+      unknownNames(`layout.${kind}`, Object.keys(layout[kind] ?? {}), { rule: "layout", what: `name of the ${kind}`, known: Object.keys(definition[kind] ?? {}) }),
+    ),
+  ];
+};
+
+/** The table's and indexes' names and keys, and for whom the layout speaks. */
+export const checkTable = (definition: GraphDefinition): readonly ModelFinding[] => [
+  ...checkTableName("table", definition.table),
+  ...(definition.layout ? checkLayout(definition, definition.layout) : []),
+];

@@ -1,0 +1,55 @@
+import { didYouMean } from "../../util/did-you-mean.ts";
+
+/** What a finding is about; the rules are listed in docs/errors.md under `schema.invalidModel`. */
+export type ModelRule =
+  | "name"
+  | "reservedName"
+  | "duplicateName"
+  | "nodeType"
+  | "template"
+  | "attribute"
+  | "setting"
+  | "table"
+  | "layout"
+  | "slot"
+  | "collision"
+  | "identity"
+  | "storedName"
+  | "indexAttribute"
+  | "keyLength";
+
+/** One mistake of a model. */
+export interface ModelFinding {
+  readonly rule: ModelRule;
+  /** Where in the definition, such as `edges.enrolledIn.from`. */
+  readonly place: string;
+  /** What is wrong, with which value, and what to do. */
+  readonly message: string;
+}
+
+export const finding = (rule: ModelRule, place: string, message: string): ModelFinding => ({ rule, place, message });
+
+/** A finding when something is so. */
+export const when = (wrong: boolean, rule: ModelRule, ...rest: readonly [place: string, message: string]): readonly ModelFinding[] =>
+  wrong ? [finding(rule, ...rest)] : [];
+
+/** What a list of names is checked against. */
+export interface Names {
+  readonly rule: ModelRule;
+  /** Continues `"x" is no`. */
+  readonly what: string;
+  /** Undefined where nobody knows. */
+  readonly known: readonly string[] | undefined;
+}
+
+/** A finding for each given name that is not among the known ones. */
+export const unknownNames = (place: string, given: readonly string[], { rule, what, known }: Names): readonly ModelFinding[] =>
+  given
+    .filter((name) => known && !known.includes(name))
+    .map((name) => finding(rule, place, `"${name}" is no ${what}.${didYouMean(name, known ?? []) || " Declare it, or leave it out."}`));
+
+/** Visits the entries of an optional record. */
+export const each = <Value, Result>(
+  record: Readonly<Record<string, Value>> | undefined,
+  visit: (name: string, value: Value) => readonly Result[],
+): readonly Result[] => Object.entries(record ?? {}).flatMap(([name, value]) => visit(name, value));
