@@ -1,6 +1,6 @@
 import type { GraphDefinition } from "../schema/definition.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { buildCatalog } from "../schema/build-catalog.ts";
+import { assertModel } from "../schema/check-model.ts";
 import type { AnyEdge } from "../schema/edge.ts";
 import type { Layout } from "../schema/layout.ts";
 import type { ConnectOptions } from "./connect.ts";
@@ -45,7 +45,7 @@ export const defineGraph = <const N extends Nodes, const E extends Edges = None,
   readonly parts?: P & PartsCheck<N, P>;
   readonly layout?: Layout;
 }): Graph<N, E, P> => {
-  const catalog = buildCatalog(definition as GraphDefinition);
+  const catalog = assertModel(definition as GraphDefinition);
   return Object.freeze({
     kind: "graph",
     catalog,
