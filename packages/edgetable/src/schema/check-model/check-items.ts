@@ -59,7 +59,8 @@ const checkStoredNames = (catalog: Catalog, shape: Shape): readonly ModelFinding
   const taken = new Map<string, string>(Object.keys(shape.keys).map((attribute) => [attribute, "a computed attribute"]));
   taken.set(catalog.index.partitionKey, "a key of the table").set(catalog.index.sortKey ?? "", "a key of the table");
   if (catalog.typeAttribute !== undefined) taken.set(catalog.typeAttribute, "the type attribute");
-  const computedType = catalog.typeAttribute !== undefined && catalog.typeAttribute in shape.keys;
+  const tableKeys = [catalog.index.partitionKey, catalog.index.sortKey];
+  const computedType = catalog.typeAttribute !== undefined && catalog.typeAttribute in shape.keys && !tableKeys.includes(catalog.typeAttribute);
   const names = namesOf(catalog, shape) ?? Object.keys(shape.stored).filter((name) => !shape.carried.includes(name));
   const clashes = names.flatMap((name) => {
     const stored = shape.stored[name] ?? name;
