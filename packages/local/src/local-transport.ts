@@ -1,4 +1,4 @@
-import { createLeanTransport, EdgetableError, type Operation, type OperationInputs, type OperationOutputs, type QueryInput, type QueryOutput, type Transport } from "edgetable";
+import { createLeanTransport, EdgetableError, type Operation, type OperationInputs, type QueryInput, type QueryOutput, type Transport } from "edgetable";
 
 /**
  * The one place that knows the faults of dynoxide 1.2.1. Everything above is written for what AWS
@@ -36,14 +36,18 @@ const isRead = (operation: Operation): boolean => operation === "Query" || opera
 const withLimit = <O extends Operation>(operation: O, input: OperationInputs[O]): OperationInputs[O] =>
   isRead(operation) && (input as QueryInput).Limit === undefined ? { ...input, Limit: pageLimit } : input;
 
-/** A key of one attribute: the table has no sort key, and a Query of it has one item at most. */
-const endsNow = (operation: Operation, input: QueryInput, key: object | undefined): boolean =>
-  operation === "Query" && input.IndexName === undefined && key !== undefined && Object.keys(key).length === 1;
+const hasNoSortKey = (key: object | undefined): boolean => key !== undefined && Object.keys(key).length === 1;
 
-const withoutEndlessKey = <O extends Operation>(operation: O, input: OperationInputs[O], output: OperationOutputs[O]): OperationOutputs[O] => {
-  if (!endsNow(operation, input as QueryInput, (output as QueryOutput).LastEvaluatedKey)) return output;
-  const { LastEvaluatedKey: _, ...rest } = output as QueryOutput;
-  return rest as OperationOutputs[O];
+/**
+ * In a table without a sort key a Query has one item at most. The engine offers a next page all the
+ * same and answers it with the same item again, for ever; there the first page is all, and what
+ * comes after the item is nothing.
+ */
+const endOnePage = (input: QueryInput, output: QueryOutput): QueryOutput => {
+  if (input.IndexName !== undefined) return output;
+  const { LastEvaluatedKey, ...page } = output;
+  if (hasNoSortKey(input.ExclusiveStartKey)) return { ...page, ...(page.Items && { Items: [] }), Count: 0, ScannedCount: 0 };
+  return hasNoSortKey(LastEvaluatedKey) ? page : output;
 };
 
 /**
@@ -59,7 +63,8 @@ const withoutEndlessKey = <O extends Operation>(operation: O, input: OperationIn
 export const createLocalTransport = (engine: { readonly endpoint: string }, inner: Transport = createLeanTransport({ endpoint: engine.endpoint })): Transport => ({
   send: async (operation, input, options) => {
     refuseMultibyte(operation, input);
-    return withoutEndlessKey(operation, input, await inner.send(operation, withLimit(operation, input), options));
+    const output = await inner.send(operation, withLimit(operation, input), options);
+    return operation === "Query" ? (endOnePage(input as QueryInput, output as QueryOutput) as typeof output) : output;
   },
   close: () => inner.close(),
 });

@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { createLocalTransport, startEngine } from "@edgetable/local";
+import { createLeanTransport, type Transport } from "edgetable";
+import { startDynamoDBLocal } from "./dynamodb-local/start.ts";
+
+export type EngineName = "dynoxide" | "dynamodb-local";
+
+/** An engine that a test suite has for itself, or a share of. */
+export interface TestEngine {
+  readonly name: EngineName;
+  readonly endpoint: string;
+  readonly transport: Transport;
+  /** A table name that no other test uses, on any engine, in any process. */
+  freshTableName(label?: string): string;
+  close(): Promise<void>;
+}
+
+const names: readonly EngineName[] = ["dynoxide", "dynamodb-local"];
+
+/** The engine that EDGETABLE_TEST_ENGINE asks for. @default "dynoxide" */
+export const testEngineName = (environment: Readonly<Record<string, string | undefined>> = process.env): EngineName => {
+  const asked = environment["EDGETABLE_TEST_ENGINE"] ?? "dynoxide";
+  const known = names.find((name) => name === asked);
+  if (known === undefined) throw new Error(`EDGETABLE_TEST_ENGINE is ${JSON.stringify(asked)}: give one of ${names.join(", ")}`);
+  return known;
+};
+
+const tableNames = (): TestEngine["freshTableName"] => {
+  const run = randomBytes(5).toString("hex");
+  let count = 0;
+  return (label = "test") => `${label}-${run}-${++count}`;
+};
+
+const openDynoxide = async (): Promise<TestEngine> => {
+  const engine = await startEngine();
+  const transport = createLocalTransport(engine);
+  const close = async (): Promise<void> => {
+    await transport.close();
+    await engine.stop();
+  };
+  return { name: "dynoxide", endpoint: engine.endpoint, transport, freshTableName: tableNames(), close };
+};
+
+/** The one that the global setup started and all test files share, or one of its own. */
+const openDynamoDBLocal = async (shared: string | undefined): Promise<TestEngine> => {
+  const own = shared === undefined ? await startDynamoDBLocal() : undefined;
+  const endpoint = own?.endpoint ?? (shared as string);
+  const transport = createLeanTransport({ endpoint, requestTimeout: 30_000 });
+  const close = async (): Promise<void> => {
+    await transport.close();
+    await own?.stop();
+  };
+  return { name: "dynamodb-local", endpoint, transport, freshTableName: tableNames(), close };
+};
+
+/**
+ * Opens the engine a suite runs against: one of its own for dynoxide (15 ms), a shared one for
+ * DynamoDB Local (3 s), where EDGETABLE_TEST_ENDPOINT says so.
+ */
+export const openEngine = (name: EngineName = testEngineName()): Promise<TestEngine> =>
+  name === "dynoxide" ? openDynoxide() : openDynamoDBLocal(process.env["EDGETABLE_TEST_ENDPOINT"]);

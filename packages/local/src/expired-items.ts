@@ -1,0 +1,60 @@
+import type { AttributeValue, Item, Key, Transport } from "edgetable";
+
+/** Which items have had their time. */
+export interface Expiry {
+  readonly table: string;
+  /** The attribute that holds the time to live, in seconds since 1970. */
+  readonly attribute: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+// An item more than five years past its time is left alone: DeveloperGuide, "Time to Live".
+const oldest = 5 * 365 * 24 * 3600;
+
+const expired = ({ attribute, now }: Expiry) => {
+  const seconds = Math.floor(now / 1000);
+  const values: Record<string, AttributeValue> = { ":number": { S: "N" }, ":now": { N: String(seconds) }, ":oldest": { N: String(seconds - oldest) } };
+  return { expression: "attribute_type(#ttl, :number) AND #ttl < :now AND #ttl > :oldest", names: { "#ttl": attribute }, values };
+};
+
+const keyNames = async (transport: Transport, table: string): Promise<readonly string[]> => {
+  const { Table } = await transport.send("DescribeTable", { TableName: table });
+  return (Table?.KeySchema ?? []).map((element) => element.AttributeName);
+};
+
+const keyOf = (item: Item, names: readonly string[]): Key => Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
+
+/** Deletes one item, unless it was given more time since it was seen. */
+const deleteExpired = async (transport: Transport, key: Key, expiry: Expiry): Promise<boolean> => {
+  const { expression, names, values } = expired(expiry);
+  try {
+    await transport.send("DeleteItem", { TableName: expiry.table, Key: key, ConditionExpression: expression, ExpressionAttributeNames: names, ExpressionAttributeValues: values });
+    return true;
+  } catch (error) {
+    if ((error as { readonly details?: { readonly fault?: unknown } }).details?.fault === "ConditionalCheckFailedException") return false;
+    throw error;
+  }
+};
+
+/**
+ * Does once what DynamoDB's time to live does all the time and the embedded engine never: deletes the
+ * items whose time is over. Reads the whole table (one Scan) and writes one request per expired item.
+ *
+ * @returns how many items were deleted
+ * @example
+ * await sweepExpired(transport, { table: "Education", attribute: "expiresAt", now: Date.now() });
+ */
+export const sweepExpired = async (transport: Transport, expiry: Expiry): Promise<number> => {
+  const names = await keyNames(transport, expiry.table);
+  const { expression, names: placeholders, values } = expired(expiry);
+  const scan = { TableName: expiry.table, FilterExpression: expression, ExpressionAttributeNames: placeholders, ExpressionAttributeValues: values };
+  let deleted = 0;
+  let next: Key | undefined;
+  do {
+    const page = await transport.send("Scan", { ...scan, ...(next && { ExclusiveStartKey: next }) });
+    for (const item of page.Items ?? []) if (await deleteExpired(transport, keyOf(item, names), expiry)) deleted++;
+    next = page.LastEvaluatedKey;
+  } while (next);
+  return deleted;
+};

@@ -1,0 +1,181 @@
+import { createLeanTransport, type Item, type QueryInput, type Transport, type WriteRequest } from "edgetable";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createLocalTransport, startEngine, sweepExpired, type LocalEngine } from "./index.ts";
+
+/**
+ * Each fault twice: bare, as the engine has it, and through the guard. A bare test that fails on a
+ * newer engine says that its guard may go.
+ */
+let engine: LocalEngine;
+let bare: Transport;
+let guarded: Transport;
+
+const text = (S: string): { readonly S: string } => ({ S });
+const createTable = (TableName: string, keys: readonly string[]): Promise<unknown> =>
+  bare.send("CreateTable", {
+    TableName,
+    AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: "S" as const })),
+    KeySchema: keys.map((AttributeName, place) => ({ AttributeName, KeyType: place === 0 ? ("HASH" as const) : ("RANGE" as const) })),
+    BillingMode: "PAY_PER_REQUEST",
+  });
+
+const ada = { TableName: "People", Key: { id: text("ada") } };
+
+beforeEach(async () => {
+  engine = await startEngine();
+  bare = createLeanTransport({ endpoint: engine.endpoint, requestTimeout: 5_000 });
+  guarded = createLocalTransport(engine);
+  await createTable("People", ["id"]);
+  await createTable("Edges", ["source", "target"]);
+  await bare.send("PutItem", { TableName: "People", Item: { ...ada.Key, list: { L: [text("zero")] }, expiresAt: { N: "1000000000" } } });
+});
+afterEach(async () => {
+  await bare.close();
+  await guarded.close();
+  await engine.stop();
+});
+
+describe("a raw multi-byte character in an expression", () => {
+  const update = { ...ada, UpdateExpression: "SET 日 = :v", ExpressionAttributeValues: { ":v": text("x") } };
+
+  test("bare: ends the engine's process", async () => {
+    await expect(bare.send("UpdateItem", update)).rejects.toMatchObject({ code: "execute.connection" });
+    await expect(bare.send("ListTables", {})).rejects.toMatchObject({ code: "execute.connection" });
+  });
+
+  test("bare: so does one in a projection and in a placeholder's own name", async () => {
+    await expect(bare.send("GetItem", { ...ada, ProjectionExpression: "日" })).rejects.toMatchObject({ code: "execute.connection" });
+    const other = await startEngine();
+    const transport = createLeanTransport({ endpoint: other.endpoint });
+    await transport.send("CreateTable", { TableName: "People", AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }], KeySchema: [{ AttributeName: "id", KeyType: "HASH" }], BillingMode: "PAY_PER_REQUEST" });
+    const named = { ...update, UpdateExpression: "SET #é = :v", ExpressionAttributeNames: { "#é": "e" } };
+    await expect(transport.send("UpdateItem", named)).rejects.toMatchObject({ code: "execute.connection" });
+    await transport.close();
+    await other.stop();
+  });
+
+  test("guarded: is refused before it is sent, naming the character", async () => {
+    await expect(guarded.send("UpdateItem", update)).rejects.toMatchObject({ code: "execute.rejected", retryable: false, message: expect.stringContaining('UpdateExpression contains "日" at position 4') as string });
+  });
+
+  test("guarded: inside a transaction and a batch as well", async () => {
+    const refused = { code: "execute.rejected", details: { fault: "ValidationException" } };
+    await expect(guarded.send("TransactWriteItems", { TransactItems: [{ Delete: { ...ada, ConditionExpression: "attribute_exists(é)" } }] })).rejects.toMatchObject(refused);
+    await expect(guarded.send("BatchGetItem", { RequestItems: { People: { Keys: [ada.Key], ProjectionExpression: "🜁" } } })).rejects.toMatchObject(refused);
+  });
+
+  test("guarded: names and values outside ASCII go through placeholders", async () => {
+    await guarded.send("UpdateItem", { ...ada, UpdateExpression: "SET #n = :v", ExpressionAttributeNames: { "#n": "日本 é 🜁" }, ExpressionAttributeValues: { ":v": text("naïve 🜁") } });
+    expect((await guarded.send("GetItem", ada)).Item).toMatchObject({ "日本 é 🜁": text("naïve 🜁") });
+  });
+});
+
+describe("a Query with Limit 1 of a table without a sort key", () => {
+  const query: QueryInput = { TableName: "People", KeyConditionExpression: "id = :id", ExpressionAttributeValues: { ":id": text("ada") }, Limit: 1 };
+  const pages = async (transport: Transport): Promise<number> => {
+    let next: Item | undefined;
+    let count = 0;
+    do {
+      next = (await transport.send("Query", { ...query, ...(next && { ExclusiveStartKey: next }) })).LastEvaluatedKey;
+      count++;
+    } while (next && count < 50);
+    return count;
+  };
+
+  test("bare: never ends", async () => {
+    expect(await pages(bare)).toBe(50);
+  });
+
+  test("guarded: is one page with the item", async () => {
+    expect(await pages(guarded)).toBe(1);
+    expect(await guarded.send("Query", query)).toMatchObject({ Count: 1, Items: [ada.Key] });
+  });
+
+  test("after the item itself, bare: answers the item again; guarded: nothing", async () => {
+    const after = { ...query, ExclusiveStartKey: ada.Key };
+    expect(await bare.send("Query", after)).toMatchObject({ Count: 1 });
+    expect(await guarded.send("Query", after)).toEqual({ Items: [], Count: 0, ScannedCount: 0 });
+  });
+
+  test("guarded: a table with a sort key keeps its pages", async () => {
+    for (const target of ["bob", "cyd"]) await bare.send("PutItem", { TableName: "Edges", Item: { source: text("ada"), target: text(target) } });
+    const edges: QueryInput = { TableName: "Edges", KeyConditionExpression: "#s = :s", ExpressionAttributeNames: { "#s": "source" }, ExpressionAttributeValues: { ":s": text("ada") }, Limit: 1 };
+    const first = await guarded.send("Query", edges);
+    expect(first.LastEvaluatedKey).toEqual({ source: text("ada"), target: text("bob") });
+    expect((await guarded.send("Query", { ...edges, ExclusiveStartKey: first.LastEvaluatedKey as Item })).Items).toEqual([{ source: text("ada"), target: text("cyd") }]);
+  });
+});
+
+describe("a Query without Limit", () => {
+  const items = 10_000;
+  const everything: QueryInput = { TableName: "Edges", KeyConditionExpression: "#s = :s", ExpressionAttributeNames: { "#s": "source" }, ExpressionAttributeValues: { ":s": text("ada") } };
+  const load = async (): Promise<void> => {
+    for (let start = 0; start < items; start += 25) {
+      const put = (place: number): WriteRequest => ({ PutRequest: { Item: { source: text("ada"), target: text(String(start + place).padStart(6, "0")), filling: text("x".repeat(1_000)) } } });
+      await bare.send("BatchWriteItem", { RequestItems: { Edges: Array.from({ length: 25 }, (_, place) => put(place)) } });
+    }
+  };
+  const fastest = async (input: QueryInput): Promise<number> => {
+    const times: number[] = [];
+    for (let run = 0; run < 7; run++) {
+      const start = performance.now();
+      await bare.send("Query", input);
+      times.push(performance.now() - start);
+    }
+    return Math.min(...times);
+  };
+
+  test("bare: reads all that remains for each page; guarded: pages of at most 2,000, and nothing is lost", async () => {
+    await load();
+    const page = await bare.send("Query", everything);
+    expect(page.Count).toBeLessThan(items / 5);
+    // The same page, byte for byte: only the rows read behind it differ.
+    const [unlimited, limited] = [await fastest(everything), await fastest({ ...everything, Limit: page.Count as number })];
+    expect(unlimited / limited).toBeGreaterThan(1.2);
+    let seen = 0;
+    let next: Item | undefined;
+    do {
+      const answer = await guarded.send("Query", { ...everything, Select: "COUNT", ...(next && { ExclusiveStartKey: next }) });
+      expect(answer.Count).toBeLessThanOrEqual(2_000);
+      seen += answer.Count ?? 0;
+      next = answer.LastEvaluatedKey;
+    } while (next);
+    expect(seen).toBe(items);
+  });
+
+  test("guarded: a Limit that was asked for is kept, and a Scan gets one too", async () => {
+    const sent: unknown[] = [];
+    const spy: Transport = { send: async (operation, input) => (sent.push([operation, (input as QueryInput).Limit]), bare.send(operation, input)), close: () => undefined };
+    const transport = createLocalTransport(engine, spy);
+    await transport.send("Query", { ...everything, Limit: 7 });
+    await transport.send("Scan", { TableName: "Edges" });
+    await transport.send("GetItem", ada);
+    expect(sent).toEqual([["Query", 7], ["Scan", 2_000], ["GetItem", undefined]]);
+  });
+});
+
+describe("faults that no transport can guard: pinned, so that a newer engine shows", () => {
+  test("SET of a list index past the end pads with nulls; AWS appends", async () => {
+    const set = { ...ada, UpdateExpression: "SET #l[3] = :v", ExpressionAttributeNames: { "#l": "list" }, ExpressionAttributeValues: { ":v": text("x") }, ReturnValues: "UPDATED_NEW" as const };
+    expect((await guarded.send("UpdateItem", set)).Attributes).toEqual({ list: { L: [text("zero"), { NULL: true }, { NULL: true }, text("x")] } });
+  });
+
+  test("REMOVE under a missing parent succeeds; AWS refuses with ValidationException", async () => {
+    await expect(guarded.send("UpdateItem", { ...ada, UpdateExpression: "REMOVE #p.#a", ExpressionAttributeNames: { "#p": "absent", "#a": "a" } })).resolves.toBeDefined();
+  });
+
+  test("time to live is accepted and never deletes; sweepExpired does it when asked", async () => {
+    await guarded.send("UpdateTimeToLive", { TableName: "People", TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true } });
+    const year = 365 * 24 * 3600;
+    const put = (id: string, expiresAt: object): Promise<unknown> => guarded.send("PutItem", { TableName: "People", Item: { id: text(id), expiresAt } as Item });
+    const now = 2_000_000_000;
+    await put("over", { N: String(now - 1) });
+    await put("later", { N: String(now + 60) });
+    await put("ancient", { N: String(now - 6 * year) });
+    await put("text", { S: "1" });
+    expect((await guarded.send("GetItem", ada)).Item).toBeDefined();
+    expect(await sweepExpired(guarded, { table: "People", attribute: "expiresAt", now: now * 1000 })).toBe(1);
+    const left = (await guarded.send("Scan", { TableName: "People" })).Items?.map((item) => item["id"]);
+    expect(left?.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))).toEqual(["ada", "ancient", "later", "text"].map(text));
+  });
+});
