@@ -18,7 +18,7 @@ export interface Verdict extends Threshold {
   readonly held: boolean;
 }
 
-const ownCalls = (report: Report, concurrency: number) => report.calls.find((standing) => standing.candidate === (ours as string) && standing.concurrency === concurrency);
+const ownCalls = (report: Report, concurrency: number) => report.calls.find((standing) => standing.candidate === ours && standing.concurrency === concurrency);
 const types = (report: Report, project: string) => report.types.find((cost) => cost.project === project && cost.count === 50 && cost.compiler === "typescript");
 const ratio = (numerator: number | undefined, denominator: number | undefined): number | undefined =>
   numerator === undefined || denominator === undefined ? undefined : numerator / denominator;
@@ -39,8 +39,8 @@ const budgets = {
   instantiations: { section: "types", measure: (report) => difference(types(report, "edgetable")?.instantiations, types(report, "edgetableSchemas")?.instantiations) },
   misspelt: { section: "types", measure: (report) => ratio(types(report, "edgetableMisspelt")?.instantiations, types(report, "edgetable")?.instantiations) },
   declarations: { section: "types", measure: (report) => ratio(types(report, "edgetable")?.declarations, 100) },
-  gzip: { section: "bytes", measure: (report) => ratio(report.bytes.find(({ candidate }) => candidate === (ours as string))?.whole?.gzip, 1000) },
-  import: { section: "coldStart", measure: (report) => ratio(imported(report, ours), imported(report, "electrodb")) },
+  gzip: { section: "bytes", measure: (report) => ratio(report.bytes.find(({ candidate }) => candidate === ours)?.whole?.gzip, 1000) },
+  import: { section: "coldStart", measure: (report) => ratio(imported(report, "edgetable-mini"), imported(report, "electrodb")) },
   plan: { section: "plan", measure: ({ plan }) => (plan.length === 0 ? undefined : Math.max(...plan.map(({ micros }) => micros))) },
   loadRate: { section: "load", measure: (report) => ownLoad(report)?.rateRatio },
   loadHeap: { section: "load", measure: (report) => ownLoad(report)?.heapGrowth },

@@ -9,7 +9,7 @@ import { bytesSection, coldStartSection, typesSection } from "./results/size-sec
 
 const method = `## Method
 
-- One run. Each candidate has a process of its own, so that one's garbage is not billed to another, and an engine of its own (dynoxide, in memory, fresh, a separate process over loopback HTTP, signed requests) with the same rows: 200 students with 20 courses each, 200 courses with 20 students each, nodes of 10 attributes, edges of 8, a table of PK, SK and GSI1 (GSI1PK, GSI1SK).
+- One run. Each candidate has a process of its own, so that one's garbage is not billed to another, and an engine of its own (dynoxide, in memory, fresh, a separate process over loopback HTTP, signed requests) with the same rows (edgetable keeps an edge's ids in its keys alone, the others as attributes too): 200 students with 20 courses each, 200 courses with 20 students each, nodes of 10 attributes, edges of 8, a table of PK, SK and GSI1 (GSI1PK, GSI1SK).
 - Each candidate is written as its own documentation writes it, with its defaults. Before anything is timed, a gate compares every call's rows with the data, sees the writes arrive, and sees an enrolment of a missing student or course refused.
 - The eight calls: put student · enrol (transaction: put edge, check both nodes) · get student · list a student's 20 courses · list a course's 20 students by index · update an edge's attribute · delete an edge · list 20 and hydrate by one BatchGetItem.
 - After a warm-up, rounds: for every call and concurrency a block per candidate, candidates in random order (seeded). A block's CPU is \`process.cpuUsage()\`, user and system, garbage collection included.

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { build } from "esbuild";
 
-const programs = ["main", "check", "calls/worker", "share/worker", "load/worker"];
+const programs = ["main", "check", "calls/worker", "share/worker", "load/worker", "plan/worker"];
 const [program, ...rest] = process.argv.slice(2);
 if (!programs.includes(program)) throw new Error(`run.mjs: no program "${program}"; there are ${programs.join(", ")}`);
 
@@ -27,6 +27,10 @@ await build({
   external: ["@aws-sdk/*", "@smithy/*", "@dynoxide/*", "electrodb", "dynamodb-toolbox", "dynamodb-onetable", "esbuild", "zod"],
   logLevel: "warning",
 });
-const child = spawn(process.execPath, ["--enable-source-maps", `dist/programs/${program}.js`, ...rest], { stdio: "inherit" });
+const child = spawn(process.execPath, ["--enable-source-maps", `dist/programs/${program}.js`, ...rest], {
+  stdio: "inherit",
+  // The SDK warns of Node 20 in every process.
+  env: { ...process.env, NODE_NO_WARNINGS: "1" },
+});
 child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));

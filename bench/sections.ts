@@ -1,9 +1,10 @@
 import { runBytes } from "./bytes/run.ts";
-import { candidateNames } from "./calls/candidates.ts";
+import { bundledNames, candidateNames } from "./calls/candidates.ts";
 import type { CandidateName } from "./calls/candidates.ts";
 import { standingsOf } from "./calls/ratios.ts";
 import { runCalls } from "./calls/run.ts";
 import { runColdStart } from "./cold-start/run.ts";
+import { runPlan } from "./plan/run.ts";
 import { runLoad } from "./load/run.ts";
 import { sides } from "./load/sides.ts";
 import type { Report, Section } from "./report.ts";
@@ -18,27 +19,27 @@ const seed = Number(process.env.EDGETABLE_BENCH_SEED ?? 20_261_121);
 const projects = Object.keys(generators) as readonly TypedProject[];
 const ourProjects = projects.filter((project) => project.startsWith("edgetable"));
 
-/** What RESULTS.md is made of: half an hour on two cores, two thirds of it for the load. */
+/** What RESULTS.md is made of: about twenty minutes on two quiet cores, half of it for the load. */
 export const fullRun = (log: Log): Runners => ({
   calls: async () => standingsOf(await runCalls({ candidates: candidateNames, rounds: 9, blocks: { 1: 200, 32: 512 }, warmUp: 1500, seed }, log)),
   share: () => runShare({ candidates: candidateNames, rounds: 9, count: 500, seed }, log),
-  bytes: () => runBytes(candidateNames),
-  coldStart: () => runColdStart({ candidates: candidateNames, processes: 21, seed }),
+  bytes: () => runBytes(bundledNames),
+  coldStart: () => runColdStart({ candidates: bundledNames, processes: 21, seed }),
   types: () => runTypes({ projects, counts: [10, 50, 100], compilers: ["typescript", "typescript7"] }, log),
-  plan: async () => [],
+  plan: runPlan,
   load: () => runLoad({ sides, items: 1_000_000, segment: 25_000, seed }, log),
 });
 
-const ownAndBaseline = candidateNames.filter((name) => name === "lib-dynamodb" || name === ("edgetable" as string));
-const ownAndElectro: readonly CandidateName[] = candidateNames.filter((name) => name === "electrodb" || name === ("edgetable" as string));
+const ownAndBaseline: readonly CandidateName[] = ["lib-dynamodb", "edgetable"];
+const ownAndElectro: readonly CandidateName[] = ["electrodb", "edgetable-mini"];
 
 /** What the budgets need and no more, within four minutes. */
 export const reducedRun = (log: Log): Runners => ({
   calls: async () => standingsOf(await runCalls({ candidates: ownAndBaseline, rounds: 5, blocks: { 1: 150, 32: 320 }, warmUp: 1000, seed }, log)),
   share: async () => [],
-  bytes: () => runBytes(ownAndBaseline),
+  bytes: () => runBytes(["edgetable"]),
   coldStart: () => runColdStart({ candidates: ownAndElectro, processes: 11, seed }),
   types: () => runTypes({ projects: ourProjects, counts: [50], compilers: ["typescript"] }, log),
-  plan: async () => [],
+  plan: runPlan,
   load: () => runLoad({ sides, items: 100_000, segment: 10_000, seed }, log),
 });

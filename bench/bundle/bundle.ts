@@ -5,6 +5,9 @@ import type { BuildOptions } from "esbuild";
 /** The SDK as every candidate's users already have it. */
 export const sdkPackages = ["@aws-sdk/*", "@smithy/*"];
 
+/** What stays outside even where the SDK is bundled: an optional peer that a function with keys in its environment never loads. */
+export const optionalPeersOf = (candidate: string): string[] => (candidate.startsWith("edgetable") ? ["@aws-sdk/credential-provider-node"] : []);
+
 /** Bundles one program as for a function in production: minified, one file. Paths start at the bench's folder. */
 export const bundle = async (contents: string, options: Pick<BuildOptions, "format" | "external"> = {}): Promise<Uint8Array> => {
   const { outputFiles } = await build({

@@ -1,4 +1,4 @@
-import { bundle, sdkPackages, sizeOf } from "../bundle/bundle.ts";
+import { bundle, optionalPeersOf, sdkPackages, sizeOf } from "../bundle/bundle.ts";
 import type { Size } from "../bundle/bundle.ts";
 import type { CandidateName } from "../calls/candidates.ts";
 
@@ -12,7 +12,7 @@ export interface Bytes {
   readonly withSdk: Size;
 }
 
-const packageOf: Partial<Record<CandidateName, string>> = { electrodb: "electrodb", toolbox: "dynamodb-toolbox", onetable: "dynamodb-onetable" };
+const packageOf: Partial<Record<CandidateName, string>> = { electrodb: "electrodb", toolbox: "dynamodb-toolbox", onetable: "dynamodb-onetable", edgetable: "edgetable" };
 
 const bytesOf = async (candidate: CandidateName): Promise<Bytes> => {
   const library = packageOf[candidate];
@@ -21,7 +21,7 @@ const bytesOf = async (candidate: CandidateName): Promise<Bytes> => {
     candidate,
     whole: library === undefined ? undefined : sizeOf(await bundle(`export * from "${library}";`, { external: sdkPackages })),
     used: sizeOf(await bundle(used, { external: sdkPackages })),
-    withSdk: sizeOf(await bundle(used)),
+    withSdk: sizeOf(await bundle(used, { external: optionalPeersOf(candidate) })),
   };
 };
 

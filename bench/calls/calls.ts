@@ -34,27 +34,31 @@ export interface Enrolment {
   readonly term: string;
   readonly note: string;
 }
+/** An edge as a graph library gives it: the ids of its ends apart from its attributes. */
+export type EnrolmentEdge = Omit<Enrolment, "studentId" | "courseId"> & { readonly from: Pick<Enrolment, "studentId">; readonly to: Pick<Enrolment, "courseId"> };
+/** Rows come in each candidate's own form; a conversion nobody would write is not measured. */
+export type EnrolmentRow = Enrolment | EnrolmentEdge;
 export interface EnrolmentWithCourse {
-  readonly edge: Enrolment;
-  readonly node: Course;
+  readonly edge: EnrolmentRow;
+  readonly node: Course | undefined;
 }
 
 /** The eight calls, and the two that load the data. */
-export interface Calls {
+export interface Calls<Edge extends EnrolmentRow = EnrolmentRow> {
   putStudent(student: Student): Promise<unknown>;
   /** A transaction: puts the edge and checks that both nodes exist; rejects when one does not. */
   enrol(enrolment: Enrolment): Promise<unknown>;
   getStudent(studentId: string): Promise<Student | undefined>;
-  coursesOf(studentId: string): Promise<readonly Enrolment[]>;
+  coursesOf(studentId: string): Promise<readonly Edge[]>;
   /** Through the index GSI1. */
-  studentsOf(courseId: string): Promise<readonly Enrolment[]>;
+  studentsOf(courseId: string): Promise<readonly Edge[]>;
   setGrade(studentId: string, courseId: string, grade: string): Promise<unknown>;
   withdraw(studentId: string, courseId: string): Promise<unknown>;
   /** The list of `coursesOf`, each with its course: one Query and one BatchGetItem, in the list's order. */
   coursesWithNodes(studentId: string): Promise<readonly EnrolmentWithCourse[]>;
   putCourse(course: Course): Promise<unknown>;
-  /** At most 25 edges in one BatchWriteItem, unchecked. */
-  putEnrolments(enrolments: readonly Enrolment[]): Promise<unknown>;
+  /** At most 25 edges in one BatchWriteItem, unchecked; absent where a client has no such call. */
+  readonly putEnrolments?: (enrolments: readonly Enrolment[]) => Promise<unknown>;
   close(): void | Promise<void>;
 }
 

@@ -3,9 +3,13 @@ import type { Calls, Enrolment } from "./calls.ts";
 import { courses, enrolmentOf, enrolments, spareCourses, spareStudents, studentAt, students } from "./data.ts";
 import type { Course, Student } from "./calls.ts";
 
+type Row = Readonly<Record<string, unknown>>;
+
+/** An attribute of a row, where an edge's ids may stand with its ends. */
+const read = (row: Row, name: string): unknown => row[name] ?? (row.from as Row | undefined)?.[name] ?? (row.to as Row | undefined)?.[name];
 /** A row cut down to the attributes of `like`: a library may add its own (keys, a type), but must give these. */
-const pick = <T extends object>(row: unknown, like: T): unknown => Object.fromEntries(Object.keys(like).map((name) => [name, (row as Record<string, unknown>)[name]]));
-const same = (row: unknown, expected: object): void => deepStrictEqual(pick(row, expected), expected);
+const pick = (row: Row, like: object): Row => Object.fromEntries(Object.keys(like).map((name) => [name, read(row, name)]));
+const same = (row: unknown, expected: object): void => deepStrictEqual(pick(row as Row, expected), expected);
 const sameRows = (rows: readonly unknown[], expected: readonly object[]): void => {
   deepStrictEqual(rows.length, expected.length);
   for (const [index, row] of rows.entries()) same(row, expected[index] as object);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { bundle } from "../bundle/bundle.ts";
+import { bundle, optionalPeersOf } from "../bundle/bundle.ts";
 import { loadCandidate } from "../calls/candidates.ts";
 import type { CandidateName } from "../calls/candidates.ts";
 import { students } from "../calls/data.ts";
@@ -56,7 +56,7 @@ const first = async (): Promise<void> => {
 };
 void first();`;
 
-const write = async (program: Program, source: string): Promise<void> => writeFile(`${folder}/${program}.cjs`, await bundle(source, { format: "cjs" }));
+const write = async (program: Program, source: string): Promise<void> => writeFile(`${folder}/${program}.cjs`, await bundle(source, { format: "cjs", external: optionalPeersOf(program) }));
 
 const prepare = async (candidate: CandidateName, endpoint: string): Promise<void> => {
   await write(candidate, programs(candidate));

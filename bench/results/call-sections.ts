@@ -1,7 +1,7 @@
 import type { Standing } from "../calls/ratios.ts";
 import { callNames } from "../calls/calls.ts";
 import type { Report } from "../report.ts";
-import { shareCalls } from "../share/run.ts";
+import { shareCalls } from "../share/share-calls.ts";
 import { round, table } from "./markdown.ts";
 
 const at = (standings: readonly Standing[], concurrency: number): readonly Standing[] => standings.filter((standing) => standing.concurrency === concurrency);
@@ -42,7 +42,7 @@ ${perCall(at(calls, 32), "rate")}`;
 
 export const shareSection = ({ share }: Report): string => `## The library's own share
 
-µs of CPU a call with the service replaced by a canned answer. For the libraries over the SDK, the SDK is replaced with it (their figures leave out its marshalling, signing and HTTP); lib-dynamodb's own line is what building the commands costs. The hand-written client's covers everything from the call to signed bytes and from text back to rows.
+µs of CPU a call with the service replaced by a canned answer. For the libraries over the SDK, the SDK is replaced with it (their figures leave out its marshalling, signing and HTTP); lib-dynamodb's own line is what building the commands costs. edgetable's is measured above its transport. The hand-written client's covers everything from the call to signed bytes and from text back to rows.
 
 ${table(["client", ...shareCalls], share.map(({ candidate, cpu }) => [candidate, ...shareCalls.map((call) => cpu[call])]))}`;
 

@@ -6,7 +6,7 @@ const size = (value: Size | undefined): string => (value ? `${round(value.minifi
 
 export const bytesSection = ({ bytes }: Report): string => `## Bytes
 
-KB minified / gzip by esbuild for Node.
+KB minified / gzip by esbuild for Node. edgetable's eight calls include the schema library: zod, or for \`edgetable-mini\` zod/mini. The others bring their own. Its credential provider, an optional peer that is loaded only where the environment holds no keys, stays outside.
 
 ${table(
   ["client", "all that the library exports, SDK outside", "the eight calls, SDK outside", "the eight calls, SDK inside"],
@@ -15,7 +15,7 @@ ${table(
 
 export const coldStartSection = ({ coldStart }: Report): string => `## Cold start
 
-Milliseconds above an empty process; one bundled file with everything inside.
+Milliseconds above an empty process; one bundled file with everything inside, the schema library too (\`edgetable-mini\`: zod/mini in place of zod).
 
 ${table(
   ["client", "imported", "first GetItem answered", "CPU until then"],

@@ -5,9 +5,9 @@ import { randomFrom, shuffled } from "../measure/random.ts";
 import { median } from "../measure/statistics.ts";
 import { startWorker } from "../workers/parent.ts";
 import type { Worker } from "../workers/parent.ts";
+import { shareCalls } from "./share-calls.ts";
+import type { ShareCall } from "./share-calls.ts";
 
-export const shareCalls = ["put", "enrol", "get", "list", "update", "hydrate", "batchWrite"] as const;
-export type ShareCall = (typeof shareCalls)[number];
 
 export interface SharePlan {
   readonly candidates: readonly CandidateName[];
@@ -40,7 +40,7 @@ const enter = async (name: CandidateName, endpoint: string): Promise<Contestant>
 
 const measureRound = async (contestants: readonly Contestant[], count: number, random: () => number): Promise<void> => {
   for (const call of shareCalls) {
-    for (const { worker, cpu } of shuffled(contestants, random)) cpu[call].push(await worker.ask<number>({ kind: "measure", call, count }));
+    for (const { worker, cpu } of shuffled(contestants, random)) cpu[call].push((await worker.ask<number | undefined>({ kind: "measure", call, count })) ?? Number.NaN);
   }
 };
 

@@ -1,6 +1,6 @@
 import { Entity, Service } from "electrodb";
 import type { EntityConfiguration } from "electrodb";
-import type { Calls, Course, Place, Student } from "../calls.ts";
+import type { Calls, Course, Enrolment, Place, Student } from "../calls.ts";
 import { createDocumentClient } from "./document-client.ts";
 
 const studentOf = (configuration: EntityConfiguration) =>
@@ -93,7 +93,7 @@ export const connect = ({ endpoint, table, tap }: Place): Calls => {
   const client = createDocumentClient(endpoint, tap);
   const education = educationOf({ client, table });
   const { student, course, enrolment } = education.entities;
-  const coursesOf: Calls["coursesOf"] = async (studentId) => (await enrolment.query.byStudent({ studentId }).go()).data;
+  const coursesOf: Calls<Enrolment>["coursesOf"] = async (studentId) => (await enrolment.query.byStudent({ studentId }).go()).data;
   return {
     ...writesOf(education),
     coursesOf,

@@ -1,4 +1,4 @@
-import type { Calls, Place } from "../calls.ts";
+import type { Calls, Enrolment, Place } from "../calls.ts";
 import { connect as openConnection } from "./hand-written/connection.ts";
 import type { Connection } from "./hand-written/connection.ts";
 import { courseItem, courseKey, courseOf, edgeKey, enrolmentItem, enrolmentOf, studentItem, studentKey, studentOf } from "./hand-written/items.ts";
@@ -21,7 +21,7 @@ const writesOf = ({ send }: Connection, table: string): Pick<Calls, "putStudent"
   };
 };
 
-const readsOf = ({ send }: Connection, table: string): Pick<Calls, "getStudent" | "coursesOf" | "studentsOf"> => {
+const readsOf = ({ send }: Connection, table: string): Pick<Calls<Enrolment>, "getStudent" | "coursesOf" | "studentsOf"> => {
   const head = `{"TableName":${text(table)},`;
   const query = `${head}"KeyConditionExpression":"PK = :p AND begins_with(SK, :s)","ExpressionAttributeValues":{":s":{"S":"COURSE#"},":p":{"S":`;
   const indexQuery = `${head}"IndexName":"GSI1","KeyConditionExpression":"GSI1PK = :p AND begins_with(GSI1SK, :s)","ExpressionAttributeValues":{":s":{"S":"STUDENT#"},":p":{"S":`;

@@ -40,7 +40,7 @@ const writesOf = (client: DynamoDBDocumentClient, TableName: string): Pick<Calls
   };
 };
 
-const readsOf = (client: DynamoDBDocumentClient, TableName: string): Pick<Calls, "getStudent" | "coursesOf" | "studentsOf"> => ({
+const readsOf = (client: DynamoDBDocumentClient, TableName: string): Pick<Calls<Enrolment>, "getStudent" | "coursesOf" | "studentsOf"> => ({
   async getStudent(studentId) {
     const { Item } = await client.send(new GetCommand({ TableName, Key: studentKey(studentId) }));
     return Item as Student | undefined;

@@ -1,6 +1,6 @@
 import { Table } from "dynamodb-onetable";
 import type { Entity } from "dynamodb-onetable";
-import type { Calls, Course, Place, Student } from "../calls.ts";
+import type { Calls, Course, Enrolment, Place, Student } from "../calls.ts";
 import { createClient } from "./sdk-client.ts";
 
 const schema = {
@@ -83,7 +83,7 @@ const writesOf = (table: Table, { student, course, enrolment }: Models): Pick<Ca
 export const connect = (place: Place): Calls => {
   const table = tableOf(place);
   const models = modelsOf(table);
-  const coursesOf: Calls["coursesOf"] = (studentId) => models.enrolment.find({ studentId });
+  const coursesOf: Calls<Enrolment>["coursesOf"] = (studentId) => models.enrolment.find({ studentId });
   return {
     ...writesOf(table, models),
     coursesOf,

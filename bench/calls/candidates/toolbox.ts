@@ -18,7 +18,7 @@ import { Table } from "dynamodb-toolbox/table";
 import { BatchGetCommand, execute as executeBatchGet } from "dynamodb-toolbox/table/actions/batchGet";
 import { BatchWriteCommand, execute as executeBatchWrite } from "dynamodb-toolbox/table/actions/batchWrite";
 import { QueryCommand } from "dynamodb-toolbox/table/actions/query";
-import type { Calls, Course, Place } from "../calls.ts";
+import type { Calls, Course, Enrolment, Place } from "../calls.ts";
 import { createDocumentClient } from "./document-client.ts";
 
 const tableOf = (documentClient: DynamoDBDocumentClient, name: string) =>
@@ -109,7 +109,7 @@ const writesOf = ({ table, student, course, enrolment }: Model): Pick<Calls, "pu
   withdraw: (studentId, courseId) => enrolment.build(DeleteItemCommand).key({ studentId, courseId }).send(),
 });
 
-const readsOf = ({ table, student, enrolment }: Model): Pick<Calls, "getStudent" | "coursesOf" | "studentsOf"> => ({
+const readsOf = ({ table, student, enrolment }: Model): Pick<Calls<Enrolment>, "getStudent" | "coursesOf" | "studentsOf"> => ({
   getStudent: async (studentId) => (await student.build(GetItemCommand).key({ studentId }).send()).Item,
   async coursesOf(studentId) {
     const query = table.build(QueryCommand).query({ partition: `STUDENT#${studentId}`, range: { beginsWith: "COURSE#" } });

@@ -1,0 +1,12 @@
+import { startWorker } from "../workers/parent.ts";
+import type { PlanTime } from "./measure.ts";
+
+/** Times the planning of the eight calls in a process of its own. */
+export const runPlan = async (): Promise<readonly PlanTime[]> => {
+  const worker = startWorker("plan/worker", []);
+  try {
+    return await worker.ask<readonly PlanTime[]>({});
+  } finally {
+    await worker.end();
+  }
+};
