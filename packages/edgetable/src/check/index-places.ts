@@ -1,0 +1,51 @@
+import type { Template } from "../keys/template.ts";
+import { attributeNames } from "../schema/attribute-names.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Index, Shape } from "../schema/shape.ts";
+
+/** One kind of item in the table or in one of its indexes. */
+export interface IndexPlace {
+  readonly index: Index;
+  readonly shape: Shape;
+  readonly partition: Template;
+  /** Undefined for an index without a sort key. */
+  readonly sort: Template | undefined;
+}
+
+/** Every kind of item that is in an index, or in the table. */
+export const placesIn = (catalog: Catalog, index: Index): readonly IndexPlace[] =>
+  catalog.shapes.flatMap((shape) => {
+    const partition = shape.keys[index.partitionKey];
+    const sort = index.sortKey === undefined ? undefined : shape.keys[index.sortKey];
+    return partition && (index.sortKey === undefined || sort) ? [{ index, shape, partition, sort }] : [];
+  });
+
+/** The table and its indexes, as advice names them. */
+export const nameOf = (index: Index): string => (index.name === undefined ? "the table" : `the index "${index.name}"`);
+
+/** The definition behind a shape. */
+const definitionOf = (catalog: Catalog, shape: Shape) => ({ node: catalog.nodes, edge: catalog.edges, part: catalog.parts })[shape.kind][shape.definition]?.definition;
+
+/** Names of a shape's attributes, or none where its schema does not tell. */
+export const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {
+  const schema = definitionOf(catalog, shape)?.schema;
+  return ((schema && attributeNames(schema)) ?? []).filter((name) => shape.holds?.includes(name) !== false);
+};
+
+/** Whether the value at a path of the shape's row never changes while the item is there. */
+export const isFixed = (catalog: Catalog, shape: Shape, path: string): boolean => {
+  const [head = "", next] = path.split(".");
+  if (shape.kind === "edge" && next !== undefined && (head === "from" || head === "to")) {
+    const node = catalog.nodes[shape[head] ?? ""];
+    return node === undefined || node.idFields.includes(next) || node.definition.immutable?.includes(next) === true;
+  }
+  if (definitionOf(catalog, shape)?.immutable?.includes(head)) return true;
+  if (shape.kind === "edge") return catalog.edges[shape.definition]?.key.includes(head) === true;
+  const own = (shape.kind === "node" ? catalog.nodes : catalog.parts)[shape.definition]?.idFields ?? [];
+  return own.includes(head) || catalog.nodes[shape.from ?? ""]?.idFields.includes(head) === true;
+};
+
+/** The first of each kind, as a key tells them apart. */
+export const distinct = <Value>(values: readonly Value[], keyOf: (value: Value) => string): readonly Value[] => [
+  ...new Map(values.toReversed().map((value) => [keyOf(value), value])).values(),
+].toReversed();
