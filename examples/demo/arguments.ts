@@ -1,0 +1,60 @@
+import { parseArgs } from "node:util";
+import type { System } from "../system.ts";
+
+/** What the command line asks for. */
+export type Command =
+  | { readonly kind: "help" }
+  | { readonly kind: "misuse"; readonly message: string }
+  | { readonly kind: "run"; readonly systems: readonly System[]; readonly argument: string | undefined; readonly json: boolean };
+
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+};
+
+const FARTHEST = 3;
+
+const nearest = (name: string, known: readonly string[]): string | undefined => {
+  const [best] = known.map((one) => ({ one, far: distance(name.toLowerCase(), one) })).toSorted((a, b) => a.far - b.far);
+  return best && (best.far <= FARTHEST || best.one.startsWith(name.toLowerCase())) ? best.one : known.find((one) => one.startsWith(name.toLowerCase()));
+};
+
+const misuse = (message: string): Command => ({ kind: "misuse", message });
+
+const unknownSystem = (name: string, systems: readonly System[]): Command => {
+  const names = systems.map((system) => system.name);
+  const guess = nearest(name, names);
+  return misuse(`There is no system "${name}".${guess === undefined ? "" : ` Did you mean "${guess}"?`} The systems are ${names.join(", ")}.`);
+};
+
+const choose = (positionals: readonly string[], systems: readonly System[], json: boolean): Command => {
+  const [name, argument, ...rest] = positionals;
+  if (name === undefined) return { kind: "run", systems, argument: undefined, json };
+  const system = systems.find((one) => one.name === name);
+  if (!system) return unknownSystem(name, systems);
+  if (argument !== undefined && !system.argument) return misuse(`"${name}" takes nothing after it; there is "${argument}". Name one system, or none for all.`);
+  if (rest.length > 0) return misuse(`There is more than "${name}" takes: ${rest.join(" ")}.`);
+  return { kind: "run", systems: [system], argument, json };
+};
+
+/** Reads the command line. */
+export const readArguments = (given: readonly string[], systems: readonly System[]): Command => {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...given],
+      allowPositionals: true,
+      options: { json: { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
+    });
+    return values.help ? { kind: "help" } : choose(positionals, systems, values.json);
+  } catch (error) {
+    return misuse(error instanceof Error ? error.message : String(error));
+  }
+};

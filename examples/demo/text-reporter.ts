@@ -1,0 +1,87 @@
+import type { ExampleTable, System } from "../system.ts";
+import { answerSections, type Section } from "./answer-sections.ts";
+import type { Progress } from "./progress.ts";
+import type { LoadResult, PatternResult, RequestResult } from "./results.ts";
+import type { Reporter } from "./run-system.ts";
+import type { Terminal } from "./terminal.ts";
+import { tableLines, wrap } from "./text-table.ts";
+
+const MARGIN = 6;
+const indent = (lines: readonly string[], by = MARGIN): string => lines.map((line) => `${" ".repeat(by)}${line}\n`).join("");
+
+const count = (number: number, unit: string): string => `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
+const units = (number: number): string => number.toLocaleString("en", { maximumFractionDigits: 1 });
+const duration = (milliseconds: number): string => (milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`);
+
+const answerText = ({ colors, width }: Terminal, section: Section): string => {
+  const title = section.title === undefined ? [] : [colors.dim(section.title)];
+  if (section.columns.length === 0) return indent([...title, ...section.rows.map((row) => row.join(" "))]);
+  const [head = "", ...rows] = tableLines([section.columns, ...section.rows], { width: width - MARGIN, right: section.numeric });
+  return indent([...title, colors.dim(head), ...rows]);
+};
+
+const ARROW = "→ ";
+
+const requestText = ({ colors, width }: Terminal, request: RequestResult): string => {
+  const place = request.index === undefined ? "" : `${request.index}: `;
+  const lead = `${request.operation} `;
+  const [first = "", ...more] = wrap(`${place}${request.terms}`, width - MARGIN - ARROW.length - lead.length);
+  const hanging = " ".repeat(ARROW.length + lead.length);
+  return indent([`${colors.dim(ARROW)}${colors.cyan(request.operation)} ${first}`, ...more.map((line) => hanging + line)]);
+};
+
+const exampleText = (example: PatternResult["example"]): string =>
+  Object.entries(example)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} = ${Array.isArray(value) ? value.join(", ") : String(value)}`)
+    .join(", ");
+
+const figures = (pattern: PatternResult): string =>
+  [
+    pattern.name,
+    pattern.consistency === "strong" ? "strongly consistent" : "eventually consistent",
+    `${count(pattern.itemsRead, "item")} read`,
+    `${units(pattern.predictedUnits)} RCU predicted, ${units(pattern.consumedUnits)} consumed`,
+    duration(pattern.milliseconds),
+  ].join(" · ");
+
+const verdict = ({ colors }: Terminal, pattern: PatternResult): string => {
+  if (pattern.ok) return indent([`${colors.green("✓")} ${colors.dim(figures(pattern))}`]);
+  const why = pattern.error === undefined ? `expected ${JSON.stringify(pattern.expected)}` : pattern.error;
+  return indent([`${colors.red("✗")} ${colors.bold(pattern.name)}: ${why}`]);
+};
+
+const patternText = (terminal: Terminal, pattern: PatternResult, at: number): string => {
+  const { colors } = terminal;
+  const number = String(at + 1).padStart(4);
+  const answer = pattern.error === undefined ? answerSections(pattern.answer, pattern.expected).map((section) => answerText(terminal, section)) : [];
+  return [
+    `${colors.dim(number)}  ${colors.bold(pattern.question)}  ${colors.dim(exampleText(pattern.example))}\n`,
+    ...answer,
+    ...pattern.requests.map((request) => requestText(terminal, request)),
+    verdict(terminal, pattern),
+    "\n",
+  ].join("");
+};
+
+const systemText = ({ colors, width }: Terminal, { name, title, source }: System): string =>
+  [colors.dim("─".repeat(width)), `${colors.bold(colors.cyan(name))}  ${title}`, colors.dim(source), ""].map((line) => `${line}\n`).join("");
+
+const loadText = ({ colors }: Terminal, { table, variant }: ExampleTable, load: LoadResult): string => {
+  const name = variant === undefined ? `Table ${table}` : `Table ${table}, ${variant}`;
+  return `${name}${colors.dim(` · rows written in ${count(load.requests, "request")}, ${units(load.writeUnits)} WCU, ${duration(load.milliseconds)}`)}\n\n`;
+};
+
+/** Prints for people, pattern by pattern. */
+export const textReporter = (terminal: Terminal, progress: Progress): Reporter => {
+  const print = (text: string): void => {
+    progress.clear();
+    terminal.write(text);
+  };
+  return {
+    system: (system) => print(systemText(terminal, system)),
+    loading: (table, requests) => progress.show(`writing the rows of ${table.table}: ${count(requests, "request")}`),
+    loaded: (table, load) => print(loadText(terminal, table, load)),
+    pattern: (pattern, at) => print(patternText(terminal, pattern, at)),
+  };
+};

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sameAnswer } from "../demo/same-answer.ts";
+import type { ExampleTable } from "../system.ts";
+import { inOneOrder, openExampleLab, seedFile, withoutSeedFile, type ExampleLab, type PlainItem } from "./example-lab.ts";
+
+/** What an example's table is held against. */
+export interface Promised {
+  /** The seed's rows, in a file beside the checkout. */
+  readonly seed?: string;
+  /** The seed's rows, where they stand in the test. */
+  readonly items?: readonly PlainItem[];
+  /** Further tests, on the same table. */
+  readonly further?: (lab: () => ExampleLab) => void;
+}
+
+/** The suite that every example passes: its items, its requests, its answers, its predictions. */
+export const describeExample = (name: string, example: ExampleTable, { seed, items, further }: Promised): void => {
+  describe(name, () => {
+    let lab: ExampleLab;
+    beforeAll(async () => {
+      lab = await openExampleLab(example);
+    });
+    afterAll(() => lab.stop());
+
+    if (items) {
+      test("holds exactly the published items", async () => {
+        expect(inOneOrder(await lab.items())).toEqual(inOneOrder(items));
+      });
+    }
+    if (seed !== undefined) {
+      test(`holds exactly the items of ${seed}`, async (context) => {
+        const rows = seedFile(seed) ?? context.skip(withoutSeedFile(seed));
+        expect(inOneOrder(await lab.items())).toEqual(inOneOrder(JSON.parse(rows) as PlainItem[]));
+      });
+    }
+
+    test("answers every pattern by the expected requests, at the predicted price", async () => {
+      for (const pattern of lab.table.patterns) {
+        const { answer, requests, predictedUnits, consumedUnits } = await lab.ask(pattern);
+        expect.soft(requests, `requests of ${pattern.name}`).toEqual(pattern.expected.requests);
+        if (!sameAnswer(answer, pattern.expected)) expect.soft(answer, `answer of ${pattern.name}`).toEqual(pattern.expected.answer);
+        expect.soft(predictedUnits, `price of ${pattern.name}`).toBe(consumedUnits);
+      }
+    });
+
+    further?.(() => lab);
+  });
+};
