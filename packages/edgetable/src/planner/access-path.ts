@@ -60,6 +60,9 @@ export const sortPrefix = (template: Template, known: ReadonlySet<string>): Sort
 const samePart = (a: Template["parts"][number] | undefined, b: Template["parts"][number] | undefined): boolean =>
   a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
 
+const samePrefix = (a: SortPrefix, b: SortPrefix): boolean =>
+  a.complete === b.complete && a.next?.path === b.next?.path && JSON.stringify(a.template.parts) === JSON.stringify(b.template.parts);
+
 const commonText = (a: string, b: string): string => {
   let length = 0;
   while (length < a.length && a[length] === b[length]) length++;
@@ -69,7 +72,7 @@ const commonText = (a: string, b: string): string => {
 // Several shapes in one Query share the longest prefix that all of them have.
 const commonPrefix = (prefixes: readonly SortPrefix[]): SortPrefix | undefined => {
   const [first, ...rest] = prefixes;
-  if (!first || rest.every((other) => JSON.stringify(other) === JSON.stringify(first))) return first;
+  if (!first || rest.every((other) => samePrefix(first, other))) return first;
   const parts: Template["parts"][number][] = [];
   for (const [at, part] of first.template.parts.entries()) {
     const others = rest.map((other) => other.template.parts[at]);

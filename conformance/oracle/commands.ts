@@ -1,0 +1,65 @@
+import fc from "fast-check";
+
+/** One step of a history, in words of the graph; ids are small, so that steps meet. */
+export type Command =
+  | { readonly kind: "create" | "put"; readonly type: NodeType; readonly id: number; readonly name: string; readonly handle: number | undefined; readonly age: number | undefined }
+  | { readonly kind: "update"; readonly id: number; readonly name: string | undefined; readonly handle: number | undefined; readonly add: number | undefined }
+  | { readonly kind: "delete"; readonly type: NodeType; readonly id: number }
+  | { readonly kind: "link" | "relink" | "unlink"; readonly edge: EdgeName; readonly from: number; readonly to: number; readonly toTag: boolean; readonly text: string; readonly number: number; readonly role: string }
+  | {
+      readonly kind: "read";
+      readonly edge: EdgeName;
+      readonly direction: "out" | "in";
+      readonly id: number;
+      readonly tag: boolean;
+      readonly reverse: boolean;
+      readonly ordered: boolean;
+      readonly limit: number | undefined;
+      readonly where: Bound | undefined;
+      readonly want: "edges" | "entries" | "nodes" | "ids" | "count" | "pages" | "back";
+    };
+
+export type NodeType = "person" | "post" | "tag";
+export type EdgeName = "follows" | "friend" | "likes" | "worksOn" | "tagged" | "pins";
+
+/** A comparison of the attribute that edges of the type have. */
+export interface Bound {
+  readonly operator: "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "beginsWith" | "exists";
+  readonly text: string;
+  readonly number: number;
+  readonly other: number;
+}
+
+const nodeTypes: readonly NodeType[] = ["person", "post", "tag"];
+const edgeNames: readonly EdgeName[] = ["follows", "friend", "likes", "worksOn", "tagged", "pins"];
+
+const id = fc.nat({ max: 4 });
+const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
+// Values that sort near each other, with the characters that composite keys get wrong.
+const texts = ["a", "b", "ab", "a b", "a!", "aa", "é", "😀", "z", "\uffee", "2024-01", "2024-01-02"];
+const text = fc.constantFrom(...texts);
+const number = fc.constantFrom(-10, -1.5, -1, 0, 0.25, 1, 2, 10, 1e9);
+
+const node = fc.record({ kind: fc.constantFrom("create", "put"), type: fc.constantFrom(...nodeTypes), id, name: text, handle: optional(fc.nat({ max: 2 })), age: optional(number) });
+const update = fc.record({ kind: fc.constant("update" as const), id, name: optional(text), handle: optional(fc.nat({ max: 2 })), add: optional(fc.integer({ min: -3, max: 3 })) });
+const remove = fc.record({ kind: fc.constant("delete" as const), type: fc.constantFrom(...nodeTypes), id });
+const edge = fc.record({ kind: fc.constantFrom("link", "link", "link", "relink", "unlink"), edge: fc.constantFrom(...edgeNames), from: id, to: id, toTag: fc.boolean(), text, number, role: fc.constantFrom("x", "y", "x y") });
+const bound = fc.record({ operator: fc.constantFrom("eq", "ne", "lt", "lte", "gt", "gte", "between", "beginsWith", "exists"), text, number, other: number });
+const read = fc.record({
+  kind: fc.constant("read" as const),
+  edge: fc.constantFrom(...edgeNames),
+  direction: fc.constantFrom("out", "in"),
+  id,
+  tag: fc.boolean(),
+  reverse: fc.boolean(),
+  ordered: fc.boolean(),
+  limit: optional(fc.integer({ min: 1, max: 4 })),
+  where: optional(bound),
+  want: fc.constantFrom("edges", "entries", "nodes", "ids", "count", "pages", "back"),
+});
+
+/** Histories that first make some nodes, so that links find ends. */
+export const histories: fc.Arbitrary<readonly Command[]> = fc.array(
+  fc.oneof({ weight: 4, arbitrary: node }, { weight: 1, arbitrary: update }, { weight: 1, arbitrary: remove }, { weight: 6, arbitrary: edge }, { weight: 6, arbitrary: read }),
+  { minLength: 10, maxLength: 60, size: "max" },
+) as fc.Arbitrary<readonly Command[]>;

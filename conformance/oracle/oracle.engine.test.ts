@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { histories } from "./commands.ts";
+import { adopted, social } from "./model.ts";
+import { regressions } from "./regressions.ts";
+import { runHistory, type Subject } from "./run-history.ts";
+
+const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
+const runs = Number(process.env["EDGETABLE_RUNS"] ?? 40);
+
+const ruleNames = ["push-conditions-into-keys", "filter-on-server", "count-on-server", "use-embedded-node"];
+const variants: readonly (readonly [string, readonly string[]])[] = [
+  ["with every rule", []],
+  ["with no rule", ruleNames],
+  ...ruleNames.map((name) => [`without ${name}`, [name]] as const),
+];
+
+const layouts = [
+  // Ids with characters below the delimiter, which only escaped keys can order.
+  { name: "own layout", layout: undefined, ids: ["a", "a b", "ab", "b!", "é#"], exactOrder: true },
+  { name: "adopted layout", layout: adopted, ids: ["a", "b", "ab", "ba", "é"], exactOrder: false },
+] as const;
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+let scopes = 0;
+const nextScope = (): string => `${(scopes++).toString(36)}-`;
+
+describe.each(layouts)("the library answers as the naive graph does, $name", ({ layout, ids, exactOrder }) => {
+  describe.each(variants)("%s", (_, rulesOff) => {
+    let subject: Omit<Subject, "scope">;
+    beforeAll(async () => {
+      const table = engine.freshTableName("oracle");
+      const db = social(table, layout).connect({ transport: engine.transport, cursorSecret: "oracle", rulesOff });
+      await db.table.create();
+      subject = { db, ids, exactOrder };
+    });
+
+    test.each(regressions.map((history, at) => [at, history] as const))("shrunk failure %i", async (_at, history) => {
+      await runHistory({ ...subject, scope: nextScope() }, history);
+    });
+
+    test(`random histories (seed ${seed})`, { timeout: 120_000 }, async () => {
+      const property = fc.asyncProperty(histories, async (history) => {
+        await runHistory({ ...subject, scope: nextScope() }, history);
+      });
+      await fc.assert(property, { seed, numRuns: runs });
+    });
+  });
+});

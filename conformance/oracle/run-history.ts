@@ -1,0 +1,294 @@
+import { expect } from "vitest";
+import type { Bound, Command, EdgeName, NodeType } from "./commands.ts";
+import { compareValues, NaiveGraph, type NaiveEdge, type NaiveEnd, type Row } from "./naive-graph.ts";
+import type { Social } from "./model.ts";
+
+type Db = ReturnType<Social["connect"]>;
+
+/** What a history runs on. */
+export interface Subject {
+  readonly db: Db;
+  /** Keeps the ids of one history apart from those of another in the same table. */
+  readonly scope: string;
+  /** Ids, by the small numbers of the commands. */
+  readonly ids: readonly string[];
+  /** Whether the layout's keys sort exactly as values; else answers are compared as sets. */
+  readonly exactOrder: boolean;
+}
+
+interface Ends {
+  readonly from: NodeType;
+  readonly to: readonly NodeType[];
+  readonly attribute: string;
+  readonly numeric: boolean;
+}
+
+const ends: Readonly<Record<EdgeName, Ends>> = {
+  follows: { from: "person", to: ["person"], attribute: "since", numeric: false },
+  friend: { from: "person", to: ["person"], attribute: "note", numeric: false },
+  likes: { from: "person", to: ["post", "tag"], attribute: "rank", numeric: true },
+  worksOn: { from: "person", to: ["post"], attribute: "hours", numeric: true },
+  tagged: { from: "post", to: ["tag"], attribute: "by", numeric: false },
+  pins: { from: "person", to: ["post"], attribute: "at", numeric: false },
+};
+
+const naiveTypes = { follows: { orderBy: "since" }, friend: { symmetric: true }, likes: { orderBy: "rank" }, worksOn: {}, tagged: {}, pins: { mostFrom: 2 } };
+
+const clean = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
+
+// The surface is typed by the model; a history picks its members at run time.
+type Loose = Readonly<Record<string, (...values: readonly unknown[]) => never>>;
+const member = (db: Db, name: string): Loose & ((id: Row) => Loose) => (db as unknown as Readonly<Record<string, never>>)[name] as never;
+
+class History {
+  readonly #subject: Subject;
+  readonly #naive = new NaiveGraph(naiveTypes);
+
+  constructor(subject: Subject) {
+    this.#subject = subject;
+  }
+
+  #end(type: NodeType, id: number): NaiveEnd {
+    return { type, id: `${this.#subject.scope}${this.#subject.ids[id]}` };
+  }
+
+  #id(end: NaiveEnd): Row {
+    return { [`${end.type}Id`]: end.id };
+  }
+
+  #ref(edge: EdgeName, end: NaiveEnd): Row {
+    return edge === "likes" ? { type: end.type, ...this.#id(end) } : this.#id(end);
+  }
+
+  #handle(handle: number | undefined): string | undefined {
+    return handle === undefined ? undefined : `${this.#subject.scope}@${handle}`;
+  }
+
+  #edgeRow(one: NaiveEdge): Row {
+    return clean({ from: this.#ref(one.edge as EdgeName, one.from), to: this.#ref(one.edge as EdgeName, one.to), ...one.attributes });
+  }
+
+  async step(command: Command): Promise<void> {
+    switch (command.kind) {
+      case "create":
+      case "put":
+        return this.#write(command);
+      case "update":
+        return this.#update(command);
+      case "delete":
+        return this.#delete(command);
+      case "read":
+        return this.#read(command);
+      default:
+        return this.#edge(command);
+    }
+  }
+
+  async #write(command: Extract<Command, { kind: "create" | "put" }>): Promise<void> {
+    const end = this.#end(command.type, command.id);
+    const person = { name: command.name, handle: this.#handle(command.handle), age: command.age };
+    const own = command.type === "person" ? person : command.type === "post" ? { title: command.name } : { name: command.name };
+    const row = clean({ ...this.#id(end), ...own });
+    const taken = command.type === "person" && this.#naive.handleTaken(person.handle, end.id);
+    const allowed = !taken && (command.kind === "put" || this.#naive.node(end) === undefined);
+    const outcome: { readonly ok: boolean } = await member(this.#subject.db, command.type)[command.kind]?.(row) as never;
+    expect(outcome.ok, `${command.kind} ${command.type}`).toBe(allowed);
+    if (allowed) this.#naive.putNode({ ...end, row });
+  }
+
+  async #update(command: Extract<Command, { kind: "update" }>): Promise<void> {
+    const end = this.#end("person", command.id);
+    const before = this.#naive.node(end);
+    const handle = this.#handle(command.handle);
+    const set = clean({ name: command.name, handle });
+    if (Object.keys(set).length === 0 && command.add === undefined) return;
+    const allowed = before !== undefined && !this.#naive.handleTaken(handle, end.id);
+    const outcome = await this.#subject.db.person.update(this.#id(end) as { personId: string }, { set, ...(command.add === undefined ? {} : { add: { age: command.add } }) });
+    expect(outcome.ok, "update person").toBe(allowed);
+    if (!allowed) return;
+    const age = command.add === undefined ? before.row["age"] : ((before.row["age"] as number | undefined) ?? 0) + command.add;
+    this.#naive.putNode({ ...end, row: clean({ ...before.row, ...set, age }) });
+  }
+
+  async #delete(command: Extract<Command, { kind: "delete" }>): Promise<void> {
+    const end = this.#end(command.type, command.id);
+    const allowed = this.#naive.node(end) !== undefined;
+    const outcome: { readonly ok: boolean } = await member(this.#subject.db, command.type)["delete"]?.(this.#id(end)) as never;
+    expect(outcome.ok, `delete ${command.type}`).toBe(allowed);
+    this.#naive.deleteNode(end);
+  }
+
+  #edgeOf(command: Extract<Command, { kind: "link" | "relink" | "unlink" }>): NaiveEdge {
+    const { from, to, attribute, numeric } = ends[command.edge];
+    const target = to[command.toTag ? to.length - 1 : 0] ?? "post";
+    const value = numeric ? command.number : command.text;
+    const role = command.edge === "worksOn" ? command.role : "";
+    const attributes = { [attribute]: value, ...(role === "" ? {} : { role }) };
+    return { edge: command.edge, from: this.#end(from, command.from), to: this.#end(target, command.to), key: role, attributes };
+  }
+
+  async #edge(command: Extract<Command, { kind: "link" | "relink" | "unlink" }>): Promise<void> {
+    const edge = this.#edgeOf(command);
+    const before = this.#naive.edge(edge);
+    const api = member(this.#subject.db, command.edge);
+    const from = this.#ref(command.edge, edge.from);
+    const to = this.#ref(command.edge, edge.to);
+    const key = edge.key === "" ? undefined : { role: edge.key };
+    const { role: _role, ...changes } = edge.attributes;
+    if (command.kind === "link") {
+      const both = this.#naive.node(edge.from) !== undefined && this.#naive.node(edge.to) !== undefined;
+      const full = command.edge === "pins" && this.#naive.degree("pins", edge.from) >= 2;
+      const outcome: { readonly ok: boolean } = await api["link"]?.(from, to, edge.attributes) as never;
+      expect(outcome.ok, `link ${command.edge}`).toBe(before === undefined && both && !full);
+      if (outcome.ok) this.#naive.putEdge(edge);
+      return;
+    }
+    const outcome: { readonly ok: boolean } = await (command.kind === "relink" ? api["relink"]?.(from, to, changes, key ? { key } : {}) : api["unlink"]?.(from, to, key)) as never;
+    expect(outcome.ok, `${command.kind} ${command.edge}`).toBe(before !== undefined);
+    if (!before) return;
+    if (command.kind === "unlink") this.#naive.deleteEdge(before);
+    else this.#naive.putEdge({ ...before, attributes: { ...before.attributes, ...changes } });
+  }
+
+  #holds(edge: EdgeName, bound: Bound, one: NaiveEdge): boolean {
+    const { attribute, numeric } = ends[edge];
+    const value = one.attributes[attribute];
+    const operand = numeric ? bound.number : bound.text;
+    const order = value === undefined ? undefined : compareValues(value, operand);
+    switch (bound.operator) {
+      case "eq":
+        return order === 0;
+      case "ne":
+        return order !== 0;
+      case "lt":
+        return order !== undefined && order < 0;
+      case "lte":
+        return order !== undefined && order <= 0;
+      case "gt":
+        return order !== undefined && order > 0;
+      case "gte":
+        return order !== undefined && order >= 0;
+      case "between":
+        return value !== undefined && order !== undefined && order >= 0 && compareValues(value, this.#upper(edge, bound)) <= 0;
+      case "beginsWith":
+        return typeof value === "string" && value.startsWith(bound.text);
+      case "exists":
+        return value !== undefined;
+    }
+  }
+
+  #upper(edge: EdgeName, bound: Bound): unknown {
+    return ends[edge].numeric ? bound.other : `${bound.text}~`;
+  }
+
+  #where(edge: EdgeName, bound: Bound): Row {
+    const { attribute, numeric } = ends[edge];
+    const operand = numeric ? bound.number : bound.text;
+    if (bound.operator === "between") return { [attribute]: { between: [operand, this.#upper(edge, bound)] } };
+    return { [attribute]: { [bound.operator]: bound.operator === "exists" ? true : operand } };
+  }
+
+  async #read(command: Extract<Command, { kind: "read" }>): Promise<void> {
+    const { edge, direction } = command;
+    const { from, to, numeric } = ends[edge];
+    const type = direction === "out" ? from : (to[command.tag ? to.length - 1 : 0] ?? "post");
+    const at = this.#end(type, command.id);
+    const bound = command.where && !(numeric && command.where.operator === "beginsWith") && !(command.where.operator === "between" && numeric && command.where.other < command.where.number) ? command.where : undefined;
+    const limit = this.#subject.exactOrder && command.want !== "count" ? command.limit : undefined;
+    let expected = this.#naive.neighbours(edge, at, direction, command.ordered).filter((one) => !bound || this.#holds(edge, bound, one));
+    if (command.reverse) expected = expected.toReversed();
+    if (limit !== undefined && command.want !== "pages" && command.want !== "back") expected = expected.slice(0, limit);
+    let query = (member(this.#subject.db, type)(this.#id(at))[direction] as (edge: string) => Query)(edge);
+    if (!command.ordered) query = query.unordered();
+    if (command.reverse) query = query.reverse();
+    if (bound) query = query.where(this.#where(edge, bound));
+    const limited = limit === undefined ? query : query.limit(limit);
+    await this.#compare(command, { query: command.want === "pages" || command.want === "back" ? query : limited, expected });
+  }
+
+  #far(command: Extract<Command, { kind: "read" }>, one: NaiveEdge): NaiveEnd {
+    return command.direction === "out" || command.edge === "friend" ? one.to : one.from;
+  }
+
+  #same(actual: readonly unknown[], expected: readonly unknown[], label: string): void {
+    const text = (list: readonly unknown[]): readonly string[] => list.map((one) => JSON.stringify(one, Object.keys(flatten(one)).toSorted()));
+    if (this.#subject.exactOrder) expect(actual, label).toEqual(expected);
+    else expect(text(actual).toSorted(), label).toEqual(text(expected).toSorted());
+  }
+
+  async #compare(command: Extract<Command, { kind: "read" }>, { query, expected }: { readonly query: Query; readonly expected: readonly NaiveEdge[] }): Promise<void> {
+    const label = JSON.stringify(command);
+    const rows = expected.map((one) => this.#edgeRow(one));
+    const nodeOf = (one: NaiveEdge): Row | undefined => this.#naive.node(this.#far(command, one))?.row;
+    switch (command.want) {
+      case "edges":
+        return this.#same(await query.edges(), rows, label);
+      case "ids":
+        return this.#same(await query.ids(), expected.map((one) => this.#ref(command.edge, this.#far(command, one))), label);
+      case "count":
+        return expect(await query.count(), label).toBe(expected.length);
+      case "nodes":
+        return this.#same(await query.nodes(), expected.flatMap((one) => nodeOf(one) ?? []), label);
+      case "entries":
+        return this.#same(await query.entries(), expected.map((one, at) => ({ edge: rows[at], node: nodeOf(one) })), label);
+      default:
+        return this.#comparePages(command, query, rows);
+    }
+  }
+
+  async #comparePages(command: Extract<Command, { kind: "read" }>, query: Query, rows: readonly Row[]): Promise<void> {
+    const limit = command.limit ?? 2;
+    const pages: Page[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await query.page({ limit, cursor });
+      pages.push(page);
+      if (page.next !== undefined) expect(page.items.length, "a page that has a next one is full").toBe(limit);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    const label = JSON.stringify(command);
+    this.#same(pages.flatMap((page) => page.items), rows, label);
+    const last = pages.at(-1);
+    if (command.want !== "back" || !this.#subject.exactOrder || last?.previous === undefined) return;
+    const before = rows.length - last.items.length;
+    const previous = await query.page({ limit, cursor: last.previous });
+    this.#same(previous.items, rows.slice(Math.max(0, before - limit), before), `${label} backwards`);
+  }
+}
+
+const flatten = (value: unknown): Row => {
+  const names: Record<string, unknown> = {};
+  const visit = (one: unknown): void => {
+    if (typeof one !== "object" || one === null) return;
+    for (const [name, inner] of Object.entries(one)) {
+      names[name] = true;
+      visit(inner);
+    }
+  };
+  visit(value);
+  return names;
+};
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly next: string | undefined;
+  readonly previous: string | undefined;
+}
+interface Query {
+  unordered(): Query;
+  reverse(): Query;
+  where(filter: Row): Query;
+  limit(most: number): Query;
+  edges(): Promise<readonly unknown[]>;
+  ids(): Promise<readonly unknown[]>;
+  nodes(): Promise<readonly unknown[]>;
+  entries(): Promise<readonly unknown[]>;
+  count(): Promise<number>;
+  page(options: { readonly limit: number; readonly cursor: string | undefined }): Promise<Page>;
+}
+
+/** Runs a history on the library and on the reference, and compares every answer. */
+export const runHistory = async (subject: Subject, commands: readonly Command[]): Promise<void> => {
+  const history = new History(subject);
+  for (const command of commands) await history.step(command);
+};
