@@ -1,13 +1,18 @@
-import { startDynamoDBLocal } from "./dynamodb-local/start.ts";
+import { startDynamoDBLocal, type DynamoDBLocal } from "./dynamodb-local/start.ts";
 import { testEngineName } from "./open-engine.ts";
+
+let shared: DynamoDBLocal | undefined;
 
 /**
  * Vitest's global setup: one DynamoDB Local for all test files, where that is the engine to test.
- * Workers see it as EDGETABLE_TEST_ENDPOINT. Gives the teardown.
+ * Workers see it as EDGETABLE_TEST_ENDPOINT.
  */
-export default async (): Promise<(() => Promise<void>) | undefined> => {
-  if (testEngineName() !== "dynamodb-local" || process.env["EDGETABLE_TEST_ENDPOINT"] !== undefined) return undefined;
-  const engine = await startDynamoDBLocal();
-  process.env["EDGETABLE_TEST_ENDPOINT"] = engine.endpoint;
-  return () => engine.stop();
+export const setup = async (): Promise<void> => {
+  if (testEngineName() !== "dynamodb-local" || process.env["EDGETABLE_TEST_ENDPOINT"] !== undefined) return;
+  shared = await startDynamoDBLocal();
+  process.env["EDGETABLE_TEST_ENDPOINT"] = shared.endpoint;
+};
+
+export const teardown = async (): Promise<void> => {
+  await shared?.stop();
 };

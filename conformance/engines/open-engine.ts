@@ -11,7 +11,7 @@ export interface TestEngine {
   readonly endpoint: string;
   readonly transport: Transport;
   /** A table name that no other test uses, on any engine, in any process. */
-  freshTableName(label?: string): string;
+  readonly freshTableName: (label?: string) => string;
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ const openDynoxide = async (): Promise<TestEngine> => {
 /** The one that the global setup started and all test files share, or one of its own. */
 const openDynamoDBLocal = async (shared: string | undefined): Promise<TestEngine> => {
   const own = shared === undefined ? await startDynamoDBLocal() : undefined;
-  const endpoint = own?.endpoint ?? (shared as string);
+  const endpoint = own?.endpoint ?? shared ?? "";
   const transport = createLeanTransport({ endpoint, requestTimeout: 30_000 });
   const close = async (): Promise<void> => {
     await transport.close();

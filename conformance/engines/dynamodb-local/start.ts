@@ -14,8 +14,8 @@ export interface DynamoDBLocal {
 
 const startTimeout = 60_000;
 
-// 5.8 GB without a limit after an index build (ENGINES.md).
-const javaArguments = ({ jars, classes }: Installation): readonly string[] => [
+/** What `java` is given to run the launcher; without a limit it took 5.8 GB to build an index (ENGINES.md). */
+export const javaArguments = ({ jars, classes }: Installation): readonly string[] => [
   "-Xmx1g",
   "-XX:TieredStopAtLevel=1",
   `-Dsqlite4java.library.path=${jars}`,

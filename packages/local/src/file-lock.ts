@@ -29,8 +29,9 @@ interface Owner {
 
 // A starting engine has no port yet; a start that takes longer than this has died.
 const longestStart = 60_000;
-// How long the watchdog may take to end the engine of a parent that was just killed.
-const patience = 2_000;
+// How long an owner that still lives may take to go: the watchdog of a parent that was just killed
+// needs some milliseconds, on a busy machine more.
+const patience = 1_000;
 
 let uses = 0;
 const unused = (path: string): string => `${path}.${process.pid}-${++uses}`;
@@ -80,9 +81,9 @@ const removeStale = async (path: string, stale: string): Promise<void> => {
   await rm(aside, { force: true });
 };
 
-const inUse = (file: string, path: string, owner: Owner | undefined): EdgetableError => {
-  const engine = owner?.engine;
-  const by = engine === undefined ? `process ${owner?.parent ?? "unknown"}, which is starting an engine on it` : `engine ${engine.pid} at http://127.0.0.1:${engine.port}`;
+const inUse = (file: string, path: string, owner: Owner): EdgetableError => {
+  const { engine, parent } = owner;
+  const by = engine === undefined ? `process ${parent}, which is starting an engine on it` : `engine ${engine.pid} at http://127.0.0.1:${engine.port}`;
   return new EdgetableError("local.engineFailed", `${file} is in use by ${by}. Use that endpoint, stop it, or choose another file; if you are sure that nothing uses it, delete ${path}.`, { details: { file, lock: path, owner } });
 };
 
@@ -101,6 +102,17 @@ const handle = (path: string, first: Owner): FileLock => {
   };
 };
 
+/** Waits for the owner of the lock to go, and takes the lock away once it is stale. */
+const makeWay = async (file: string, path: string, since: number): Promise<void> => {
+  const text = await read(path);
+  const owner = parse(text ?? "");
+  const late = Date.now() - since > patience;
+  if (owner !== undefined && late && (await isHeld(owner))) throw inUse(file, path, owner);
+  // Unreadable: its owner is between creating and writing it, or died there.
+  if (text !== undefined && (owner === undefined ? late : !(await isHeld(owner)))) await removeStale(path, text);
+  else await sleep(20);
+};
+
 /**
  * Takes the lock of a database file, making the folder when it is missing.
  *
@@ -110,16 +122,9 @@ export const lockFile = async (file: string): Promise<FileLock> => {
   const path = `${resolve(file)}.lock`;
   const mine: Owner = { parent: process.pid, since: Date.now() };
   await mkdir(dirname(path), { recursive: true }).catch(() => undefined);
-  for (;;) {
+  while (Date.now() - mine.since < 4 * patience) {
     if (await create(path, JSON.stringify(mine))) return handle(path, mine);
-    const text = await read(path);
-    if (text === undefined) continue;
-    const owner = parse(text);
-    const waited = Date.now() - mine.since;
-    // Unreadable: its owner is between creating and writing it, or died there.
-    if (owner === undefined ? waited < patience : await isHeld(owner)) {
-      if (owner !== undefined && (isAlive(owner.parent) || waited > patience)) throw inUse(file, path, owner);
-      await sleep(20);
-    } else await removeStale(path, text);
+    await makeWay(file, path, mine.since);
   }
+  throw new EdgetableError("local.engineFailed", `The lock ${path} can be neither read nor replaced: see what is there, and delete it when no engine uses ${file}.`, { details: { file, lock: path } });
 };

@@ -21,7 +21,7 @@ const refuseMultibyte = (operation: string, input: object): void => {
   for (const carrier of carriers(input)) {
     for (const name of expressions) {
       const text: unknown = (carrier as Readonly<Record<string, unknown>>)[name];
-      const found = typeof text === "string" ? /[^\u0000-\u007f]/u.exec(text) : null;
+      const found = typeof text === "string" ? /\P{ASCII}/u.exec(text) : null;
       if (!found) continue;
       throw new EdgetableError("execute.rejected", `${operation}: ${name} contains ${JSON.stringify(found[0])} at position ${found.index}: names and values outside ASCII go into an expression through placeholders (#name, :value).`, {
         details: { fault: "ValidationException", status: 400, expression: text, ambiguous: false },

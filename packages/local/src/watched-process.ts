@@ -85,6 +85,8 @@ export const startWatched = (path: string, args: readonly string[]): WatchedProc
       child.ref();
       child.kill(signal);
     },
-    unref: () => handles.forEach((handle) => handle?.unref()),
+    unref: () => {
+      for (const handle of handles) handle?.unref();
+    },
   };
 };

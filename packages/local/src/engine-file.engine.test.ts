@@ -1,0 +1,161 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { createLocalTransport, startEngine, type LocalEngine } from "./index.ts";
+import type { Transport } from "edgetable";
+
+const root = mkdtempSync(join(tmpdir(), "edgetable-file-"));
+afterAll(() => rmSync(root, { recursive: true }));
+let file: string;
+beforeEach(() => {
+  file = join(mkdtempSync(join(root, "db-")), "dev.db");
+});
+
+const failed = (message: string | RegExp): object => ({ code: "local.engineFailed", message: expect.stringMatching(message) as string });
+
+const createTable = (transport: Transport): Promise<unknown> =>
+  transport.send("CreateTable", { TableName: "Things", AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }], KeySchema: [{ AttributeName: "id", KeyType: "HASH" }], BillingMode: "PAY_PER_REQUEST" });
+
+const put = (transport: Transport, id: number, filling = ""): Promise<unknown> => transport.send("PutItem", { TableName: "Things", Item: { id: { S: String(id) }, filling: { S: filling } } });
+
+const count = async (engine: LocalEngine): Promise<number> => {
+  const transport = createLocalTransport(engine);
+  const { Count } = await transport.send("Scan", { TableName: "Things", Select: "COUNT" } as never);
+  await transport.close();
+  return Count ?? 0;
+};
+
+/** Eight writers until the engine is killed under them; gives how many writes were acknowledged. */
+const writeUntilKilled = async (engine: LocalEngine): Promise<number> => {
+  const transport = createLocalTransport(engine);
+  await createTable(transport);
+  let acknowledged = 0;
+  const writer = async (offset: number): Promise<void> => {
+    for (let id = offset; ; id += 8) {
+      await put(transport, id);
+      if (++acknowledged === 400) process.kill(engine.pid, "SIGKILL");
+    }
+  };
+  await Promise.allSettled(Array.from({ length: 8 }, (_, offset) => writer(offset)));
+  await transport.close();
+  await engine.stop();
+  return acknowledged;
+};
+
+describe("an engine on a file", () => {
+  test("keeps its data over a stop, in a folder that it makes", async () => {
+    file = join(root, "new", "folder", "dev.db");
+    const first = await startEngine({ file });
+    const transport = createLocalTransport(first);
+    await createTable(transport);
+    await put(transport, 1);
+    await first.stop();
+    await transport.close();
+    const second = await startEngine({ file });
+    expect(await count(second)).toBe(1);
+    await second.stop();
+    expect(existsSync(`${file}.lock`)).toBe(false);
+  });
+
+  test("loses no acknowledged write to a kill -9 of the engine", async () => {
+    const acknowledged = await writeUntilKilled(await startEngine({ file }));
+    expect(acknowledged).toBeGreaterThanOrEqual(400);
+    const engine = await startEngine({ file });
+    expect(await count(engine)).toBeGreaterThanOrEqual(acknowledged);
+    await engine.stop();
+  });
+
+  test("refuses a file that is no database, and leaves it as it was", async () => {
+    writeFileSync(file, "my only copy of the thesis");
+    await expect(startEngine({ file })).rejects.toMatchObject(failed("not a valid SQLite database"));
+    expect(readFileSync(file, "utf8")).toBe("my only copy of the thesis");
+    expect(existsSync(`${file}.lock`)).toBe(false);
+  });
+
+  test("refuses a folder, and a place that cannot be written to", async () => {
+    mkdirSync(file);
+    await expect(startEngine({ file })).rejects.toMatchObject(failed("unable to open database file"));
+    await expect(startEngine({ file: "/dev/null/dev.db" })).rejects.toMatchObject(failed(/lock \/dev\/null\/dev\.db\.lock cannot be written/));
+  });
+});
+
+describe("two engines on one file", () => {
+  test("the second is refused and told where the first answers", async () => {
+    const first = await startEngine({ file });
+    await expect(startEngine({ file })).rejects.toMatchObject(failed(`${file} is in use by engine ${first.pid} at ${first.endpoint}`));
+    await first.stop();
+    await (await startEngine({ file })).stop();
+  });
+
+  test("of eight at once one wins, on a fresh file and on a stale lock", async () => {
+    for (const stale of [undefined, JSON.stringify({ parent: 2 ** 22 + 1, since: 1, engine: { pid: 2 ** 22 + 2, port: 1 } })]) {
+      if (stale !== undefined) writeFileSync(`${file}.lock`, stale);
+      const results = await Promise.allSettled(Array.from({ length: 8 }, () => startEngine({ file })));
+      const won = results.filter((result) => result.status === "fulfilled");
+      expect(won).toHaveLength(1);
+      expect(results.filter((result) => result.status === "rejected").every(({ reason }) => /is in use by/.test(String(reason)))).toBe(true);
+      await won[0]?.value.stop();
+    }
+  });
+
+  test("the lock of a killed engine, of a pid used again, and half a lock are stale", async () => {
+    const killed = await startEngine({ file });
+    const left = readFileSync(`${file}.lock`, "utf8");
+    process.kill(killed.pid, "SIGKILL");
+    await killed.stop();
+    const locks = [left, JSON.stringify({ parent: 1, since: 1 }), JSON.stringify({ parent: process.pid, since: 1, engine: { pid: process.pid, port: 1 } })];
+    for (const text of locks) {
+      writeFileSync(`${file}.lock`, text);
+      await (await startEngine({ file })).stop();
+    }
+    writeFileSync(`${file}.lock`, '{"parent":');
+    await (await startEngine({ file })).stop();
+  });
+});
+
+test("a lock that can be neither read nor replaced is an error, not a wait without end", async () => {
+  mkdirSync(`${file}.lock`);
+  await expect(startEngine({ file })).rejects.toMatchObject(failed("can be neither read nor replaced"));
+});
+
+const mountSmallDisk = (folder: string): boolean => {
+  mkdirSync(folder);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const disk = join(root, "disk");
+const mounted = mountSmallDisk(disk);
+afterAll(() => {
+  if (mounted) execFileSync("umount", ["-l", disk]);
+});
+
+describe.skipIf(!mounted)("a full disk (skipped where this user cannot mount one)", () => {
+  test("a write is refused as an error, nothing acknowledged is lost, and the engine goes on", async () => {
+    file = join(disk, "dev.db");
+    const engine = await startEngine({ file });
+    const transport = createLocalTransport(engine);
+    await createTable(transport);
+    let acknowledged = 0;
+    const fill = async (): Promise<void> => {
+      for (; acknowledged < 1_000; acknowledged++) await put(transport, acknowledged, "x".repeat(20_000));
+    };
+    await expect(fill()).rejects.toMatchObject({ code: "execute.unavailable", retryable: true });
+    expect(acknowledged).toBeGreaterThan(5);
+    expect(await count(engine)).toBe(acknowledged);
+    await transport.close();
+    await engine.stop();
+  });
+
+  test("a start says so", async () => {
+    file = join(disk, "other.db");
+    execFileSync("sh", ["-c", `cat /dev/zero > ${join(disk, "filling")} || true`], { stdio: "ignore" });
+    await expect(startEngine({ file })).rejects.toMatchObject(failed(/no space left|disk is full/i));
+  });
+});
