@@ -32,6 +32,10 @@ export interface CheckedPattern {
   readonly explanation: {
     readonly requests: readonly { readonly operation: string; readonly times?: number; readonly after?: string }[];
     readonly cost: { readonly requests: number };
+    readonly plan?: {
+      readonly sources: readonly { readonly kind: string; readonly index?: string | undefined }[];
+      readonly hydrate?: { readonly nodes: readonly string[]; readonly by: string } | undefined;
+    };
   };
 }
 

@@ -15,13 +15,13 @@ test.each(Object.entries({ ...adoptedModels, defaults }))("%s has no findings", 
 
 type Loose = Readonly<Record<string, unknown>>;
 const text = z.string();
-const user = (more: Loose = {}): never => node({ key: "USER#{id}", schema: z.object({ id: text, name: text }), ...more } as never) as never;
-const team = (more: Loose = {}): never => node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text, owner: text }), ...more } as never) as never;
-const link = (more: Loose = {}): never => edge({ from: "user", to: "team", schema: z.object({ role: text, at: text }), ...more } as never) as never;
-const item = (more: Loose = {}): never => part({ of: "team", key: "ITEM#{n:4}", schema: z.object({ n: z.int(), note: text }), ...more } as never) as never;
-const model = (more: Loose = {}): GraphDefinition => ({ table: "Teams", nodes: { user: user(), team: team() }, ...more }) as GraphDefinition;
+const user = (more: Loose = {}): never => node({ key: "USER#{id}", schema: z.object({ id: text, name: text }), ...more }) as never;
+const team = (more: Loose = {}): never => node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text, owner: text }), ...more }) as never;
+const link = (more: Loose = {}): never => edge({ from: "user", to: "team", schema: z.object({ role: text, at: text }), ...more }) as never;
+const item = (more: Loose = {}): never => part({ of: "team", key: "ITEM#{n:4}", schema: z.object({ n: z.int(), note: text }), ...more }) as never;
+const model = (more: Loose = {}): GraphDefinition => ({ table: "Teams", nodes: { user: user(), team: team() }, ...more });
 const withEdge = (more: Loose, name = "joins"): GraphDefinition => model({ edges: { [name]: link(more) } });
-const inLayout = (layout: Loose, more: Loose = {}): GraphDefinition => model({ layout: { partitionKey: "PK", sortKey: "SK", ...layout } as Layout, ...more });
+const inLayout = (layout: Loose, more: Loose = {}): GraphDefinition => model({ layout: { partitionKey: "PK", sortKey: "SK", ...layout }, ...more });
 const reverse = { byTeam: { partitionKey: "G1", sortKey: "G2" } };
 const joined = { edges: { joins: link() } };
 
@@ -87,7 +87,7 @@ describe("templates", () => {
     "an edge without schema has no attributes": { model: inLayout({ edges: { joins: { keys: { SK: "{to}#{role}" } } } }, { edges: { joins: link({ schema: undefined }) } }), rule: "attribute", place: "layout.edges.joins.keys.SK", says: ["{role}"] },
     "a part's layout knows its node's id": { model: inLayout({ parts: { item: { keys: { SK: "ITEM#{n:4}#{teamId}#{m}" } } } }, { parts: { item: item() } }), rule: "attribute", place: "layout.parts.item.keys.SK", says: ["{m}"] },
     "an edge's mirror": { model: inLayout({ edges: { joins: { mirror: { keys: { SK: "{from}#{rol}" } } } } }, { edges: { joins: link({ stored: "twice" }) } }), rule: "attribute", place: "layout.edges.joins.mirror.keys.SK", says: ['Did you mean "role"?'] },
-    "a brace that is never closed": { model: model({ nodes: { user: user({ key: "USER#{id" }) }, ...{ edges: {} } }), rule: "template", place: "nodes.user.key", says: ['"USER#{id"', "never closed"] },
+    "a brace that is never closed": { model: model({ nodes: { user: user({ key: "USER#{id" }) } }), rule: "template", place: "nodes.user.key", says: ['"USER#{id"', "never closed"] },
     "an unknown format": { model: withEdge({ orderBy: "at:nmber" }), rule: "template", place: "edges.joins.orderBy", says: ["nmber", 'Did you mean "number"?'] },
     "a delimiter that is none": { model: inLayout({ delimiter: "##" }, { nodes: { user: user() } }), rule: "template", place: "nodes.user.key", says: ['"##"', "one character"] },
   });

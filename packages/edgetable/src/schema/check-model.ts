@@ -22,7 +22,7 @@ interface Inspection {
   readonly catalog: Catalog | undefined;
 }
 
-const unresolvable: readonly ModelRule[] = ["name", "nodeType", "template"];
+const unresolvable: ReadonlySet<ModelRule> = new Set<ModelRule>(["name", "nodeType", "template"]);
 
 const inspectCatalog = (definition: GraphDefinition, findings: readonly ModelFinding[]): Inspection => {
   try {
@@ -43,7 +43,7 @@ const inspect = (definition: GraphDefinition): Inspection => {
     ...checkEdges(definition),
     ...checkSlots(definition),
   ];
-  if (findings.some(({ rule }) => unresolvable.includes(rule))) return { findings, catalog: undefined };
+  if (findings.some(({ rule }) => unresolvable.has(rule))) return { findings, catalog: undefined };
   return inspectCatalog(definition, findings);
 };
 

@@ -1,38 +1,46 @@
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Index } from "../../schema/shape.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
-import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
+import { LAWS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
 import { attributesOf, distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
 
 const WRITE_UNIT = 1024;
 const READ_UNIT = 4096;
 const about = { rule: "costlyProjection", law: LAWS.budgets } as const;
 
-const projectedOf = (catalog: Catalog, index: Index): readonly string[] => [
+const projectedOf = (catalog: Catalog, index: Index): ReadonlySet<string> => new Set([
   ...[catalog.index.partitionKey, catalog.index.sortKey, index.partitionKey, index.sortKey].filter((name) => name !== undefined),
   ...(typeof index.projection === "string" ? [] : index.projection),
-];
+]);
 
 /** Attributes of the schema that a row read from the index would lack. */
 const lackingIn = (catalog: Catalog, { index, shape }: IndexPlace): readonly string[] => {
   const projected = projectedOf(catalog, index);
-  const carried = shape.sources.flatMap(({ attribute, template }) => (projected.includes(attribute) ? template.fields : []));
-  return attributesOf(catalog, shape).filter((name) => !carried.includes(name) && !projected.includes(shape.stored[name] ?? name));
+  const carried = new Set(shape.sources.flatMap(({ attribute, template }) => (projected.has(attribute) ? template.fields : [])));
+  return attributesOf(catalog, shape).filter((name) => !carried.has(name) && !projected.has(shape.stored[name] ?? name));
 };
 
-const adviceOnPart = (catalog: Catalog, place: IndexPlace): readonly Advice[] => {
+/** Patterns that find items of the shape by the index and then read the same items from the table. */
+const readTwice = ({ index, shape }: IndexPlace, patterns: readonly CheckedPattern[]): readonly string[] =>
+  patterns.flatMap(({ name, explanation: { plan } }) => {
+    const finds = plan?.sources.some((source) => source.kind === "query" && source.index === index.name);
+    return finds && plan?.hydrate && plan.hydrate.by !== "none" && plan.hydrate.nodes.includes(shape.definition) ? [`"${name}"`] : [];
+  });
+
+const adviceOnPart = (catalog: Catalog, place: IndexPlace, patterns: readonly CheckedPattern[]): readonly Advice[] => {
   const { index, shape } = place;
   const lacking = lackingIn(catalog, place);
   if (lacking.length === 0) return [];
-  const inVain = shape.bytes <= WRITE_UNIT;
-  const price = inVain ? ` It saves nothing: ${shape.bytes} bytes cost one write unit in the index either way.` : "";
+  const twice = readTwice(place, patterns);
+  const who = twice.length > 0 ? `${twice.join(", ")} therefore reads each item once more from the table.` : "whoever needs them reads each item once more from the table.";
+  const price = shape.bytes <= WRITE_UNIT ? ` An item of ${shape.bytes} bytes costs one write unit there in any case; what is saved is the write when these alone change.` : "";
   return [
     {
       ...about,
       definition: shape.definition,
-      severity: inVain ? "warning" : "note",
-      message: `${nameOf(index)} leaves ${lacking.join(", ")} out of "${shape.definition}": whoever needs them reads each item once more from the table.${price}`,
-      mend: inVain ? 'Project "ALL".' : 'Name what reads need in the projection, or project "ALL".',
+      severity: twice.length > 0 ? "warning" : "note",
+      message: `${nameOf(index)} leaves ${lacking.join(", ")} out of "${shape.definition}": ${who}${price}`,
+      mend: 'Name what reads need in the projection, or project "ALL".',
     },
   ];
 };
@@ -46,21 +54,21 @@ const adviceOnWhole = ({ index, shape }: IndexPlace): readonly Advice[] => {
 
 const adviceOnNames = (catalog: Catalog, index: Index): readonly Advice[] => {
   if (typeof index.projection === "string") return [];
-  const stored = catalog.shapes.flatMap((shape) => [...Object.keys(shape.keys), ...attributesOf(catalog, shape).map((name) => shape.stored[name] ?? name)]);
+  const stored = new Set(catalog.shapes.flatMap((shape) => [...Object.keys(shape.keys), ...attributesOf(catalog, shape).map((name) => shape.stored[name] ?? name)]));
   return index.projection
-    .filter((name) => !stored.includes(name) && name !== catalog.typeAttribute)
+    .filter((name) => !stored.has(name) && name !== catalog.typeAttribute)
     .map((name) => ({
       ...about,
       definition: index.name ?? "",
       severity: "warning" as const,
-      message: `${nameOf(index)} projects "${name}", which no item stores.${didYouMean(name, [...new Set(stored)])}`,
+      message: `${nameOf(index)} projects "${name}", which no item stores.${didYouMean(name, [...stored])}`,
       mend: "Name attributes as they are stored, or leave it out.",
     }));
 };
 
 /** Index projections that cost more than they save. */
-export const costlyProjection: AdviceRule = (catalog) =>
+export const costlyProjection: AdviceRule = (catalog, patterns) =>
   catalog.indexes.flatMap((index) => {
     const places = distinct(placesIn(catalog, index), ({ shape }) => shape.definition);
-    return [...adviceOnNames(catalog, index), ...places.flatMap((place) => (index.projection === "ALL" ? adviceOnWhole(place) : adviceOnPart(catalog, place)))];
+    return [...adviceOnNames(catalog, index), ...places.flatMap((place) => (index.projection === "ALL" ? adviceOnWhole(place) : adviceOnPart(catalog, place, patterns)))];
   });

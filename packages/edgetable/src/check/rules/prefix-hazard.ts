@@ -44,8 +44,8 @@ const hazardsIn = (catalog: Catalog, index: Index): readonly Advice[] => {
         message: `in ${nameOf(index)} "${short.definition}" (${short.sort.source}) ends where "${long.definition}" (${long.sort.source}) goes on: ${meets(short.sort)}, and every "${long.definition}" of "${example(short.sort, "42")}".`,
       })),
   );
-  const told = pairs.map((pair) => pair.definition);
-  const rest = open.filter(({ definition }) => !told.includes(definition));
+  const told = new Set(pairs.map((pair) => pair.definition));
+  const rest = open.filter(({ definition }) => !told.has(definition));
   const [first] = rest;
   if (!first) return pairs;
   const names = [...new Set(rest.map(({ definition }) => `"${definition}"`))].join(", ");

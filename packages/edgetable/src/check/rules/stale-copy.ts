@@ -8,8 +8,8 @@ const ends = ["from", "to"] as const;
 const mutableOf = (catalog: Catalog, type: string): readonly string[] => {
   const node = catalog.nodes[type];
   if (!node || node.definition.stored === false) return [];
-  const fixed = [...node.idFields, ...(node.definition.immutable ?? [])];
-  return (attributeNames(node.definition.schema) ?? []).filter((name) => !fixed.includes(name));
+  const fixed = new Set([...node.idFields, ...(node.definition.immutable ?? [])]);
+  return (attributeNames(node.definition.schema) ?? []).filter((name) => !fixed.has(name));
 };
 
 /** Each attribute of an edge that may be a copy, with the node types that it may be of. */

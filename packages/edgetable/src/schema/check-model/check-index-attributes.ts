@@ -1,8 +1,8 @@
 import { templatesOverlap, type Template } from "../../keys/template.ts";
-import { attributeNames } from "../attribute-names.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Shape } from "../shape.ts";
 import { finding, type ModelFinding } from "./finding.ts";
+import { plainAttributes } from "./plain-attributes.ts";
 
 // One index may hold many kinds of values, each by a template of its own: that is what overloading is.
 // Refused is only what makes two definitions disagree on one attribute:
@@ -13,12 +13,8 @@ import { finding, type ModelFinding } from "./finding.ts";
 const divided = (template: Template): boolean =>
   template.fields.length > 0 && template.parts.some((part) => part.kind === "literal" && part.text.includes(template.delimiter));
 
-const storesPlainly = (catalog: Catalog, shape: Shape, attribute: string): boolean => {
-  if (attribute in shape.keys) return false;
-  const { definition } = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[shape.kind][shape.definition] ?? {};
-  const names = (definition?.schema && attributeNames(definition.schema)) ?? Object.keys(shape.stored);
-  return names.some((name) => !shape.carried.includes(name) && shape.holds?.includes(name) !== false && (shape.stored[name] ?? name) === attribute);
-};
+const storesPlainly = (catalog: Catalog, shape: Shape, attribute: string): boolean =>
+  !(attribute in shape.keys) && plainAttributes(catalog, shape).some(([, stored]) => stored === attribute);
 
 const clash = (attribute: string, a: Shape, b: Shape): string | undefined => {
   const [left, right] = [a.keys[attribute], b.keys[attribute]];

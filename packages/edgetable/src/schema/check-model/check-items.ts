@@ -3,15 +3,9 @@ import { attributeNames } from "../attribute-names.ts";
 import type { Catalog, EdgeEntry } from "../catalog.ts";
 import type { Shape } from "../shape.ts";
 import { each, finding, when, type ModelFinding } from "./finding.ts";
+import { plainAttributes } from "./plain-attributes.ts";
 
 const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
-
-/** Names of the attributes that a shape's items hold, undefined where the schema does not tell. */
-const namesOf = (catalog: Catalog, shape: Shape): readonly string[] | undefined => {
-  const { definition } = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[shape.kind][shape.definition] ?? {};
-  const names = definition?.schema ? attributeNames(definition.schema) : [];
-  return names?.filter((name) => !shape.carried.includes(name) && shape.holds?.includes(name) !== false);
-};
 
 // "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas.
 const limitOf = (catalog: Catalog, attribute: string): number | undefined => {
@@ -48,41 +42,49 @@ const identityOf = (catalog: Catalog, shape: Shape): readonly string[] => {
 
 const checkIdentity = (catalog: Catalog, shape: Shape): readonly ModelFinding[] => {
   const keys = [catalog.index.partitionKey, catalog.index.sortKey ?? ""].map((attribute) => shape.keys[attribute]);
-  const held = keys.flatMap(readable);
-  const missing = identityOf(catalog, shape).filter((path) => !held.includes(path));
+  const held = new Set(keys.flatMap(readable));
+  const missing = identityOf(catalog, shape).filter((path) => !held.has(path));
   const shown = keys.map((key) => key?.source).join(" / ");
   return missing.map((path) => finding("identity", placeOf(shape), `two of "${shape.id}" that differ in {${path}} alone would be one item: ${shown} does not hold it. Add it to the sort key.`));
 };
 
+const takenNames = (catalog: Catalog, shape: Shape): Map<string, string> => {
+  const { index, typeAttribute } = catalog;
+  const taken = new Map(Object.keys(shape.keys).map((attribute) => [attribute, "a computed attribute"]));
+  for (const key of [index.partitionKey, index.sortKey ?? ""]) taken.set(key, "a key of the table");
+  return typeAttribute === undefined ? taken : taken.set(typeAttribute, "the type attribute");
+};
+
 const checkStoredNames = (catalog: Catalog, shape: Shape): readonly ModelFinding[] => {
   const mend = catalog.escapes ? "Rename the attribute." : "Store it under another name: layout attributes.";
-  const taken = new Map<string, string>(Object.keys(shape.keys).map((attribute) => [attribute, "a computed attribute"]));
-  taken.set(catalog.index.partitionKey, "a key of the table").set(catalog.index.sortKey ?? "", "a key of the table");
-  if (catalog.typeAttribute !== undefined) taken.set(catalog.typeAttribute, "the type attribute");
-  const tableKeys = [catalog.index.partitionKey, catalog.index.sortKey];
-  const computedType = catalog.typeAttribute !== undefined && catalog.typeAttribute in shape.keys && !tableKeys.includes(catalog.typeAttribute);
-  const names = namesOf(catalog, shape) ?? Object.keys(shape.stored).filter((name) => !shape.carried.includes(name));
-  const clashes = names.flatMap((name) => {
-    const stored = shape.stored[name] ?? name;
+  const taken = takenNames(catalog, shape);
+  return plainAttributes(catalog, shape).flatMap(([name, stored]) => {
     const other = taken.get(stored);
     taken.set(stored, `"${name}"`);
     return when(other !== undefined, "storedName", `${placeOf(shape)}.${name}`, `"${name}" would be stored as "${stored}", which is ${other}. ${mend}`);
   });
-  return [...when(computedType, "storedName", placeOf(shape), `"${catalog.typeAttribute}" is the type attribute and cannot be a template too. Leave one of them out.`), ...clashes];
 };
+
+const checkType = ({ typeAttribute, index }: Catalog, shape: Shape): readonly ModelFinding[] =>
+  when(
+    typeAttribute !== undefined && typeAttribute in shape.keys && typeAttribute !== index.partitionKey && typeAttribute !== index.sortKey,
+    "storedName",
+    placeOf(shape),
+    `"${typeAttribute}" is the type attribute and cannot be a template too. Leave one of them out.`,
+  );
 
 /** An attribute that neither copy of an edge would hold. */
 const checkSides = (entry: EdgeEntry): readonly ModelFinding[] => {
   const { sides, schema } = entry.definition;
   if (!sides || !schema) return [];
-  const held = [...sides.from, ...sides.to, ...[...entry.shapes, ...entry.mirrors].flatMap((shape) => shape.carried)];
+  const held = new Set([...sides.from, ...sides.to, ...[...entry.shapes, ...entry.mirrors].flatMap((shape) => shape.carried)]);
   return (attributeNames(schema) ?? [])
-    .filter((name) => !held.includes(name))
+    .filter((name) => !held.has(name))
     .map((name) => finding("setting", `edges.${entry.name}.sides`, `neither side holds "${name}", which would be lost. Add it to one.`));
 };
 
 /** What only the resolved items show: their identity, names and fixed lengths. */
 export const checkItems = (catalog: Catalog): readonly ModelFinding[] => [
-  ...catalog.shapes.flatMap((shape) => [...checkIdentity(catalog, shape), ...checkLength(catalog, shape), ...checkStoredNames(catalog, shape)]),
+  ...catalog.shapes.flatMap((shape) => [...checkIdentity(catalog, shape), ...checkLength(catalog, shape), ...checkStoredNames(catalog, shape), ...checkType(catalog, shape)]),
   ...each(catalog.edges, (_, entry) => checkSides(entry)),
 ];

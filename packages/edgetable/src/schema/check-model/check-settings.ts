@@ -2,7 +2,7 @@ import { attributeNames } from "../attribute-names.ts";
 import { fieldNames } from "../build-catalog.ts";
 import type { GraphDefinition } from "../definition.ts";
 import type { AnyEdge } from "../edge.ts";
-import type { ItemLayout, Layout } from "../layout.ts";
+import type { EdgeLayout, ItemLayout, Layout } from "../layout.ts";
 import type { AnyNode } from "../node.ts";
 import type { AnyPart } from "../part.ts";
 import { each, unknownNames, when, type ModelFinding } from "./finding.ts";
@@ -26,7 +26,12 @@ const namedBy = (definition: AnyNode | AnyEdge | AnyPart): Readonly<Record<strin
 const checkBytes = (place: string, bytes: number | undefined): readonly ModelFinding[] =>
   when(bytes !== undefined && !(bytes >= 1 && bytes <= mostBytes), "setting", `${place}.expect.bytes`, `${bytes} is not between 1 and ${mostBytes}, the most of an item.`);
 
-const checkItem = (place: string, item: ItemLayout | undefined, known: { readonly fields: readonly string[] | undefined; readonly layout: Layout }): readonly ModelFinding[] => {
+interface Known {
+  readonly fields: readonly string[] | undefined;
+  readonly layout: Layout;
+}
+
+const checkItem = (place: string, item: ItemLayout | undefined, known: Known): readonly ModelFinding[] => {
   if (!item) return [];
   const computed = [...new Set([known.layout.partitionKey, known.layout.sortKey, ...Object.keys(item.keys ?? {})])];
   const keys = { rule: "layout", what: "computed attribute of this item", known: computed } as const;
@@ -37,22 +42,24 @@ const checkItem = (place: string, item: ItemLayout | undefined, known: { readonl
   ];
 };
 
-interface Subject {
-  readonly place: string;
-  readonly layoutPlace: string;
-  readonly items: Readonly<Record<string, ItemLayout | undefined>>;
-  readonly names: readonly string[] | undefined;
-}
+type Kind = "nodes" | "edges" | "parts";
+type AnyDefinition = AnyNode | AnyEdge | AnyPart;
 
-const checkSubject = (definition: AnyNode | AnyEdge | AnyPart, subject: Subject, layout: Layout | undefined): readonly ModelFinding[] => {
-  const { place, names } = subject;
-  const versioned = definition.version === true;
-  const fields = names && (versioned ? [...names, "version"] : names);
+const namesOf = ({ schema }: AnyDefinition): readonly string[] | undefined => (schema ? attributeNames(schema) : []);
+
+/** What a layout says of one definition, an edge's mirror included. */
+const checkLayout = (place: string, item: EdgeLayout | undefined, known: Known): readonly ModelFinding[] => [
+  ...checkItem(place, item, known),
+  ...checkItem(`${place}.mirror`, item?.mirror, known),
+];
+
+const checkDefinition = (kind: Kind, name: string, definition: AnyDefinition): readonly ModelFinding[] => {
+  const place = `${kind}.${name}`;
+  const names = namesOf(definition);
   return [
     ...each(namedBy(definition), (setting, given) => unknownNames(`${place}.${setting}`, given ?? [], { rule: "attribute", what: "attribute here", known: names })),
-    ...when(versioned && names?.includes("version") === true, "reservedName", place, 'with version: true, "version" counts the writes. Rename the attribute, or leave the setting out.'),
+    ...when(definition.version === true && names?.includes("version") === true, "reservedName", place, 'with version: true, "version" counts the writes. Rename the attribute, or leave the setting out.'),
     ...checkBytes(place, definition.expect?.bytes),
-    ...(layout ? each(subject.items, (path, item) => checkItem(subject.layoutPlace + path, item, { fields, layout })) : []),
   ];
 };
 
@@ -68,22 +75,15 @@ const checkEdgeNames = (name: string, names: readonly string[] | undefined): rea
   );
 
 /** The attributes that settings and layouts name, and names that a row has for itself. */
-export const checkSettings = (definition: GraphDefinition): readonly ModelFinding[] => {
-  const { layout } = definition;
-  const nodes = each(definition.nodes, (name, node) =>
-    checkSubject(node, { place: `nodes.${name}`, layoutPlace: `layout.nodes.${name}`, items: { "": layout?.nodes?.[name] }, names: attributeNames(node.schema) }, layout),
-  );
-  const parts = each(definition.parts, (name, part) => [
-    ...checkSubject(part, { place: `parts.${name}`, layoutPlace: `layout.parts.${name}`, items: { "": layout?.parts?.[name] }, names: attributeNames(part.schema) }, layout),
-    ...checkPartKey(definition, name, part),
-  ]);
-  const edges = each(definition.edges, (name, edge) => {
-    const names = edge.schema ? attributeNames(edge.schema) : [];
-    const item = layout?.edges?.[name];
-    return [
-      ...checkSubject(edge, { place: `edges.${name}`, layoutPlace: `layout.edges.${name}`, items: { "": item, ".mirror": item?.mirror }, names }, layout),
-      ...checkEdgeNames(name, names),
-    ];
-  });
-  return [...nodes, ...parts, ...edges];
-};
+export const checkSettings = (definition: GraphDefinition): readonly ModelFinding[] => [
+  ...(["nodes", "parts", "edges"] as const).flatMap((kind) =>
+    each<AnyDefinition, ModelFinding>(definition[kind], (name, one) => {
+      const { layout } = definition;
+      const names = namesOf(one);
+      const fields = names && one.version ? [...names, "version"] : names;
+      return [...checkDefinition(kind, name, one), ...(layout ? checkLayout(`layout.${kind}.${name}`, layout[kind]?.[name], { fields, layout }) : [])];
+    }),
+  ),
+  ...each(definition.parts, (name, part) => checkPartKey(definition, name, part)),
+  ...each(definition.edges, (name, edge) => checkEdgeNames(name, namesOf(edge))),
+];

@@ -12,18 +12,18 @@ interface Claim {
   readonly source: string;
 }
 
-const claimsOf = (place: string, by: string, keys: Readonly<Record<string, string>> | undefined, macros: Macros): readonly Claim[] =>
-  each(keys, (attribute, source) => [{ by, place, attribute, source: expand(source, macros) }]);
+const claimsOf = (who: Pick<Claim, "by" | "place">, keys: Readonly<Record<string, string>> | undefined, macros: Macros): readonly Claim[] =>
+  each(keys, (attribute, source) => [{ ...who, attribute, source: expand(source, macros) }]);
 
 /** Who fills which computed attribute of a node's item: the node, and each edge that lives in it. */
 const claimsOn = (definition: GraphDefinition, layout: Layout, name: string): readonly Claim[] => {
   const node = definition.nodes[name] as AnyNode;
-  const own = claimsOf(`nodes.${name}`, node.mirror ? `the mirror of "${name}"` : `"${name}"`, layout.nodes?.[name]?.keys, { key: node.key });
+  const own = claimsOf({ place: `nodes.${name}`, by: node.mirror ? `the mirror of "${name}"` : `"${name}"` }, layout.nodes?.[name]?.keys, { key: node.key });
   const edges = each(definition.edges, (edgeName, edge) => {
     const target = definition.nodes[endTypes(edge.to)[0] ?? ""];
     if (edge.stored !== "reference" || !target || !endTypes(edge.from).includes(name)) return [];
     const macros = { from: node.key, to: withFieldNames(target.key, edge.by ?? {}) };
-    return claimsOf(`edges.${edgeName}`, `"${edgeName}"`, layout.edges?.[edgeName]?.keys, macros);
+    return claimsOf({ place: `edges.${edgeName}`, by: `"${edgeName}"` }, layout.edges?.[edgeName]?.keys, macros);
   });
   return [...own, ...edges];
 };

@@ -113,7 +113,7 @@ const checkNode = (definition: GraphDefinition, name: string, base: Base): reado
 };
 
 const checkPart = (definition: GraphDefinition, name: string, base: Base): readonly ModelFinding[] => {
-  const { of, key, schema } = definition.parts?.[name] as AnyPart;
+  const { of, key, schema } = (definition.parts ?? {})[name] as AnyPart;
   const owner = definition.nodes[of]?.key ?? "";
   const own = attributeNames(schema);
   const scope: Scope = { ...base, item: base.layout.parts?.[name], macros: { key, owner }, names: own && [...own, ...fieldNames(owner)], of: `"${name}"` };
@@ -127,8 +127,8 @@ const checkPart = (definition: GraphDefinition, name: string, base: Base): reado
 export const checkTemplates = (definition: GraphDefinition): readonly ModelFinding[] => {
   const base: Base = { layout: definition.layout ?? ownLayout, escapes: definition.layout === undefined };
   const nodes = each(definition.nodes, (name) => checkNode(definition, name, base));
-  const broken = nodes.flatMap(({ rule, place }) => (rule === "template" ? [place] : []));
-  const usable = (types: readonly string[]): boolean => types.every((type) => Object.hasOwn(definition.nodes, type) && !broken.includes(`nodes.${type}.key`));
+  const broken = new Set(nodes.flatMap(({ rule, place }) => (rule === "template" ? [place] : [])));
+  const usable = (types: readonly string[]): boolean => types.every((type) => Object.hasOwn(definition.nodes, type) && !broken.has(`nodes.${type}.key`));
   return [
     ...nodes,
     ...each(definition.parts, (name, part) => (usable([part.of]) ? checkPart(definition, name, base) : [])),
