@@ -1,5 +1,6 @@
-import type { Effects } from "./effects.ts";
+import type { Effects } from "../executor/effects.ts";
 import { seededRandom } from "./random.ts";
+import { abortedSleep } from "./real-effects.ts";
 
 /** A clock that stands still unless it is moved, or moves by itself when everybody waits for it. */
 export interface VirtualClock extends Effects {
@@ -74,8 +75,8 @@ const sleep = (state: State, ms: number, signal: AbortSignal | undefined): Promi
       signal?.removeEventListener("abort", abort);
     };
     const sleeper = { until: state.now + Math.max(0, ms), wake: (): void => (leave(), resolve()) };
-    const abort = (): void => (leave(), reject(signal?.reason));
-    if (signal?.aborted) return reject(signal.reason);
+    const abort = (): void => (leave(), reject(abortedSleep(signal?.reason)));
+    if (signal?.aborted) return reject(abortedSleep(signal.reason));
     signal?.addEventListener("abort", abort);
     state.asleep.add(sleeper);
     void moveWhenIdle(state);
