@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { openEngine, testEngineName, type TestEngine } from "./open-engine.ts";
+import { testEngineName } from "./engine-name.ts";
+import { openEngine, type TestEngine } from "./open-engine.ts";
 
 const listeningAddresses = (endpoint: string): readonly string[] => {
   const port = new URL(endpoint).port;

@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createLocalTransport, startEngine } from "@edgetable/local";
 import { createLeanTransport, type Transport } from "edgetable";
 import { startDynamoDBLocal } from "./dynamodb-local/start.ts";
-
-export type EngineName = "dynoxide" | "dynamodb-local";
+import { testEngineName, type EngineName } from "./engine-name.ts";
 
 /** An engine that a test suite has for itself, or a share of. */
 export interface TestEngine {
@@ -14,16 +13,6 @@ export interface TestEngine {
   readonly freshTableName: (label?: string) => string;
   close(): Promise<void>;
 }
-
-const names: readonly EngineName[] = ["dynoxide", "dynamodb-local"];
-
-/** The engine that EDGETABLE_TEST_ENGINE asks for. @default "dynoxide" */
-export const testEngineName = (environment: Readonly<Record<string, string | undefined>> = process.env): EngineName => {
-  const asked = environment["EDGETABLE_TEST_ENGINE"] ?? "dynoxide";
-  const known = names.find((name) => name === asked);
-  if (known === undefined) throw new Error(`EDGETABLE_TEST_ENGINE is ${JSON.stringify(asked)}: give one of ${names.join(", ")}`);
-  return known;
-};
 
 const tableNames = (): TestEngine["freshTableName"] => {
   const run = randomBytes(5).toString("hex");

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { testEngineName } from "../open-engine.ts";
+import { testEngineName } from "../engine-name.ts";
 import { install } from "./install.ts";
 import { javaArguments, startDynamoDBLocal } from "./start.ts";
 
