@@ -1,0 +1,86 @@
+import { offline, type AnyPattern, type Patterns, type ReadExplanation } from "edgetable";
+import { exitCode } from "../exit-codes.ts";
+import { usageError } from "../failure.ts";
+import { collect, defineCommand, printJson, type CommandSpec } from "../invocation.ts";
+import { loadModel, type Model } from "../model/load-model.ts";
+import { renderExplanation } from "../output/explanation.ts";
+import { showValue } from "../output/expression.ts";
+import { fromJson } from "../output/json.ts";
+import { wrap } from "../output/width.ts";
+import { parseAssignments, type Given } from "../text/assignments.ts";
+import { didYouMean } from "../text/did-you-mean.ts";
+
+interface Options {
+  readonly param?: readonly string[];
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const findPattern = ({ patterns, file }: Model, name: string): { readonly pattern: AnyPattern; readonly of: Patterns } => {
+  for (const { value } of patterns) {
+    const pattern = Object.hasOwn(value.patterns, name) ? value.patterns[name] : undefined;
+    if (pattern) return { pattern, of: value };
+  }
+  const names = patterns.flatMap(({ value }) => Object.keys(value.patterns));
+  throw usageError(names.length === 0 ? `${file} names no patterns: export what definePatterns gives.` : `There is no pattern "${name}".${didYouMean(name, names)}`);
+};
+
+/** A text as the type that stands in the example. */
+const asExample = (name: string, text: unknown, example: unknown): unknown => {
+  if (typeof text !== "string" || typeof example === "string" || example === undefined) return text;
+  if (example instanceof Date) return new Date(text);
+  try {
+    const value = fromJson(text);
+    if (typeof value === typeof example) return value;
+  } catch {
+    // Refused below, with the example's type.
+  }
+  throw usageError(`The parameter "${name}" must be a ${typeof example}, as in the example (${JSON.stringify(example)}); it is "${text}".`);
+};
+
+const merged = (example: Row, { values, texts }: Given): Row => {
+  const names = Object.keys(example);
+  const stranger = Object.keys(values).find((name) => !names.includes(name));
+  if (stranger !== undefined && names.length > 0) throw usageError(`The pattern has no parameter "${stranger}".${didYouMean(stranger, names)}`);
+  const given = Object.entries(values).map(([name, value]) => [name, texts.has(name) ? asExample(name, value, example[name]) : value]);
+  return { ...example, ...(Object.fromEntries(given) as Row) };
+};
+
+const parametersOf = ({ example }: AnyPattern, given: readonly string[]): unknown => {
+  if (given.length === 0) return example;
+  if (isObject(example)) return merged(example, parseAssignments(given, "--param"));
+  return asExample("--param", given[0], example);
+};
+
+const showParameter = (value: unknown): string => (isObject(value) ? JSON.stringify(value) : showValue(value));
+
+const showParameters = (parameters: unknown, given: boolean): string => {
+  const shown = isObject(parameters) ? Object.entries(parameters).map(([name, value]) => `${name} = ${showParameter(value)}`).join(", ") : JSON.stringify(parameters);
+  return shown === "" || given ? shown : `${shown}  (the example)`;
+};
+
+export const explainCommand: CommandSpec = defineCommand<Options>({
+  name: "explain",
+  group: "Model:",
+  arguments: "<pattern>",
+  summary: "Show the exact requests of one pattern, and their price",
+  description: "Nothing is sent. Values come from the pattern's example, unless --param gives others.",
+  options: [{ flags: "-p, --param <name=value|json>", text: "a parameter, or several as a JSON object; can be repeated", parse: collect }],
+  examples: ["edgetable explain studentsOfCourse", "edgetable explain studentsOfCourse --param courseId=C7", `edgetable explain studentsOfCourse --param '{"courseId":"C7"}' --json`],
+  run: async (call) => {
+    const { io, style, options } = call;
+    const name = call.args[0] ?? "";
+    const { pattern, of } = findPattern(await loadModel(options.model, io.cwd), name);
+    const parameters = parametersOf(pattern, options.param ?? []);
+    const explanation: ReadExplanation = pattern.ask(of.graph.connect({ transport: offline }), parameters).explain();
+    if (options.json) printJson(call, { name, question: pattern.question, parameters, ...explanation });
+    else {
+      const lines = (text: string): string => wrap(text, io.out.columns ?? Number.POSITIVE_INFINITY).join("\n");
+      io.out.write(`${style.bold(lines(`${name}: ${pattern.question}`))}\n${lines(showParameters(parameters, options.param !== undefined))}\n\n`);
+      io.out.write(renderExplanation(explanation, style, io.out.columns));
+    }
+    return exitCode.ok;
+  },
+});

@@ -1,0 +1,79 @@
+import type { AnyGraph, Catalog, Call, ConnectOptions, ReadExplanation, TableAdmin } from "edgetable";
+import { usageError } from "./failure.ts";
+import type { CommonOptions, Invocation } from "./invocation.ts";
+import { loadModel, theGraph } from "./model/load-model.ts";
+import { didYouMean } from "./text/did-you-mean.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+export type AnyRead<T = unknown> = Call<T, ReadExplanation>;
+
+/** Neighbours of a model that is not known to the compiler. */
+export interface UntypedNeighbours {
+  where(filter: Row): UntypedNeighbours;
+  reverse(): UntypedNeighbours;
+  unordered(): UntypedNeighbours;
+  consistent(): UntypedNeighbours;
+  using(index: string): UntypedNeighbours;
+  count(): AnyRead<number>;
+  page(options: { readonly limit?: number; readonly cursor?: string | undefined; readonly of?: string }): AnyRead<UntypedPage>;
+}
+
+export interface UntypedPage {
+  readonly items: readonly unknown[];
+  readonly next: string | undefined;
+  readonly previous: string | undefined;
+}
+
+export interface UntypedHandle {
+  get(options?: { readonly consistent?: boolean }): AnyRead<Row | undefined>;
+  collection(options?: { readonly consistent?: boolean }): AnyRead<{ readonly node: Row | undefined; readonly edges: Readonly<Record<string, readonly Row[]>>; readonly parts: Readonly<Record<string, readonly Row[]>> }>;
+  out(edge: string): UntypedNeighbours;
+  in(edge: string): UntypedNeighbours;
+  both(edge: string): UntypedNeighbours;
+}
+
+export type UntypedNode = ((id: Row) => UntypedHandle) & { within(id: Row): UntypedHandle };
+
+/** A connection of a model that is not known to the compiler. */
+export interface UntypedDb {
+  readonly catalog: Catalog;
+  readonly table: TableAdmin;
+  close(): Promise<void>;
+}
+
+// A person waits: a connection that is refused is not tried for ten seconds.
+const attempts = 6;
+
+// Seals the cursors that this command prints, so that reading a page never writes a secret into the
+// table. Whoever can use the cursor has the credentials to read the table anyway.
+const cursorSecret = "edgetable command line cursors, version 1";
+
+/** How the command line connects. */
+export const connectOptions = ({ endpoint, region, profile }: CommonOptions): ConnectOptions => ({
+  ...(endpoint === undefined ? {} : { endpoint }),
+  ...(region === undefined ? {} : { region }),
+  ...(profile === undefined ? {} : { profile }),
+  retry: { attempts },
+  cursorSecret,
+});
+
+/** Opens a connection for the time of a function. */
+export const withDb = async <T>(graph: AnyGraph, options: ConnectOptions, use: (db: UntypedDb) => Promise<T>): Promise<T> => {
+  const db = graph.connect(options) as unknown as UntypedDb;
+  try {
+    return await use(db);
+  } finally {
+    await db.close();
+  }
+};
+
+/** The model's one graph, connected, for the time of a function. */
+export const withGraph = async <T>({ options, io }: Invocation, use: (db: UntypedDb) => Promise<T>): Promise<T> =>
+  withDb(theGraph(await loadModel(options.model, io.cwd)), connectOptions(options), use);
+
+/** `db.<node>` by name. @throws {cli.usage} when there is no such node type. */
+export const nodeOf = (db: UntypedDb, name: string): UntypedNode => {
+  const names = Object.keys(db.catalog.nodes);
+  if (!names.includes(name)) throw usageError(`There is no node type "${name}".${didYouMean(name, names)}`);
+  return (db as unknown as Readonly<Record<string, UntypedNode>>)[name] as UntypedNode;
+};

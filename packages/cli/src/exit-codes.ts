@@ -1,0 +1,51 @@
+/** How the command ends; printed by `--help` and listed in README.md. */
+export const exitCode = {
+  ok: 0,
+  /** The answer is no: not found, a check that failed, rows that were not loaded. */
+  no: 1,
+  usage: 2,
+  model: 3,
+  /** Service, connection, credentials, engine. */
+  service: 4,
+  /** A defect of edgetable. */
+  defect: 70,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
+
+/** What `--help` says of them. */
+export const exitCodeHelp = `Exit codes:
+  0    done
+  1    the answer is no: not found, a check failed, rows were not loaded
+  2    wrong usage
+  3    the model is unreadable or invalid
+  4    service, connection, credentials or engine
+  70   a defect of edgetable
+  130  interrupted`;
+
+const byFamily: Readonly<Record<string, ExitCode>> = {
+  schema: exitCode.usage,
+  keys: exitCode.usage,
+  plan: exitCode.usage,
+  request: exitCode.usage,
+  cursor: exitCode.usage,
+  execute: exitCode.service,
+  local: exitCode.service,
+  job: exitCode.no,
+  load: exitCode.no,
+  table: exitCode.no,
+};
+
+const byCode: Readonly<Record<string, ExitCode>> = {
+  "schema.invalidModel": exitCode.model,
+  "cli.modelUnreadable": exitCode.model,
+  "cli.usage": exitCode.usage,
+  "execute.aborted": exitCode.interrupted,
+  "execute.notWritten": exitCode.no,
+  // Stored data that the model cannot read.
+  "keys.unreadable": exitCode.no,
+};
+
+/** How the command ends on an error of the given code. */
+export const exitCodeOf = (code: string): ExitCode => byCode[code] ?? byFamily[code.split(".")[0] ?? ""] ?? exitCode.defect;

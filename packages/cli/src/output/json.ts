@@ -1,0 +1,31 @@
+const replaced = (value: unknown): unknown => {
+  if (typeof value === "bigint") return { $bigint: String(value) };
+  if (value instanceof Set) return { $set: [...value] };
+  if (value instanceof Uint8Array) return { $bytes: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64") };
+  return value;
+};
+
+// A Buffer has a toJSON of its own, so the value is taken from its holder.
+function replacer(this: unknown, key: string, value: unknown): unknown {
+  const own = (this as Readonly<Record<string, unknown>>)[key];
+  return own instanceof Uint8Array ? replaced(own) : replaced(value);
+}
+
+/** JSON of a value: what JSON lacks is written as `{"$bigint"}`, `{"$set"}` and `{"$bytes"}` (base64). */
+export const toJson = (value: unknown, indent = 0): string => JSON.stringify(value, replacer, indent) ?? "null";
+
+const markers: Readonly<Record<string, (value: never) => unknown>> = {
+  $bigint: (text: string) => BigInt(text),
+  $set: (members: readonly unknown[]) => new Set(members),
+  $bytes: (text: string) => new Uint8Array(Buffer.from(text, "base64")),
+};
+
+const revive = (_key: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value;
+  const names = Object.keys(value);
+  const marker = names.length === 1 ? markers[names[0] ?? ""] : undefined;
+  return marker ? marker((value as Readonly<Record<string, never>>)[names[0] ?? ""] as never) : value;
+};
+
+/** The inverse of {@link toJson}. @throws {SyntaxError} when it is no JSON. */
+export const fromJson = (text: string): unknown => JSON.parse(text, revive);

@@ -1,0 +1,101 @@
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { failureOf, hasCode } from "./failure.ts";
+import { exitCodeHelp, type ExitCode } from "./exit-codes.ts";
+import { invocation, type CommandSpec, type CommonOptions, type OptionSpec } from "./invocation.ts";
+import type { Io } from "./io.ts";
+import { styleOf } from "./output/style.ts";
+
+const commonOptions: readonly OptionSpec[] = [
+  { flags: "--model <file>", text: "model file, or file#export (default: edgetable.ts, edgetable.config.ts or model.ts, also in src/)" },
+  { flags: "--endpoint <url>", text: "endpoint of DynamoDB, such as http://127.0.0.1:8000 (default: AWS_ENDPOINT_URL_DYNAMODB, else the region's)" },
+  { flags: "--region <name>", text: "AWS region (default: AWS_REGION or the profile's)" },
+  { flags: "--profile <name>", text: "profile of the shared AWS configuration" },
+  { flags: "--json", text: "print JSON, and nothing else, on standard output" },
+];
+
+/** How a parsed command ended; commander gives no value back from an action. */
+export interface Outcome {
+  code: ExitCode;
+}
+
+interface Building {
+  readonly io: Io;
+  readonly outcome: Outcome;
+}
+
+const parserOf = (parse: NonNullable<OptionSpec["parse"]>): ((value: string, before: never) => unknown) => (value, before) => {
+  try {
+    return parse(value, before);
+  } catch (error) {
+    if (hasCode(error, "cli.usage")) throw new InvalidArgumentError(failureOf(error).message);
+    throw error;
+  }
+};
+
+const optionOf = ({ flags, text, parse, choices }: OptionSpec): Option => {
+  const option = new Option(flags, text);
+  if (parse) option.argParser(parserOf(parse) as (value: string, before: unknown) => unknown);
+  return choices ? option.choices(choices) : option;
+};
+
+const argumentsOf = (text: string | undefined): readonly Argument[] => (text === undefined ? [] : text.split(" ").map((one) => new Argument(one)));
+
+const endpointOf = ({ endpoint }: CommonOptions, { env }: Io): { readonly endpoint?: string } => {
+  const found = endpoint ?? (env["AWS_ENDPOINT_URL_DYNAMODB"] || env["AWS_ENDPOINT_URL"]);
+  return found === undefined || found === "" ? {} : { endpoint: found };
+};
+
+const act = (command: Command, spec: CommandSpec, { io, outcome }: Building): void => {
+  const { run } = spec;
+  if (!run) return;
+  command.action(async () => {
+    const processed = command.processedArgs as readonly (string | readonly string[] | undefined)[];
+    const options = command.optsWithGlobals<CommonOptions>();
+    const args = processed.filter((one) => !Array.isArray(one)) as readonly (string | undefined)[];
+    const rest = (processed.find((one) => Array.isArray(one)) ?? []) as readonly string[];
+    outcome.code = await run(invocation(io, { args, rest, options: { ...options, ...endpointOf(options, io) } }));
+  });
+};
+
+const examplesOf = ({ examples = [] }: CommandSpec): string => (examples.length === 0 ? "" : `\nExamples:\n${examples.map((one) => `  $ ${one}`).join("\n")}\n`);
+
+const build = (command: Command, spec: CommandSpec, building: Building): Command => {
+  command.summary(spec.summary).description([spec.summary, spec.description].filter((text) => text !== undefined).join("\n\n"));
+  if (spec.group !== undefined) command.helpGroup(spec.group);
+  for (const argument of argumentsOf(spec.arguments)) command.addArgument(argument);
+  for (const option of spec.options ?? []) command.addOption(optionOf(option));
+  for (const child of spec.commands ?? []) build(command.command(child.name).copyInheritedSettings(command), child, building);
+  command.addHelpText("after", examplesOf(spec));
+  act(command, spec, building);
+  return command;
+};
+
+const introduction = `A typed property graph in one DynamoDB table: plans, advice, tables and data of a model file.
+
+Start with:
+  $ edgetable dev                 an engine on this machine, with the model's tables
+  $ edgetable patterns            what the model is asked, and what each question costs
+  $ edgetable explain <pattern>   the exact requests of one question`;
+
+/** The whole command, ready to parse; `outcome` gets the exit code of whichever command ran. */
+export const createProgram = (specs: readonly CommandSpec[], building: Building & { readonly version: string }): Command => {
+  const { io, version } = building;
+  const program = new Command("edgetable").description(introduction).version(version, "-v, --version", "print the version");
+  const style = styleOf(io.out, io.env);
+  program
+    .exitOverride()
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: () => program.options.filter((one) => one.long !== "--version"), styleTitle: (text) => style.bold(text) })
+    .configureOutput({
+      writeOut: (text) => io.out.write(text),
+      writeErr: (text) => io.err.write(text),
+      outputError: () => undefined,
+      getOutHelpWidth: () => io.out.columns ?? 100,
+      getErrHelpWidth: () => io.err.columns ?? 100,
+      getOutHasColors: () => style.isColorSupported,
+      getErrHasColors: () => styleOf(io.err, io.env).isColorSupported,
+    });
+  for (const option of commonOptions) program.addOption(optionOf(option));
+  for (const spec of specs) build(program.command(spec.name).copyInheritedSettings(program), spec, building);
+  return program.addHelpText("after", `\n${exitCodeHelp}\n\nEnvironment: NO_COLOR, FORCE_COLOR, AWS_*, EDGETABLE_ENGINE (engine binary), EDGETABLE_DEBUG=1 (stack traces)`);
+};
