@@ -7,5 +7,6 @@ export { keepsOrder } from "./keeps-order.ts";
 export { parseTemplate } from "./parse-template.ts";
 export { readTemplate, templateMatches } from "./read-template.ts";
 export { type Prefix, renderPrefix, renderTemplate } from "./render-template.ts";
+export { sameValue } from "./same-value.ts";
 export { shardText } from "./shard.ts";
 export { templatesOverlap } from "./templates-overlap.ts";

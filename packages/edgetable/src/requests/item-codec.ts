@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { keyBytes, readTemplate, renderTemplate, templateMatches } from "../keys/template.ts";
+import { keyBytes, readTemplate, renderTemplate, sameValue, templateMatches } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -164,6 +164,19 @@ const textOf = (item: Item, attribute: string | undefined): string | undefined =
   return value && "S" in value ? value.S : undefined;
 };
 
+// A node under its own id holds that id in both keys; an edge's item may differ from it in nothing else.
+const keysAgree = (catalog: Catalog, shape: Shape, item: Item): boolean => {
+  const { partitionKey, sortKey } = catalog.index;
+  const partition = shape.keys[partitionKey];
+  const sort = sortKey === undefined ? undefined : shape.keys[sortKey];
+  if (!partition || !sort) return true;
+  const shared = sort.fields.filter((field) => partition.fields.includes(field));
+  if (shared.length === 0) return true;
+  const first = readTemplate(partition, textOf(item, partitionKey) ?? "") ?? {};
+  const second = readTemplate(sort, textOf(item, sortKey) ?? "") ?? {};
+  return shared.every((field) => !(field in first) || !(field in second) || sameValue(first[field], second[field]));
+};
+
 /** Whether an item is of the shape: by its type attribute and by the form of its table key. */
 export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   if (catalog.typeAttribute !== undefined) {
@@ -175,7 +188,7 @@ export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean =
     const text = textOf(item, attribute);
     if (template && (text === undefined || !templateMatches(template, text))) return false;
   }
-  return true;
+  return keysAgree(catalog, shape, item);
 };
 
 /** The shape of an item among the given ones, or undefined when it is none of them. */

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { buildCatalog } from "../schema/build-catalog.ts";
+import { people } from "../schema/adopted-models.test-support.ts";
+import { shapeOf } from "./item-codec.ts";
+
+test("an item is no node under its own id when its two keys hold different ids", () => {
+  const catalog = buildCatalog(people);
+  const typeOf = (partition: string, sort: string): string | undefined => shapeOf(catalog, catalog.shapes, { NodeId: { S: partition }, TypeTarget: { S: sort } })?.id;
+  expect(typeOf("6", "SKILL|6")).toBe("skill");
+  expect(typeOf("1", "SKILL|6")).toBe("has");
+});
