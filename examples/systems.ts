@@ -1,5 +1,8 @@
+import { system as billingDocs } from "./billing-docs/system.ts";
 import { system as education } from "./education/system.ts";
+import { system as people } from "./people/system.ts";
+import { system as school } from "./school/system.ts";
 import type { System } from "./system.ts";
 
 /** Every system, in the order in which the demo shows them. */
-export const systems: readonly System[] = [education];
+export const systems: readonly System[] = [billingDocs, school, people, education];
