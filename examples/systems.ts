@@ -3,6 +3,7 @@ import { system as education } from "./education/system.ts";
 import { system as people } from "./people/system.ts";
 import { system as school } from "./school/system.ts";
 import type { System } from "./system.ts";
+import { system as tracker } from "./tracker/system.ts";
 
 /** Every system, in the order in which the demo shows them. */
-export const systems: readonly System[] = [billingDocs, school, people, education];
+export const systems: readonly System[] = [billingDocs, school, people, tracker, education];
