@@ -73,7 +73,12 @@ export interface WriteLab {
   readonly driver: WriteDriver;
   readonly sent: Sent[];
   /** Called before each request goes out and after it was answered; may throw. */
-  hooks: { before?: (sent: Sent) => Promise<void> | void; after?: (sent: Sent) => Promise<void> | void };
+  hooks: {
+    before?: (sent: Sent) => Promise<void> | void;
+    after?: (sent: Sent) => Promise<void> | void;
+    /** Replaces an answer. */
+    answer?: (sent: Sent, output: object) => object;
+  };
   node(name: string): ReturnType<typeof nodeWrites>;
   edge(name: string): ReturnType<typeof edgeWrites>;
   part(name: string): ReturnType<typeof partWrites>;
@@ -98,7 +103,7 @@ export const openWriteLab = async (definition: GraphDefinition, options: { reado
       await lab.hooks.before?.(one);
       const output = await transport.send(operation, input, sendOptions);
       await lab.hooks.after?.(one);
-      return output;
+      return (lab.hooks.answer?.(one, output) ?? output) as typeof output;
     },
     close: () => transport.close(),
   };
