@@ -1,7 +1,9 @@
 import type { Catalog } from "../schema/catalog.ts";
+import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
 import { edgeReads } from "./edge-reads.ts";
 import { edgeWrites } from "./edge-writes.ts";
+import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 import type { EdgeReads, EdgeRow, Edges, EdgeWhere, EndId, NodeReads, Nodes, Parts } from "./read-types.ts";
@@ -15,6 +17,8 @@ export interface DbMembers {
   readonly table: TableAdmin;
   /** Makes several writes in one transaction of at most 100 items: all of them, or none. */
   readonly transact: Transact;
+  /** Puts and deletes many things, each alone and unchecked, 25 a request. */
+  readonly batch: Batch;
   /** Gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
@@ -34,7 +38,10 @@ export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
   readonly [Name in keyof N & string]: NodeApi<N, E, P, Name>;
 } & { readonly [Name in keyof E & string]: EdgeApi<N, E, Name> } & {
   readonly [Name in keyof P & string]: PartWrites<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"]>;
-} & DbMembers;
+} & DbMembers & {
+    /** Loads rows in bulk, as a resumable job where it is given a name. */
+    readonly load: Load<LoadRow<N, E, P>>;
+  };
 
 const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
@@ -42,11 +49,12 @@ const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (valu
 /** Opens a connection on a catalog. */
 export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
   const driver = openDriver(catalog, options);
-  const members: DbMembers = { catalog, table: tableAdmin(driver), transact: transactOf(driver), close: () => driver.session.close() };
+  const members: DbMembers = { catalog, table: tableAdmin(driver), transact: transactOf(driver), batch: batchOf(driver), close: () => driver.session.close() };
   return {
     ...mapEntries(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry))),
     ...mapEntries(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),
     ...mapEntries(catalog.parts, (entry) => partWrites(driver, entry)),
     ...members,
+    load: loadOf(driver),
   } as unknown as Db<N, E, P>;
 };

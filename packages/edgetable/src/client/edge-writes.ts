@@ -44,6 +44,11 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Ro
       checkNames(subject, Object.keys(attributes));
       return call({ kind: "link", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse) });
     },
+    // oxlint-disable-next-line max-params -- the public call: two ends, the edge's attributes, options
+    put: (from, to, attributes = {}, options = {}) => {
+      checkNames(subject, Object.keys(attributes));
+      return call({ kind: "putEdge", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse), ends: "checked" });
+    },
     // oxlint-disable-next-line max-params -- the public call: two ends, changes, options
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
       const { type } = options;

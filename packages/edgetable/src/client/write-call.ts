@@ -49,7 +49,7 @@ const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): WriteExp
 
 const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
   const what = "edge" in write ? write.edge : write.name;
-  throw new EdgetableError("execute.notWritten", `The ${write.kind} of "${what}" did not happen: ${outcome.reason}.`, { details: { ...outcome } });
+  throw new EdgetableError("execute.notWritten", `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${outcome.reason}.`, { details: { ...outcome } });
 };
 
 /** A call that makes one write. */
@@ -69,10 +69,11 @@ export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteC
   return made;
 };
 
-const writeOf = (call: object): LogicalWrite => {
+/** The write that a call has not made yet. */
+export const writeOf = (call: object): LogicalWrite => {
   const write = logicalWrites.get(call);
   if (write) return write;
-  throw new EdgetableError("plan.invalidOption", "A transaction takes write calls that were not awaited, such as db.student.create({ ... }).");
+  throw new EdgetableError("plan.invalidOption", "Give write calls that were not awaited, such as db.student.put({ ... }).");
 };
 
 /** Makes several writes together. */

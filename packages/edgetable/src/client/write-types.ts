@@ -133,6 +133,12 @@ export interface EdgeWrites<From, To, Row, Filter, T extends EdgeSideTypes> {
    * one PutItem where ends are unchecked and the edge is stored once.
    */
   link(from: From, to: To, attributes?: T["input"], options?: LinkOptions<T["changes"]>): WriteCall<Row>;
+  /**
+   * Writes an edge, whatever was there, in every place where it is stored; when a node is not there,
+   * the outcome is `endMissing`. Costs what `link` does; where a degree is guarded, or the edge has a
+   * version, it reads first.
+   */
+  put(from: From, to: To, attributes?: T["input"], options?: LinkOptions<T["changes"]>): WriteCall<Row>;
   /** Changes an edge that is there: attributes, its place in the order, or with `type` its edge type. One UpdateItem for each copy. */
   relink(from: From, to: To, changes: T["changes"] | ChangeSet<T["changes"]>, options?: RelinkOptions<T["key"], T["changes"], Filter>): WriteCall<Row>;
   /** Removes an edge that is there, everywhere. `key` are the edge's own key fields, where it has some. */

@@ -33,7 +33,7 @@ const MAX_DELAY = 1000;
 export const targetOf = (catalog: Catalog): WriteTarget => ({ table: catalog.table, partitionKey: catalog.index.partitionKey });
 
 /** A token of 32 hexadecimal digits, from the injected randomness, so that a seed replays a run. */
-const newToken = (session: Session): string =>
+export const newToken = (session: Session): string =>
   Array.from({ length: 4 }, () => Math.floor(session.effects.random() * 2 ** 32).toString(16).padStart(8, "0")).join("");
 
 const currentRow = (catalog: Catalog, { item }: PlannedItem, found: Item | undefined): Row | undefined =>

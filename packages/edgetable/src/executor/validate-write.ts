@@ -43,7 +43,7 @@ export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<Logi
   if (write.kind === "create" || write.kind === "put") return validateWhole(catalog, write);
   const schema = schemaOf(catalog, write);
   if (!schema || write.kind === "delete" || write.kind === "unlink") return write;
-  if (write.kind === "link") {
+  if (write.kind === "link" || write.kind === "putEdge") {
     const row = validateRow(schema, without(write.row, [VERSION]), `"${write.edge}"`);
     return andThen(row, (valid) => andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), () => ({ ...write, row: valid }))) as Maybe<LogicalWrite>;
   }

@@ -60,6 +60,14 @@ export interface LinkWrite extends EdgeWrite {
   /** Attributes whose values differ on the copy in the target's partition. */
   readonly reverse: Row;
 }
+/** Writes an edge, whatever was there. */
+export interface PutEdgeWrite extends EdgeWrite {
+  readonly kind: "putEdge";
+  readonly row: Row;
+  readonly reverse: Row;
+  /** Whether the nodes at its ends must be there. */
+  readonly ends: "checked" | "unchecked";
+}
 export interface RelinkWrite extends EdgeWrite {
   readonly kind: "relink";
   /** The edge's own key fields. */
@@ -77,4 +85,4 @@ export interface UnlinkWrite extends EdgeWrite {
 }
 
 /** One write in graph words, before the table is thought of. */
-export type LogicalWrite = CreateWrite | PutWrite | UpdateWrite | DeleteWrite | LinkWrite | RelinkWrite | UnlinkWrite;
+export type LogicalWrite = CreateWrite | PutWrite | UpdateWrite | DeleteWrite | LinkWrite | PutEdgeWrite | RelinkWrite | UnlinkWrite;

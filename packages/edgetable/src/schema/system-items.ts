@@ -18,7 +18,7 @@ const markerTemplates: Readonly<Record<string, Template>> = Object.fromEntries(
   ["text", "number", "boolean", "date"].map((format) => [format, template(`~unique#{node}#{attribute}#{value:${format}}`)]),
 );
 const degreeTemplate = template("~degree#{edge}#{direction}");
-const jobTemplate = template("~job#{id}");
+const jobTemplate = template("{id}");
 
 const OWN = "#";
 
@@ -52,8 +52,13 @@ export const degreeGuard = (partition: string, edge: string, direction: "out" | 
   sort: render(degreeTemplate, { edge, direction }),
 });
 
+/** The partition of all jobs: few and short-lived, so that one Query lists them. */
+export const JOBS = "~job";
+/** The attribute of a node item that says which job deletes it. */
+export const DELETING = "~deleting";
+
 /** The state of a resumable job. */
-export const jobState = (id: string): SystemKey => ({ partition: render(jobTemplate, { id }), sort: OWN });
+export const jobState = (id: string): SystemKey => ({ partition: JOBS, sort: render(jobTemplate, { id }) });
 
 /** The secret that signs cursors. */
 export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN };

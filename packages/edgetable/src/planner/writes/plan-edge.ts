@@ -1,19 +1,20 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { LinkWrite, RelinkWrite, Row, UnlinkWrite } from "../../ir/logical-write.ts";
-import type { WriteItem } from "../../ir/write-plan.ts";
+import type { LinkWrite, PutEdgeWrite, RelinkWrite, Row, UnlinkWrite } from "../../ir/logical-write.ts";
+import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem, encodeItem, keyOf, VERSION } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
+import type { Item } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { changeItem, changedRow, readsImage } from "./change-item.ts";
 import { countSteps, type EdgeBetween } from "./degree-guards.ts";
 import { type EdgeCopy, edgeCopies } from "./edge-copies.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { unchanged } from "./move-item.ts";
-import { absent, imageOf, locate, notFound, type Planning, present, type Steps, tableKey } from "./planning.ts";
+import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps, tableKey } from "./planning.ts";
 
 const ends = ["from", "to"] as const;
 
-const betweenOf = (catalog: Catalog, write: LinkWrite | RelinkWrite | UnlinkWrite, edge = write.edge): EdgeBetween => ({
+const betweenOf = (catalog: Catalog, write: LinkWrite | PutEdgeWrite | RelinkWrite | UnlinkWrite, edge = write.edge): EdgeBetween => ({
   entry: defined(catalog.edges[edge], `the edge "${edge}"`),
   from: write.from,
   to: write.to,
@@ -29,10 +30,9 @@ const endChecks = (catalog: Catalog, edge: EdgeBetween): readonly WriteItem[] =>
   });
 };
 
-const putCopy = (catalog: Catalog, copy: EdgeCopy, own: boolean): WriteItem => {
+const putCopy = (catalog: Catalog, copy: EdgeCopy, terms: readonly Term[]): WriteItem => {
   const item = encodeItem(catalog, copy.shape, copy.row);
-  // The copy in the target's partition follows the own one, whatever stood there.
-  return { kind: "put", key: keyOf(catalog, copy.shape, copy.row), item, terms: own ? [absent] : [], shape: copy.shape };
+  return { kind: "put", key: keyOf(catalog, copy.shape, copy.row), item, terms, shape: copy.shape };
 };
 
 /** What an edge holds, and what its other copy holds otherwise. */
@@ -45,7 +45,8 @@ interface Contents {
 const linkSteps = (catalog: Catalog, edge: EdgeBetween, { attributes, reverse }: Contents): { readonly items: readonly WriteItem[]; readonly row: Row } => {
   const versioned = edge.entry.definition.version ? { ...attributes, [VERSION]: 1 } : attributes;
   const copies = edgeCopies(edge, versioned, reverse);
-  const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0));
+  // The copy in the target's partition follows the own one, whatever stood there.
+  const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0 ? [absent] : []));
   return { items: [...puts, ...endChecks(catalog, edge), ...countSteps(catalog, edge, 1)], row: copies[0].row };
 };
 
@@ -53,6 +54,33 @@ const linkSteps = (catalog: Catalog, edge: EdgeBetween, { attributes, reverse }:
 export const planLink = ({ catalog }: Planning, write: LinkWrite): Steps => {
   const { items, row } = linkSteps(catalog, betweenOf(catalog, write), { attributes: write.row, reverse: write.reverse });
   return { kind: "items", items, row };
+};
+
+const asRead = (edge: EdgeBetween, image: Item | null): readonly Term[] => {
+  if (!image) return [{ kind: "absent", failure: STALE }];
+  return [edge.entry.definition.version ? { kind: "equals", attribute: VERSION, value: image[VERSION], failure: STALE } : { kind: "present", failure: STALE }];
+};
+
+const nextVersion = (image: Item | null | undefined): number => {
+  const value = image?.[VERSION];
+  return value && "N" in value ? Number(value.N) + 1 : 1;
+};
+
+/** Writes an edge, whatever was there; reads it first where a degree or a version depends on it. */
+export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
+  const { catalog } = planning;
+  const edge = betweenOf(catalog, write);
+  const { version } = edge.entry.definition;
+  const counts = countSteps(catalog, edge, 1);
+  const reads = counts.length > 0 || version === true;
+  const [{ shape, row: known }] = edgeCopies(edge, write.row);
+  const image = reads ? imageOf(planning, { shape, key: keyOf(catalog, shape, known) }, version ? "its version rises by one" : "an edge that is there counts already") : null;
+  if (image === undefined) return undefined;
+  const copies = edgeCopies(edge, version ? { ...write.row, [VERSION]: nextVersion(image) } : write.row, write.reverse);
+  const terms = reads ? asRead(edge, image) : [];
+  const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0 ? terms : []));
+  const checks = write.ends === "checked" ? endChecks(catalog, edge) : [];
+  return { kind: "items", items: [...puts, ...checks, ...(image ? [] : counts)], row: copies[0].row };
 };
 
 /** The steps that remove an edge whose whole row is known: its copies and its counts; for cascades and jobs. */

@@ -5,7 +5,7 @@ import type { Images, PlannedItem, WriteItem, WritePlan } from "../../ir/write-p
 import type { Catalog } from "../../schema/catalog.ts";
 import { unreachable } from "../../util/invariant.ts";
 import { mergeItems } from "./merge-items.ts";
-import { planLink, planRelink, planUnlink } from "./plan-edge.ts";
+import { planLink, planPutEdge, planRelink, planUnlink } from "./plan-edge.ts";
 import { planCreate, planDelete, planPut, planUpdate } from "./plan-item.ts";
 import type { Planning, Steps } from "./planning.ts";
 
@@ -21,6 +21,8 @@ const planOne = (planning: Planning, write: LogicalWrite): Steps => {
       return planDelete(planning, write);
     case "link":
       return planLink(planning, write);
+    case "putEdge":
+      return planPutEdge(planning, write);
     case "relink":
       return planRelink(planning, write);
     case "unlink":

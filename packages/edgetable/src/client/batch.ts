@@ -1,0 +1,113 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { createCall, type Call, type Report, type RunOptions } from "../executor/call.ts";
+import type { Cost } from "../executor/meter.ts";
+import type { UnwrittenItem } from "../executor/run-batch.ts";
+import { validateWrite } from "../executor/validate-write.ts";
+import { stepUnits } from "../ir/capacity.ts";
+import type { LogicalWrite } from "../ir/logical-write.ts";
+import { planBatch, type BatchPlan } from "../planner/writes/plan-batch.ts";
+import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
+import type { Key } from "../transport/operations.ts";
+import { writeOf, type WriteDriver } from "./write-call.ts";
+import type { ExplainedWriteRequest, WriteCall } from "./write-types.ts";
+
+/** Items of one of a batch's calls that could not be written. */
+export interface Unwritten {
+  /** Position of the call in the batch, from 0. */
+  readonly call: number;
+  /** The table key of the item. */
+  readonly key: Key;
+  readonly error: EdgetableError;
+}
+
+/** How a batch ended. */
+export interface BatchOutcome {
+  /** Whether everything was written. */
+  readonly ok: boolean;
+  /** Items written or deleted. */
+  readonly items: number;
+  readonly unwritten: readonly Unwritten[];
+  readonly cost: Cost;
+  /** Each item is written alone; a reader may see some of the batch and not the rest. */
+  readonly atomic: { readonly kind: "item" };
+}
+
+/** What a batch will send. */
+export interface BatchExplanation {
+  readonly kind: "batch";
+  readonly plan: BatchPlan;
+  readonly requests: readonly ExplainedWriteRequest[];
+  readonly atomic: { readonly kind: "item" };
+  readonly cost: Cost;
+}
+
+export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
+  /**
+   * Makes the batch.
+   *
+   * @throws {execute.unprocessed} when some of it could not be written, with the outcome in `details`
+   */
+  orThrow(options?: RunOptions): Promise<BatchOutcome>;
+}
+
+/**
+ * Writes and deletes many things, 25 items a request, several requests at a time: `put` of nodes,
+ * parts and edges, `delete` of nodes and parts, `unlink` of edges, as calls that were not awaited.
+ *
+ * Nothing is checked and nothing is atomic but each item by itself: a put replaces what is there, a
+ * deletion of nothing is fine, an edge's ends may be missing. Of several writes to one item the last
+ * stands. What needs more (unique values, versions, guarded degrees, cascades, `if`) is refused.
+ *
+ * One write unit for each KB of each item, and as much for each index: half of what `transact` takes.
+ *
+ * @throws {plan.unsupported} for a call that needs a condition or a read
+ * @throws what the service said, when nothing at all was written
+ * @example
+ * const outcome = await db.batch([db.student.put(ann), db.student.put(bob), db.enrolledIn.unlink(tom, art)]);
+ * for (const { call, error } of outcome.unwritten) console.log(call, error.message);
+ */
+export type Batch = (calls: readonly WriteCall<unknown>[]) => BatchCall;
+
+const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): BatchExplanation => {
+  const { catalog } = driver;
+  const plan = planBatch(catalog, writes);
+  const requests = inBatches(plan.items).map((items) => ({
+    operation: "BatchWriteItem",
+    input: encodeBatchWrite(catalog.table, items.map(({ step }) => writeRequest(step))),
+    readUnits: 0,
+    writeUnits: items.reduce((sum, { step }) => sum + stepUnits(catalog, step, false), 0),
+  }));
+  const writeUnits = requests.reduce((sum, request) => sum + request.writeUnits, 0);
+  return { kind: "batch", plan, requests, atomic: { kind: "item" }, cost: { requests: requests.length, readUnits: 0, writeUnits } };
+};
+
+const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
+  left.flatMap(({ calls, key, error }) => calls.map((call) => ({ call, key, error }))).toSorted((a, b) => a.call - b.call);
+
+/** `db.batch` of a connection. */
+export const batchOf =
+  (driver: WriteDriver): Batch =>
+  (calls) => {
+    const writes = calls.map(writeOf);
+    const make = async (options: RunOptions): Promise<Report<BatchOutcome>> => {
+      const context = driver.context(options);
+      const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
+      const plan = planBatch(driver.catalog, valid);
+      const { runBatch } = await import("../executor/run-batch.ts");
+      const left = await runBatch(driver.session, plan, context);
+      const { cost, requests } = context.meter;
+      return { value: { ok: left.length === 0, items: plan.items.length - left.length, unwritten: byCall(left), cost, atomic: { kind: "item" } }, cost, requests, missing: [] };
+    };
+    const call = createCall<BatchOutcome, BatchExplanation>(() => explain(driver, writes), make);
+    const orThrow = async (options?: RunOptions): Promise<BatchOutcome> => {
+      const outcome = options ? await call.run(options) : await call;
+      const [first] = outcome.unwritten;
+      if (!first) return outcome;
+      throw new EdgetableError("execute.unprocessed", `${outcome.unwritten.length} items of the batch were not written, the first (of call ${first.call + 1}) because: ${first.error.message}`, {
+        retryable: outcome.unwritten.every(({ error }) => error.retryable),
+        cause: first.error,
+        details: { ...outcome },
+      });
+    };
+    return Object.assign(call, { orThrow });
+  };

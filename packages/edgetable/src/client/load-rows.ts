@@ -1,0 +1,61 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { LogicalWrite, Row } from "../ir/logical-write.ts";
+import { didYouMean } from "../util/did-you-mean.ts";
+import { edgeWrites } from "./edge-writes.ts";
+import { nodeWrites, partWrites } from "./node-writes.ts";
+import { writeOf, type WriteDriver } from "./write-call.ts";
+
+type Reader = (given: Row) => LogicalWrite;
+
+const FORM = 'Give { node, row }, { part, owner, row } or { edge, from, to, attributes }, such as { node: "student", row: { ... } }.';
+
+const object = (given: Row, field: string): Row => {
+  const value = given[field];
+  if (typeof value === "object" && value !== null) return value as Row;
+  throw new EdgetableError("schema.invalidValue", `The row has no object "${field}". ${FORM}`, { details: { row: given, field } });
+};
+
+const readers = (driver: WriteDriver, ends: "checked" | "unchecked"): Readonly<Record<"node" | "part" | "edge", ReadonlyMap<string, Reader>>> => {
+  const { nodes, parts, edges } = driver.catalog;
+  const map = <Entry>(entries: Readonly<Record<string, Entry>>, make: (entry: Entry) => Reader): ReadonlyMap<string, Reader> =>
+    new Map(Object.entries(entries).map(([name, entry]) => [name, make(entry)]));
+  return {
+    node: map(nodes, (entry) => {
+      const writes = nodeWrites(driver, entry);
+      return (given) => writeOf(writes.put(object(given, "row")));
+    }),
+    part: map(parts, (entry) => {
+      const writes = partWrites(driver, entry);
+      return (given) => writeOf(writes.put(object(given, "owner"), object(given, "row")));
+    }),
+    edge: map(edges, (entry) => {
+      const writes = edgeWrites(driver, entry);
+      return (given) => {
+        const attributes = given["attributes"] === undefined ? {} : object(given, "attributes");
+        const reverse = given["reverse"] === undefined ? {} : { reverse: object(given, "reverse") };
+        return { ...writeOf(writes.put(object(given, "from"), object(given, "to"), attributes, reverse)), ends } as LogicalWrite;
+      };
+    }),
+  };
+};
+
+const kinds = ["node", "part", "edge"] as const;
+const codes = { node: "schema.unknownNode", part: "schema.unknownNode", edge: "schema.unknownEdge" } as const;
+
+/**
+ * What turns a row of an input into a write.
+ *
+ * @throws {schema.unknownNode} {schema.unknownEdge} {schema.invalidValue} for a row that names nothing of the model
+ */
+export const rowReader = (driver: WriteDriver, ends: "checked" | "unchecked"): ((given: unknown) => LogicalWrite) => {
+  const known = readers(driver, ends);
+  return (given) => {
+    const row = (typeof given === "object" && given !== null ? given : {}) as Row;
+    const kind = kinds.find((one) => row[one] !== undefined);
+    if (!kind) throw new EdgetableError("schema.invalidValue", `The row says neither node, part nor edge. ${FORM}`, { details: { row: given } });
+    const name = String(row[kind]);
+    const read = known[kind].get(name);
+    if (read) return read(row);
+    throw new EdgetableError(codes[kind], `There is no ${kind} "${name}".${didYouMean(name, [...known[kind].keys()])}`, { details: { [kind]: name } });
+  };
+};

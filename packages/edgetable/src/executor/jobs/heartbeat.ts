@@ -1,0 +1,36 @@
+import { Meter } from "../meter.ts";
+import type { CallContext, Session } from "../session.ts";
+import { type JobFacts, type Lease, renewLease } from "./job-store.ts";
+
+const LONGEST_BEAT = 1000;
+
+/** A context for a job's own bookkeeping: it is neither aborted with the job nor charged to it. */
+export const bookkeeping = (session: Session, deadline: number): CallContext => ({ meter: new Meter(), deadline: session.effects.now() + deadline });
+
+/** Renews a lease and saves the job's facts, until it is stopped. */
+export interface Heartbeat {
+  /** Resolves when the last renewal is over. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts to renew a lease, four times in its duration and at least once a second. A renewal that fails
+ * is tried again with the next beat: the lease tells whether there is still time.
+ */
+export const startHeartbeat = (session: Session, lease: Lease, facts: () => JobFacts): Heartbeat => {
+  const stopping = new AbortController();
+  const beat = async (): Promise<void> => {
+    while (!stopping.signal.aborted && lease.until > 0) {
+      await session.effects.sleep(Math.min(LONGEST_BEAT, lease.duration / 4), stopping.signal).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      await renewLease(session, { lease, facts: facts() }, bookkeeping(session, lease.duration)).catch(() => undefined);
+    }
+  };
+  const beating = beat();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await beating;
+    },
+  };
+};

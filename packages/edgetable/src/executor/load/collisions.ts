@@ -1,0 +1,80 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { PlannedRow } from "./plan-row.ts";
+import { hashText, KeyTable } from "./key-table.ts";
+
+/** Two rows of the input that make the same item: the later one stands. */
+export interface Collision {
+  /** The shape of the item, such as `student` or `enrolledIn:mirror`. */
+  readonly of: string;
+  /** The item's table key, as its values in order. */
+  readonly key: readonly string[];
+  /** Positions of the two rows in the input, from 0. */
+  readonly rows: readonly [number, number];
+  /** Whether the later row changed what the earlier one wrote. */
+  readonly differs: boolean;
+}
+
+/** How many items were made more than once. */
+export interface CollisionCount {
+  readonly items: number;
+  /** Those of them whose content changed. */
+  readonly differing: number;
+}
+
+export interface Collisions extends CollisionCount {
+  readonly by: Readonly<Record<string, CollisionCount>>;
+  readonly first: readonly Collision[];
+}
+
+export interface CollisionFinder {
+  /** Looks at a row's items; gives what collides. */
+  see(row: number, planned: PlannedRow): void;
+  report(): Collisions;
+}
+
+export interface CollisionSettings {
+  readonly collisions: "report" | "refuse" | "ignore";
+  /** How many collisions are named. */
+  readonly named: number;
+  readonly onCollision?: ((collision: Collision) => void) | undefined;
+}
+
+const readKey = (id: string): readonly string[] => (JSON.parse(id) as readonly { readonly S: string }[]).map(({ S }) => S);
+
+const refuse = (collision: Collision): never => {
+  const [before, now] = collision.rows;
+  throw new EdgetableError("load.collision", `Rows ${before} and ${now} make the same "${collision.of}" (${collision.key.join(", ")})${collision.differs ? " with different values" : ""}. Mend the input or the key, or load with collisions: "report".`, {
+    details: { ...collision },
+  });
+};
+
+/**
+ * Finds rows that make the same key.
+ *
+ * @throws {load.collision} from `see`, where collisions are refused
+ */
+export const findCollisions = (settings: CollisionSettings): CollisionFinder => {
+  const table = new KeyTable();
+  const by: Record<string, { items: number; differing: number }> = {};
+  const first: Collision[] = [];
+  const note = (collision: Collision): void => {
+    const count = (by[collision.of] ??= { items: 0, differing: 0 });
+    count.items++;
+    if (collision.differs) count.differing++;
+    if (first.length < settings.named) first.push(collision);
+    settings.onCollision?.(collision);
+    if (settings.collisions === "refuse") refuse(collision);
+  };
+  const see = (row: number, { items }: PlannedRow): void => {
+    for (const { id, item, shape } of items) {
+      const [content] = hashText(JSON.stringify(item));
+      const made = table.note(id, row, content);
+      if (made && made.row !== row) note({ of: shape.id, key: readKey(id), rows: [made.row, row], differs: made.content !== content });
+    }
+  };
+  const total = (what: keyof CollisionCount): number => Object.values(by).reduce((sum, count) => sum + count[what], 0);
+  return {
+    see: settings.collisions === "ignore" ? () => undefined : see,
+    report: () => ({ items: total("items"), differing: total("differing"), by, first }),
+  };
+};

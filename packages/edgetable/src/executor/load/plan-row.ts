@@ -1,0 +1,55 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../../ir/logical-write.ts";
+import { keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
+import { countSteps } from "../../planner/writes/degree-guards.ts";
+import { edgeCopies } from "../../planner/writes/edge-copies.ts";
+import { planWrite } from "../../planner/writes/plan-write.ts";
+import { markerKeys } from "../../planner/writes/unique-markers.ts";
+import { encodeItem, keyOf } from "../../requests/item-codec.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import type { Shape } from "../../schema/shape.ts";
+import type { Item } from "../../transport/operations.ts";
+import { defined } from "../../util/invariant.ts";
+
+/** One item that a row makes. */
+export interface RowItem {
+  readonly id: string;
+  readonly shape: Shape;
+  readonly item: Item;
+}
+
+/** How a row is written: into a batch, or by a write of its own, which holds its keys until it is done. */
+export type PlannedRow =
+  | { readonly kind: "batch"; readonly items: readonly RowItem[] }
+  | { readonly kind: "alone"; readonly items: readonly RowItem[]; readonly write: LogicalWrite; readonly holds: readonly string[] };
+
+const isFree = (item: WriteItem): item is PutStep & { readonly shape: Shape } => item.kind === "put" && item.terms.length === 0 && item.shape !== undefined;
+
+const placesOf = (catalog: Catalog, write: PutWrite | PutEdgeWrite): readonly { readonly shape: Shape; readonly row: PutWrite["row"] }[] => {
+  if (write.kind === "putEdge") {
+    const entry = defined(catalog.edges[write.edge], "edge");
+    return edgeCopies({ entry, from: write.from, to: write.to }, write.row, write.reverse);
+  }
+  const entry = defined(catalog.nodes[write.name] ?? catalog.parts[write.name], "definition");
+  return [{ shape: entry.shape, row: write.row }];
+};
+
+// Writes that meet in a marker or a guard go one after the other, so that they do not cancel each other's transactions.
+const sharedKeys = (catalog: Catalog, write: PutWrite | PutEdgeWrite): readonly string[] => {
+  if (write.kind === "putEdge") {
+    const entry = defined(catalog.edges[write.edge], "edge");
+    return countSteps(catalog, { entry, from: write.from, to: write.to }, 1).map(({ key }) => keyId(key));
+  }
+  const node = write.of === "node" ? catalog.nodes[write.name] : undefined;
+  return node ? markerKeys(catalog, node, write.row).map(keyId) : [];
+};
+
+/** Plans one row's write; it goes into a batch exactly where its plan is nothing but puts without a condition. */
+export const planRow = (catalog: Catalog, write: LogicalWrite): PlannedRow => {
+  if (write.kind !== "put" && write.kind !== "putEdge") throw new EdgetableError("invariant", `a load puts, it does not ${write.kind}: a defect of edgetable`);
+  const plan = planWrite(catalog, write, {});
+  const steps = plan.kind === "ready" ? plan.items.map(({ item }) => item) : [];
+  if (steps.length > 0 && steps.every(isFree)) return { kind: "batch", items: steps.map(({ key, shape, item }) => ({ id: keyId(key), shape, item })) };
+  const items = placesOf(catalog, write).map(({ shape, row }): RowItem => ({ id: keyId(keyOf(catalog, shape, row)), shape, item: encodeItem(catalog, shape, row) }));
+  return { kind: "alone", items, write, holds: [...items.map(({ id }) => id), ...sharedKeys(catalog, write)] };
+};
