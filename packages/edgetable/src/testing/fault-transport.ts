@@ -62,6 +62,28 @@ const createLiar = (transport: Transport, options: FaultOptions, log: Log): Liar
   return { inner, past, records: lags.length > 0 || options.history !== undefined, options, effects, note: log.note };
 };
 
+interface Sender {
+  readonly send: Transport["send"];
+  readonly requests: () => number;
+}
+
+const createSender = (liar: Liar): Sender => {
+  const decide = decideFaults(liar.options);
+  let requests = 0;
+  const send = async <O extends Operation>(
+    operation: O,
+    input: OperationInputs[O],
+    options: SendOptions = {},
+  ): Promise<OperationOutputs[O]> => {
+    const call = { operation, input } as unknown as Call;
+    if (options.signal?.aborted)
+      throw attemptError(call, { code: "execute.aborted", message: "aborted before it was sent", ambiguous: false });
+    const decision = decide(++requests, call);
+    return (await answer(liar, call, { decision, options })) as OperationOutputs[O];
+  };
+  return { send, requests: () => requests };
+};
+
 /**
  * Wraps a transport into one that throttles, breaks, loses answers, leaves batches undone, cuts pages
  * and answers from the past, by a seed or a script, and that never invents data.
@@ -79,22 +101,15 @@ export const createFaultTransport = (inner: Transport, options: FaultOptions = {
   checkOptions(options);
   const log = createLog();
   const liar = createLiar(inner, options, log);
-  const decide = decideFaults(options);
-  let requests = 0;
-  const send = async <O extends Operation>(operation: O, input: OperationInputs[O], sendOptions: SendOptions = {}): Promise<OperationOutputs[O]> => {
-    const call = { operation, input } as unknown as Call;
-    if (sendOptions.signal?.aborted) throw attemptError(call, { code: "execute.aborted", message: "aborted before it was sent", ambiguous: false });
-    const decision = decide(++requests, call);
-    return (await answer(liar, call, { decision, options: sendOptions })) as OperationOutputs[O];
-  };
+  const sender = createSender(liar);
   return {
-    send,
+    send: sender.send,
     close: () => inner.close(),
     get log() {
       return log.sorted();
     },
     get requests() {
-      return requests;
+      return sender.requests();
     },
     settle: () => liar.past.history.settle(),
   };

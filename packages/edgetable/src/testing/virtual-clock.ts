@@ -45,7 +45,7 @@ const nextMoment = (state: State): number => Math.min(...[...state.asleep].map((
 const wakeAt = (state: State, moment: number): void => {
   state.now = Math.max(state.now, moment);
   // A Set keeps the order of arrival, so sleepers of one moment wake in that order.
-  for (const sleeper of [...state.asleep]) if (sleeper.until <= state.now) sleeper.wake();
+  for (const { until, wake } of state.asleep) if (until <= state.now) wake();
 };
 
 const moveWhenIdle = async (state: State): Promise<void> => {

@@ -129,7 +129,10 @@ test("a projection takes the very parts that the engine takes", async () => {
     const answer = await queried(partition, { ProjectionExpression: text }, { names, values: {} }).catch(() => refusal);
     if (answer === refusal) return;
     const normal = (item: Item): unknown => JSON.parse(JSON.stringify(item).replaceAll("1e2", "100"));
-    const sorted = (item: unknown): string => JSON.stringify(item, (_, inner: unknown) => (inner && typeof inner === "object" && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).toSorted()) : inner));
+    const sorted = (item: unknown): string =>
+      JSON.stringify(item, (_, inner: unknown) =>
+        inner && typeof inner === "object" && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).toSorted()) : inner,
+      );
     expect(items.map(parseProjection(text, names)).map(normal).map(sorted)).toEqual((answer as readonly Item[]).map(sorted));
   });
   await fc.assert(property, propertyRuns(150));

@@ -30,5 +30,4 @@ const step = (value: AttributeValue | undefined, segment: string | number): Attr
 };
 
 /** The value that a path leads to, where there is one. */
-export const valueAt = (item: Item, path: Path): AttributeValue | undefined =>
-  path.reduce<AttributeValue | undefined>(step, { M: item });
+export const valueAt = (item: Item, path: Path): AttributeValue | undefined => path.reduce<AttributeValue | undefined>(step, { M: item });

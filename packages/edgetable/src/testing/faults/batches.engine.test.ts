@@ -11,7 +11,8 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const tenItems = (pk: string): readonly Item[] => Array.from({ length: 10 }, (_, at) => textItem({ pk, sk: `s${String(at)}` }));
-const half = (fault: "unprocessed" | "resetAfter", amount: number): FaultTransport => createFaultTransport(engine.transport, { script: [{ fault, amount, draw: 5 }] });
+const half = (fault: "unprocessed" | "resetAfter", amount: number): FaultTransport =>
+  createFaultTransport(engine.transport, { script: [{ fault, amount, draw: 5 }] });
 
 const twoTables = async (): Promise<readonly [string, string, OperationInputs["BatchWriteItem"]]> => {
   const tables = [await createLabTable(engine.transport), await createLabTable(engine.transport)] as const;

@@ -21,7 +21,11 @@ const grouped = <E>(entries: readonly (readonly [string, E])[]): ReadonlyMap<str
   return tables;
 };
 
-const split = <T, E>(items: Readonly<Record<string, T>>, kind: { list: (table: T) => readonly E[]; remake: (table: T, list: readonly E[]) => T }, chosen: Injection): SplitBatch<T> => {
+const split = <T, E>(
+  items: Readonly<Record<string, T>>,
+  kind: { list: (table: T) => readonly E[]; remake: (table: T, list: readonly E[]) => T },
+  chosen: Injection,
+): SplitBatch<T> => {
   const all = Object.entries(items).flatMap(([table, content]) => kind.list(content).map((element) => [table, element] as const));
   const left = new Set(pick(seededRandom(chosen.draw), all, chosen.amount ?? 1));
   const remade = (part: typeof all): Readonly<Record<string, T>> | undefined => {
@@ -40,7 +44,11 @@ export const splitWrites = (items: BatchWriteItemInput["RequestItems"], chosen: 
 
 /** Splits a batch of keys; the injection's amount is the share that is left. */
 export const splitKeys = (items: BatchGetItemInput["RequestItems"], chosen: Injection): SplitBatch<KeysAndAttributes> =>
-  split<KeysAndAttributes, KeysAndAttributes["Keys"][number]>(items, { list: ({ Keys }) => Keys, remake: (table, Keys) => ({ ...table, Keys }) }, chosen);
+  split<KeysAndAttributes, KeysAndAttributes["Keys"][number]>(
+    items,
+    { list: ({ Keys }) => Keys, remake: (table, Keys) => ({ ...table, Keys }) },
+    chosen,
+  );
 
 /** A batch of writes of which a share stays unprocessed. */
 export const partialWrites = async (
@@ -65,7 +73,11 @@ export const partialKeys = async (
   return { ...output, UnprocessedKeys: merged(left, output.UnprocessedKeys ?? {}, join) };
 };
 
-const merged = <T>(a: Readonly<Record<string, T>>, b: Readonly<Record<string, T>>, join: (a: T, b: T) => T): Readonly<Record<string, T>> => {
+const merged = <T>(
+  a: Readonly<Record<string, T>>,
+  b: Readonly<Record<string, T>>,
+  join: (a: T, b: T) => T,
+): Readonly<Record<string, T>> => {
   const result: Record<string, T> = { ...a };
   for (const [table, content] of Object.entries(b)) {
     const before = result[table];

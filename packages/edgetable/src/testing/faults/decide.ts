@@ -44,7 +44,11 @@ const limited = (turn: ScriptTurn, call: Call, repeats: { readonly faults: Repea
   return { ...(fault && turn.fault && { fault: turn.fault }), ...(lag && turn.lag && { lag: turn.lag }) };
 };
 
-const injection = <S extends ScriptedFault>(step: S, amount: number | undefined, at: { n: number; operation: Injection["operation"] }): S & Injection => ({
+const injection = <S extends ScriptedFault>(
+  step: S,
+  amount: number | undefined,
+  at: { n: number; operation: Injection["operation"] },
+): S & Injection => ({
   ...step,
   ...at,
   draw: step.draw ?? 0,

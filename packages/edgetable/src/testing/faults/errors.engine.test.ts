@@ -16,13 +16,17 @@ afterAll(() => engine.stop());
 const one = (fault: FaultKind, amount?: number): FaultTransport =>
   createFaultTransport(engine.transport, { script: [{ fault, ...(amount !== undefined && { amount }) }] });
 
-const failure = (work: Promise<unknown>): Promise<EdgetableError> => work.then(() => expect.unreachable("no error"), (error: EdgetableError) => error);
+const failure = (work: Promise<unknown>): Promise<EdgetableError> =>
+  work.then(
+    () => expect.unreachable("no error"),
+    (error: EdgetableError) => error,
+  );
 
 let items = 0;
 const fresh = (): ReturnType<typeof textItem> => textItem({ pk: "p", sk: `item-${String(++items)}` });
 
 type Send = { readonly [O in Operation]: readonly [O, OperationInputs[O]] }[Operation];
-const send = (transport: FaultTransport, [operation, input]: Send): Promise<unknown> => transport.send(operation, input as never);
+const send = (transport: FaultTransport, [operation, input]: Send): Promise<unknown> => transport.send(operation, input);
 
 const put = (item: ReturnType<typeof textItem>): Send => ["PutItem", { TableName: table, Item: item }];
 const transact = (item: ReturnType<typeof textItem>, token?: string): Send => [
@@ -34,7 +38,11 @@ describe("each fault rejects as a real transport does", () => {
   const query = (): Send => ["Query", partition(table, "g1", "byText")];
   const get = (): Send => ["GetItem", { TableName: table, Key: fresh() }];
   const cases: readonly (readonly [FaultKind, () => Send, object])[] = [
-    ["throttleTable", get, { code: "execute.throttled", details: { fault: "ProvisionedThroughputExceededException", status: 400, ambiguous: false } }],
+    [
+      "throttleTable",
+      get,
+      { code: "execute.throttled", details: { fault: "ProvisionedThroughputExceededException", status: 400, ambiguous: false } },
+    ],
     ["throttleIndex", query, { code: "execute.throttled", details: { fault: "ProvisionedThroughputExceededException", ambiguous: false } }],
     ["throttleRequest", get, { code: "execute.throttled", details: { fault: "ThrottlingException" } }],
     ["internalErrorBefore", get, { code: "execute.unavailable", details: { fault: "InternalServerError", status: 500, ambiguous: true } }],
@@ -54,7 +62,12 @@ describe("each fault rejects as a real transport does", () => {
     const request = make();
     const lying = one(fault);
     const error = await failure(send(lying, request));
-    expect(error).toMatchObject({ name: "EdgetableError", retryable: true, request: { operation: request[0], input: request[1] }, ...expected });
+    expect(error).toMatchObject({
+      name: "EdgetableError",
+      retryable: true,
+      request: { operation: request[0], input: request[1] },
+      ...expected,
+    });
     expect(lying.log).toMatchObject([{ n: 1, operation: request[0], fault }]);
     await expect(send(lying, request)).resolves.toBeDefined();
   });
@@ -74,7 +87,12 @@ describe("each fault rejects as a real transport does", () => {
 });
 
 describe("before and after differ in the table", () => {
-  const pairs: readonly (readonly ["internalError" | "reset" | "timeout" | "transactionInProgress"])[] = [["internalError"], ["reset"], ["timeout"], ["transactionInProgress"]];
+  const pairs: readonly (readonly ["internalError" | "reset" | "timeout" | "transactionInProgress"])[] = [
+    ["internalError"],
+    ["reset"],
+    ["timeout"],
+    ["transactionInProgress"],
+  ];
   test.each(pairs)("%s", async (name) => {
     for (const when of ["Before", "After"] as const) {
       const item = fresh();
@@ -85,7 +103,13 @@ describe("before and after differ in the table", () => {
 
   test("a counter that is added to after a lost answer counts twice: retries must be idempotent", async () => {
     const Key = fresh();
-    const add: OperationInputs["UpdateItem"] = { TableName: table, Key, UpdateExpression: "ADD #c :one", ExpressionAttributeNames: { "#c": "count" }, ExpressionAttributeValues: { ":one": { N: "1" } } };
+    const add: OperationInputs["UpdateItem"] = {
+      TableName: table,
+      Key,
+      UpdateExpression: "ADD #c :one",
+      ExpressionAttributeNames: { "#c": "count" },
+      ExpressionAttributeValues: { ":one": { N: "1" } },
+    };
     const lying = one("resetAfter");
     await failure(lying.send("UpdateItem", add));
     await lying.send("UpdateItem", add);
@@ -94,7 +118,13 @@ describe("before and after differ in the table", () => {
 
   test("a transaction with a token is applied once, however its answers are lost", async () => {
     const Key = fresh();
-    const Update = { TableName: table, Key, UpdateExpression: "ADD #c :one", ExpressionAttributeNames: { "#c": "count" }, ExpressionAttributeValues: { ":one": { N: "1" } } };
+    const Update = {
+      TableName: table,
+      Key,
+      UpdateExpression: "ADD #c :one",
+      ExpressionAttributeNames: { "#c": "count" },
+      ExpressionAttributeValues: { ":one": { N: "1" } },
+    };
     const input: OperationInputs["TransactWriteItems"] = { TransactItems: [{ Update }], ClientRequestToken: "once" };
     const lying = createFaultTransport(engine.transport, { script: [{ fault: "resetAfter" }, { fault: "transactionInProgressAfter" }] });
     await failure(lying.send("TransactWriteItems", input));
@@ -114,7 +144,11 @@ describe("before and after differ in the table", () => {
 test("a timeout takes the attempt's own time", async () => {
   const clock = virtualClock();
   const lying = createFaultTransport(engine.transport, { effects: clock, script: [{ fault: "timeoutBefore" }], latency: [100, 100] });
-  await failure(lying.send("ListTables", {}, { timeout: 5_000 }).then(() => lying.send("PutItem", { TableName: table, Item: fresh() }, { timeout: 5_000 })));
+  await failure(
+    lying
+      .send("ListTables", {}, { timeout: 5_000 })
+      .then(() => lying.send("PutItem", { TableName: table, Item: fresh() }, { timeout: 5_000 })),
+  );
   // 100 ms for the first request, the way there and the timeout for the second.
   expect(clock.now()).toBe(100 + 50 + 5_000);
 });

@@ -21,7 +21,10 @@ const inProgress: ServiceFault = {
 };
 
 type Answering = "unprocessed" | "shortPage" | "emptyPage";
-type ServiceFaultKind = Exclude<FaultKind, Answering | `reset${string}` | `timeout${string}` | "transactionConflict" | "transactionThrottled">;
+type ServiceFaultKind = Exclude<
+  FaultKind,
+  Answering | `reset${string}` | `timeout${string}` | "transactionConflict" | "transactionThrottled"
+>;
 
 const answers: Readonly<Record<ServiceFaultKind, ServiceFault>> = {
   throttleTable: { name: "ProvisionedThroughputExceededException", message: tableThroughput, status: 400 },

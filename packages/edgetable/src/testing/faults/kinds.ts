@@ -67,7 +67,7 @@ const eventualReads: ReadonlySet<Operation> = new Set(["GetItem", "BatchGetItem"
 export const lagKindOf = (call: Call): LagKind | undefined => {
   if (call.operation === "Query" && call.input.IndexName !== undefined) return "lag";
   if (!eventualReads.has(call.operation)) return undefined;
-  return "ConsistentRead" in call.input && call.input.ConsistentRead === true ? undefined : "staleRead";
+  return "ConsistentRead" in call.input && call.input.ConsistentRead ? undefined : "staleRead";
 };
 
 /** Every kind of fault, in the order in which rates are laid out. */

@@ -95,9 +95,14 @@ const boundFindings = (name: string, bound: LagBound | undefined): readonly stri
 
 /** @throws {plan.invalidOption} with every finding, when an option is out of its range */
 export const checkOptions = (options: FaultOptions): void => {
-  const findings = [...rateFindings(options.rates), ...boundFindings("lag", options.lag), ...boundFindings("staleReads", options.staleReads)];
+  const findings = [
+    ...rateFindings(options.rates),
+    ...boundFindings("lag", options.lag),
+    ...boundFindings("staleReads", options.staleReads),
+  ];
   const [least, most] = options.latency ?? [0, 0];
   if (!(least >= 0 && most >= least)) findings.push("latency takes the least and the most milliseconds, in this order.");
   if (!((options.maxConsecutive ?? 3) >= 0)) findings.push("maxConsecutive is 0 or more.");
-  if (findings.length > 0) throw new EdgetableError("plan.invalidOption", `createFaultTransport: ${findings.join(" ")}`, { details: { findings } });
+  if (findings.length > 0)
+    throw new EdgetableError("plan.invalidOption", `createFaultTransport: ${findings.join(" ")}`, { details: { findings } });
 };

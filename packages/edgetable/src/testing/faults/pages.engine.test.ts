@@ -46,8 +46,16 @@ const queries = fc
     return {
       ...base,
       KeyConditionExpression: base.KeyConditionExpression + (ranged && ` AND ${ranged}`),
-      ExpressionAttributeNames: { ...base.ExpressionAttributeNames, ...(ranged && { "#r": index ? "h" : "sk" }), ...(filter !== undefined && { "#v": "v" }) },
-      ExpressionAttributeValues: { ...base.ExpressionAttributeValues, ...(ranged && { ":r": { S: "ab" } }), ...(filter !== undefined && { ":v": { S: filter } }) },
+      ExpressionAttributeNames: {
+        ...base.ExpressionAttributeNames,
+        ...(ranged && { "#r": index ? "h" : "sk" }),
+        ...(filter !== undefined && { "#v": "v" }),
+      },
+      ExpressionAttributeValues: {
+        ...base.ExpressionAttributeValues,
+        ...(ranged && { ":r": { S: "ab" } }),
+        ...(filter !== undefined && { ":v": { S: filter } }),
+      },
       ScanIndexForward: forward,
       ...(limit !== undefined && { Limit: limit }),
       ...(filter !== undefined && { FilterExpression: "#v = :v" }),

@@ -17,7 +17,7 @@ const pointBefore = (point: number): number => (point === 0xe000 ? 0xd7ff : poin
 
 /** A text just before another in UTF-8 order, with room between the two. */
 const textBefore = (text: string): string | undefined => {
-  const points = [...text];
+  const points = Array.from(text);
   const last = points.pop()?.codePointAt(0);
   if (last === undefined) return undefined;
   return points.join("") + (last === 0 ? "" : `${String.fromCodePoint(pointBefore(last))}\u{10ffff}`);
@@ -38,7 +38,8 @@ const sortKeyAhead = (input: QueryInput, range: string, first: Item): string | u
   if (text === undefined) return undefined;
   const ahead = direction === 1 ? textBefore(text) : `${text}\0`;
   const bounds = { start: textOf(input.ExclusiveStartKey, range), first: text };
-  if (ahead === undefined || ahead === "" || Buffer.byteLength(ahead) > longestSortKey || !isBetween(ahead, bounds, direction)) return undefined;
+  if (ahead === undefined || ahead === "" || Buffer.byteLength(ahead) > longestSortKey || !isBetween(ahead, bounds, direction))
+    return undefined;
   const { KeyConditionExpression, ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = input;
   const met = parseCondition({ text: KeyConditionExpression, names, values });
   return holds(met, { ...first, [range]: { S: ahead } }) ? ahead : undefined;

@@ -16,7 +16,11 @@ import type { Liar, Turn } from "./liar.ts";
 import { emptyPage } from "./pages.ts";
 
 /** Looks back when the request's fate says so, else asks for the present. */
-const lookOr = async <T>(liar: Liar, turn: Turn, ways: { back: (look: Look) => Promise<PastAnswer<T>>; present: () => Promise<T> }): Promise<T> => {
+const lookOr = async <T>(
+  liar: Liar,
+  turn: Turn,
+  ways: { back: (look: Look) => Promise<PastAnswer<T>>; present: () => Promise<T> },
+): Promise<T> => {
   const { lag } = turn.decision;
   if (lag === undefined) return ways.present();
   const unseen = unseenBy(lag, boundOf(lag.fault, liar.options), liar.effects.now());

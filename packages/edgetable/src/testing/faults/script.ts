@@ -8,7 +8,8 @@ export interface ScriptTurn {
   readonly lag?: ScriptedFault & { readonly fault: LagKind };
 }
 
-const isLag = (step: ScriptedFault): step is ScriptedFault & { readonly fault: LagKind } => step.fault === "lag" || step.fault === "staleRead";
+const isLag = (step: ScriptedFault): step is ScriptedFault & { readonly fault: LagKind } =>
+  step.fault === "lag" || step.fault === "staleRead";
 const isFault = (step: ScriptedFault): step is ScriptedFault & { readonly fault: FaultKind } => !isLag(step);
 
 const fits = (step: ScriptedFault, call: Call): boolean =>

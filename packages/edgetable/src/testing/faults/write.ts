@@ -1,11 +1,21 @@
-import type { BatchWriteItemInput, BatchWriteItemOutput, Operation, OperationInputs, OperationOutputs } from "../../transport/operations.ts";
+import type {
+  BatchWriteItemInput,
+  BatchWriteItemOutput,
+  Operation,
+  OperationInputs,
+  OperationOutputs,
+} from "../../transport/operations.ts";
 import { recordedWrite } from "../past/recorded-write.ts";
 import { partialWrites } from "./batches.ts";
 import type { Call } from "./kinds.ts";
 import type { Liar, Turn } from "./liar.ts";
 
 /** Sends a write; what it replaces is recorded first where reads may look back. */
-export const write = <O extends Operation>(liar: Liar, call: { operation: O; input: OperationInputs[O] }, turn: Turn): Promise<OperationOutputs[O]> => {
+export const write = <O extends Operation>(
+  liar: Liar,
+  call: { operation: O; input: OperationInputs[O] },
+  turn: Turn,
+): Promise<OperationOutputs[O]> => {
   const run = (): Promise<OperationOutputs[O]> => liar.inner.send(call.operation, call.input, turn.options);
   return liar.records ? recordedWrite(liar.past, call as unknown as Call, run) : run();
 };

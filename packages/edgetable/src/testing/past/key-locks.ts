@@ -8,7 +8,7 @@ export type LockKeys = (keys: readonly string[]) => Promise<() => void>;
 export const createKeyLocks = (): LockKeys => {
   const last = new Map<string, Promise<void>>();
   return async (keys) => {
-    const earlier = keys.map((key) => last.get(key));
+    const earlier = keys.map((key) => last.get(key) ?? Promise.resolve());
     let finish = (): void => undefined;
     const done = new Promise<void>((resolve) => {
       finish = resolve;

@@ -22,7 +22,11 @@ const seen = async (transport: Transport): Promise<Readonly<Record<string, strin
 test("lag by time: a write shows in the index when its time has come, in the table at once", async () => {
   table = await createLabTable(engine.transport);
   const clock = virtualClock();
-  const lying = createFaultTransport(engine.transport, { effects: clock, script: Array.from({ length: 4 }, () => ({ fault: "lag" as const, amount: 1_000 })), lag: { milliseconds: 1_000 } });
+  const lying = createFaultTransport(engine.transport, {
+    effects: clock,
+    script: Array.from({ length: 4 }, () => ({ fault: "lag" as const, amount: 1_000 })),
+    lag: { milliseconds: 1_000 },
+  });
   await put(lying, "a", "1");
   await clock.sleep(999);
   expect(await seen(lying)).toEqual({});
@@ -71,7 +75,9 @@ test("a torn index may show half a transaction, and each item lags within the bo
   const lying = createFaultTransport(engine.transport, { seed: 4, lag: { writes: 2, torn: true }, maxConsecutive: Infinity });
   const versions = new Set<string>();
   for (let v = 1; v <= 40; v++) {
-    const TransactItems = ["a", "b"].map((sk) => ({ Put: { TableName: table, Item: textItem({ pk: "p", sk, g: "g1", h: sk, v: String(v) }) } }));
+    const TransactItems = ["a", "b"].map((sk) => ({
+      Put: { TableName: table, Item: textItem({ pk: "p", sk, g: "g1", h: sk, v: String(v) }) },
+    }));
     await lying.send("TransactWriteItems", { TransactItems });
     const { a = "0", b = "0" } = await seen(lying);
     for (const shown of [a, b]) expect(v - Number(shown)).toBeOneOf([0, 1, 2].filter((lag) => lag <= v));

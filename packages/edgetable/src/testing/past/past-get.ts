@@ -1,4 +1,12 @@
-import type { BatchGetItemInput, BatchGetItemOutput, GetItemInput, GetItemOutput, Item, Key, KeysAndAttributes } from "../../transport/operations.ts";
+import type {
+  BatchGetItemInput,
+  BatchGetItemOutput,
+  GetItemInput,
+  GetItemOutput,
+  Item,
+  Key,
+  KeysAndAttributes,
+} from "../../transport/operations.ts";
 import { parseProjection } from "../expression/project.ts";
 import type { Look, Past } from "./past.ts";
 import type { PastAnswer } from "./past-query.ts";
@@ -47,7 +55,9 @@ const divide = async (past: Past, [table, asked]: readonly [string, KeysAndAttri
 
 const presentPart = (input: BatchGetItemInput, tables: readonly TableKeys[]): BatchGetItemInput["RequestItems"] => {
   const asked = tables.filter(({ present }) => present.length > 0);
-  return Object.fromEntries(asked.map(({ table, present }) => [table, { ...(input.RequestItems[table] as KeysAndAttributes), Keys: present }]));
+  return Object.fromEntries(
+    asked.map(({ table, present }) => [table, { ...(input.RequestItems[table] as KeysAndAttributes), Keys: present }]),
+  );
 };
 
 /** A BatchGetItem's answer from the past; tables that are read consistently are not lied about. */
@@ -56,7 +66,8 @@ export const pastBatchGet = async (past: Past, input: BatchGetItemInput, look: L
   const now = await past.inner.send("BatchGetItem", input, look.options);
   if (tables.every((table) => table.past.length === 0)) return { output: now, lagged: false };
   const RequestItems = presentPart(input, tables);
-  const rest: BatchGetItemOutput = Object.keys(RequestItems).length === 0 ? {} : await past.inner.send("BatchGetItem", { ...input, RequestItems }, look.options);
+  const rest: BatchGetItemOutput =
+    Object.keys(RequestItems).length === 0 ? {} : await past.inner.send("BatchGetItem", { ...input, RequestItems }, look.options);
   const responses = tables.map(({ table, past: images }) => {
     const old = images.flatMap((item) => (item ? [project(input.RequestItems[table] ?? {}, item)] : []));
     return [table, [...(rest.Responses?.[table] ?? []), ...old]] as const;

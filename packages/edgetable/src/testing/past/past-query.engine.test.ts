@@ -20,13 +20,21 @@ const texts = fc.constantFrom("a", "ab", "abc", "b", "é", "\u{1f600}", "\uffff"
 const numbers = fc.constantFrom("-10", "-1.5", "0", "2", "10", "100.25");
 const keys = fc.record({ pk: fc.constantFrom("p1", "p2"), sk: texts });
 const bodies = fc.record({ g: hashes, h: texts, n: numbers, v: texts }, { requiredKeys: [] });
-const items = fc.tuple(keys, bodies).map(([key, body]): Item => textItem({ ...key, ...body } as Record<string, string>));
+const items = fc.tuple(keys, bodies).map(([key, body]): Item => textItem({ ...key, ...body }));
 const keyItems = keys.map(textItem);
 
 type Write = (transport: Transport, table: string) => Promise<unknown>;
 
-const puts = items.map((Item): Write => (transport, TableName) => transport.send("PutItem", { TableName, Item }));
-const deletes = keyItems.map((Key): Write => (transport, TableName) => transport.send("DeleteItem", { TableName, Key }));
+const puts = items.map(
+  (Item): Write =>
+    (transport, TableName) =>
+      transport.send("PutItem", { TableName, Item }),
+);
+const deletes = keyItems.map(
+  (Key): Write =>
+    (transport, TableName) =>
+      transport.send("DeleteItem", { TableName, Key }),
+);
 const moves = fc.tuple(keyItems, hashes, texts, fc.boolean()).map(
   ([Key, g, h, fails]): Write =>
     (transport, TableName) =>
@@ -40,21 +48,24 @@ const moves = fc.tuple(keyItems, hashes, texts, fc.boolean()).map(
       }),
 );
 const keyed = (item: Item): string => JSON.stringify([item["pk"], item["sk"]]);
-const batches = fc.tuple(fc.uniqueArray(items, { selector: keyed, maxLength: 4 }), keyItems).map(
-  ([put, drop]): Write =>
-    (transport, table) => {
-      const requests: WriteRequest[] = put.filter((item) => keyed(item) !== keyed(drop)).map((Item) => ({ PutRequest: { Item } }));
-      return transport.send("BatchWriteItem", { RequestItems: { [table]: [...requests, { DeleteRequest: { Key: drop } }] } });
-    },
-);
-const transactions = fc.tuple(fc.uniqueArray(items, { selector: keyed, minLength: 1, maxLength: 3 }), keyItems).map(
-  ([put, drop]): Write =>
-    (transport, TableName) => {
-      const kept = put.filter((item) => keyed(item) !== keyed(drop));
-      return transport.send("TransactWriteItems", { TransactItems: [...kept.map((Item) => ({ Put: { TableName, Item } })), { Delete: { TableName, Key: drop } }] });
-    },
-);
-const writes = fc.array(fc.oneof({ weight: 3, arbitrary: puts }, deletes, { weight: 3, arbitrary: moves }, batches, transactions), { minLength: 1, maxLength: 12 });
+const batches = fc
+  .tuple(fc.uniqueArray(items, { selector: keyed, maxLength: 4 }), keyItems)
+  .map(([put, drop]): Write => (transport, table) => {
+    const requests: WriteRequest[] = put.filter((item) => keyed(item) !== keyed(drop)).map((Item) => ({ PutRequest: { Item } }));
+    return transport.send("BatchWriteItem", { RequestItems: { [table]: [...requests, { DeleteRequest: { Key: drop } }] } });
+  });
+const transactions = fc
+  .tuple(fc.uniqueArray(items, { selector: keyed, minLength: 1, maxLength: 3 }), keyItems)
+  .map(([put, drop]): Write => (transport, TableName) => {
+    const kept = put.filter((item) => keyed(item) !== keyed(drop));
+    return transport.send("TransactWriteItems", {
+      TransactItems: [...kept.map((Item) => ({ Put: { TableName, Item } })), { Delete: { TableName, Key: drop } }],
+    });
+  });
+const writes = fc.array(fc.oneof({ weight: 3, arbitrary: puts }, deletes, { weight: 3, arbitrary: moves }, batches, transactions), {
+  minLength: 1,
+  maxLength: 12,
+});
 
 interface Shape {
   readonly IndexName?: string;
@@ -82,7 +93,12 @@ const parts = fc.record({
 });
 type Parts = typeof parts extends fc.Arbitrary<infer P> ? P : never;
 
-const condition = ({ shape, range, low, high }: Parts): { readonly text: string; readonly names: Record<string, string>; readonly values: Item } => {
+const condition = ({
+  shape,
+  range,
+  low,
+  high,
+}: Parts): { readonly text: string; readonly names: Record<string, string>; readonly values: Item } => {
   const base = { text: "#hash = :hash", names: { "#hash": shape.hash }, values: { ":hash": { S: shape.partition } } };
   const isNumber = shape.range === "n";
   if (shape.range === undefined || range === "" || (isNumber && range.startsWith("begins"))) return base;
@@ -99,12 +115,19 @@ const condition = ({ shape, range, low, high }: Parts): { readonly text: string;
 const queryOf = (part: Parts): Omit<QueryInput, "TableName"> => {
   const { shape, start, filter, view } = part;
   const { text, names, values } = condition(part);
-  const position = start && textItem({ pk: start.pk, sk: start.sk, ...(shape.IndexName && { g: shape.partition }), ...(shape.IndexName && shape.range && { [shape.range]: start[shape.range as "h" | "n"] }) });
+  const position =
+    start &&
+    textItem({
+      pk: start.pk,
+      sk: start.sk,
+      ...(shape.IndexName && { g: shape.partition }),
+      ...(shape.IndexName && shape.range && { [shape.range]: start[shape.range as "h" | "n"] }),
+    });
   const inTable = position && !shape.IndexName ? { ...position, pk: { S: shape.partition } } : position;
   return {
     ...(shape.IndexName !== undefined && { IndexName: shape.IndexName }),
     KeyConditionExpression: text,
-    ExpressionAttributeNames: { ...names, ...(filter && { "#v": "v" }), ..."ProjectionExpression" in view && { "#v": "v", "#pk": "pk" } },
+    ExpressionAttributeNames: { ...names, ...(filter && { "#v": "v" }), ...("ProjectionExpression" in view && { "#v": "v", "#pk": "pk" }) },
     ExpressionAttributeValues: { ...values, ...(filter && { ":v": { S: "ab" } }) },
     ...(filter && { FilterExpression: filter }),
     ...(inTable && { ExclusiveStartKey: inTable }),
@@ -120,25 +143,34 @@ interface Read {
 }
 const queries = parts.map((part): Read => {
   const query = queryOf(part);
-  return { fault: part.shape.IndexName === undefined ? "staleRead" : "lag", send: (transport, TableName) => transport.send("Query", { ...query, TableName }) };
+  return {
+    fault: part.shape.IndexName === undefined ? "staleRead" : "lag",
+    send: (transport, TableName) => transport.send("Query", { ...query, TableName }),
+  };
 });
-const gets = keyItems.map((Key): Read => ({ fault: "staleRead", send: (transport, TableName) => transport.send("GetItem", { TableName, Key }) }));
-const batchGets = fc.uniqueArray(keyItems, { selector: keyed, minLength: 1 }).map(
-  (Keys): Read => ({
-    fault: "staleRead",
-    send: async (transport, table) => {
-      const { Responses } = await transport.send("BatchGetItem", { RequestItems: { [table]: { Keys } } });
-      return Responses?.[table]?.toSorted((a, b) => (keyed(a) < keyed(b) ? -1 : 1));
-    },
-  }),
-);
+const gets = keyItems.map((Key): Read => ({
+  fault: "staleRead",
+  send: (transport, TableName) => transport.send("GetItem", { TableName, Key }),
+}));
+const batchGets = fc.uniqueArray(keyItems, { selector: keyed, minLength: 1 }).map((Keys): Read => ({
+  fault: "staleRead",
+  send: async (transport, table) => {
+    const { Responses } = await transport.send("BatchGetItem", { RequestItems: { [table]: { Keys } } });
+    return Responses?.[table]?.toSorted((a, b) => (keyed(a) < keyed(b) ? -1 : 1));
+  },
+}));
 const reads = fc.array(fc.oneof({ weight: 6, arbitrary: queries }, gets, batchGets), { minLength: 4, maxLength: 8 });
 
 /** A refusal is an answer, too. */
-const answerOf = (read: Read, transport: Transport, table: string): Promise<unknown> => read.send(transport, table).catch((error: unknown) => String(error));
+const answerOf = (read: Read, transport: Transport, table: string): Promise<unknown> =>
+  read.send(transport, table).catch((error: unknown) => String(error));
 
 /** What the engine itself answered after each write that took effect; at 0 before any. */
-const recordAnswers = async (lying: Transport, table: string, plan: { writes: readonly Write[]; reads: readonly Read[] }): Promise<readonly (readonly unknown[])[]> => {
+const recordAnswers = async (
+  lying: Transport,
+  table: string,
+  plan: { writes: readonly Write[]; reads: readonly Read[] },
+): Promise<readonly (readonly unknown[])[]> => {
   const ask = (): Promise<unknown[]> => Promise.all(plan.reads.map((read) => answerOf(read, engine.transport, table)));
   const answers = [await ask()];
   for (const write of plan.writes) {

@@ -33,11 +33,17 @@ const keyCondition = (input: QueryInput): Condition =>
   });
 
 /** Replaces the items that were written since by what they were. */
-const patched = (present: readonly Item[], images: Images, place: { input: QueryInput; table: TableShape; index: IndexShape | undefined }): readonly Item[] => {
+const patched = (
+  present: readonly Item[],
+  images: Images,
+  place: { input: QueryInput; table: TableShape; index: IndexShape | undefined },
+): readonly Item[] => {
   const { input, table, index } = place;
   const met = keyCondition(input);
   const unchanged = present.filter((item) => !images.has(keyText(table, keyOf(table, item) ?? {})));
-  const restored = [...images.values()].filter((item): item is Item => item !== undefined && (!index || inIndex(table, index, item)) && holds(met, item));
+  const restored = [...images.values()].filter(
+    (item): item is Item => item !== undefined && (!index || inIndex(table, index, item)) && holds(met, item),
+  );
   return [...unchanged, ...restored.map((item) => asIndexed(index, item))];
 };
 
@@ -61,7 +67,7 @@ export const pastQuery = async (past: Past, input: QueryInput, look: Look): Prom
     const positions = positionsOf(table, index);
     const present = await readCollection(past.inner, input);
     if (!inOrder(present, positions)) return { output: now, lagged: false };
-    const collection = patched(present, view.images, { input, table, index }).toSorted(positions.compare);
+    const collection = patched(present, view.images, { input, table, index }).toSorted((a, b) => positions.compare(a, b));
     const page = pageOf(collection, input, positions);
     return { output: { ...page, ...(now.ConsumedCapacity && { ConsumedCapacity: now.ConsumedCapacity }) }, lagged: true };
   } finally {

@@ -26,7 +26,9 @@ export const keyNames = ({ hash, range }: KeyShape): readonly string[] => (range
 /** The parts of an item that make its key, where all of them are there. */
 export const keyOf = (shape: KeyShape, item: Item): Item | undefined => {
   const entries = keyNames(shape).map((name) => [name, item[name]] as const);
-  return entries.every((entry): entry is readonly [string, AttributeValue] => entry[1] !== undefined) ? Object.fromEntries(entries) : undefined;
+  return entries.every((entry): entry is readonly [string, AttributeValue] => entry[1] !== undefined)
+    ? Object.fromEntries(entries)
+    : undefined;
 };
 
 /** A text that two keys of one table share exactly when they are equal. */
@@ -50,7 +52,9 @@ const indexShape = (index: IndexDescription, table: KeyShape): IndexShape => {
 const tableShape = (name: string, description: TableDescription): TableShape => {
   const key = keyShape(description.KeySchema);
   const indexes = (description.GlobalSecondaryIndexes ?? []).map((index) => [index.IndexName ?? "", indexShape(index, key)] as const);
-  const types = (description.AttributeDefinitions ?? []).map(({ AttributeName = "", AttributeType = "" }) => [AttributeName, AttributeType] as const);
+  const types = (description.AttributeDefinitions ?? []).map(
+    ({ AttributeName = "", AttributeType = "" }) => [AttributeName, AttributeType] as const,
+  );
   return { ...key, name, indexes: new Map(indexes), types: new Map(types) };
 };
 

@@ -27,7 +27,10 @@ test("a view shows the oldest image that is unseen, of writes under way, too, an
   history.begin("table", images("a", "1"))("done", 2);
   history.begin("table", images("b", "1"));
   const view = history.view("table", all);
-  expect([...view.images]).toEqual([["a", undefined], ["b", image("1")]]);
+  expect([...view.images]).toEqual([
+    ["a", undefined],
+    ["b", image("1")],
+  ]);
   history.begin("table", images("c", "1"));
   history.begin("table", images("a", "2"));
   expect([...view.images].at(-1)).toEqual(["c", image("1")]);

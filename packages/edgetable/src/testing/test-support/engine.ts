@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { createLeanTransport } from "../../transport/lean/index.ts";
 import type { Transport } from "../../transport/transport.ts";
-import { httpTransport } from "./http-transport.ts";
 
 /** A real engine of its own for one test file, in memory, on a free port of 127.0.0.1. */
 export interface TestEngine {
@@ -46,7 +46,7 @@ export const startEngine = async (): Promise<TestEngine> => {
   const child = spawn(binary, ["serve", "--port", String(port)], { stdio: "ignore" });
   const end = (): boolean => child.kill();
   process.once("exit", end);
-  const transport = httpTransport(`http://127.0.0.1:${String(port)}`);
+  const transport = createLeanTransport({ endpoint: `http://127.0.0.1:${String(port)}` });
   await untilReady(transport);
   return {
     transport,

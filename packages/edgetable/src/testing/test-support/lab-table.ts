@@ -36,7 +36,9 @@ export const createLabTable = async (transport: Transport): Promise<string> => {
 
 /** An item or key with text in every attribute but `n` and `count`, which are numbers. */
 export const textItem = (attributes: Readonly<Record<string, string>>): Item =>
-  Object.fromEntries(Object.entries(attributes).map(([name, text]) => [name, name === "n" || name === "count" ? { N: text } : { S: text }]));
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, text]) => [name, name === "n" || name === "count" ? { N: text } : { S: text }]),
+  );
 
 /** Everything in one partition of the table, or of an index. */
 export const partition = (table: string, value: string, index?: string): QueryInput => ({
