@@ -24,7 +24,8 @@ const runAll = async (command: Run, signal: AbortSignal): Promise<number> => {
   const transport = createLocalTransport(engine);
   const results: SystemResult[] = [];
   try {
-    for (const system of command.systems) results.push(await runSystem(system, { transport, reporter, signal, argument: command.argument }));
+    for (const system of command.systems)
+      results.push(await runSystem(system, { transport, reporter, signal, argument: command.argument }));
   } finally {
     progress.clear();
     await transport.close();

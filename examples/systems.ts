@@ -1,4 +1,5 @@
 import { system as billingDocs } from "./billing-docs/system.ts";
+import { system as billingLab } from "./billing-lab/system.ts";
 import { system as education } from "./education/system.ts";
 import { system as people } from "./people/system.ts";
 import { system as school } from "./school/system.ts";
@@ -6,4 +7,4 @@ import type { System } from "./system.ts";
 import { system as tracker } from "./tracker/system.ts";
 
 /** Every system, in the order in which the demo shows them. */
-export const systems: readonly System[] = [billingDocs, school, people, tracker, education];
+export const systems: readonly System[] = [billingLab, billingDocs, school, people, tracker, education];

@@ -6,7 +6,11 @@ const second = { invoiceId: "92552", dated: "2018-03-04" };
 const december = { billId: "4224663", dated: "2017-12-03" };
 const january = { billId: "4224687", dated: "2018-01-09" };
 
-const contains = ({ invoiceId }: typeof first, { billId, dated }: typeof december): object => ({ from: { invoiceId }, to: { billId }, dated });
+const contains = ({ invoiceId }: typeof first, { billId, dated }: typeof december): object => ({
+  from: { invoiceId },
+  to: { billId },
+  dated,
+});
 
 /** The figures' answers. The index has no sort key: what it gives comes in no promised order. */
 export const expected: ExpectedOf<typeof patterns> = {
@@ -21,7 +25,10 @@ export const expected: ExpectedOf<typeof patterns> = {
   },
   billsOfInvoice: {
     answer: [december, january],
-    requests: ["Query PK = 'Invoice-92551' AND begins_with(SK, 'Bill-')", "BatchGetItem ('Bill-4224663', 'Bill-4224663'), ('Bill-4224687', 'Bill-4224687')"],
+    requests: [
+      "Query PK = 'Invoice-92551' AND begins_with(SK, 'Bill-')",
+      "BatchGetItem ('Bill-4224663', 'Bill-4224663'), ('Bill-4224687', 'Bill-4224687')",
+    ],
   },
   invoicesOfBill: {
     answer: [first, second],

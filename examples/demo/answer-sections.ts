@@ -9,11 +9,13 @@ export interface Section {
 
 type Row = Readonly<Record<string, unknown>>;
 
-const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+const isRow = (value: unknown): value is Row =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 const isRows = (value: unknown): value is readonly Row[] => Array.isArray(value) && value.length > 0 && value.every(isRow);
 
 // A structure holds lists of rows somewhere; a row holds values, and ids one level down.
-const isStructure = (value: unknown): value is Row => isRow(value) && Object.values(value).some((member) => isRows(member) || isStructure(member));
+const isStructure = (value: unknown): value is Row =>
+  isRow(value) && Object.values(value).some((member) => isRows(member) || isStructure(member));
 
 const cell = (value: unknown): string => {
   if (value === undefined || value === null) return "";
@@ -23,7 +25,9 @@ const cell = (value: unknown): string => {
 };
 
 const flatten = (row: Row, prefix: readonly string[] = []): readonly (readonly [path: readonly string[], text: string])[] =>
-  Object.entries(row).flatMap(([name, value]) => (isRow(value) ? flatten(value, [...prefix, name]) : [[[...prefix, name], cell(value)] as const]));
+  Object.entries(row).flatMap(([name, value]) =>
+    isRow(value) ? flatten(value, [...prefix, name]) : [[[...prefix, name], cell(value)] as const],
+  );
 
 interface Column {
   readonly path: readonly string[];
@@ -40,10 +44,15 @@ const last = ({ path }: Column): string => path.at(-1) ?? "";
 
 // An edge's end and the node that stands there have the same id: shown once.
 const withoutRepeats = (columns: readonly Column[]): readonly Column[] =>
-  columns.filter((column, at) => !columns.slice(0, at).some((other) => last(other) === last(column) && other.cells.every((text, row) => text === column.cells[row])));
+  columns.filter(
+    (column, at) =>
+      !columns.slice(0, at).some((other) => last(other) === last(column) && other.cells.every((text, row) => text === column.cells[row])),
+  );
 
 const headings = (columns: readonly Column[]): readonly string[] =>
-  columns.map((column) => (columns.filter((other) => last(other) === last(column)).length > 1 ? column.path.slice(-2).join(".") : last(column)));
+  columns.map((column) =>
+    columns.filter((other) => last(other) === last(column)).length > 1 ? column.path.slice(-2).join(".") : last(column),
+  );
 
 const tableSection = (title: string | undefined, rows: readonly Row[]): Section => {
   const columns = withoutRepeats(columnsOf(rows));
@@ -51,7 +60,9 @@ const tableSection = (title: string | undefined, rows: readonly Row[]): Section 
     title,
     columns: headings(columns),
     rows: rows.map((_, at) => columns.map((column) => column.cells[at] ?? "")),
-    numeric: columns.map((column) => column.cells.every((text) => /^-?\d*(\.\d+)?$/.test(text)) && /^(num|credits|yearLevel|count|depth)/i.test(last(column))),
+    numeric: columns.map(
+      (column) => column.cells.every((text) => /^-?\d*(\.\d+)?$/.test(text)) && /^(num|credits|yearLevel|count|depth)/i.test(last(column)),
+    ),
   };
 };
 

@@ -24,7 +24,9 @@ const FARTHEST = 3;
 
 const nearest = (name: string, known: readonly string[]): string | undefined => {
   const [best] = known.map((one) => ({ one, far: distance(name.toLowerCase(), one) })).toSorted((a, b) => a.far - b.far);
-  return best && (best.far <= FARTHEST || best.one.startsWith(name.toLowerCase())) ? best.one : known.find((one) => one.startsWith(name.toLowerCase()));
+  return best && (best.far <= FARTHEST || best.one.startsWith(name.toLowerCase()))
+    ? best.one
+    : known.find((one) => one.startsWith(name.toLowerCase()));
 };
 
 const misuse = (message: string): Command => ({ kind: "misuse", message });
@@ -32,7 +34,9 @@ const misuse = (message: string): Command => ({ kind: "misuse", message });
 const unknownSystem = (name: string, systems: readonly System[]): Command => {
   const names = systems.map((system) => system.name);
   const guess = nearest(name, names);
-  return misuse(`There is no system "${name}".${guess === undefined ? "" : ` Did you mean "${guess}"?`} The systems are ${names.join(", ")}.`);
+  return misuse(
+    `There is no system "${name}".${guess === undefined ? "" : ` Did you mean "${guess}"?`} The systems are ${names.join(", ")}.`,
+  );
 };
 
 const choose = (positionals: readonly string[], systems: readonly System[], json: boolean): Command => {
@@ -40,7 +44,8 @@ const choose = (positionals: readonly string[], systems: readonly System[], json
   if (name === undefined) return { kind: "run", systems, argument: undefined, json };
   const system = systems.find((one) => one.name === name);
   if (!system) return unknownSystem(name, systems);
-  if (argument !== undefined && !system.argument) return misuse(`"${name}" takes nothing after it; there is "${argument}". Name one system, or none for all.`);
+  if (argument !== undefined && !system.argument)
+    return misuse(`"${name}" takes nothing after it; there is "${argument}". Name one system, or none for all.`);
   if (rest.length > 0) return misuse(`There is more than "${name}" takes: ${rest.join(" ")}.`);
   return { kind: "run", systems: [system], argument, json };
 };

@@ -63,7 +63,9 @@ export interface Totals {
 
 /** The sums of one or several systems. */
 export const totalsOf = (systems: readonly SystemResult[]): Totals => {
-  const patterns = systems.flatMap(({ name, tables }) => tables.flatMap((table) => table.patterns.map((pattern) => ({ system: name, pattern }))));
+  const patterns = systems.flatMap(({ name, tables }) =>
+    tables.flatMap((table) => table.patterns.map((pattern) => ({ system: name, pattern }))),
+  );
   const sum = (pick: (pattern: PatternResult) => number): number => patterns.reduce((total, { pattern }) => total + pick(pattern), 0);
   return {
     patterns: patterns.length,

@@ -19,7 +19,10 @@ const isCursor = (name: string, expected: unknown, actual: unknown): boolean =>
 const withoutCursors = (expected: unknown, actual: unknown): unknown => {
   if (typeof expected !== "object" || expected === null || typeof actual !== "object" || actual === null) return actual;
   const named = expected as Readonly<Record<string, unknown>>;
-  const entries = Object.entries(actual).map(([name, value]) => [name, isCursor(name, named[name], value) ? someCursor : (value as unknown)]);
+  const entries = Object.entries(actual).map(([name, value]) => [
+    name,
+    isCursor(name, named[name], value) ? someCursor : (value as unknown),
+  ]);
   return Array.isArray(actual) ? (actual as unknown) : Object.fromEntries(entries);
 };
 

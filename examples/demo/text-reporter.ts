@@ -11,7 +11,8 @@ const indent = (lines: readonly string[], by = MARGIN): string => lines.map((lin
 
 const count = (number: number, unit: string): string => `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
 const units = (number: number): string => number.toLocaleString("en", { maximumFractionDigits: 1 });
-const duration = (milliseconds: number): string => (milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`);
+const duration = (milliseconds: number): string =>
+  milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 
 const answerText = ({ colors, width }: Terminal, section: Section): string => {
   const title = section.title === undefined ? [] : [colors.dim(section.title)];
@@ -54,7 +55,8 @@ const verdict = ({ colors }: Terminal, pattern: PatternResult): string => {
 const patternText = (terminal: Terminal, pattern: PatternResult, at: number): string => {
   const { colors } = terminal;
   const number = String(at + 1).padStart(4);
-  const answer = pattern.error === undefined ? answerSections(pattern.answer, pattern.expected).map((section) => answerText(terminal, section)) : [];
+  const answer =
+    pattern.error === undefined ? answerSections(pattern.answer, pattern.expected).map((section) => answerText(terminal, section)) : [];
   return [
     `${colors.dim(number)}  ${colors.bold(pattern.question)}  ${colors.dim(exampleText(pattern.example))}\n`,
     ...answer,
@@ -65,7 +67,9 @@ const patternText = (terminal: Terminal, pattern: PatternResult, at: number): st
 };
 
 const systemText = ({ colors, width }: Terminal, { name, title, source }: System): string =>
-  [colors.dim("─".repeat(width)), `${colors.bold(colors.cyan(name))}  ${title}`, colors.dim(source), ""].map((line) => `${line}\n`).join("");
+  [colors.dim("─".repeat(width)), `${colors.bold(colors.cyan(name))}  ${title}`, colors.dim(source), ""]
+    .map((line) => `${line}\n`)
+    .join("");
 
 const loadText = ({ colors }: Terminal, { table, variant }: ExampleTable, load: LoadResult): string => {
   const name = variant === undefined ? `Table ${table}` : `Table ${table}, ${variant}`;

@@ -30,7 +30,10 @@ export const expected: ExpectedOf<typeof patterns> = {
       { edge: s1c1, node: c1 },
       { edge: s1c2, node: c2 },
     ],
-    requests: ["Query PK = 'STUDENT#S1' AND begins_with(SK, 'COURSE#')", "BatchGetItem ('COURSE#C1', 'METADATA'), ('COURSE#C2', 'METADATA')"],
+    requests: [
+      "Query PK = 'STUDENT#S1' AND begins_with(SK, 'COURSE#')",
+      "BatchGetItem ('COURSE#C1', 'METADATA'), ('COURSE#C2', 'METADATA')",
+    ],
   },
   namedStudentsOfCourse: {
     answer: [

@@ -20,5 +20,6 @@ const enrolments = [
 export const load = async (db: EducationDb): Promise<void> => {
   for (const student of students) await db.student.create(student).orThrow();
   for (const course of courses) await db.course.create(course).orThrow();
-  for (const { studentId, courseId, ...enrolment } of enrolments) await db.enrolledIn.link({ studentId }, { courseId }, enrolment).orThrow();
+  for (const { studentId, courseId, ...enrolment } of enrolments)
+    await db.enrolledIn.link({ studentId }, { courseId }, enrolment).orThrow();
 };

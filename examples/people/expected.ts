@@ -14,7 +14,11 @@ const advanced = { from: jane, to: { skillId: "7" }, skill: "Guitar", level: "Ad
 /** The figure's answers. */
 export const expected: ExpectedOf<typeof patterns> = {
   personAndEverything: {
-    answer: { node: { ...john, name: "John Doe" }, edges: { bornOn: [bornOn], friendOf: [friend], bornIn: [bornIn], hasSkill: [senior] }, parts: {} },
+    answer: {
+      node: { ...john, name: "John Doe" },
+      edges: { bornOn: [bornOn], friendOf: [friend], bornIn: [bornIn], hasSkill: [senior] },
+      parts: {},
+    },
     requests: ["Query NodeId = '1'"],
   },
   // The figure's prefix meets the person's own item as well (PERSON|1); it is read and passed over.

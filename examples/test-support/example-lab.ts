@@ -34,7 +34,13 @@ const plainValue = (value: AttributeValue): string | number => {
 const ask = async (pattern: BoundPattern): Promise<Asked> => {
   const { cost } = pattern.call.explain();
   const report = await pattern.call.report();
-  return { pattern, answer: report.value, requests: report.requests.map(requestLine), predictedUnits: cost.readUnits, consumedUnits: report.cost.readUnits };
+  return {
+    pattern,
+    answer: report.value,
+    requests: report.requests.map(requestLine),
+    predictedUnits: cost.readUnits,
+    consumedUnits: report.cost.readUnits,
+  };
 };
 
 /** Starts an engine, creates the example's table and writes its rows. */
@@ -52,8 +58,14 @@ export const openExampleLab = async (example: ExampleTable): Promise<ExampleLab>
       const items: PlainItem[] = [];
       let start: Readonly<Record<string, AttributeValue>> | undefined;
       do {
-        const page = await transport.send("Scan", { TableName: example.table, ...(index === undefined ? {} : { IndexName: index }), ...(start ? { ExclusiveStartKey: start } : {}) });
-        items.push(...(page.Items ?? []).map((item) => Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]))));
+        const page = await transport.send("Scan", {
+          TableName: example.table,
+          ...(index === undefined ? {} : { IndexName: index }),
+          ...(start ? { ExclusiveStartKey: start } : {}),
+        });
+        items.push(
+          ...(page.Items ?? []).map((item) => Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]))),
+        );
         start = page.LastEvaluatedKey;
       } while (start);
       return items;

@@ -1,5 +1,5 @@
 import { someCursor, type ExpectedOf } from "../system.ts";
-import type { TrackerPatterns } from "./patterns.ts";
+import type { patterns } from "./patterns.ts";
 
 const bridge = { projectId: "35e9", tenantId: "0807", name: "Forth Rail Bridge" };
 const inBridge = { projectId: "35e9" };
@@ -26,7 +26,7 @@ interface Format {
   readonly onDay: string;
 }
 
-const answersOf = ({ value: name, followed, fromDay, betweenDays, inMonth, onDay }: Format): ExpectedOf<TrackerPatterns> => {
+const answersOf = ({ value: name, followed, fromDay, betweenDays, inMonth, onDay }: Format): ExpectedOf<typeof patterns> => {
   const cell = (issueId: string, fieldId: string, rest: { readonly value: string | number; readonly num: number }): object => {
     const { value, num } = rest;
     return { from: { issueId }, to: { fieldId }, value, ...(followed ? { num } : {}) };
@@ -45,7 +45,10 @@ const answersOf = ({ value: name, followed, fromDay, betweenDays, inMonth, onDay
     issueWithValues: { answer: { node: girder, edges: { value: [items, approved] }, parts: {} }, requests: ["Query PK = 'issue-af34'"] },
     projectsOfTenant: { answer: [inBridge], requests: ["Query byRelated: SK = 'tenant-0807'"] },
     // The index holds keys only; the item's own key takes the tenant's id, which the call gives.
-    namedProjectsOfTenant: { answer: [bridge], requests: ["Query byRelated: SK = 'tenant-0807'", "BatchGetItem ('project-35e9', 'tenant-0807')"] },
+    namedProjectsOfTenant: {
+      answer: [bridge],
+      requests: ["Query byRelated: SK = 'tenant-0807'", "BatchGetItem ('project-35e9', 'tenant-0807')"],
+    },
     issuesByNumber: { answer: ids, requests: [issues] },
     issuesByNumberBackwards: { answer: ids.toReversed(), requests: [`${issues} (descending)`] },
     issuesPage: { answer: { items: ids.slice(0, 2), next: someCursor }, requests: [`${issues} (limit 2)`] },
@@ -63,7 +66,10 @@ const answersOf = ({ value: name, followed, fromDay, betweenDays, inMonth, onDay
       ],
       requests: ["Query PK = 'issue-020e'", "Query PK = 'issue-67d1'"],
     },
-    gridRows: { answer: [painting, rust], requests: [`${issues} (limit 2)`, "BatchGetItem ('issue-020e', 'project-35e9'), ('issue-67d1', 'project-35e9')"] },
+    gridRows: {
+      answer: [painting, rust],
+      requests: [`${issues} (limit 2)`, "BatchGetItem ('issue-020e', 'project-35e9'), ('issue-67d1', 'project-35e9')"],
+    },
     // Four keys are asked for, two are there: what has no value is not in the answer.
     gridCells: { answer: [start1, end1], requests: [cellKeys(name)] },
     project: { answer: bridge, requests: ["GetItem PK = 'project-35e9', SK = 'tenant-0807'"] },
@@ -72,7 +78,8 @@ const answersOf = ({ value: name, followed, fromDay, betweenDays, inMonth, onDay
   };
 };
 
-const cellKeys = (name: string): string => `BatchGetItem ${["3812", "882a", "47e5", "3fe6"].map((fieldId) => `('issue-020e', '${name}-${fieldId}')`).join(", ")}`;
+const cellKeys = (name: string): string =>
+  `BatchGetItem ${["3812", "882a", "47e5", "3fe6"].map((fieldId) => `('issue-020e', '${name}-${fieldId}')`).join(", ")}`;
 
 /** The draft's answers: a value is the whole sort key. */
 export const draft = answersOf({

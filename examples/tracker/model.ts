@@ -29,7 +29,14 @@ const definitions = {
     /** In a project's own item. */
     ofTenant: edge({ from: "project", to: "tenant", stored: "reference", expect: { to: 1 } }),
     /** In an issue's own item; its number orders the issues of a project. */
-    inProject: edge({ from: "issue", to: "project", stored: "reference", schema: z.object({ num: z.int() }), orderBy: "num:6", expect: { to: 3 } }),
+    inProject: edge({
+      from: "issue",
+      to: "project",
+      stored: "reference",
+      schema: z.object({ num: z.int() }),
+      orderBy: "num:6",
+      expect: { to: 3 },
+    }),
     /** The value of one field for one issue; `num` repeats the issue's number, to order equal values. */
     value: edge({
       from: "issue",
@@ -79,5 +86,4 @@ export const trackerDraft = defineGraph({
   layout: layoutOf({ num: "{num:plain}", valueKey: "value-{to}", value: "{value:plain|text}" }),
 });
 
-export type TrackerGraph = typeof tracker;
-export type TrackerDb = ReturnType<TrackerGraph["connect"]>;
+export type TrackerDb = ReturnType<typeof tracker.connect>;

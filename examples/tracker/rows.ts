@@ -46,5 +46,6 @@ export const loadWith =
     for (const project of projects) await db.project.create(project).orThrow();
     for (const definition of definitions) await db.definition.create(bridge, definition).orThrow();
     for (const issue of issues) await db.issue.create(issue).orThrow();
-    for (const { issueId, fieldId, value, num } of values) await db.value.link({ issueId }, { fieldId }, numbered ? { value, num } : { value }).orThrow();
+    for (const { issueId, fieldId, value, num } of values)
+      await db.value.link({ issueId }, { fieldId }, numbered ? { value, num } : { value }).orThrow();
   };

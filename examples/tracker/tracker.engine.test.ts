@@ -29,7 +29,8 @@ const indexRows = (value: string, padded: boolean): readonly (readonly [string, 
 
 const inIndex = async (lab: ExampleLab): Promise<readonly (readonly unknown[])[]> =>
   (await lab.items("byRelated")).map((item) => [item["SK"], item["Data"], item["PK"]]).toSorted((a, b) => (a.join() < b.join() ? -1 : 1));
-const sorted = (rows: ReturnType<typeof indexRows>): ReturnType<typeof indexRows> => rows.toSorted((a, b) => (a.join() < b.join() ? -1 : 1));
+const sorted = (rows: ReturnType<typeof indexRows>): ReturnType<typeof indexRows> =>
+  rows.toSorted((a, b) => (a.join() < b.join() ? -1 : 1));
 
 const furtherPublished = (lab: () => ExampleLab): void => {
   test("the index holds thirteen of the nineteen, by keys alone", async () => {
@@ -50,7 +51,11 @@ const furtherPublished = (lab: () => ExampleLab): void => {
     const db: TrackerDb = tracker.connect({ transport: lab().transport });
     await db.issue.update({ issueId: "83a4" }, { num: 10 }).orThrow();
     await db.issue.create({ issueId: "new", projectId: "7b7e", num: 2, name: "Print", state: "open" }).orThrow();
-    expect(await db.project({ projectId: "7b7e" }).in("inProject").ids()).toEqual([{ issueId: "3544" }, { issueId: "new" }, { issueId: "83a4" }]);
+    expect(await db.project({ projectId: "7b7e" }).in("inProject").ids()).toEqual([
+      { issueId: "3544" },
+      { issueId: "new" },
+      { issueId: "83a4" },
+    ]);
   });
 };
 
