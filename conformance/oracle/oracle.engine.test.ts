@@ -7,7 +7,7 @@ import { regressions } from "./regressions.ts";
 import { runHistory, type Subject } from "./run-history.ts";
 
 const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
-const runs = Number(process.env["EDGETABLE_RUNS"] ?? 40);
+const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
 
 const ruleNames = ["push-conditions-into-keys", "filter-on-server", "count-on-server", "use-embedded-node"];
 const variants: readonly (readonly [string, readonly string[]])[] = [

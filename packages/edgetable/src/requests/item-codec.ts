@@ -14,10 +14,9 @@ const SORT_KEY_BYTES = 1024;
 /** Name of the attribute that counts an item's writes. */
 export const VERSION = "version";
 
-const limitOf = (catalog: Catalog, attribute: string): number => {
-  const partition = attribute === catalog.index.partitionKey || catalog.indexes.some((index) => index.partitionKey === attribute);
-  return partition ? PARTITION_KEY_BYTES : SORT_KEY_BYTES;
-};
+// An attribute may be the sort key of the table and the partition key of an index: the smaller limit holds.
+const limitOf = (catalog: Catalog, attribute: string): number =>
+  [catalog.index, ...catalog.indexes].some((index) => index.sortKey === attribute) ? SORT_KEY_BYTES : PARTITION_KEY_BYTES;
 
 const checkLength = (catalog: Catalog, attribute: string, text: string): void => {
   // A UTF-16 unit takes at most three bytes in UTF-8: short texts need no count.

@@ -1,4 +1,4 @@
-import { encodeField, renderTemplate, type Template } from "../keys/template.ts";
+import { encodeField, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
 import type { Row } from "./item-codec.ts";
@@ -39,7 +39,9 @@ const highBound = (range: Range, prefix: string, text: string, inclusive: boolea
 const lowBound = (range: Range, prefix: string, text: string, inclusive: boolean): string => {
   if (inclusive) return prefix + text;
   if (!range.followed) return `${prefix}${text}\u0000`;
-  return range.whole.escapes ? after(prefix + text + range.whole.delimiter) : prefix + text;
+  // Only where keys sort exactly as values may the bound step over the value's own keys: elsewhere a
+  // greater value may sort among them, and the plan checks the condition again in memory.
+  return keepsOrder(range.whole, range.path) ? after(prefix + text + range.whole.delimiter) : prefix + text;
 };
 
 interface Bounds {
