@@ -6,7 +6,7 @@ import { edgeWrites } from "./edge-writes.ts";
 import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
-import type { EdgeReads, EdgeRow, Edges, EdgeWhere, EndId, NodeReads, Nodes, Parts } from "./read-types.ts";
+import type { Edge, EdgeFilter, EdgeReads, Edges, EndId, NodeReads, Nodes, Parts } from "./read-types.ts";
 import { tableAdmin, type TableAdmin } from "./table.ts";
 import { transactOf } from "./write-call.ts";
 import type { EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
@@ -31,7 +31,7 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
 /** `db.<edge>`. */
 export interface EdgeApi<N extends Nodes, E extends Edges, Name extends keyof E & string>
   extends EdgeReads<N, E[Name]>,
-    EdgeWrites<EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>, EdgeRow<N, E[Name]>, EdgeWhere<N, E[Name]>, E[Name]["~types"]> {}
+    EdgeWrites<EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>, Edge<E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>, EdgeFilter<E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>, E[Name]["~types"]> {}
 
 /** A connection: one member for each node, edge and part of the model. */
 export type Db<N extends Nodes, E extends Edges, P extends Parts> = {

@@ -15,20 +15,18 @@ export type EndId<N extends Nodes, Type extends string> = Type extends keyof N ?
 
 type EndRow<N extends Nodes, Type extends string> = Type extends keyof N ? N[Type]["~types"]["row"] : never;
 
+// These name the two ends' ids and not the whole graph, so that a caller's own declarations stay short.
+
 /** An edge as it is read: its attributes, and the ids of its ends. */
-export type EdgeRow<N extends Nodes, E extends AnyEdge> = {
-  readonly [Field in keyof E["~types"]["row"] | "from" | "to"]: Field extends "from"
-    ? EndId<N, E["~from"]>
-    : Field extends "to"
-      ? EndId<N, E["~to"]>
-      : E["~types"]["row"][Field & keyof E["~types"]["row"]];
+export type Edge<Row, From, To> = {
+  readonly [Field in keyof Row | "from" | "to"]: Field extends "from" ? From : Field extends "to" ? To : Row[Field & keyof Row];
 };
 
 /** Conditions on an edge: on its attributes, and on the id of its far end. */
-export type EdgeWhere<N extends Nodes, E extends AnyEdge> = Where<E["~types"]["row"]> & {
-  readonly from?: Where<EndId<N, E["~from"]>>;
-  readonly to?: Where<EndId<N, E["~to"]>>;
-};
+export type EdgeFilter<Row, From, To> = Where<Row> & { readonly from?: Where<From>; readonly to?: Where<To> };
+
+export type EdgeRow<N extends Nodes, E extends AnyEdge> = Edge<E["~types"]["row"], EndId<N, E["~from"]>, EndId<N, E["~to"]>>;
+export type EdgeWhere<N extends Nodes, E extends AnyEdge> = EdgeFilter<E["~types"]["row"], EndId<N, E["~from"]>, EndId<N, E["~to"]>>;
 
 /** An edge with the node at its far end, undefined when that node has no item. */
 export interface Entry<Edge, Node> {
@@ -117,10 +115,10 @@ type StrongOf<Name extends string, E extends AnyEdge, Direction extends "out" | 
 type FarEnd<E extends AnyEdge, Direction extends "out" | "in"> = Direction extends "out" ? E["~to"] : E["~from"];
 
 type NeighboursOf<N extends Nodes, Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = Neighbours<
-  EdgeRow<N, E>,
+  Edge<E["~types"]["row"], EndId<N, E["~from"]>, EndId<N, E["~to"]>>,
   EndRow<N, FarEnd<E, Direction>>,
   EndId<N, FarEnd<E, Direction>>,
-  EdgeWhere<N, E>,
+  EdgeFilter<E["~types"]["row"], EndId<N, E["~from"]>, EndId<N, E["~to"]>>,
   StrongOf<Name, E, Direction>,
   LooseOf<Name, E, Direction>
 >;

@@ -7,7 +7,7 @@ import type { WriteItem } from "./write-plan.ts";
 export const ITEM_BYTES = 409_600;
 /** The most items and bytes of one transaction (ServiceQuotas). */
 export const TRANSACTION_ITEMS = 100;
-export const TRANSACTION_BYTES = 4 * 1024 * 1024;
+export const TRANSACTION_BYTES: number = 4 * 1024 * 1024;
 
 const READ_UNIT = 4096;
 const WRITE_UNIT = 1024;
@@ -39,6 +39,20 @@ export const valueBytes = (value: AttributeValue): number => {
 export const itemBytes = (item: Item): number => {
   let bytes = 0;
   for (const attribute in item) bytes += keyBytes(attribute) + valueBytes(item[attribute] as AttributeValue);
+  return bytes;
+};
+
+// UTF-8 takes at most three bytes for a UTF-16 unit; a number of 38 digits 21.
+const valueBytesAtMost = (value: AttributeValue): number => {
+  if ("S" in value) return value.S.length * 3;
+  if ("N" in value) return 22;
+  return valueBytes(value);
+};
+
+/** No less than {@link itemBytes}, and much cheaper. */
+export const itemBytesAtMost = (item: Item): number => {
+  let bytes = 0;
+  for (const attribute in item) bytes += attribute.length * 3 + valueBytesAtMost(item[attribute] as AttributeValue);
   return bytes;
 };
 

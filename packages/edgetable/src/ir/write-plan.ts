@@ -76,6 +76,14 @@ export type ReadNeed =
 /** One text for one table key: the `id` of a need to get it. */
 export const keyId = (key: Key): string => JSON.stringify(Object.values(key));
 
+/** Whether two keys of one table are the same. */
+export const sameKey = (a: Key, b: Key): boolean => {
+  for (const attribute in a) if (!sameText(a[attribute], b[attribute])) return false;
+  return true;
+};
+
+const sameText = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean => (a as { readonly S?: string } | undefined)?.S === (b as { readonly S?: string } | undefined)?.S;
+
 /** What was read so far, by the need's `id`; null: there is no such item. */
 export type Images = Readonly<Record<string, Item | null>>;
 

@@ -1,5 +1,5 @@
 import type { AttributeChanges, Term, WriteItem } from "../ir/write-plan.ts";
-import type { AttributeValue, OperationInputs, TransactWriteItem } from "../transport/operations.ts";
+import type { AttributeValue, Item, Key, OperationInputs, TransactWriteItem } from "../transport/operations.ts";
 import { unreachable } from "../util/invariant.ts";
 import { conditionExpression } from "./condition-expression.ts";
 import { Placeholders } from "./placeholders.ts";
@@ -42,26 +42,52 @@ const termExpression = (term: Term, partitionKey: string, names: Placeholders): 
 const appended = (name: string, value: AttributeValue, names: Placeholders): string =>
   `${name} = list_append(if_not_exists(${name}, ${names.value({ L: [] })}), ${names.value(value)})`;
 
+const clause = (before: string, verb: string, parts: readonly string[]): string => {
+  if (parts.length === 0) return before;
+  return `${before}${before === "" ? "" : " "}${verb} ${parts.join(", ")}`;
+};
+
 const updateExpression = (changes: AttributeChanges, names: Placeholders): string => {
-  const sets = Object.entries(changes.set).map(([attribute, value]) => `${names.name(attribute)} = ${names.value(value)}`);
-  for (const [attribute, value] of Object.entries(changes.append)) sets.push(appended(names.name(attribute), value, names));
-  const adds = Object.entries(changes.add).map(([attribute, value]) => `${names.name(attribute)} ${names.value(value)}`);
+  const { set, append, add } = changes;
+  const sets: string[] = [];
+  for (const attribute in set) sets.push(`${names.name(attribute)} = ${names.value(set[attribute]!)}`);
+  for (const attribute in append) sets.push(appended(names.name(attribute), append[attribute]!, names));
+  const adds: string[] = [];
+  for (const attribute in add) adds.push(`${names.name(attribute)} ${names.value(add[attribute]!)}`);
   const removes = changes.remove.map((attribute) => names.name(attribute));
-  const clauses = [["SET", sets], ["REMOVE", removes], ["ADD", adds]] as const;
-  return clauses.flatMap(([verb, parts]) => (parts.length > 0 ? [`${verb} ${parts.join(", ")}`] : [])).join(" ");
+  return clause(clause(clause("", "SET", sets), "REMOVE", removes), "ADD", adds);
 };
 
-const conditionOf = (item: WriteItem, partitionKey: string, names: Placeholders): object => {
-  const texts = item.terms.map((term) => termExpression(term, partitionKey, names)).filter((text) => text !== "");
-  return texts.length > 0 ? { ConditionExpression: texts.join(" AND "), ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const } : {};
+const conditionOf = (item: WriteItem, partitionKey: string, names: Placeholders): string => {
+  let text = "";
+  for (const term of item.terms) {
+    const one = termExpression(term, partitionKey, names);
+    if (one !== "") text += text === "" ? one : ` AND ${one}`;
+  }
+  return text;
 };
 
-const body = (table: string, partitionKey: string, item: WriteItem): { readonly TableName: string } => {
+interface Body {
+  readonly TableName: string;
+  Item?: Item;
+  Key?: Key;
+  UpdateExpression?: string;
+  ConditionExpression?: string;
+  ReturnValuesOnConditionCheckFailure?: "ALL_OLD";
+}
+
+const body = (table: string, partitionKey: string, item: WriteItem): Body => {
   const names = new Placeholders();
-  const main =
-    item.kind === "put" ? { Item: item.item } : item.kind === "update" ? { Key: item.key, UpdateExpression: updateExpression(item.changes, names) } : { Key: item.key };
+  const body: Body = { TableName: table };
+  if (item.kind === "put") body.Item = item.item;
+  else body.Key = item.key;
+  if (item.kind === "update") body.UpdateExpression = updateExpression(item.changes, names);
   const condition = conditionOf(item, partitionKey, names);
-  return { TableName: table, ...main, ...condition, ...names.fields };
+  if (condition !== "") {
+    body.ConditionExpression = condition;
+    body.ReturnValuesOnConditionCheckFailure = "ALL_OLD";
+  }
+  return Object.assign(body, names.fields);
 };
 
 const actions = { put: "Put", update: "Update", delete: "Delete", check: "ConditionCheck" } as const;
@@ -74,14 +100,14 @@ export interface WriteTarget {
 
 /** One item's write as a request of its own. */
 export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude<WriteItem, { kind: "check" }>): EncodedWrite => {
-  const input = { ...body(table, partitionKey, item), ReturnConsumedCapacity: "INDEXES" as const };
+  const input = Object.assign(body(table, partitionKey, item), { ReturnConsumedCapacity: "INDEXES" as const });
   switch (item.kind) {
     case "put":
-      return { operation: "PutItem", input: input as OperationInputs["PutItem"] };
+      return { operation: "PutItem", input: input as unknown as OperationInputs["PutItem"] };
     case "update":
-      return { operation: "UpdateItem", input: { ...input, ReturnValues: "ALL_NEW" } as unknown as OperationInputs["UpdateItem"] };
+      return { operation: "UpdateItem", input: Object.assign(input, { ReturnValues: "ALL_NEW" }) as unknown as OperationInputs["UpdateItem"] };
     case "delete":
-      return { operation: "DeleteItem", input: { ...input, ReturnValues: "ALL_OLD" } as unknown as OperationInputs["DeleteItem"] };
+      return { operation: "DeleteItem", input: Object.assign(input, { ReturnValues: "ALL_OLD" }) as unknown as OperationInputs["DeleteItem"] };
     default:
       return unreachable(item);
   }

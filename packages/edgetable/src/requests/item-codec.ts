@@ -57,6 +57,30 @@ export const keyOf = (catalog: Catalog, shape: Shape, row: Row): Key => {
   return key;
 };
 
+/** The table key of a row where every field that it needs is there, else undefined. */
+export const keyIfComplete = (catalog: Catalog, shape: Shape, row: Row): Key | undefined => {
+  const { partitionKey, sortKey } = catalog.index;
+  const partition = completeText(catalog, shape, partitionKey, row);
+  if (partition === undefined) return undefined;
+  if (sortKey === undefined) return { [partitionKey]: { S: partition } };
+  const sort = completeText(catalog, shape, sortKey, row);
+  return sort === undefined ? undefined : { [partitionKey]: { S: partition }, [sortKey]: { S: sort } };
+};
+
+const completeText = (catalog: Catalog, shape: Shape, attribute: string, row: Row): string | undefined => {
+  const template = shape.keys[attribute];
+  if (!template) return "";
+  const text = renderTemplate(template, row);
+  if (text !== undefined) checkLength(catalog, attribute, text);
+  return text;
+};
+
+/** The table key that an encoded item holds. */
+export const keyOfItem = (catalog: Catalog, item: Item): Key => {
+  const { partitionKey, sortKey } = catalog.index;
+  return sortKey === undefined ? { [partitionKey]: item[partitionKey]! } : { [partitionKey]: item[partitionKey]!, [sortKey]: item[sortKey]! };
+};
+
 /** Every computed attribute of a row, and its type attribute. */
 export const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<string, AttributeValue> => {
   const item: Record<string, AttributeValue> = {};

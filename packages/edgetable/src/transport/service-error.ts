@@ -61,10 +61,11 @@ const meaningOf = (fault: ServiceFault): Meaning => {
 /**
  * Turns what the service answered into the one error class. `details.fault` keeps the exception's
  * name, `details.item` and `details.reasons` what a failed condition or transaction reported, and
- * `details.ambiguous` is true when the request may have taken effect all the same (any 5xx).
+ * `details.ambiguous` is true when the request may have taken effect all the same (any 5xx, and a
+ * transaction still under way).
  */
 export const serviceError = (fault: ServiceFault, request: { readonly operation: string; readonly input: unknown }): EdgetableError => {
   const { code, retryable } = meaningOf(fault);
-  const details = { fault: fault.name, status: fault.status, item: fault.item, reasons: fault.reasons, ambiguous: fault.status >= 500 };
+  const details = { fault: fault.name, status: fault.status, item: fault.item, reasons: fault.reasons, ambiguous: fault.status >= 500 || fault.name === "TransactionInProgressException" };
   return new EdgetableError(code, `${request.operation}: ${fault.name}: ${fault.message}`, { details, retryable, request });
 };

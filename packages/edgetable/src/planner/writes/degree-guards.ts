@@ -44,9 +44,19 @@ const guardKey = (catalog: Catalog, entry: EdgeEntry, { end, node }: { readonly 
   return systemKeyItem(catalog, degreeGuard(partition, entry.name, direction));
 };
 
+// Whether a type of edge is counted at all follows from the model: asked once, not with every edge.
+const counted = new WeakMap<EdgeEntry, boolean>();
+
+const isCounted = (entry: EdgeEntry): boolean => {
+  let known = counted.get(entry);
+  if (known === undefined) counted.set(entry, (known = ends.some((end) => limitAt(entry, end) !== undefined || restrictsAt(entry, end))));
+  return known;
+};
+
 /** The steps that count one edge more or less at each end whose degree is limited or restricts deletion. */
 export const countSteps = (catalog: Catalog, edge: EdgeBetween, delta: 1 | -1): readonly WriteItem[] => {
   const { entry } = edge;
+  if (!isCounted(entry)) return [];
   const steps = ends.flatMap((end): readonly WriteItem[] => {
     const limit = limitAt(entry, end);
     if (limit === undefined && !restrictsAt(entry, end)) return [];

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { keyId, type PlannedItem, type Term, type UpdateStep, type WriteItem } from "../../ir/write-plan.ts";
+import { keyId, sameKey, type PlannedItem, type Term, type UpdateStep, type WriteItem } from "../../ir/write-plan.ts";
 import { COUNT } from "../../schema/system-items.ts";
 
 const sameTerm = (a: Term, b: Term): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
@@ -50,10 +50,16 @@ const refuse = (item: WriteItem, writes: readonly number[]): never => {
   });
 };
 
+const allDiffer = (items: readonly WriteItem[]): boolean => items.every((item, at) => items.findIndex((other) => sameKey(other.key, item.key)) === at);
+
+// Above this, remembering keys is cheaper than comparing each with each.
+const FEW = 8;
+const FIRST: readonly number[] = [0];
+
 /** The items of several writes as one transaction takes them: each key once. */
 export const mergeItems = (lists: readonly (readonly WriteItem[])[]): readonly PlannedItem[] => {
   const [only] = lists;
-  if (lists.length === 1 && only?.length === 1) return [{ item: only[0] as WriteItem, writes: [0] }];
+  if (only && lists.length === 1 && only.length <= FEW && allDiffer(only)) return only.map((item) => ({ item, writes: FIRST }));
   const merged = new Map<string, PlannedItem>();
   for (const [write, items] of lists.entries()) {
     for (const item of items) {

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LinkWrite, PutEdgeWrite, RelinkWrite, Row, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
-import { decodeItem, encodeItem, keyOf, VERSION } from "../../requests/item-codec.ts";
+import { decodeItem, encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
@@ -10,7 +10,7 @@ import { countSteps, type EdgeBetween } from "./degree-guards.ts";
 import { type EdgeCopy, edgeCopies } from "./edge-copies.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { unchanged } from "./move-item.ts";
-import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps, tableKey } from "./planning.ts";
+import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
 
 const ends = ["from", "to"] as const;
 
@@ -25,14 +25,14 @@ const endChecks = (catalog: Catalog, edge: EdgeBetween): readonly WriteItem[] =>
   if (edge.entry.definition.ends === "unchecked") return [];
   return ends.flatMap((end): readonly WriteItem[] => {
     const node = catalog.nodes[edge[end].type];
-    const key = node && node.definition.stored !== false ? tableKey(catalog, node.shape, edge[end].id) : undefined;
+    const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, edge[end].id) : undefined;
     return key ? [{ kind: "check", key, terms: [{ kind: "present", failure: { reason: "endMissing", end, id: edge[end].id } }], shape: node?.shape }] : [];
   });
 };
 
 const putCopy = (catalog: Catalog, copy: EdgeCopy, terms: readonly Term[]): WriteItem => {
   const item = encodeItem(catalog, copy.shape, copy.row);
-  return { kind: "put", key: keyOf(catalog, copy.shape, copy.row), item, terms, shape: copy.shape };
+  return { kind: "put", key: keyOfItem(catalog, item), item, terms, shape: copy.shape };
 };
 
 /** What an edge holds, and what its other copy holds otherwise. */

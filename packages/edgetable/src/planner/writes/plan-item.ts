@@ -1,9 +1,9 @@
 import type { CreateWrite, DeleteWrite, PutWrite, Row, UpdateWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
-import { decodeItem, encodeItem, keyOf, VERSION } from "../../requests/item-codec.ts";
+import { decodeItem, encodeItem, keyOf, keyOfItem, VERSION } from "../../requests/item-codec.ts";
 import type { Catalog, NodeEntry, PartEntry } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
-import type { Item, Key } from "../../transport/operations.ts";
+import type { Item } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { changedRow, changeItem, readsImage } from "./change-item.ts";
 import { restrictSteps } from "./degree-guards.ts";
@@ -22,9 +22,7 @@ const entryOf = (catalog: Catalog, subject: Subject): NodeEntry | PartEntry =>
 
 const putStep = (catalog: Catalog, { shape, row }: { readonly shape: Shape; readonly row: Row }, terms: readonly Term[]): WriteItem => {
   const item = encodeItem(catalog, shape, row);
-  const { partitionKey, sortKey } = catalog.index;
-  const key: Key = sortKey === undefined ? { [partitionKey]: item[partitionKey]! } : { [partitionKey]: item[partitionKey]!, [sortKey]: item[sortKey]! };
-  return { kind: "put", key, item, terms, shape };
+  return { kind: "put", key: keyOfItem(catalog, item), item, terms, shape };
 };
 
 const versioned = (shape: Shape, row: Row, version: number): Row => (shape.version ? { ...row, [VERSION]: version } : row);

@@ -1,7 +1,7 @@
 import type { Changes, Row } from "../../ir/logical-write.ts";
 import { type Failure, type Images, keyId, type ReadNeed, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { renderPrefix, renderTemplate } from "../../keys/template.ts";
-import { keyOf } from "../../requests/item-codec.ts";
+import { keyIfComplete, keyOf } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -37,19 +37,11 @@ const look = (planning: Planning, need: ReadNeed): Item | null | undefined => {
 export const imageOf = (planning: Planning, at: { readonly shape: Shape; readonly key: Key }, reason: string): Item | null | undefined =>
   look(planning, { kind: "get", id: keyId(at.key), key: at.key, shape: at.shape, reason });
 
-/** The table key where the row has every field that it needs. */
-export const tableKey = (catalog: Catalog, shape: Shape, row: Row): Key | undefined => {
-  const complete = [catalog.index.partitionKey, catalog.index.sortKey].every((attribute) => {
-    const template = shape.keys[attribute ?? ""];
-    return !template || renderTemplate(template, row) !== undefined;
-  });
-  return complete ? keyOf(catalog, shape, row) : undefined;
-};
 
 /** The table key of a row: from its fields, else by finding the item in its partition. */
 export const locate = (planning: Planning, shape: Shape, row: Row): Key | null | undefined => {
   const { catalog } = planning;
-  const key = tableKey(catalog, shape, row);
+  const key = keyIfComplete(catalog, shape, row);
   if (key) return key;
   const { partitionKey, sortKey = "" } = catalog.index;
   const partition = renderTemplate(shape.keys[partitionKey]!, row);
