@@ -20,6 +20,8 @@ export interface ConnectOptions {
   readonly profile?: string;
   /** @default the environment, else the AWS SDK's provider chain */
   readonly credentials?: Credentials | (() => Promise<Credentials>);
+  /** Your own `DynamoDBClient` of `@aws-sdk/client-dynamodb`; give it `maxAttempts: 1`, for Edgetable retries by itself. */
+  readonly client?: SdkClient;
   /** A transport of your own, such as `createSdkTransport(client)` from `edgetable/sdk`. */
   readonly transport?: Transport;
   readonly retry?: Partial<RetryPolicy>;
@@ -41,8 +43,23 @@ export interface ConnectOptions {
   readonly effects?: Effects;
 }
 
+/** What is asked of the AWS SDK's client. */
+export interface SdkClient {
+  readonly send: (command: never, options?: never) => Promise<unknown>;
+}
+
+// The SDK's side is loaded by those who use it only.
+const sdkTransport = (client: SdkClient): Transport => {
+  const loaded = import("../transport/sdk/index.ts").then(({ createSdkTransport }) => createSdkTransport(client as never));
+  return {
+    send: async (operation, input, options) => (await loaded).send(operation, input, options),
+    close: async () => (await loaded).close(),
+  };
+};
+
 const transportOf = (options: ConnectOptions): Transport => {
   if (options.transport) return options.transport;
+  if (options.client) return sdkTransport(options.client);
   const { endpoint, region, profile, credentials } = options;
   return createLeanTransport({
     ...(endpoint === undefined ? {} : { endpoint }),

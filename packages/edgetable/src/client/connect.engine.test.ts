@@ -1,0 +1,43 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, edge, node } from "../index.ts";
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const graphOf = (table: string) =>
+  defineGraph({
+    table,
+    nodes: { city: node({ key: "CITY#{cityId}", schema: z.object({ cityId: z.string(), map: z.instanceof(Uint8Array).optional() }) }) },
+    edges: { road: edge({ from: "city", to: "city", schema: z.object({ km: z.number() }), symmetric: true, orderBy: "km:number" }) },
+  });
+
+test("a model works over the user's own DynamoDBClient", async () => {
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" }, maxAttempts: 1 });
+  const db = graphOf(engine.freshTableName("sdk")).connect({ client });
+  await db.table.create();
+  await db.transact([db.city.create({ cityId: "a", map: new Uint8Array([1, 2]) }), db.city.create({ cityId: "b" }), db.city.create({ cityId: "c" })]);
+  await db.road.link({ cityId: "a" }, { cityId: "b" }, { km: 12 });
+  await db.road.link({ cityId: "c" }, { cityId: "a" }, { km: -1 });
+  expect(await db.city({ cityId: "a" }).out("road").ids()).toEqual([{ cityId: "c" }, { cityId: "b" }]);
+  expect((await db.city({ cityId: "a" }).get())?.map).toEqual(new Uint8Array([1, 2]));
+  client.destroy();
+});
+
+test("cursors of one process are read by another: the secret lies in the table", async () => {
+  const graph = graphOf(engine.freshTableName("cursors"));
+  const [one, other] = [graph.connect({ transport: engine.transport }), graph.connect({ transport: engine.transport })];
+  await one.table.create();
+  for (const cityId of ["a", "b", "c"]) await one.city.create({ cityId });
+  await one.road.link({ cityId: "a" }, { cityId: "b" }, { km: 1 });
+  await one.road.link({ cityId: "a" }, { cityId: "c" }, { km: 2 });
+  const roads = (db: typeof one) => db.city({ cityId: "a" }).out("road");
+  const page = await roads(one).page({ limit: 1 });
+  expect((await roads(other).page({ limit: 1, cursor: page.next })).items).toMatchObject([{ km: 2 }]);
+  await expect(roads(other).reverse().page({ limit: 1, cursor: page.next }).run()).rejects.toMatchObject({ code: "cursor.invalid" });
+});
