@@ -26,7 +26,13 @@ export interface UntypedPage {
 
 export interface UntypedHandle {
   get(options?: { readonly consistent?: boolean }): AnyRead<Row | undefined>;
-  collection(options?: { readonly consistent?: boolean }): AnyRead<{ readonly node: Row | undefined; readonly edges: Readonly<Record<string, readonly Row[]>>; readonly parts: Readonly<Record<string, readonly Row[]>> }>;
+  collection(options?: {
+    readonly consistent?: boolean;
+  }): AnyRead<{
+    readonly node: Row | undefined;
+    readonly edges: Readonly<Record<string, readonly Row[]>>;
+    readonly parts: Readonly<Record<string, readonly Row[]>>;
+  }>;
   out(edge: string): UntypedNeighbours;
   in(edge: string): UntypedNeighbours;
   both(edge: string): UntypedNeighbours;

@@ -28,8 +28,13 @@ const fileError = (error: NodeJS.ErrnoException): Failure | undefined => {
 /** Reads any thrown value. The model's own copy of the library is told by its class's name, never by `instanceof`. */
 export const failureOf = (error: unknown): Failure => {
   if (!(error instanceof Error)) return { message: String(error), code: "invariant", docs: undefined, details: {}, stack: undefined };
-  const { code, docs, details } = error as { readonly code?: unknown; readonly docs?: string; readonly details?: Readonly<Record<string, unknown>> };
-  if (error.name === "EdgetableError" && typeof code === "string") return { message: error.message, code, docs, details: details ?? {}, stack: error.stack };
+  const { code, docs, details } = error as {
+    readonly code?: unknown;
+    readonly docs?: string;
+    readonly details?: Readonly<Record<string, unknown>>;
+  };
+  if (error.name === "EdgetableError" && typeof code === "string")
+    return { message: error.message, code, docs, details: details ?? {}, stack: error.stack };
   return fileError(error) ?? { message: error.message, code: "invariant", docs: undefined, details: {}, stack: error.stack };
 };
 

@@ -30,6 +30,10 @@ export interface CommandSpec {
   /** Such as `<node> [id...]`. */
   readonly arguments?: string;
   readonly group?: string;
+  /** Left out of the help. */
+  readonly hidden?: boolean;
+  /** What `<shell>` may be. */
+  readonly shells?: readonly string[];
   readonly summary: string;
   /** Further paragraphs of the help. */
   readonly description?: string;
@@ -48,13 +52,18 @@ export interface OptionSpec {
 }
 
 /** A command whose `run` knows its own options. */
-export const defineCommand = <Options extends object>(spec: Omit<CommandSpec, "run"> & { readonly run: (invocation: Invocation<Options>) => Promise<ExitCode> }): CommandSpec =>
-  spec as unknown as CommandSpec;
+export const defineCommand = <Options extends object>(
+  spec: Omit<CommandSpec, "run"> & { readonly run: (invocation: Invocation<Options>) => Promise<ExitCode> },
+): CommandSpec => spec as unknown as CommandSpec;
 
 /** Collects a repeatable option. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-export const invocation = (io: Io, args: Pick<Invocation, "args" | "rest" | "options">): Invocation => ({ ...args, io, style: styleOf(io.out, io.env) });
+export const invocation = (io: Io, args: Pick<Invocation, "args" | "rest" | "options">): Invocation => ({
+  ...args,
+  io,
+  style: styleOf(io.out, io.env),
+});
 
 /** Prints a value as the whole JSON answer of a command. */
 export const printJson = ({ io }: Pick<Invocation, "io">, value: unknown): void => io.out.write(`${toJson(value, 2)}\n`);

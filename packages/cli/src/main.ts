@@ -7,10 +7,14 @@ import { processIo, type Io } from "./io.ts";
 import { createProgram, type Outcome } from "./program.ts";
 import { reportFailure } from "./report-failure.ts";
 
-const version = (): string => (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }).version;
+const version = (): string =>
+  (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }).version;
 
 const sentence = (message: string): string => {
-  const text = message.replace(/^error: /, "").replaceAll("'", '"').replace(/\n\((.*)\)$/s, ". $1");
+  const text = message
+    .replace(/^error: /, "")
+    .replaceAll("'", '"')
+    .replace(/\n\((.*)\)$/s, ". $1");
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/[.?]?$/, (end) => end || ".")}`;
 };
 

@@ -1,17 +1,10 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { commonOptions } from "./common-options.ts";
 import { failureOf, hasCode } from "./failure.ts";
 import { exitCodeHelp, type ExitCode } from "./exit-codes.ts";
 import { invocation, type CommandSpec, type CommonOptions, type OptionSpec } from "./invocation.ts";
 import type { Io } from "./io.ts";
 import { styleOf } from "./output/style.ts";
-
-const commonOptions: readonly OptionSpec[] = [
-  { flags: "--model <file>", text: "model file, or file#export (default: edgetable.ts, edgetable.config.ts or model.ts, also in src/)" },
-  { flags: "--endpoint <url>", text: "endpoint of DynamoDB, such as http://127.0.0.1:8000 (default: AWS_ENDPOINT_URL_DYNAMODB, else the region's)" },
-  { flags: "--region <name>", text: "AWS region (default: AWS_REGION or the profile's)" },
-  { flags: "--profile <name>", text: "profile of the shared AWS configuration" },
-  { flags: "--json", text: "print JSON, and nothing else, on standard output" },
-];
 
 /** How a parsed command ended; commander gives no value back from an action. */
 export interface Outcome {
@@ -23,14 +16,16 @@ interface Building {
   readonly outcome: Outcome;
 }
 
-const parserOf = (parse: NonNullable<OptionSpec["parse"]>): ((value: string, before: never) => unknown) => (value, before) => {
-  try {
-    return parse(value, before);
-  } catch (error) {
-    if (hasCode(error, "cli.usage")) throw new InvalidArgumentError(failureOf(error).message);
-    throw error;
-  }
-};
+const parserOf =
+  (parse: NonNullable<OptionSpec["parse"]>): ((value: string, before: never) => unknown) =>
+  (value, before) => {
+    try {
+      return parse(value, before);
+    } catch (error) {
+      if (hasCode(error, "cli.usage")) throw new InvalidArgumentError(failureOf(error).message);
+      throw error;
+    }
+  };
 
 const optionOf = ({ flags, text, parse, choices }: OptionSpec): Option => {
   const option = new Option(flags, text);
@@ -38,7 +33,8 @@ const optionOf = ({ flags, text, parse, choices }: OptionSpec): Option => {
   return choices ? option.choices(choices) : option;
 };
 
-const argumentsOf = (text: string | undefined): readonly Argument[] => (text === undefined ? [] : text.split(" ").map((one) => new Argument(one)));
+const argumentsOf = (text: string | undefined): readonly Argument[] =>
+  text === undefined ? [] : text.split(" ").map((one) => new Argument(one));
 
 const endpointOf = ({ endpoint }: CommonOptions, { env }: Io): { readonly endpoint?: string } => {
   const found = endpoint ?? (env["AWS_ENDPOINT_URL_DYNAMODB"] || env["AWS_ENDPOINT_URL"]);
@@ -57,7 +53,8 @@ const act = (command: Command, spec: CommandSpec, { io, outcome }: Building): vo
   });
 };
 
-const examplesOf = ({ examples = [] }: CommandSpec): string => (examples.length === 0 ? "" : `\nExamples:\n${examples.map((one) => `  $ ${one}`).join("\n")}\n`);
+const examplesOf = ({ examples = [] }: CommandSpec): string =>
+  examples.length === 0 ? "" : `\nExamples:\n${examples.map((one) => `  $ ${one}`).join("\n")}\n`;
 
 const build = (command: Command, spec: CommandSpec, building: Building): Command => {
   command.summary(spec.summary).description([spec.summary, spec.description].filter((text) => text !== undefined).join("\n\n"));
@@ -85,7 +82,11 @@ export const createProgram = (specs: readonly CommandSpec[], building: Building 
   program
     .exitOverride()
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: () => program.options.filter((one) => one.long !== "--version"), styleTitle: (text) => style.bold(text) })
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleGlobalOptions: () => program.options.filter((one) => one.long !== "--version"),
+      styleTitle: (text) => style.bold(text),
+    })
     .configureOutput({
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(text),
@@ -96,6 +97,10 @@ export const createProgram = (specs: readonly CommandSpec[], building: Building 
       getErrHasColors: () => styleOf(io.err, io.env).isColorSupported,
     });
   for (const option of commonOptions) program.addOption(optionOf(option));
-  for (const spec of specs) build(program.command(spec.name).copyInheritedSettings(program), spec, building);
-  return program.addHelpText("after", `\n${exitCodeHelp}\n\nEnvironment: NO_COLOR, FORCE_COLOR, AWS_*, EDGETABLE_ENGINE (engine binary), EDGETABLE_DEBUG=1 (stack traces)`);
+  for (const spec of specs)
+    build(program.command(spec.name, { hidden: spec.hidden ?? false }).copyInheritedSettings(program), spec, building);
+  return program.addHelpText(
+    "after",
+    `\n${exitCodeHelp}\n\nEnvironment: NO_COLOR, FORCE_COLOR, AWS_*, EDGETABLE_ENGINE (engine binary), EDGETABLE_DEBUG=1 (stack traces)`,
+  );
 };

@@ -9,13 +9,16 @@ const mends: Readonly<Record<string, string>> = {
   "execute.connection": "Is it running? `edgetable dev` starts an engine on this machine; --endpoint names another.",
   "execute.tableNotFound": "`edgetable table create` creates the model's table; --endpoint, --region and --profile say where.",
   "execute.expiredCredentials": "Get new ones, such as with `aws sso login`, and try again; --profile chooses others.",
-  "execute.credentials": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile with --profile; for a local engine give --endpoint.",
+  "execute.credentials":
+    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile with --profile; for a local engine give --endpoint.",
   "execute.accessDenied": "These credentials may not do that: choose others with --profile, or extend their policy.",
   invariant: "This is a defect of edgetable: please report it, with the output under EDGETABLE_DEBUG=1.",
 };
 
 const mendOf = ({ code, message }: Failure): string | undefined =>
-  code === "plan.invalidOption" && message.startsWith("No AWS region") ? "On the command line: --region NAME, or --endpoint URL for a local engine." : mends[code];
+  code === "plan.invalidOption" && message.startsWith("No AWS region")
+    ? "On the command line: --region NAME, or --endpoint URL for a local engine."
+    : mends[code];
 
 const text = (failure: Failure, io: Io): string => {
   const style = styleOf(io.err, io.env);

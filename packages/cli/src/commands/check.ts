@@ -27,7 +27,8 @@ const render = ({ severity, definition, rule, law, message, mend }: Finding, sty
   return `${style[paint[severity]](severity)}  ${style.bold(definition)}  ${style.dim(`${rule} · law ${law}`)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
 };
 
-const count = (findings: readonly Finding[], severity: Advice["severity"]): number => findings.filter((one) => one.severity === severity).length;
+const count = (findings: readonly Finding[], severity: Advice["severity"]): number =>
+  findings.filter((one) => one.severity === severity).length;
 
 const print = ({ io, style }: Invocation<Options>, findings: readonly Finding[], { file, graphs }: Model): void => {
   const several = graphs.length > 1;
@@ -37,7 +38,11 @@ const print = ({ io, style }: Invocation<Options>, findings: readonly Finding[],
     if (several && own.length > 0) io.out.write(`${style.underline(table)}\n\n`);
     for (const one of own) io.out.write(`${render(one, style, io.out.columns)}\n`);
   }
-  const summary = [counted(count(findings, "error"), "error"), counted(count(findings, "warning"), "warning"), counted(count(findings, "note"), "note")].join(", ");
+  const summary = [
+    counted(count(findings, "error"), "error"),
+    counted(count(findings, "warning"), "warning"),
+    counted(count(findings, "note"), "note"),
+  ].join(", ");
   io.out.write(`${file}: ${summary}\n`);
 };
 

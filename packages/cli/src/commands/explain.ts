@@ -24,7 +24,11 @@ const findPattern = ({ patterns, file }: Model, name: string): { readonly patter
     if (pattern) return { pattern, of: value };
   }
   const names = patterns.flatMap(({ value }) => Object.keys(value.patterns));
-  throw usageError(names.length === 0 ? `${file} names no patterns: export what definePatterns gives.` : `There is no pattern "${name}".${didYouMean(name, names)}`);
+  throw usageError(
+    names.length === 0
+      ? `${file} names no patterns: export what definePatterns gives.`
+      : `There is no pattern "${name}".${didYouMean(name, names)}`,
+  );
 };
 
 /** A text as the type that stands in the example. */
@@ -43,7 +47,8 @@ const asExample = (name: string, text: unknown, example: unknown): unknown => {
 const merged = (example: Row, { values, texts }: Given): Row => {
   const names = Object.keys(example);
   const stranger = Object.keys(values).find((name) => !names.includes(name));
-  if (stranger !== undefined && names.length > 0) throw usageError(`The pattern has no parameter "${stranger}".${didYouMean(stranger, names)}`);
+  if (stranger !== undefined && names.length > 0)
+    throw usageError(`The pattern has no parameter "${stranger}".${didYouMean(stranger, names)}`);
   const given = Object.entries(values).map(([name, value]) => [name, texts.has(name) ? asExample(name, value, example[name]) : value]);
   return { ...example, ...(Object.fromEntries(given) as Row) };
 };
@@ -57,7 +62,11 @@ const parametersOf = ({ example }: AnyPattern, given: readonly string[]): unknow
 const showParameter = (value: unknown): string => (isObject(value) ? JSON.stringify(value) : showValue(value));
 
 const showParameters = (parameters: unknown, given: boolean): string => {
-  const shown = isObject(parameters) ? Object.entries(parameters).map(([name, value]) => `${name} = ${showParameter(value)}`).join(", ") : JSON.stringify(parameters);
+  const shown = isObject(parameters)
+    ? Object.entries(parameters)
+        .map(([name, value]) => `${name} = ${showParameter(value)}`)
+        .join(", ")
+    : JSON.stringify(parameters);
   return shown === "" || given ? shown : `${shown}  (the example)`;
 };
 
@@ -68,7 +77,11 @@ export const explainCommand: CommandSpec = defineCommand<Options>({
   summary: "Show the exact requests of one pattern, and their price",
   description: "Nothing is sent. Values come from the pattern's example, unless --param gives others.",
   options: [{ flags: "-p, --param <name=value|json>", text: "a parameter, or several as a JSON object; can be repeated", parse: collect }],
-  examples: ["edgetable explain studentsOfCourse", "edgetable explain studentsOfCourse --param courseId=C7", `edgetable explain studentsOfCourse --param '{"courseId":"C7"}' --json`],
+  examples: [
+    "edgetable explain studentsOfCourse",
+    "edgetable explain studentsOfCourse --param courseId=C7",
+    `edgetable explain studentsOfCourse --param '{"courseId":"C7"}' --json`,
+  ],
   run: async (call) => {
     const { io, style, options } = call;
     const name = call.args[0] ?? "";
@@ -78,7 +91,9 @@ export const explainCommand: CommandSpec = defineCommand<Options>({
     if (options.json) printJson(call, { name, question: pattern.question, parameters, ...explanation });
     else {
       const lines = (text: string): string => wrap(text, io.out.columns ?? Number.POSITIVE_INFINITY).join("\n");
-      io.out.write(`${style.bold(lines(`${name}: ${pattern.question}`))}\n${lines(showParameters(parameters, options.param !== undefined))}\n\n`);
+      io.out.write(
+        `${style.bold(lines(`${name}: ${pattern.question}`))}\n${lines(showParameters(parameters, options.param !== undefined))}\n\n`,
+      );
       io.out.write(renderExplanation(explanation, style, io.out.columns));
     }
     return exitCode.ok;

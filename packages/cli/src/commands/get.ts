@@ -4,7 +4,7 @@ import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
 import { counted, renderExplanation, showUnits } from "../output/explanation.ts";
-import { cellsOf, showCell } from "../output/rows.ts";
+import { cellsOf, idNames, showCell } from "../output/rows.ts";
 import { renderPairs } from "../output/table.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
 
@@ -21,19 +21,25 @@ export const getCommand: CommandSpec = defineCommand<Options>({
   group: "Data:",
   arguments: "<node> [id...]",
   summary: "Read one node by its id",
-  description: "Ids are given as name=value, as JSON, or as the bare value where the id has one field. Ends with 1 when there is no such node.",
+  description:
+    "Ids are given as name=value, as JSON, or as the bare value where the id has one field. Ends with 1 when there is no such node.",
   options: [
     { flags: "--consistent", text: "read strongly consistently: twice the units" },
     { flags: "--explain", text: "show the request without sending it" },
   ],
-  examples: ["edgetable get student studentId=S1", "edgetable get student S1 --json", "edgetable get home country=US state=WA city=Seattle"],
+  examples: [
+    "edgetable get student studentId=S1",
+    "edgetable get student S1 --json",
+    "edgetable get home country=US state=WA city=Seattle",
+  ],
   run: (call) =>
     withGraph(call, async (db): Promise<ExitCode> => {
       const { io, options, style } = call;
       const name = call.args[0] ?? "";
       const node = nodeOf(db, name);
       const { id, missing } = await parseNodeId(db.catalog, name, call.rest);
-      if (missing.length > 0) throw usageError(`The id of "${name}" lacks ${missing.join(" and ")}: edgetable get ${name} ${idUsage(db.catalog, name)}`);
+      if (missing.length > 0)
+        throw usageError(`The id of "${name}" lacks ${missing.join(" and ")}: edgetable get ${name} ${idUsage(db.catalog, name)}`);
       const read = node(id).get(options.consistent ? { consistent: true } : {});
       if (options.explain) {
         if (options.json) printJson(call, read.explain());
@@ -42,8 +48,14 @@ export const getCommand: CommandSpec = defineCommand<Options>({
       }
       const { value, cost } = await read.report({ signal: io.signal });
       if (options.json) printJson(call, value ?? null);
-      else if (value) io.out.write(renderPairs(cellsOf(value), io.out.columns, style));
-      else note(call, `There is no ${name} with ${Object.entries(id).map(([field, one]) => `${field}=${showCell(one)}`).join(" ")}.`);
+      else if (value) io.out.write(renderPairs(cellsOf(value, idNames(db.catalog)), io.out.columns, style));
+      else
+        note(
+          call,
+          `There is no ${name} with ${Object.entries(id)
+            .map(([field, one]) => `${field}=${showCell(one)}`)
+            .join(" ")}.`,
+        );
       if (!options.json && value) note(call, showCost(cost));
       return value ? exitCode.ok : exitCode.no;
     }),

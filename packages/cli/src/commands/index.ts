@@ -1,10 +1,26 @@
 import type { CommandSpec } from "../invocation.ts";
 import { checkCommand } from "./check.ts";
+import { completeCommand, completionCommand } from "./completion.ts";
+import { devCommand } from "./dev.ts";
+import { dumpCommand } from "./dump.ts";
 import { explainCommand } from "./explain.ts";
 import { getCommand } from "./get.ts";
+import { loadCommand } from "./load.ts";
 import { patternsCommand } from "./patterns.ts";
 import { queryCommand } from "./query.ts";
 import { tableCommand } from "./table.ts";
 
 /** Every command, in the order of the help. */
-export const commands: readonly CommandSpec[] = [patternsCommand, explainCommand, checkCommand, tableCommand, getCommand, queryCommand];
+export const commands: readonly CommandSpec[] = [
+  devCommand,
+  patternsCommand,
+  explainCommand,
+  checkCommand,
+  tableCommand,
+  loadCommand,
+  getCommand,
+  queryCommand,
+  dumpCommand,
+  completionCommand,
+  completeCommand(() => commands),
+];

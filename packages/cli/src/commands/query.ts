@@ -1,10 +1,9 @@
-import type { Cost } from "edgetable";
 import { nodeOf, withGraph, type AnyRead, type UntypedDb, type UntypedNeighbours, type UntypedPage } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { collect, defineCommand, note, printJson, type Invocation, type CommandSpec } from "../invocation.ts";
 import { counted, renderExplanation } from "../output/explanation.ts";
-import { renderRows } from "../output/rows.ts";
+import { idNames, renderRows, type RowsStyle } from "../output/rows.ts";
 import { parseAssignments } from "../text/assignments.ts";
 import { fitTexts } from "../text/fit-texts.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
@@ -37,7 +36,10 @@ const kinds = ["edges", "nodes", "entries", "ids", "count"] as const;
 /** At most one of several options that exclude each other. */
 const oneOf = <Name extends keyof Options>(names: readonly Name[], options: Options): Name | undefined => {
   const given = names.filter((name) => options[name] !== undefined && options[name] !== false);
-  if (given.length > 1) throw usageError(`Give one of ${names.map((name) => `--${name}`).join(", ")}; there are ${given.map((name) => `--${name}`).join(" and ")}.`);
+  if (given.length > 1)
+    throw usageError(
+      `Give one of ${names.map((name) => `--${name}`).join(", ")}; there are ${given.map((name) => `--${name}`).join(" and ")}.`,
+    );
   return given[0];
 };
 
@@ -47,7 +49,11 @@ const limitOf = (text: string): number => {
   throw usageError("It must be a whole number from 1 to 10,000.");
 };
 
-const filtered = async (neighbours: UntypedNeighbours, db: UntypedDb, { edge, where = [] }: { readonly edge: string; readonly where: readonly string[] | undefined }): Promise<UntypedNeighbours> => {
+const filtered = async (
+  neighbours: UntypedNeighbours,
+  db: UntypedDb,
+  { edge, where = [] }: { readonly edge: string; readonly where: readonly string[] | undefined },
+): Promise<UntypedNeighbours> => {
   const { values, texts } = parseAssignments(where, "--where");
   const schema = db.catalog.edges[edge]?.definition.schema;
   return where.length === 0 ? neighbours : neighbours.where(await fitTexts(schema, values, texts));
@@ -71,7 +77,10 @@ const edgeQuestion = async (call: Call, db: UntypedDb, direction: (typeof direct
   const edge = options[direction] ?? "";
   const { id, missing } = await parseNodeId(db.catalog, args[0] ?? "", rest);
   const node = nodeOf(db, args[0] ?? "");
-  const neighbours = shaped(await filtered((missing.length > 0 ? node.within(id) : node(id))[direction](edge), db, { edge, where: options.where }), options);
+  const neighbours = shaped(
+    await filtered((missing.length > 0 ? node.within(id) : node(id))[direction](edge), db, { edge, where: options.where }),
+    options,
+  );
   const kind = oneOf(kinds, options) ?? "edges";
   if (kind === "count") return { kind, read: neighbours.count() };
   return { kind, read: neighbours.page({ limit: options.limit ?? 20, cursor: options.cursor, of: kind }) };
@@ -84,33 +93,47 @@ const question = async (call: Call, db: UntypedDb): Promise<Question> => {
   const direction = oneOf(directions, options);
   if (direction !== undefined) return edgeQuestion(call, db, direction);
   const { id, missing } = await parseNodeId(db.catalog, name, rest);
-  if (missing.length > 0) throw usageError(`The id of "${name}" lacks ${missing.join(" and ")}: edgetable query ${name} ${idUsage(db.catalog, name)} [--out EDGE | --in EDGE]`);
+  if (missing.length > 0)
+    throw usageError(
+      `The id of "${name}" lacks ${missing.join(" and ")}: edgetable query ${name} ${idUsage(db.catalog, name)} [--out EDGE | --in EDGE]`,
+    );
   return { kind: "collection", read: node(id).collection(options.consistent ? { consistent: true } : {}) };
 };
 
-const printCollection = ({ io, style }: Call, value: Awaited<ReturnType<ReturnType<ReturnType<typeof nodeOf>>["collection"]>>): void => {
+const rowsStyle = ({ io, style }: Call, { catalog }: UntypedDb): RowsStyle => ({ columns: io.out.columns, style, ids: idNames(catalog) });
+
+const printCollection = (
+  call: Call,
+  db: UntypedDb,
+  value: Awaited<ReturnType<ReturnType<ReturnType<typeof nodeOf>>["collection"]>>,
+): void => {
   const groups = [...(value.node ? [["node", [value.node]] as const] : []), ...Object.entries(value.edges), ...Object.entries(value.parts)];
-  io.out.write(groups.map(([title, rows]) => `${style.bold(title)}\n${renderRows(rows, io.out.columns, style)}`).join("\n"));
+  call.io.out.write(groups.map(([title, rows]) => `${call.style.bold(title)}\n${renderRows(rows, rowsStyle(call, db))}`).join("\n"));
 };
 
-const continued = ({ options }: Call, cursor: string): string => `More: the same again with --cursor ${cursor}${options.limit === undefined ? "" : ` --limit ${options.limit}`}`;
+const continued = ({ options }: Call, cursor: string): string =>
+  `More: the same again with --cursor ${cursor}${options.limit === undefined ? "" : ` --limit ${options.limit}`}`;
 
-const printPage = (call: Call, page: UntypedPage, cost: Cost): void => {
-  const { io, style } = call;
-  io.out.write(renderRows(page.items, io.out.columns, style));
-  note(call, `${page.items.length === 0 ? "Nothing found" : counted(page.items.length, "row")}; ${showCost(cost)}`);
+const printPage = (call: Call, db: UntypedDb, page: UntypedPage): void => {
+  call.io.out.write(renderRows(page.items, rowsStyle(call, db)));
   if (page.next !== undefined) note(call, continued(call, page.next));
 };
 
-const ask = async (call: Call, { kind, read }: Question): Promise<void> => {
+const rowsOf = (page: UntypedPage): string => (page.items.length === 0 ? "Nothing found; " : `${counted(page.items.length, "row")}; `);
+
+const ask = async (call: Call, db: UntypedDb, { kind, read }: Question): Promise<void> => {
   const { io, options } = call;
   const { value, cost } = await read.report({ signal: io.signal });
-  if (options.json) printJson(call, value);
-  else if (kind === "count") io.out.write(`${String(value)}\n`);
-  else if (kind === "collection") {
-    printCollection(call, value as never);
-    note(call, showCost(cost));
-  } else printPage(call, value as UntypedPage, cost);
+  if (options.json) {
+    printJson(call, value);
+    return;
+  }
+  if (kind === "count") io.out.write(`${String(value)}\n`);
+  else if (kind === "collection") printCollection(call, db, value as never);
+  else printPage(call, db, value as UntypedPage);
+  const page = kind === "count" || kind === "collection" ? undefined : (value as UntypedPage);
+  note(call, `${page ? rowsOf(page) : ""}${showCost(cost)}`);
+  if (page?.next !== undefined) note(call, continued(call, page.next));
 };
 
 export const queryCommand: CommandSpec = defineCommand<Options>({
@@ -118,7 +141,8 @@ export const queryCommand: CommandSpec = defineCommand<Options>({
   group: "Data:",
   arguments: "<node> [id...]",
   summary: "Read a node's neighbours, or all that lies with it",
-  description: "With --out, --in or --both: the edges of one type. With none of them: the node, its edges and its parts in one Query. An id that stops at a level of its hierarchy asks for all nodes below it.",
+  description:
+    "With --out, --in or --both: the edges of one type. With none of them: the node, its edges and its parts in one Query. An id that stops at a level of its hierarchy asks for all nodes below it.",
   options: [
     { flags: "--out <edge>", text: "edges that leave the node" },
     { flags: "--in <edge>", text: "edges that reach the node" },
@@ -137,12 +161,17 @@ export const queryCommand: CommandSpec = defineCommand<Options>({
     { flags: "--using <index>", text: "read from this index" },
     { flags: "--explain", text: "show the requests without sending them" },
   ],
-  examples: ["edgetable query student S1", "edgetable query course C1 --in enrolledIn --entries", `edgetable query student studentId=S1 --out enrolledIn --where '{"at":{"gte":"2024"}}' --limit 5`, "edgetable query course C1 --in enrolledIn --explain"],
+  examples: [
+    "edgetable query student S1",
+    "edgetable query course C1 --in enrolledIn --entries",
+    `edgetable query student studentId=S1 --out enrolledIn --where '{"at":{"gte":"2024"}}' --limit 5`,
+    "edgetable query course C1 --in enrolledIn --explain",
+  ],
   run: (call) =>
     withGraph(call, async (db) => {
       const asked = await question(call, db);
       const { io, options, style } = call;
-      if (!options.explain) await ask(call, asked);
+      if (!options.explain) await ask(call, db, asked);
       else if (options.json) printJson(call, asked.read.explain());
       else io.out.write(renderExplanation(asked.read.explain(), style, io.out.columns));
       return exitCode.ok;

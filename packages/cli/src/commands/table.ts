@@ -6,7 +6,8 @@ import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec, type Invocation } from "../invocation.ts";
 import { renderTable } from "../output/table.ts";
 
-const place = ({ options }: Invocation): string => options.endpoint ?? (options.region === undefined ? "the AWS region of the environment" : `AWS, ${options.region}`);
+const place = ({ options }: Invocation): string =>
+  options.endpoint ?? (options.region === undefined ? "the AWS region of the environment" : `AWS, ${options.region}`);
 
 const createCommand = defineCommand({
   name: "create",
@@ -17,19 +18,33 @@ const createCommand = defineCommand({
     withGraph(call, async ({ table, catalog }) => {
       const { created } = await table.create({ signal: call.io.signal });
       if (call.options.json) printJson(call, { table: catalog.table, created });
-      else call.io.out.write(created ? `Created the table ${catalog.table} with ${catalog.indexes.length === 0 ? "no index" : `its indexes ${catalog.indexes.map(({ name }) => name).join(", ")}`}.\n` : `The table ${catalog.table} is there and fits the model.\n`);
+      else
+        call.io.out.write(
+          created
+            ? `Created the table ${catalog.table} with ${catalog.indexes.length === 0 ? "no index" : `its indexes ${catalog.indexes.map(({ name }) => name).join(", ")}`}.\n`
+            : `The table ${catalog.table} is there and fits the model.\n`,
+        );
       return exitCode.ok;
     }),
 });
 
-const differenceRow = ({ place: where, model, table, harmless }: TableDifference): readonly string[] => [where, model, table, harmless ? "no" : "yes"];
+const differenceRow = ({ place: where, model, table, harmless }: TableDifference): readonly string[] => [
+  where,
+  model,
+  table,
+  harmless ? "no" : "yes",
+];
 
 const printDifferences = (call: Invocation, db: UntypedDb, differences: readonly TableDifference[]): void => {
   const { out } = call.io;
   const columns = [{ title: "place" }, { title: "model" }, { title: "table" }, { title: "matters", flexible: false }];
   if (differences.length > 0) out.write(`${renderTable({ columns, rows: differences.map(differenceRow) }, out.columns, call.style)}\n`);
   const serious = differences.filter((one) => !one.harmless).length;
-  out.write(serious === 0 ? `The table ${db.catalog.table} fits the model.\n` : `The table ${db.catalog.table} does not fit the model: change the model's layout, or use another table.\n`);
+  out.write(
+    serious === 0
+      ? `The table ${db.catalog.table} fits the model.\n`
+      : `The table ${db.catalog.table} does not fit the model: change the model's layout, or use another table.\n`,
+  );
 };
 
 const diffCommand = defineCommand({
@@ -40,7 +55,8 @@ const diffCommand = defineCommand({
   run: (call) =>
     withGraph(call, async (db): Promise<ExitCode> => {
       const differences = await db.table.diff({ signal: call.io.signal });
-      if (call.options.json) printJson(call, { table: db.catalog.table, exists: differences !== undefined, differences: differences ?? [] });
+      if (call.options.json)
+        printJson(call, { table: db.catalog.table, exists: differences !== undefined, differences: differences ?? [] });
       else if (differences) printDifferences(call, db, differences);
       else call.io.out.write(`There is no table ${db.catalog.table} at ${place(call)}. Create it: edgetable table create\n`);
       return differences?.every((one) => one.harmless) ? exitCode.ok : exitCode.no;

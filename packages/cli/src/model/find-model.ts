@@ -7,7 +7,9 @@ const bases = ["edgetable", "edgetable.config", "model"];
 const extensions = [".ts", ".mts", ".js", ".mjs"];
 
 /** Where a model is looked for when none is named, first to last. */
-export const defaultModels: readonly string[] = folders.flatMap((folder) => bases.flatMap((base) => extensions.map((extension) => `${folder}${base}${extension}`)));
+export const defaultModels: readonly string[] = folders.flatMap((folder) =>
+  bases.flatMap((base) => extensions.map((extension) => `${folder}${base}${extension}`)),
+);
 
 /** A model file, and the export to take of it. */
 export interface ModelPlace {
@@ -17,7 +19,8 @@ export interface ModelPlace {
 
 const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
 
-const missing = (message: string, path: string): EdgetableError => new EdgetableError("cli.modelUnreadable", message, { details: { path } });
+const missing = (message: string, path: string): EdgetableError =>
+  new EdgetableError("cli.modelUnreadable", message, { details: { path } });
 
 const named = (text: string, cwd: string): ModelPlace => {
   // `model.ts#billing` names an export, unless a file is called so.
@@ -36,5 +39,8 @@ export const findModel = (text: string | undefined, cwd: string): ModelPlace => 
   if (text !== undefined) return named(text, cwd);
   const found = defaultModels.find((name) => isFile(resolve(cwd, name)));
   if (found !== undefined) return { path: resolve(cwd, found), exported: undefined };
-  throw missing("There is no model here: looked for edgetable.ts, edgetable.config.ts and model.ts (also .mts, .js, .mjs) in this folder and in src/. Name it with --model FILE.", cwd);
+  throw missing(
+    "There is no model here: looked for edgetable.ts, edgetable.config.ts and model.ts (also .mts, .js, .mjs) in this folder and in src/. Name it with --model FILE.",
+    cwd,
+  );
 };

@@ -34,7 +34,9 @@ const otherPlace = (error: unknown): string => {
 };
 
 const lineOfImport = (path: string, name: string): string => {
-  const at = readFileSync(path, "utf8").split("\n").findIndex((line) => line.includes(`"${name}"`) || line.includes(`'${name}'`));
+  const at = readFileSync(path, "utf8")
+    .split("\n")
+    .findIndex((line) => line.includes(`"${name}"`) || line.includes(`'${name}'`));
   return at < 0 ? "" : `:${at + 1}`;
 };
 
@@ -46,7 +48,11 @@ const unreadable = (path: string, file: string, error: unknown): EdgetableError 
   const context = { details: { path }, cause: error };
   if (absent !== undefined) {
     const mend = absent.startsWith(".") || absent.startsWith("/") ? "There is no such file." : `Install it: npm install ${absent}`;
-    return new EdgetableError("cli.modelUnreadable", `${file}${lineOfImport(path, absent)} imports "${absent}", which cannot be found. ${mend}`, context);
+    return new EdgetableError(
+      "cli.modelUnreadable",
+      `${file}${lineOfImport(path, absent)} imports "${absent}", which cannot be found. ${mend}`,
+      context,
+    );
   }
   const problem = (message.split("\n")[0] ?? "").replace(/^ParseError: /, "").trim();
   const elsewhere = place === "" ? otherPlace(error) : "";
@@ -62,7 +68,8 @@ const importModel = async (path: string, file: string): Promise<Readonly<Record<
   }
 };
 
-const kindOf = (value: unknown): unknown => (typeof value === "object" && value !== null ? (value as { readonly kind?: unknown }).kind : undefined);
+const kindOf = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? (value as { readonly kind?: unknown }).kind : undefined;
 
 const ofKind = <T>(exports: Readonly<Record<string, unknown>>, kind: string): readonly Exported<T>[] => {
   const found = new Map<unknown, string>();
@@ -73,7 +80,10 @@ const ofKind = <T>(exports: Readonly<Record<string, unknown>>, kind: string): re
   return [...found].map(([value, name]) => ({ name, value: value as T }));
 };
 
-const withPatternGraphs = (graphs: readonly Exported<AnyGraph>[], patterns: readonly Exported<Patterns>[]): readonly Exported<AnyGraph>[] => {
+const withPatternGraphs = (
+  graphs: readonly Exported<AnyGraph>[],
+  patterns: readonly Exported<Patterns>[],
+): readonly Exported<AnyGraph>[] => {
   const known = new Set(graphs.map(({ value }) => value));
   return [...graphs, ...patterns.flatMap(({ name, value }) => (known.has(value.graph) ? [] : [{ name, value: value.graph }]))];
 };
@@ -100,7 +110,11 @@ export const loadModel = async (text: string | undefined, cwd: string): Promise<
   const patterns = ofKind<Patterns>(exports, "patterns");
   const graphs = withPatternGraphs(ofKind<AnyGraph>(exports, "graph"), patterns);
   if (graphs.length > 0) return { path: place.path, file, graphs, patterns };
-  throw new EdgetableError("cli.modelUnreadable", `${file} exports no graph: export what defineGraph gives, such as \`export const shop = defineGraph({ … })\`.`, { details: { path: place.path, exports: Object.keys(exports) } });
+  throw new EdgetableError(
+    "cli.modelUnreadable",
+    `${file} exports no graph: export what defineGraph gives, such as \`export const shop = defineGraph({ … })\`.`,
+    { details: { path: place.path, exports: Object.keys(exports) } },
+  );
 };
 
 /**

@@ -15,7 +15,8 @@ const textOf = (input: unknown, name: string): string | undefined => {
 export const showUnits = (units: number, unit: "RCU" | "WCU" = "RCU"): string => `${Number(units.toFixed(2))} ${unit}`;
 
 /** `1 request`, `2 requests`. */
-export const counted = (count: number, noun: string, plural = `${noun}s`): string => `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
 
 const expressions: readonly Pair[] = [
   ["KeyConditionExpression", "key"],
@@ -24,13 +25,25 @@ const expressions: readonly Pair[] = [
 ];
 
 const batchPairs = (items: unknown): readonly Pair[] =>
-  Object.entries((items ?? {}) as Readonly<Record<string, { readonly Keys?: readonly object[]; readonly ConsistentRead?: boolean }>>).flatMap(([table, { Keys = [] }]): readonly Pair[] => [
+  Object.entries(
+    (items ?? {}) as Readonly<Record<string, { readonly Keys?: readonly object[]; readonly ConsistentRead?: boolean }>>,
+  ).flatMap(([table, { Keys = [] }]): readonly Pair[] => [
     ["table", table],
     ...Keys.map((key, at): Pair => [at === 0 ? "keys" : "", showKey(key)]),
   ]);
 
 // Shown in words of their own, or of no interest to a reader: placeholders are filled in.
-const told = new Set(["TableName", "IndexName", "Key", "RequestItems", "ExpressionAttributeNames", "ExpressionAttributeValues", "ReturnConsumedCapacity", "ScanIndexForward", ...expressions.map(([name]) => name)]);
+const told = new Set([
+  "TableName",
+  "IndexName",
+  "Key",
+  "RequestItems",
+  "ExpressionAttributeNames",
+  "ExpressionAttributeValues",
+  "ReturnConsumedCapacity",
+  "ScanIndexForward",
+  ...expressions.map(([name]) => name),
+]);
 
 const named = (title: string, value: string | undefined): readonly Pair[] => (value === undefined ? [] : [[title, value]]);
 
@@ -57,7 +70,11 @@ export const requestPairs = (request: ExplainedRequest): readonly Pair[] => {
 
 const indent = "   ";
 
-const requestLines = (request: ExplainedRequest, at: number, { width, style }: { readonly width: number; readonly style: Style }): readonly string[] => {
+const requestLines = (
+  request: ExplainedRequest,
+  at: number,
+  { width, style }: { readonly width: number; readonly style: Style },
+): readonly string[] => {
   const times = request.times === 1 ? "" : ` × ${request.times}`;
   const after = request.after === undefined ? "" : `, after: ${request.after}`;
   const pairs = requestPairs(request);
@@ -66,7 +83,9 @@ const requestLines = (request: ExplainedRequest, at: number, { width, style }: {
   return [
     title,
     ...pairs.flatMap(([name, value]) =>
-      wrap(value, Math.max(20, width - indent.length - titles)).map((line, first) => `${indent}${style.dim(pad(first === 0 ? name : "", titles))}${line}`),
+      wrap(value, Math.max(20, width - indent.length - titles)).map(
+        (line, first) => `${indent}${style.dim(pad(first === 0 ? name : "", titles))}${line}`,
+      ),
     ),
   ];
 };
@@ -93,6 +112,8 @@ export const renderExplanation = (explanation: ReadExplanation, style: Style, co
     ["predicted", `${counted(cost.requests, "request")}, ${showUnits(cost.readUnits)}`],
     ...notes.map((one, at): Pair => [at === 0 ? "notes" : "", one]),
   ];
-  const lines = facts.flatMap(([name, value]) => wrap(value, Math.max(20, width - 13)).map((line, first) => `${style.dim(pad(first === 0 ? name : "", 13))}${line}`));
+  const lines = facts.flatMap(([name, value]) =>
+    wrap(value, Math.max(20, width - 13)).map((line, first) => `${style.dim(pad(first === 0 ? name : "", 13))}${line}`),
+  );
   return `${blocks.join("\n\n")}\n\n${lines.join("\n")}\n`;
 };

@@ -15,14 +15,19 @@ export const showValue = (value: unknown): string => {
     case "L":
       return `[${(inner as readonly unknown[]).map(showValue).join(", ")}]`;
     case "M":
-      return `{${Object.entries(inner as object).map(([name, one]) => `${name}: ${showValue(one)}`).join(", ")}}`;
+      return `{${Object.entries(inner as object)
+        .map(([name, one]) => `${name}: ${showValue(one)}`)
+        .join(", ")}}`;
     default:
       return JSON.stringify(inner);
   }
 };
 
 /** An expression with its placeholders filled in, to be read, not sent. */
-export const fillExpression = (expression: string, { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Named): string =>
+export const fillExpression = (
+  expression: string,
+  { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Named,
+): string =>
   expression.replaceAll(/[#:]\w+/g, (placeholder) => {
     if (placeholder in names) return names[placeholder] as string;
     return placeholder in values ? showValue(values[placeholder]) : placeholder;

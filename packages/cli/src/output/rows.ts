@@ -1,10 +1,12 @@
+import type { Catalog } from "edgetable";
 import { toJson } from "./json.ts";
 import type { Style } from "./style.ts";
 import { renderTable } from "./table.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-const isPlain = (value: unknown): value is Row => typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+const isPlain = (value: unknown): value is Row =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /** A value in one cell: text as it is, everything else as JSON. */
 export const showCell = (value: unknown): string => {
@@ -17,22 +19,52 @@ export const showCell = (value: unknown): string => {
   return toJson(value);
 };
 
-const flattened = (value: unknown, nested: readonly string[], prefix = ""): readonly (readonly [string, string])[] => {
-  if (!isPlain(value)) return [[prefix === "" ? "value" : prefix.slice(0, -1), showCell(value)]];
-  return Object.entries(value).flatMap(([name, one]) => (nested.includes(name) && isPlain(one) ? flattened(one, nested, `${prefix}${name}.`) : [[`${prefix}${name}`, showCell(one)] as const]));
-};
-
 // Ids of ends and the two halves of an entry become columns of their own; other objects stay one cell.
 const nested = ["from", "to", "edge", "node"];
 
+const flattened = (value: unknown, prefix: string): readonly (readonly [string, string])[] => {
+  if (!isPlain(value)) return [[prefix === "" ? "value" : prefix.slice(0, -1), showCell(value)]];
+  return Object.entries(value).flatMap(([name, one]) => {
+    if (!nested.includes(name) || !isPlain(one)) return [[`${prefix}${name}`, showCell(one)] as const];
+    return flattened(one, name === "edge" ? "" : `${prefix}${name}.`);
+  });
+};
+
+const groups = ["from.", "to.", "", "node."];
+
+// DynamoDB gives attributes in no order: ends and ids first, then by name.
+const compare = (ids: ReadonlySet<string>) => {
+  const group = (name: string): number => groups.indexOf(groups.find((one) => one !== "" && name.startsWith(one)) ?? "");
+  const id = (name: string): number => (ids.has(name.slice((groups[group(name)] ?? "").length)) ? 0 : 1);
+  return (a: string, b: string): number => group(a) - group(b) || id(a) - id(b) || (a < b ? -1 : 1);
+};
+
+/** Names of all id fields of a model: they come first. */
+export const idNames = ({ nodes, parts }: Catalog): ReadonlySet<string> =>
+  new Set([...Object.values(nodes), ...Object.values(parts)].flatMap(({ idFields }) => idFields));
+
 /** The cells of a row by column name, such as `to.courseId`. */
-export const cellsOf = (row: unknown): readonly (readonly [name: string, text: string])[] => flattened(row, nested);
+export const cellsOf = (row: unknown, ids: ReadonlySet<string>): readonly (readonly [name: string, text: string])[] => {
+  const order = compare(ids);
+  return flattened(row, "").toSorted(([a], [b]) => order(a, b));
+};
+
+/** How rows are shown. */
+export interface RowsStyle {
+  readonly columns: number | undefined;
+  readonly style: Style;
+  readonly ids: ReadonlySet<string>;
+}
 
 /** Rows as a table with the union of their columns. */
-export const renderRows = (rows: readonly unknown[], columns: number | undefined, style: Style): string => {
-  const cells = rows.map((row) => new Map(cellsOf(row)));
-  const names = [...new Set(cells.flatMap((row) => [...row.keys()]))];
-  const numeric = (name: string): boolean => cells.every((row) => /^-?\d*\.?\d*$/.test(row.get(name) ?? "")) && cells.some((row) => row.get(name));
-  const table = { columns: names.map((title) => ({ title, align: numeric(title) ? ("right" as const) : ("left" as const) })), rows: cells.map((row) => names.map((name) => row.get(name) ?? "")) };
+export const renderRows = (rows: readonly unknown[], { columns, style, ids }: RowsStyle): string => {
+  const cells = rows.map((row) => new Map(cellsOf(row, ids)));
+  const names = [...new Set(cells.flatMap((row) => [...row.keys()]))].toSorted(compare(ids));
+  const numeric = (name: string): boolean =>
+    cells.every((row) => /^-?\d*\.?\d*$/.test(row.get(name) ?? "")) && cells.some((row) => row.get(name));
+  const table = {
+    columns: names.map((title) => ({ title, align: numeric(title) ? ("right" as const) : ("left" as const) })),
+    rows: cells.map((row) => names.map((name) => row.get(name) ?? "")),
+  };
   return renderTable(table, columns, style);
 };

@@ -18,7 +18,9 @@ const gap = "  ";
 const narrowest = 8;
 
 const naturalWidths = ({ columns, rows }: TableText): readonly number[] =>
-  columns.map((column, at) => Math.max(widthOf(column.title), ...rows.map((row) => Math.max(0, ...(row[at] ?? "").split("\n").map(widthOf)))));
+  columns.map((column, at) =>
+    Math.max(widthOf(column.title), ...rows.map((row) => Math.max(0, ...(row[at] ?? "").split("\n").map(widthOf)))),
+  );
 
 // A column gives way down to its longest word, and no further than a few characters.
 const leastWidth = (table: TableText, at: number, natural: number): number => {
@@ -70,7 +72,11 @@ export const renderTable = (table: TableText, width: number | undefined, style: 
   if (table.rows.length === 0) return "";
   const widths = fit(table, width);
   if (!widths) return renderRecords(table, width, style);
-  const head = renderRow(table.columns.map(({ title }) => title), widths, table.columns).map((line) => style.dim(line));
+  const head = renderRow(
+    table.columns.map(({ title }) => title),
+    widths,
+    table.columns,
+  ).map((line) => style.dim(line));
   // A blank line between rows only where one of them takes several lines.
   const rows = table.rows.map((row) => renderRow(row, widths, table.columns));
   const tall = rows.some((lines) => lines.length > 1);
@@ -79,4 +85,6 @@ export const renderTable = (table: TableText, width: number | undefined, style: 
 
 /** Name and value pairs, one a line. */
 export const renderPairs = (pairs: readonly (readonly [name: string, value: string])[], width: number | undefined, style: Style): string =>
-  pairs.length === 0 ? "" : renderRecords({ columns: pairs.map(([title]) => ({ title })), rows: [pairs.map(([, value]) => value)] }, width, style);
+  pairs.length === 0
+    ? ""
+    : renderRecords({ columns: pairs.map(([title]) => ({ title })), rows: [pairs.map(([, value]) => value)] }, width, style);

@@ -8,7 +8,8 @@ export interface Given {
   readonly texts: ReadonlySet<string>;
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Reads a JSON object. @throws {cli.usage} when it is none. */
 export const parseObject = (text: string, what: string): Readonly<Record<string, unknown>> => {
@@ -16,7 +17,9 @@ export const parseObject = (text: string, what: string): Readonly<Record<string,
   try {
     value = fromJson(text);
   } catch (error) {
-    throw usageError(`${what} is no JSON: ${error instanceof Error ? error.message : String(error)}. Quote it as one argument, such as '{"name":"x"}'.`);
+    throw usageError(
+      `${what} is no JSON: ${error instanceof Error ? error.message : String(error)}. Quote it as one argument, such as '{"name":"x"}'.`,
+    );
   }
   if (isObject(value)) return value;
   throw usageError(`${what} must be a JSON object, such as '{"name":"x"}'; it is ${text}.`);

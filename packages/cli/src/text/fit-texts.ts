@@ -2,27 +2,33 @@ import type { StandardSchema } from "edgetable";
 
 type Row = Readonly<Record<string, unknown>>;
 
-const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-const isDate = /^\d{4}-\d{2}-\d{2}(?:T|$)/;
-
-const parsed = (text: string): readonly unknown[] => {
-  if (!/^[[{"]/.test(text)) return [];
+const asJson = (text: string): unknown => {
+  if (!/^[[{"]/.test(text)) return undefined;
   try {
-    return [JSON.parse(text)];
+    return JSON.parse(text);
   } catch {
-    return [];
+    return undefined;
   }
 };
 
-/** What a text may stand for beside itself, the likeliest first. */
-const candidates = (text: string): readonly unknown[] => [
-  ...(isNumber.test(text) ? [Number(text)] : []),
-  ...(/^[+-]?\d+$/.test(text) ? [BigInt(text)] : []),
-  ...(/^(?:true|false)$/i.test(text) ? [text.toLowerCase() === "true"] : []),
-  ...(text === "null" ? [null] : []),
-  ...(isDate.test(text) ? [new Date(text)] : []),
-  ...parsed(text),
-];
+/** What a text may stand for beside itself, the likeliest first; each gives undefined where it does not. */
+const readings = {
+  number: (text: string) => (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
+  bigint: (text: string) => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined),
+  boolean: (text: string) => (/^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : undefined),
+  nothing: (text: string) => (text === "null" ? null : undefined),
+  date: (text: string) => (/^\d{4}-\d{2}-\d{2}(?:T|$)/.test(text) ? new Date(text) : undefined),
+  json: asJson,
+} as const;
+
+type Reading = keyof typeof readings;
+const everyReading = Object.keys(readings) as readonly Reading[];
+
+/** `all`: any text may stand for something else, as in CSV; `dates`: only dates are texts, as in JSON. */
+export type Texts = "all" | "dates" | ReadonlySet<string>;
+
+/** Gives the texts of a row the types that its schema wants; what no reading makes fit stays text. */
+export type Fitter = (row: Row, texts: Texts) => Promise<Row>;
 
 const refused = async (schema: StandardSchema, row: Row): Promise<ReadonlySet<string>> => {
   const { issues = [] } = await schema["~standard"].validate(row);
@@ -34,21 +40,44 @@ const refused = async (schema: StandardSchema, row: Row): Promise<ReadonlySet<st
   );
 };
 
+const isText = (texts: Texts, field: string): boolean => typeof texts === "string" || texts.has(field);
+
 /**
- * Gives texts the types that a schema wants. A schema cannot be asked for its types, so a text that it
- * refuses is offered as number, boolean, date and JSON; what it still refuses stays text.
+ * A fitter for one schema. A schema cannot be asked for its types, so a text that it refuses is offered
+ * in other readings, and the one that it took is tried first in the next row.
  */
-export const fitTexts = async (schema: StandardSchema | undefined, row: Row, texts: ReadonlySet<string>): Promise<Row> => {
-  if (!schema || texts.size === 0) return row;
-  const fitted: Record<string, unknown> = { ...row };
-  for (const field of await refused(schema, row)) {
+export const createFitter = (schema: StandardSchema | undefined): Fitter => {
+  const learnt = new Map<string, Reading>();
+  const fitField = async (row: Record<string, unknown>, field: string, texts: Texts): Promise<void> => {
     const text = row[field];
-    if (!texts.has(field) || typeof text !== "string") continue;
-    for (const candidate of candidates(text)) {
-      if ((await refused(schema, { ...fitted, [field]: candidate })).has(field)) continue;
-      fitted[field] = candidate;
-      break;
+    if (typeof text !== "string" || !isText(texts, field) || !schema) return;
+    for (const reading of texts === "dates" ? (["date"] as const) : everyReading) {
+      const value = readings[reading](text);
+      if (value === undefined || (await refused(schema, { ...row, [field]: value })).has(field)) continue;
+      row[field] = value;
+      learnt.set(field, reading);
+      return;
     }
-  }
-  return fitted;
+  };
+  const asLearnt = (row: Row, texts: Texts): Record<string, unknown> => {
+    const fitted: Record<string, unknown> = { ...row };
+    for (const [field, reading] of learnt) {
+      const text = row[field];
+      if (typeof text === "string" && isText(texts, field)) fitted[field] = readings[reading](text) ?? text;
+    }
+    return fitted;
+  };
+  return async (row, texts) => {
+    if (!schema || (typeof texts !== "string" && texts.size === 0)) return row;
+    const fitted = asLearnt(row, texts);
+    for (const field of await refused(schema, fitted)) {
+      if (row[field] !== undefined) fitted[field] = row[field];
+      await fitField(fitted, field, texts);
+    }
+    return fitted;
+  };
 };
+
+/** {@link createFitter} for a single row. */
+export const fitTexts = (schema: StandardSchema | undefined, row: Row, texts: ReadonlySet<string>): Promise<Row> =>
+  createFitter(schema)(row, texts);

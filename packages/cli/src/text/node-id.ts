@@ -21,7 +21,12 @@ export interface NodeId {
 export const parseNodeId = async (catalog: Catalog, node: string, given: readonly string[]): Promise<NodeId> => {
   const entry = catalog.nodes[node];
   const fields = entry?.idFields ?? [];
-  const bare = given.length === 1 && fields.length === 1 && !given[0]?.startsWith("{") && !given[0]?.startsWith(`${fields[0]}=`) && !/^\w+=/.test(given[0] ?? "");
+  const bare =
+    given.length === 1 &&
+    fields.length === 1 &&
+    !given[0]?.startsWith("{") &&
+    !given[0]?.startsWith(`${fields[0]}=`) &&
+    !/^\w+=/.test(given[0] ?? "");
   const { values, texts } = parseAssignments(bare ? [`${fields[0]}=${given[0]}`] : given, "The id");
   const stranger = Object.keys(values).find((name) => !fields.includes(name));
   if (stranger !== undefined) throw usageError(`The id of "${node}" has no "${stranger}".${didYouMean(stranger, fields)}`);
@@ -29,4 +34,5 @@ export const parseNodeId = async (catalog: Catalog, node: string, given: readonl
 };
 
 /** How the id of a node is given, such as `studentId=…`. */
-export const idUsage = (catalog: Catalog, node: string): string => (catalog.nodes[node]?.idFields ?? []).map((field) => `${field}=…`).join(" ");
+export const idUsage = (catalog: Catalog, node: string): string =>
+  (catalog.nodes[node]?.idFields ?? []).map((field) => `${field}=…`).join(" ");

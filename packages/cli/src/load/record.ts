@@ -1,0 +1,25 @@
+/** One record of an input file, before it is known what it means. */
+export interface FileRecord {
+  /** Where it stands: `line 5`, `students[3]`. */
+  readonly place: string;
+  readonly value: Readonly<Record<string, unknown>>;
+  /** Names of the values that are text and may stand for something else; undefined where every value has its type. */
+  readonly texts: "all" | "dates";
+}
+
+/** A record that cannot be read; the file goes on behind it. */
+export interface BadRecord {
+  readonly place: string;
+  readonly problem: string;
+}
+
+export const isBad = (record: FileRecord | BadRecord): record is BadRecord => "problem" in record;
+
+type Value = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is Value =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** The record of a value of JSON, or what is wrong with it. */
+export const recordOf = (place: string, value: unknown): FileRecord | BadRecord =>
+  isObject(value) ? { place, value, texts: "dates" } : { place, problem: `it is no object: ${(JSON.stringify(value) ?? "").slice(0, 80)}` };
