@@ -34,13 +34,13 @@ export const patterns = definePatterns(billingLab, {
     question: "What is known of a bill, and of each invoice that it is in?",
     example: { billId: "3392" },
     ask: (db, id) =>
-      combine(
-        { balances: db.bill(id).in("bills").using(inIndex).entries(), dues: db.bill(id).in("bills").edges() },
-        ({ balances, dues }) => {
-          const dueOf = new Map(dues.map(({ from, due }) => [from.invoiceId, due]));
-          return balances.map(({ edge, node }) => ({ ...edge, due: dueOf.get(edge.from.invoiceId), invoice: node }));
-        },
-      ),
+      combine({ amounts: db.bill(id).in("bills").using(inIndex).entries(), dues: db.bill(id).in("bills").edges() }, ({ amounts, dues }) => {
+        const dueOf = new Map(dues.map(({ from, due }) => [from.invoiceId, due]));
+        return {
+          bill: amounts.map(({ edge }) => ({ ...edge, due: dueOf.get(edge.from.invoiceId) })),
+          invoices: amounts.map(({ node }) => node),
+        };
+      }),
   },
   invoice: {
     question: "What is an invoice itself?",

@@ -24,20 +24,34 @@ const cell = (value: unknown): string => {
   return Array.isArray(value) ? value.map(cell).join(", ") : typeof value === "number" ? String(value) : JSON.stringify(value);
 };
 
-const flatten = (row: Row, prefix: readonly string[] = []): readonly (readonly [path: readonly string[], text: string])[] =>
+type Leaf = readonly [path: readonly string[], value: unknown];
+
+const flatten = (row: Row, prefix: readonly string[] = []): readonly Leaf[] =>
   Object.entries(row).flatMap(([name, value]) =>
-    isRow(value) ? flatten(value, [...prefix, name]) : [[[...prefix, name], cell(value)] as const],
+    isRow(value) ? flatten(value, [...prefix, name]) : [[[...prefix, name], value] as const],
   );
 
 interface Column {
   readonly path: readonly string[];
   readonly cells: readonly string[];
+  readonly numeric: boolean;
 }
 
+const column = (path: string, values: readonly unknown[]): Column => ({
+  path: path.split("."),
+  cells: values.map(cell),
+  numeric: values.every((value) => value === undefined || typeof value === "number"),
+});
+
 const columnsOf = (rows: readonly Row[]): readonly Column[] => {
-  const flat = rows.map((row) => new Map(flatten(row).map(([path, text]) => [path.join("."), text])));
+  const flat = rows.map((row) => new Map(flatten(row).map(([path, value]) => [path.join("."), value])));
   const paths = [...new Set(flat.flatMap((row) => [...row.keys()]))];
-  return paths.map((path) => ({ path: path.split("."), cells: flat.map((row) => row.get(path) ?? "") }));
+  return paths.map((path) =>
+    column(
+      path,
+      flat.map((row) => row.get(path)),
+    ),
+  );
 };
 
 const last = ({ path }: Column): string => path.at(-1) ?? "";
@@ -60,9 +74,7 @@ const tableSection = (title: string | undefined, rows: readonly Row[]): Section 
     title,
     columns: headings(columns),
     rows: rows.map((_, at) => columns.map((column) => column.cells[at] ?? "")),
-    numeric: columns.map(
-      (column) => column.cells.every((text) => /^-?\d*(\.\d+)?$/.test(text)) && /^(num|credits|yearLevel|count|depth)/i.test(last(column)),
-    ),
+    numeric: columns.map(({ numeric }) => numeric),
   };
 };
 
@@ -77,7 +89,7 @@ const structureSections = (value: Row, title: string | undefined): readonly Sect
   });
 
 const sectionsOf = (value: unknown, title?: string): readonly Section[] => {
-  if (isRows(value)) return [tableSection(title, value)];
+  if (isRows(value)) return value.some(isStructure) ? value.flatMap((member) => sectionsOf(member)) : [tableSection(title, value)];
   if (isStructure(value)) return structureSections(value, title);
   if (isRow(value)) return [tableSection(title, [value])];
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return [textSection(title, "none")];

@@ -19,6 +19,10 @@ const verdict = ({ colors }: Terminal, totals: Totals): string => {
   return `${colors.red("✗")} ${totals.failed.length} of ${totals.patterns} patterns did not answer as expected: ${colors.bold(names)}\n`;
 };
 
+/** The line that begins the demo. */
+export const headText = ({ colors }: Terminal, about: { readonly systems: number; readonly engine: string }): string =>
+  `${colors.bold("Edgetable")} · ${about.systems === 1 ? "one system" : `${about.systems} systems`}, answered by an engine in memory (dynoxide ${about.engine})\n`;
+
 /** The table that ends the demo. */
 export const summaryText = (terminal: Terminal, systems: readonly SystemResult[]): string => {
   const { colors, width } = terminal;

@@ -14,7 +14,7 @@ export interface Terminal {
 const WIDEST = 100;
 const NARROWEST = 60;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Colour goes to terminals; NO_COLOR and FORCE_COLOR (not "0") decide otherwise, NO_COLOR first. */
 export const usesColor = (stream: Pick<WriteStream, "isTTY">, environment: Environment): boolean => {

@@ -4,9 +4,10 @@ import type { Progress } from "./progress.ts";
 import type { LoadResult, PatternResult, RequestResult } from "./results.ts";
 import type { Reporter } from "./run-system.ts";
 import type { Terminal } from "./terminal.ts";
-import { tableLines, wrap } from "./text-table.ts";
+import { cut, tableLines, wrap } from "./text-table.ts";
 
 const MARGIN = 6;
+const STEP = 2;
 const indent = (lines: readonly string[], by = MARGIN): string => lines.map((line) => `${" ".repeat(by)}${line}\n`).join("");
 
 const count = (number: number, unit: string): string => `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
@@ -14,11 +15,17 @@ const units = (number: number): string => number.toLocaleString("en", { maximumF
 const duration = (milliseconds: number): string =>
   milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 
-const answerText = ({ colors, width }: Terminal, section: Section): string => {
-  const title = section.title === undefined ? [] : [colors.dim(section.title)];
-  if (section.columns.length === 0) return indent([...title, ...section.rows.map((row) => row.join(" "))]);
-  const [head = "", ...rows] = tableLines([section.columns, ...section.rows], { width: width - MARGIN, right: section.numeric });
-  return indent([...title, colors.dim(head), ...rows]);
+const LONGEST_TEXT = 40;
+
+const sectionLines = ({ colors, width }: Terminal, section: Section): readonly string[] => {
+  if (section.columns.length === 0) return section.rows.map((row) => cut(row.join(" "), LONGEST_TEXT));
+  const [head = "", ...rows] = tableLines([section.columns, ...section.rows], { width: width - MARGIN - STEP, right: section.numeric });
+  return [colors.dim(head), ...rows];
+};
+
+const answerText = (terminal: Terminal, section: Section): string => {
+  const lines = sectionLines(terminal, section);
+  return section.title === undefined ? indent(lines) : indent([terminal.colors.italic(section.title)]) + indent(lines, MARGIN + STEP);
 };
 
 const ARROW = "→ ";
@@ -31,34 +38,36 @@ const requestText = ({ colors, width }: Terminal, request: RequestResult): strin
   return indent([`${colors.dim(ARROW)}${colors.cyan(request.operation)} ${first}`, ...more.map((line) => hanging + line)]);
 };
 
-const exampleText = (example: PatternResult["example"]): string =>
-  Object.entries(example)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name} = ${Array.isArray(value) ? value.join(", ") : String(value)}`)
-    .join(", ");
+const callText = ({ name, example }: PatternResult): string => {
+  const given = Object.entries(example).map(([field, value]) => `${field} = ${Array.isArray(value) ? value.join(", ") : String(value)}`);
+  return [name, ...given].join(" · ");
+};
 
 const figures = (pattern: PatternResult): string =>
   [
-    pattern.name,
     pattern.consistency === "strong" ? "strongly consistent" : "eventually consistent",
     `${count(pattern.itemsRead, "item")} read`,
     `${units(pattern.predictedUnits)} RCU predicted, ${units(pattern.consumedUnits)} consumed`,
     duration(pattern.milliseconds),
   ].join(" · ");
 
-const verdict = ({ colors }: Terminal, pattern: PatternResult): string => {
-  if (pattern.ok) return indent([`${colors.green("✓")} ${colors.dim(figures(pattern))}`]);
+const verdict = ({ colors, width }: Terminal, pattern: PatternResult): string => {
+  if (pattern.ok) {
+    const [first = "", ...more] = wrap(figures(pattern), width - MARGIN - STEP);
+    return indent([`${colors.green("✓")} ${colors.dim(first)}`]) + indent(more.map(colors.dim), MARGIN + STEP);
+  }
   const why = pattern.error === undefined ? `expected ${JSON.stringify(pattern.expected)}` : pattern.error;
   return indent([`${colors.red("✗")} ${colors.bold(pattern.name)}: ${why}`]);
 };
 
 const patternText = (terminal: Terminal, pattern: PatternResult, at: number): string => {
-  const { colors } = terminal;
+  const { colors, width } = terminal;
   const number = String(at + 1).padStart(4);
   const answer =
     pattern.error === undefined ? answerSections(pattern.answer, pattern.expected).map((section) => answerText(terminal, section)) : [];
   return [
-    `${colors.dim(number)}  ${colors.bold(pattern.question)}  ${colors.dim(exampleText(pattern.example))}\n`,
+    `${colors.dim(number)}  ${colors.bold(pattern.question)}\n`,
+    indent(wrap(callText(pattern), width - MARGIN).map(colors.dim)),
     ...answer,
     ...pattern.requests.map((request) => requestText(terminal, request)),
     verdict(terminal, pattern),
@@ -67,13 +76,14 @@ const patternText = (terminal: Terminal, pattern: PatternResult, at: number): st
 };
 
 const systemText = ({ colors, width }: Terminal, { name, title, source }: System): string =>
-  [colors.dim("─".repeat(width)), `${colors.bold(colors.cyan(name))}  ${title}`, colors.dim(source), ""]
-    .map((line) => `${line}\n`)
-    .join("");
+  indent(
+    [colors.dim("─".repeat(width)), colors.bold(colors.cyan(name)), ...wrap(title, width), ...wrap(source, width).map(colors.dim), ""],
+    0,
+  );
 
-const loadText = ({ colors }: Terminal, { table, variant }: ExampleTable, load: LoadResult): string => {
-  const name = variant === undefined ? `Table ${table}` : `Table ${table}, ${variant}`;
-  return `${name}${colors.dim(` · rows written in ${count(load.requests, "request")}, ${units(load.writeUnits)} WCU, ${duration(load.milliseconds)}`)}\n\n`;
+const loadText = ({ colors, width }: Terminal, { table, variant }: ExampleTable, load: LoadResult): string => {
+  const took = `rows written in ${count(load.requests, "request")}, ${units(load.writeUnits)} WCU, ${duration(load.milliseconds)}`;
+  return indent([`Table ${table}${variant === undefined ? "" : `, ${variant}`}`, ...wrap(took, width).map(colors.dim), ""], 0);
 };
 
 /** Prints for people, pattern by pattern. */

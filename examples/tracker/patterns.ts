@@ -12,12 +12,12 @@ const byNumber = (a: Numbered, b: Numbered): number => a.num - b.num;
 /** The nine questions of the grid, and the cheap ones beside them. */
 export const patterns = definePatterns(tracker, {
   tenant: {
-    question: "1. What is a tenant called?",
+    question: "What is a tenant called?",
     example: { tenantId: "0807" },
     ask: (db, id) => db.tenant.get(id),
   },
   projectWithFields: {
-    question: "2. What is a project, and which fields has it defined, in their order?",
+    question: "What is a project, and which fields has it defined, in their order?",
     example: bridge,
     ask: (db, id) =>
       combine({ project: db.project(id).collection() }, ({ project }) => ({
@@ -26,47 +26,47 @@ export const patterns = definePatterns(tracker, {
       })),
   },
   issueWithValues: {
-    question: "3. What is an issue, and what are its fields' values?",
+    question: "What is an issue, and what are its fields' values?",
     example: { issueId: "af34" },
     ask: (db, id) => db.issue(id).collection(),
   },
   projectsOfTenant: {
-    question: "4. Which projects has a tenant, by name?",
+    question: "Which projects has a tenant, by name?",
     example: { tenantId: "0807" },
     ask: (db, id) => db.tenant(id).in("ofTenant").ids(),
   },
   namedProjectsOfTenant: {
-    question: "4. ... and what are they called?",
+    question: "What are a tenant's projects called?",
     example: { tenantId: "0807" },
     ask: (db, id) => db.tenant(id).in("ofTenant").nodes({ given: id }),
   },
   issuesByNumber: {
-    question: "5. Which issues has a project, by number?",
+    question: "Which issues has a project, by number?",
     example: bridge,
     ask: (db, id) => db.project(id).in("inProject").ids(),
   },
   issuesByNumberBackwards: {
-    question: "5. ... the latest first?",
+    question: "Which issues has a project, the latest first?",
     example: bridge,
     ask: (db, id) => db.project(id).in("inProject").reverse().ids(),
   },
   issuesPage: {
-    question: "5. ... a page at a time?",
+    question: "Which issues are on the first page of a project?",
     example: bridge,
     ask: (db, id) => db.project(id).in("inProject").page({ limit: 2, of: "ids" }),
   },
   issuesByField: {
-    question: "6. Which issues have a field, in the order of its values?",
+    question: "Which issues have a field, in the order of its values?",
     example: start,
     ask: (db, field) => db.field(field).in("value").edges(),
   },
   issuesByFieldPage: {
-    question: "6. ... a page at a time?",
+    question: "Which issue is on the first page, in the order of a field?",
     example: start,
     ask: (db, field) => db.field(field).in("value").page({ limit: 1 }),
   },
   issuesFromDate: {
-    question: "7. Which issues start on a day or later?",
+    question: "Which issues start on a day or later?",
     example: { ...start, from: "2023-05-02" },
     ask: (db, { from, ...field }) =>
       db
@@ -76,7 +76,7 @@ export const patterns = definePatterns(tracker, {
         .edges(),
   },
   issuesBetween: {
-    question: "7. ... between two days?",
+    question: "Which issues start between two days?",
     example: { ...start, from: "2023-04-01", to: "2023-05-01" },
     ask: (db, { from, to, ...field }) =>
       db
@@ -86,7 +86,7 @@ export const patterns = definePatterns(tracker, {
         .edges(),
   },
   issuesInMonth: {
-    question: "7. ... in a month?",
+    question: "Which issues start in a month?",
     example: { ...start, month: "2023-05" },
     ask: (db, { month, ...field }) =>
       db
@@ -96,12 +96,12 @@ export const patterns = definePatterns(tracker, {
         .edges(),
   },
   issuesOnDay: {
-    question: "7. ... on one day?",
+    question: "Which issues start on one day?",
     example: { ...start, day: "2023-05-01" },
     ask: (db, { day, ...field }) => db.field(field).in("value").where({ value: day }).edges(),
   },
   issuesWithout: {
-    question: "8. Which issues of a project have no value for a field?",
+    question: "Which issues of a project have no value for a field?",
     example: { ...bridge, ...start },
     ask: (db, { projectId, ...field }) =>
       combine({ all: db.project({ projectId }).in("inProject").ids(), valued: db.field(field).in("value").ids() }, ({ all, valued }) => {
@@ -110,7 +110,7 @@ export const patterns = definePatterns(tracker, {
       }),
   },
   grid: {
-    question: "9. What does a page of the grid show?",
+    question: "What does a page of the grid show?",
     example: { issueIds: ["020e", "67d1"] },
     ask: (db, { issueIds }) =>
       combine(Object.fromEntries(issueIds.map((issueId) => [issueId, db.issue({ issueId }).collection()])), (issues) =>
@@ -118,12 +118,12 @@ export const patterns = definePatterns(tracker, {
       ),
   },
   gridRows: {
-    question: "9. ... of its issues alone?",
+    question: "What are the first issues of a project, without their fields?",
     example: bridge,
     ask: (db, id) => db.project(id).in("inProject").limit(2).nodes({ given: id }),
   },
   gridCells: {
-    question: "9. ... of the cells of one issue, by the fields that are shown?",
+    question: "What are the values of an issue in the fields that are shown?",
     example: { issueId: "020e", fieldIds: ["3812", "882a", "47e5", "3fe6"] },
     ask: (db, { issueId, fieldIds }) =>
       db.value.getMany(

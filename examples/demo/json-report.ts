@@ -13,7 +13,7 @@ export const jsonReporter = (progress: Progress): Reporter => ({
 const bigints = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
 
 /** Everything that the demo prints, as JSON. */
-export const jsonText = (systems: readonly SystemResult[]): string => {
+export const jsonText = (systems: readonly SystemResult[], engine: string): string => {
   const summary = totalsOf(systems);
-  return `${JSON.stringify({ ok: summary.failed.length === 0, systems, summary }, bigints, 2)}\n`;
+  return `${JSON.stringify({ ok: summary.failed.length === 0, engine: `dynoxide ${engine}`, systems, summary }, bigints, 2)}\n`;
 };
