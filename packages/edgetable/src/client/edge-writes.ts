@@ -36,7 +36,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Ro
     return { edge, from: checkEnd(driver.catalog, entry.from, from), to: checkEnd(driver.catalog, entry.to, to) };
   };
   const keyOf = (key: Row): Row => checkKey(edge, entry.key, key);
-  const reverseOf = (reverse: Row = {}): Row => readChanges(subject, reverse).set;
+  const reverseOf = (reverse: Row | undefined): Row => (reverse ? readChanges(subject, reverse).set : {});
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
     // oxlint-disable-next-line max-params -- the public call: two ends, the edge's attributes, options

@@ -36,7 +36,11 @@ const refuse = (subject: Subject, message: string, details: Row): never => {
   throw new EdgetableError("plan.invalidOption", `${message} of "${subject.name}".`, { details });
 };
 
-const present = (row: Row | undefined): Row => Object.fromEntries(Object.entries(row ?? {}).filter(([, value]) => value !== undefined));
+const present = (given: Row | undefined): Row => {
+  const row: Record<string, unknown> = {};
+  for (const name of Object.keys(given ?? {})) if (given?.[name] !== undefined) row[name] = given[name];
+  return row;
+};
 
 const clausesOf = (subject: Subject, given: Row): Changes => {
   const names = Object.keys(given);
@@ -53,6 +57,10 @@ const checkOperands = (subject: Subject, { add, append }: Changes): void => {
   for (const [field, value] of Object.entries(append)) if (!Array.isArray(value)) refuse(subject, `\`append\` takes a list for "${field}"`, { field, value });
 };
 
+const changedFields = ({ set, remove, add, append }: Changes): readonly string[] => [...Object.keys(set), ...remove, ...Object.keys(add), ...Object.keys(append)];
+
+const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
+
 /** Refuses attributes that are not the subject's. */
 export const checkNames = (subject: Subject, given: readonly string[]): void =>
   checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
@@ -66,7 +74,7 @@ export const checkNames = (subject: Subject, given: readonly string[]): void =>
  */
 export const readChanges = (subject: Subject, given: Row): Changes => {
   const changes = clausesOf(subject, given);
-  const fields = [...Object.keys(changes.set), ...changes.remove, ...Object.keys(changes.add), ...Object.keys(changes.append)];
+  const fields = changedFields(changes);
   checkNames(subject, fields);
   const fixed = fields.find((field) => subject.fixed.includes(field));
   if (fixed !== undefined) {
@@ -81,13 +89,13 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
 /** The same, refusing to change nothing. */
 export const readSomeChanges = (subject: Subject, given: Row): Changes => {
   const changes = readChanges(subject, given);
-  const { set, remove, add, append } = changes;
-  if (Object.keys(set).length + remove.length + Object.keys(add).length + Object.keys(append).length === 0) refuse(subject, "There is nothing to change in this update", { given });
+  if (changedFields(changes).length === 0) refuse(subject, "There is nothing to change in this update", { given });
   return changes;
 };
 
 /** Reads `if` and `ifVersion`. */
 export const readGuards = (subject: Subject, options: { readonly if?: Row; readonly ifVersion?: number } = {}, nested: readonly string[] = []): Guards => {
   if (options.if) checkNames(subject, Object.keys(options.if).filter((field) => !nested.includes(field)));
+  if (!options.if && options.ifVersion === undefined) return UNGUARDED;
   return { where: options.if && readWhere(options.if, nested), version: options.ifVersion };
 };

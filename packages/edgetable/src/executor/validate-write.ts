@@ -7,6 +7,14 @@ import { type Maybe, validateChanges, validateRow } from "../schema/validate-val
 
 const andThen = <A, B>(value: Maybe<A>, next: (value: A) => B): Maybe<B> => (value instanceof Promise ? value.then(next) : next(value));
 
+const VERSIONED: readonly string[] = [VERSION];
+const NONE: readonly string[] = [];
+
+const hasFields = (row: Row): boolean => {
+  for (const _ in row) return true;
+  return false;
+};
+
 const without = (row: Row, fields: readonly string[]): Row =>
   fields.some((field) => field in row) ? Object.fromEntries(Object.entries(row).filter(([field]) => !fields.includes(field))) : row;
 
@@ -20,7 +28,7 @@ const ownerFields = (catalog: Catalog, part: string): readonly string[] => {
 const validateWhole = (catalog: Catalog, write: LogicalWrite & { readonly kind: "create" | "put" }): Maybe<LogicalWrite> => {
   const entry = write.of === "node" ? catalog.nodes[write.name] : catalog.parts[write.name];
   if (!entry) return write;
-  const owner = write.of === "part" ? ownerFields(catalog, write.name) : [];
+  const owner = write.of === "part" ? ownerFields(catalog, write.name) : NONE;
   const given = without(write.row, entry.definition.version ? [...owner, VERSION] : owner);
   return andThen(validateRow(entry.definition.schema, given, `"${write.name}"`), (valid) => {
     const row = owner.length > 0 ? { ...valid, ...Object.fromEntries(owner.map((field) => [field, write.row[field]])) } : valid;
@@ -44,7 +52,8 @@ export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<Logi
   const schema = schemaOf(catalog, write);
   if (!schema || write.kind === "delete" || write.kind === "unlink") return write;
   if (write.kind === "link" || write.kind === "putEdge") {
-    const row = validateRow(schema, without(write.row, [VERSION]), `"${write.edge}"`);
+    const row = validateRow(schema, without(write.row, VERSIONED), `"${write.edge}"`);
+    if (!(row instanceof Promise) && !hasFields(write.reverse)) return { ...write, row };
     return andThen(row, (valid) => andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), () => ({ ...write, row: valid }))) as Maybe<LogicalWrite>;
   }
   if (write.kind === "relink" && write.type !== undefined) return write;

@@ -9,10 +9,10 @@ const refuseField = (what: string, field: string, known: readonly string[]): nev
   throw new EdgetableError("schema.unknownAttribute", `"${field}" is no part of the id of "${what}".${didYouMean(field, known)}`, { details: { attribute: field, known } });
 };
 
-const checkFields = (what: string, { fields, further }: { readonly fields: readonly string[]; readonly further: readonly string[] }, id: unknown): Row => {
+const checkFields = (what: string, { fields, further }: Allowed, id: unknown): Row => {
   const checked = checkId(what, fields, id);
-  const stranger = Object.keys(checked).find((field) => !fields.includes(field) && !further.includes(field));
-  return stranger === undefined ? checked : refuseField(what, stranger, fields);
+  for (const field of Object.keys(checked)) if (!fields.includes(field) && !further.includes(field)) return refuseField(what, field, fields);
+  return checked;
 };
 
 /**
@@ -22,12 +22,24 @@ const checkFields = (what: string, { fields, further }: { readonly fields: reado
  */
 export const checkKey = (what: string, fields: readonly string[], id: unknown): Row => checkFields(what, { fields, further: [] }, id);
 
+interface Allowed {
+  readonly fields: readonly string[];
+  readonly further: readonly string[];
+}
+
+// Follows from the model alone, and every call asks for it.
+const nodeFields = new WeakMap<NodeEntry, Allowed>();
+
+const fieldsOf = ({ index: { partitionKey, sortKey = "" } }: Catalog, { idFields, shape: { keys } }: NodeEntry): Allowed => ({
+  fields: idFields,
+  further: [...(keys[partitionKey]?.fields ?? []), ...(keys[sortKey]?.fields ?? [])],
+});
+
 /** A node's id. Beside its id fields it may carry others that the table's keys need. */
 export const checkNodeId = (catalog: Catalog, entry: NodeEntry, id: unknown): Row => {
-  const { partitionKey, sortKey = "" } = catalog.index;
-  const { keys } = entry.shape;
-  const further = [...(keys[partitionKey]?.fields ?? []), ...(keys[sortKey]?.fields ?? [])];
-  return checkFields(entry.name, { fields: entry.idFields, further }, id);
+  let allowed = nodeFields.get(entry);
+  if (!allowed) nodeFields.set(entry, (allowed = fieldsOf(catalog, entry)));
+  return checkFields(entry.name, allowed, id);
 };
 
 const typesByFields = (catalog: Catalog, types: readonly string[], id: Row): readonly string[] =>
@@ -43,8 +55,10 @@ const typesByFields = (catalog: Catalog, types: readonly string[], id: Row): rea
  * @throws {schema.unknownNode} when the type is none of the end's, or cannot be told
  */
 export const checkEnd = (catalog: Catalog, types: readonly string[], given: unknown): { readonly type: string; readonly id: Row } => {
-  const { type: named, ...rest } = checkId(types.join(" or "), [], given);
   const only = types.length === 1 ? types[0] : undefined;
+  const plain = only !== undefined && typeof given === "object" && given !== null && !("type" in given) ? catalog.nodes[only] : undefined;
+  if (plain) return { type: plain.name, id: checkNodeId(catalog, plain, given) };
+  const { type: named, ...rest } = checkId(types.join(" or "), [], given);
   const typed = typeof named === "string" && !catalog.nodes[only ?? ""]?.idFields.includes("type");
   const id = typed ? rest : (given as Row);
   const fitting = typed ? types.filter((type) => type === named) : only === undefined ? typesByFields(catalog, types, id) : [only];

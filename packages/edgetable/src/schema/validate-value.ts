@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
+import { attributeSchemas } from "./attribute-schemas.ts";
 import type { AnySchema, SchemaIssue, SchemaResult } from "./standard-schema.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -32,11 +33,25 @@ export const validateRow = (schema: AnySchema, row: Row, what: string): Maybe<Ro
  * @param changes the changed attributes, undefined for a removed one
  * @throws {schema.invalidValue} with every issue
  */
-export const validateChanges = (schema: AnySchema, changes: Row, what: string): Maybe<void> =>
-  whenDone(schema["~standard"].validate(changes), (result) => {
+export const validateChanges = (schema: AnySchema, changes: Row, what: string): Maybe<void> => {
+  const alone = attributeSchemas(schema);
+  if (alone && passEach(alone, changes)) return undefined;
+  return whenDone(schema["~standard"].validate(changes), (result) => {
     const mine = (result.issues ?? []).filter((issue) => pathOf(issue).split(".")[0]! in changes);
     if (mine.length > 0) invalid(what, mine);
   });
+};
+
+// The whole schema would first complain of every attribute that is not among the changes.
+const passEach = (schemas: Readonly<Record<string, AnySchema>>, changes: Row): boolean => {
+  for (const name in changes) {
+    const result = schemas[name]?.["~standard"].validate(changes[name]);
+    // Somebody else waits for the same schema again, and hears of its failures.
+    if (result instanceof Promise) result.catch(() => undefined);
+    if (result === undefined || result instanceof Promise || result.issues) return false;
+  }
+  return true;
+};
 
 /**
  * Refuses attributes that the model does not know.
@@ -44,8 +59,9 @@ export const validateChanges = (schema: AnySchema, changes: Row, what: string): 
  * @throws {schema.unknownAttribute} with a suggestion
  */
 export const checkAttributes = (names: readonly string[] | undefined, given: readonly string[], what: string): void => {
-  const unknown = names && given.find((name) => !names.includes(name));
-  if (unknown === undefined || !names) return;
+  if (!names) return;
+  const unknown = given.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
   throw new EdgetableError("schema.unknownAttribute", `"${unknown}" is no attribute of ${what}.${didYouMean(unknown, names)}`, {
     details: { attribute: unknown, known: names },
   });

@@ -29,12 +29,22 @@ export interface ChangedItem {
 
 type Wanted = Pick<ItemChange, "shape" | "known" | "changes">;
 
-const namesOf = ({ set, remove, add, append }: Changes): ReadonlySet<string> =>
-  new Set([...Object.keys(set), ...remove, ...Object.keys(add), ...Object.keys(append)]);
+const namesOf = ({ set, remove, add, append }: Changes): readonly string[] => [...Object.keys(set), ...remove, ...Object.keys(add), ...Object.keys(append)];
+
+// Which fields the computed attributes of a shape hold: most changes touch none of them.
+const keyFields = new WeakMap<Shape, ReadonlySet<string>>();
+
+const keyFieldsOf = (shape: Shape): ReadonlySet<string> => {
+  let fields = keyFields.get(shape);
+  if (!fields) keyFields.set(shape, (fields = new Set(Object.values(shape.keys).flatMap((template) => template.fields))));
+  return fields;
+};
 
 const touched = ({ shape, changes }: Wanted): readonly (readonly [string, Template])[] => {
   const names = namesOf(changes);
-  return Object.entries(shape.keys).filter(([, template]) => template.fields.some((field) => names.has(field)));
+  const fields = keyFieldsOf(shape);
+  if (!names.some((name) => fields.has(name))) return [];
+  return Object.entries(shape.keys).filter(([, template]) => template.fields.some((field) => names.includes(field)));
 };
 
 // Fields of a computed attribute that the call does not give. A removed field leaves nothing to compute.
@@ -79,13 +89,14 @@ interface Effect {
 }
 
 const fieldEffects = (shape: Shape, changes: Changes): Effect => {
-  const encode = (fields: Row): Record<string, AttributeValue> =>
-    Object.fromEntries(
-      Object.entries(fields).flatMap(([field, value]) => {
-        const attribute = held(shape, field);
-        return attribute === undefined ? [] : [[attribute, encodeField(shape, field, value)]];
-      }),
-    );
+  const encode = (fields: Row): Record<string, AttributeValue> => {
+    const item: Record<string, AttributeValue> = {};
+    for (const field in fields) {
+      const attribute = held(shape, field);
+      if (attribute !== undefined) item[attribute] = encodeField(shape, field, fields[field]);
+    }
+    return item;
+  };
   return { set: encode(changes.set), remove: changes.remove.flatMap((field) => held(shape, field) ?? []), add: encode(changes.add), append: encode(changes.append) };
 };
 

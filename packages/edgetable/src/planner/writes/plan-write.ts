@@ -32,14 +32,8 @@ const planOne = (planning: Planning, write: LogicalWrite): Steps => {
   }
 };
 
-// A hundred such items stay within one transaction.
-const EASILY_FITS = TRANSACTION_BYTES / TRANSACTION_ITEMS;
-
 const checkSize = (item: WriteItem): number => {
   if (item.kind !== "put") return 0;
-  // Counting bytes exactly is for the few items that come near a limit.
-  const most = itemBytesAtMost(item.item);
-  if (most <= EASILY_FITS) return most;
   const bytes = itemBytes(item.item);
   if (bytes <= ITEM_BYTES) return bytes;
   throw new EdgetableError("request.itemTooLarge", `The item would be ${bytes} bytes; DynamoDB allows ${ITEM_BYTES}. Split it into parts, or keep the large value elsewhere.`, {
@@ -47,7 +41,15 @@ const checkSize = (item: WriteItem): number => {
   });
 };
 
+// Counting bytes exactly is for writes that come near a limit.
+const fitEasily = (items: readonly PlannedItem[]): boolean => {
+  let most = 0;
+  for (const { item } of items) if (item.kind === "put") most += itemBytesAtMost(item.item);
+  return items.length <= TRANSACTION_ITEMS && most <= ITEM_BYTES;
+};
+
 const checkSizes = (items: readonly PlannedItem[]): void => {
+  if (fitEasily(items)) return;
   let bytes = 0;
   for (const { item } of items) bytes += checkSize(item);
   if (items.length <= TRANSACTION_ITEMS && bytes <= TRANSACTION_BYTES) return;
