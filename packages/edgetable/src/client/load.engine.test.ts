@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => lab.stop());
 beforeEach(async () => {
   lab.hooks = {};
-  for (const item of Object.values(await lab.items())) await lab.driver.session.send("DeleteItem", { TableName: "Load", Key: { pk: item["pk"]!, sk: item["sk"]! } }, lab.driver.context({}));
+  for (const item of Object.values(await lab.items())) await lab.driver.session.send("DeleteItem", { TableName: lab.catalog.table, Key: { pk: item["pk"]!, sk: item["sk"]! } }, lab.driver.context({}));
   lab.sent.length = 0;
 });
 
@@ -262,7 +262,7 @@ describe("as a job", () => {
       if (operation !== "BatchWriteItem" || ++sent !== 3) return;
       await lab.driver.session.send(
         "UpdateItem",
-        { TableName: "Load", Key: { pk: { S: "~job" }, sk: { S: "import" } }, UpdateExpression: "SET #h = :h", ExpressionAttributeNames: { "#h": "~holder" }, ExpressionAttributeValues: { ":h": { S: "thief" } } },
+        { TableName: lab.catalog.table, Key: { pk: { S: "~job" }, sk: { S: "import" } }, UpdateExpression: "SET #h = :h", ExpressionAttributeNames: { "#h": "~holder" }, ExpressionAttributeValues: { ":h": { S: "thief" } } },
         lab.driver.context({}),
       );
       await pause(150);

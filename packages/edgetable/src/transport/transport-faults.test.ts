@@ -112,7 +112,7 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
     ["SomethingNewException", "503 Service Unavailable", "execute.unavailable", true],
   ])("%s with %s is %s", async (fullName, status, code, retryable) => {
     const endpoint = await serve((socket) => socket.write(fault(fullName, status)));
-    const ambiguous = status.startsWith("5");
+    const ambiguous = status.startsWith("5") || fullName === "TransactionInProgressException";
     await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({ code, retryable, details: { fault: fullName, status: Number(status.slice(0, 3)), ambiguous }, message: expect.stringContaining("because") });
   });
 

@@ -1,34 +1,10 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { createLeanTransport } from "./lean/index.ts";
 import type { AttributeValue, Item } from "./operations.ts";
 import { createSdkTransport } from "./sdk/index.ts";
 import type { Transport } from "./transport.ts";
-
-const findEngine = (): string | undefined => {
-  try {
-    const binary = join(dirname(createRequire(import.meta.url).resolve("@dynoxide/linux-x64/package.json")), "dynoxide");
-    return existsSync(binary) ? binary : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 const transports: readonly (readonly [name: string, open: (endpoint: string) => Transport])[] = [
@@ -66,28 +42,20 @@ const everyType: Readonly<Record<string, AttributeValue>> = {
   blobs: { BS: ["AQ==", "Ag=="] },
 };
 
-const engine = findEngine();
-let child: ChildProcess;
+let engine: TestEngine;
 let endpoint = "";
 
 beforeAll(async () => {
-  if (engine === undefined) return;
-  const port = await freePort();
-  child = spawn(engine, ["--port", String(port)], { stdio: "ignore" });
-  endpoint = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 200; tries++) {
-    if (await fetch(endpoint).then(() => true, () => false)) return;
-    await sleep(20);
-  }
-  throw new Error("dynoxide did not answer within 4 s");
+  engine = await openEngine();
+  ({ endpoint } = engine);
 });
-afterAll(() => child?.kill());
+afterAll(() => engine.close());
 
-// Without the optional package @dynoxide/linux-x64 there is no engine to run against.
-describe.skipIf(engine === undefined).each(transports)("the %s transport on a real engine", (name, open) => {
-  const TableName = `Suite-${name}`;
+describe.each(transports)("the %s transport on a real engine", (name, open) => {
+  let TableName = "";
   let transport: Transport;
   beforeAll(async () => {
+    TableName = engine.freshTableName(name);
     transport = open(endpoint);
     await transport.send("CreateTable", table(TableName));
   });

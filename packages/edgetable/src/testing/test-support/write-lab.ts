@@ -1,7 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createServer } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { openEngine } from "../../../../../conformance/engines/open-engine.ts";
 import { edgeWrites } from "../../client/edge-writes.ts";
 import { nodeWrites, partWrites } from "../../client/node-writes.ts";
 import { transactOf, type WriteDriver } from "../../client/write-call.ts";
@@ -11,54 +8,9 @@ import { systemEffects } from "../../executor/system-effects.ts";
 import { buildCatalog } from "../../schema/build-catalog.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { GraphDefinition } from "../../schema/definition.ts";
-import { createLeanTransport } from "../../transport/lean/index.ts";
+import { createTableInput } from "../../requests/table.ts";
 import type { Item, Operation } from "../../transport/operations.ts";
 import type { Transport } from "../../transport/transport.ts";
-
-const binary = fileURLToPath(new URL("../../../../../node_modules/@dynoxide/linux-x64/dynoxide", import.meta.url));
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
-
-const start = async (): Promise<{ readonly transport: Transport; readonly child: ChildProcess }> => {
-  const port = await freePort();
-  const child = spawn(binary, ["serve", "--port", String(port)], { stdio: "ignore" });
-  process.once("exit", () => child.kill());
-  const transport = createLeanTransport({ endpoint: `http://127.0.0.1:${port}` });
-  for (let attempt = 0; attempt < 200; attempt++) {
-    try {
-      await transport.send("ListTables", {});
-      return { transport, child };
-    } catch {
-      await pause(25);
-    }
-  }
-  throw new Error("the engine did not answer");
-};
-
-const createTable = async (transport: Transport, catalog: Catalog): Promise<void> => {
-  const all = [catalog.index, ...catalog.indexes];
-  const attributes = new Set(all.flatMap((index) => [index.partitionKey, index.sortKey]).filter((name) => name !== undefined));
-  const schema = (index: Catalog["index"]): { AttributeName: string; KeyType: "HASH" | "RANGE" }[] => [
-    { AttributeName: index.partitionKey, KeyType: "HASH" },
-    ...(index.sortKey === undefined ? [] : [{ AttributeName: index.sortKey, KeyType: "RANGE" as const }]),
-  ];
-  await transport.send("CreateTable", {
-    TableName: catalog.table,
-    BillingMode: "PAY_PER_REQUEST",
-    AttributeDefinitions: [...attributes].map((name) => ({ AttributeName: name, AttributeType: "S" as const })),
-    KeySchema: schema(catalog.index),
-    ...(catalog.indexes.length > 0
-      ? { GlobalSecondaryIndexes: catalog.indexes.map((index) => ({ IndexName: index.name ?? "", KeySchema: schema(index), Projection: { ProjectionType: "ALL" as const } })) }
-      : {}),
-  });
-};
 
 /** A request as it went out, with the transaction token blanked. */
 export interface Sent {
@@ -72,6 +24,8 @@ export interface WriteLab {
   readonly catalog: Catalog;
   readonly driver: WriteDriver;
   readonly sent: Sent[];
+  /** A request with the table's name as the model gives it. */
+  shown(input: unknown): unknown;
   /** Called before each request goes out and after it was answered; may throw. */
   hooks: {
     before?: (sent: Sent) => Promise<void> | void;
@@ -91,19 +45,23 @@ export interface WriteLab {
 
 /** Starts an engine, creates the model's table and opens the writing side of a connection. */
 export const openWriteLab = async (definition: GraphDefinition, options: { readonly validates?: boolean } = {}): Promise<WriteLab> => {
-  const catalog = buildCatalog(definition);
-  const { transport, child } = await start();
-  await createTable(transport, catalog);
+  const engine = await openEngine();
+  const { transport } = engine;
+  // The engine may be shared: the table has a name of its own, which the recorded requests do not show.
+  const table = engine.freshTableName(definition.table);
+  const catalog = buildCatalog({ ...definition, table });
+  const shown = (input: unknown): unknown => JSON.parse(JSON.stringify(input).replaceAll(table, definition.table));
+  await transport.send("CreateTable", createTableInput(catalog));
   const sent: Sent[] = [];
   const lab: { hooks: WriteLab["hooks"] } = { hooks: {} };
   const recording: Transport = {
     send: async (operation, input, sendOptions) => {
-      const one: Sent = { operation, input };
+      const one: Sent = { operation, input: shown(input) };
       sent.push(one);
       await lab.hooks.before?.(one);
       const output = await transport.send(operation, input, sendOptions);
       await lab.hooks.after?.(one);
-      return (lab.hooks.answer?.(one, output) ?? output) as typeof output;
+      return lab.hooks.answer ? (JSON.parse(JSON.stringify(lab.hooks.answer(one, output)).replaceAll(`"${definition.table}":`, `"${table}":`)) as typeof output) : output;
     },
     close: () => transport.close(),
   };
@@ -122,6 +80,7 @@ export const openWriteLab = async (definition: GraphDefinition, options: { reado
     catalog,
     driver,
     sent,
+    shown,
     node: (name: string) => nodeWrites(driver, catalog.nodes[name]!),
     edge: (name: string) => edgeWrites(driver, catalog.edges[name]!),
     part: (name: string) => partWrites(driver, catalog.parts[name]!),
@@ -133,9 +92,6 @@ export const openWriteLab = async (definition: GraphDefinition, options: { reado
     put: async (item: Item) => {
       await transport.send("PutItem", { TableName: catalog.table, Item: item });
     },
-    stop: async () => {
-      await transport.close();
-      child.kill();
-    },
+    stop: () => engine.close(),
   });
 };
