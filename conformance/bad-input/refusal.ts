@@ -1,0 +1,45 @@
+import { isEdgetableError, type EdgetableError, type ErrorCode, type Item, type Transport } from "edgetable";
+import { expect } from "vitest";
+
+/** Everything in a table, in a fixed order. */
+export const scan = async (transport: Transport, TableName: string): Promise<readonly string[]> => {
+  const found: string[] = [];
+  let ExclusiveStartKey: Item | undefined;
+  do {
+    const page = await transport.send("Scan", { TableName, ConsistentRead: true, ...(ExclusiveStartKey && { ExclusiveStartKey }) });
+    found.push(...(page.Items ?? []).map((item) => JSON.stringify(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))));
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return found.toSorted();
+};
+
+/** What a call is refused with; fails where it is not refused, or not by an error of the library. */
+export const errorOf = async (call: () => unknown): Promise<EdgetableError> => {
+  try {
+    await call();
+  } catch (error) {
+    if (isEdgetableError(error)) return error;
+    throw error;
+  }
+  throw new Error("the call was not refused");
+};
+
+/** Which code a refusal has, and which words its message must hold: the value, and what to do. */
+export interface Expected {
+  readonly code: ErrorCode;
+  readonly says: readonly string[];
+}
+
+/** Makes the call and checks its refusal, and that the table holds what it held before. */
+export const expectRefusal = async (
+  call: () => unknown,
+  { code, says }: Expected,
+  table: { readonly transport: Transport; readonly name: string },
+): Promise<EdgetableError> => {
+  const before = await scan(table.transport, table.name);
+  const error = await errorOf(call);
+  expect(error.code).toBe(code);
+  for (const words of says) expect(error.message).toContain(words);
+  expect(await scan(table.transport, table.name)).toEqual(before);
+  return error;
+};
