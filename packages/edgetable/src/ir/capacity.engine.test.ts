@@ -1,3 +1,4 @@
+import { testEngineName } from "../../../../conformance/engines/engine-name.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { edge } from "../schema/edge.ts";
@@ -38,7 +39,8 @@ test("an index entry costs its write, its move twice, and nothing where its proj
   expect(changeUnits(table, { before: item, after: undefined })).toBe(2);
 });
 
-test("what is predicted is what the engine charges", async () => {
+// DynamoDB Local misreports what transactions cost in indexes (docs/engines.md).
+test.skipIf(testEngineName() === "dynamodb-local")("what is predicted is what the engine charges", async () => {
   const people = lab.node("person");
   const edges = lab.edge("knows");
   await people.create({ id: "0" }).orThrow();

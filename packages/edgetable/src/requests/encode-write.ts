@@ -81,7 +81,8 @@ const body = (table: string, partitionKey: string, item: WriteItem): Body => {
   const body: Body = { TableName: table };
   if (item.kind === "put") body.Item = item.item;
   else body.Key = item.key;
-  if (item.kind === "update") body.UpdateExpression = updateExpression(item.changes, names);
+  const update = item.kind === "update" ? updateExpression(item.changes, names) : "";
+  if (update !== "") body.UpdateExpression = update;
   const condition = conditionOf(item, partitionKey, names);
   if (condition !== "") {
     body.ConditionExpression = condition;
@@ -113,11 +114,19 @@ export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude
   }
 };
 
+// A copy that does not hold what is changed has nothing to update: it is checked instead, in its place.
+const transactItem = ({ table, partitionKey }: WriteTarget, item: WriteItem): TransactWriteItem => {
+  const one = body(table, partitionKey, item);
+  if (item.kind !== "update" || one.UpdateExpression !== undefined) return { [actions[item.kind]]: one } as unknown as TransactWriteItem;
+  const anyhow = { ConditionExpression: "attribute_exists(#0) OR attribute_not_exists(#0)", ExpressionAttributeNames: { "#0": partitionKey } };
+  return { ConditionCheck: one.ConditionExpression === undefined ? { ...one, ...anyhow } : one } as unknown as TransactWriteItem;
+};
+
 /** Several items' writes as one transaction. The token makes a repeated request exact for ten minutes. */
-export const encodeTransaction = ({ table, partitionKey }: WriteTarget, items: readonly WriteItem[], token: string): EncodedWrite => ({
+export const encodeTransaction = (target: WriteTarget, items: readonly WriteItem[], token: string): EncodedWrite => ({
   operation: "TransactWriteItems",
   input: {
-    TransactItems: items.map((item) => ({ [actions[item.kind]]: body(table, partitionKey, item) }) as unknown as TransactWriteItem),
+    TransactItems: items.map((item) => transactItem(target, item)),
     ClientRequestToken: token,
     ReturnConsumedCapacity: "INDEXES",
   },

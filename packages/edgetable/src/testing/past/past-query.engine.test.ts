@@ -161,9 +161,9 @@ const batchGets = fc.uniqueArray(keyItems, { selector: keyed, minLength: 1 }).ma
 }));
 const reads = fc.array(fc.oneof({ weight: 6, arbitrary: queries }, gets, batchGets), { minLength: 4, maxLength: 8 });
 
-/** A refusal is an answer, too. */
+/** A refusal is an answer, too; its request id is not. */
 const answerOf = (read: Read, transport: Transport, table: string): Promise<unknown> =>
-  read.send(transport, table).catch((error: unknown) => String(error));
+  read.send(transport, table).catch((error: unknown) => String(error).replace(/ \(request [^)]*\)/, ""));
 
 /** What the engine itself answered after each write that took effect; at 0 before any. */
 const recordAnswers = async (

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { CreateTableInput, Item, Key, QueryInput } from "../../transport/operations.ts";
 import type { Transport } from "../../transport/transport.ts";
 
@@ -25,11 +26,13 @@ export const labTable = (name: string): CreateTableInput => ({
   ],
 });
 
+// The engine may be shared with other files, and other runs.
+const run = randomBytes(5).toString("hex");
 let tables = 0;
 
 /** Creates a lab table under a name of its own and returns the name. */
 export const createLabTable = async (transport: Transport): Promise<string> => {
-  const name = `lab-${String(++tables)}`;
+  const name = `lab-${run}-${String(++tables)}`;
   await transport.send("CreateTable", labTable(name));
   return name;
 };

@@ -87,7 +87,9 @@ export const openWriteLab = async (definition: GraphDefinition, options: { reado
     transact: transactOf(driver),
     items: async () => {
       const output = await transport.send("Scan", { TableName: catalog.table, Limit: 1000 });
-      return Object.fromEntries((output.Items ?? []).map((item) => [`${text(item, catalog.index.partitionKey)} / ${text(item, catalog.index.sortKey)}`, item]));
+      const byKey = (output.Items ?? []).map((item) => [`${text(item, catalog.index.partitionKey)} / ${text(item, catalog.index.sortKey)}`, item] as const);
+      // A scan's order is the engine's own.
+      return Object.fromEntries(byKey.toSorted(([a], [b]) => (a < b ? -1 : 1)));
     },
     put: async (item: Item) => {
       await transport.send("PutItem", { TableName: catalog.table, Item: item });
