@@ -154,6 +154,9 @@ const reviveDates = (shape: Shape, row: Record<string, unknown>): void => {
 const aliased = (shape: Shape, own: Record<string, unknown>): Record<string, unknown> => {
   const row: Record<string, unknown> = { from: {}, to: {} };
   for (const path in shape.alias) place(row, path, own[shape.alias[path] as string]);
+  const ends = new Set(Object.values(shape.alias ?? {}));
+  const fields = shape.holds ?? Object.keys(own).filter((field) => !ends.has(field));
+  for (const field of fields) if (own[field] !== undefined) row[field] = own[field];
   return row;
 };
 

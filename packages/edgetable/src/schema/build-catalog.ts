@@ -2,6 +2,7 @@ import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "./catalog.ts";
 import { buildShape, underPath, withFieldNames, type Macros } from "./build-shape.ts";
 import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition } from "./definition.ts";
+import { attributeNames } from "./attribute-names.ts";
 import type { AnyEdge } from "./edge.ts";
 import type { ItemLayout, Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
@@ -133,7 +134,8 @@ const referenceShape = (context: Context, place: EdgePlace, nodes: Readonly<Reco
   const alias: Record<string, string> = {};
   for (const field of source.idFields) alias[`from.${field}`] = field;
   for (const [field, attribute] of Object.entries(referenceFields(place.edge, target))) alias[`to.${field}`] = attribute;
-  return { ...source.shape, id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`, kind: "edge", several: place.several, definition: place.name, role: "reference", from: place.from, to: place.to, alias };
+  const holds = place.edge.schema ? attributeNames(place.edge.schema) : [];
+  return { ...source.shape, id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`, kind: "edge", several: place.several, definition: place.name, role: "reference", from: place.from, to: place.to, holds, alias };
 };
 
 const edgeEntry = (context: Context, name: string, edge: AnyEdge, nodes: Readonly<Record<string, NodeEntry>>): EdgeEntry => {

@@ -47,7 +47,7 @@ export interface Shape {
   readonly carried: readonly string[];
   readonly sources: readonly KeySource[];
   readonly dates: readonly string[];
-  /** For a copy that does not hold all of an edge's attributes: those that it holds. */
+  /** For a copy that does not hold all of an edge's attributes, and for `reference`: the edge's attributes in it. */
   readonly holds: readonly string[] | undefined;
   /** For `reference`: the source node's attribute for each field path of the edge. */
   readonly alias: Readonly<Record<string, string>> | undefined;
