@@ -50,6 +50,11 @@ const answersOf = ({ value: name, followed, fromDay, betweenDays, inMonth, onDay
       requests: ["Query byRelated: SK = 'tenant-0807'", "BatchGetItem ('project-35e9', 'tenant-0807')"],
     },
     issuesByNumber: { answer: ids, requests: [issues] },
+    // The draft's numbers do not sort as numbers: all are read, and those below are passed over.
+    numberedIssues: {
+      answer: ids.slice(1).map((from, at) => ({ from, to: inBridge, num: at + 2 })),
+      requests: [followed ? `${issues} AND Data >= '000002'` : issues],
+    },
     issuesByNumberBackwards: { answer: ids.toReversed(), requests: [`${issues} (descending)`] },
     issuesPage: { answer: { items: ids.slice(0, 2), next: someCursor }, requests: [`${issues} (limit 2)`] },
     issuesByField: { answer: [start1, start2], requests: [starts] },

@@ -45,6 +45,16 @@ export const patterns = definePatterns(tracker, {
     example: bridge,
     ask: (db, id) => db.project(id).in("inProject").ids(),
   },
+  numberedIssues: {
+    question: "Which numbers have a project's issues, from one on?",
+    example: { ...bridge, from: 2 },
+    ask: (db, { from, ...id }) =>
+      db
+        .project(id)
+        .in("inProject")
+        .where({ num: { gte: from } })
+        .edges(),
+  },
   issuesByNumberBackwards: {
     question: "Which issues has a project, the latest first?",
     example: bridge,
