@@ -26,9 +26,7 @@ export interface UntypedPage {
 
 export interface UntypedHandle {
   get(options?: { readonly consistent?: boolean }): AnyRead<Row | undefined>;
-  collection(options?: {
-    readonly consistent?: boolean;
-  }): AnyRead<{
+  collection(options?: { readonly consistent?: boolean }): AnyRead<{
     readonly node: Row | undefined;
     readonly edges: Readonly<Record<string, readonly Row[]>>;
     readonly parts: Readonly<Record<string, readonly Row[]>>;

@@ -74,6 +74,12 @@ Start with:
   $ edgetable patterns            what the model is asked, and what each question costs
   $ edgetable explain <pattern>   the exact requests of one question`;
 
+const environmentHelp = `Environment:
+  AWS_*                  credentials, region and endpoint, as for the AWS SDK
+  EDGETABLE_ENGINE       path of the engine's binary
+  EDGETABLE_DEBUG=1      prints stack traces
+  NO_COLOR, FORCE_COLOR  switch colour off or on`;
+
 /** The whole command, ready to parse; `outcome` gets the exit code of whichever command ran. */
 export const createProgram = (specs: readonly CommandSpec[], building: Building & { readonly version: string }): Command => {
   const { io, version } = building;
@@ -99,8 +105,5 @@ export const createProgram = (specs: readonly CommandSpec[], building: Building 
   for (const option of commonOptions) program.addOption(optionOf(option));
   for (const spec of specs)
     build(program.command(spec.name, { hidden: spec.hidden ?? false }).copyInheritedSettings(program), spec, building);
-  return program.addHelpText(
-    "after",
-    `\n${exitCodeHelp}\n\nEnvironment: NO_COLOR, FORCE_COLOR, AWS_*, EDGETABLE_ENGINE (engine binary), EDGETABLE_DEBUG=1 (stack traces)`,
-  );
+  return program.addHelpText("after", `\n${exitCodeHelp}\n\n${environmentHelp}`);
 };

@@ -4,7 +4,7 @@ import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
 import { counted, renderExplanation, showUnits } from "../output/explanation.ts";
-import { cellsOf, idNames, showCell } from "../output/rows.ts";
+import { cellsOf, showCell } from "../output/rows.ts";
 import { renderPairs } from "../output/table.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
 
@@ -48,7 +48,7 @@ export const getCommand: CommandSpec = defineCommand<Options>({
       }
       const { value, cost } = await read.report({ signal: io.signal });
       if (options.json) printJson(call, value ?? null);
-      else if (value) io.out.write(renderPairs(cellsOf(value, idNames(db.catalog)), io.out.columns, style));
+      else if (value) io.out.write(renderPairs(cellsOf(value, new Set(db.catalog.nodes[name]?.idFields)), io.out.columns, style));
       else
         note(
           call,

@@ -3,7 +3,7 @@ import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { collect, defineCommand, note, printJson, type Invocation, type CommandSpec } from "../invocation.ts";
 import { counted, renderExplanation } from "../output/explanation.ts";
-import { idNames, renderRows, type RowsStyle } from "../output/rows.ts";
+import { renderRows, type RowsStyle } from "../output/rows.ts";
 import { parseAssignments } from "../text/assignments.ts";
 import { fitTexts } from "../text/fit-texts.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
@@ -100,7 +100,21 @@ const question = async (call: Call, db: UntypedDb): Promise<Question> => {
   return { kind: "collection", read: node(id).collection(options.consistent ? { consistent: true } : {}) };
 };
 
-const rowsStyle = ({ io, style }: Call, { catalog }: UntypedDb): RowsStyle => ({ columns: io.out.columns, style, ids: idNames(catalog) });
+/** The id fields of what a question may give: the node and its parts, or the nodes at an edge's ends. */
+const idFieldsOf = ({ options, args }: Call, { catalog }: UntypedDb): ReadonlySet<string> => {
+  const { nodes, edges, parts } = catalog;
+  const name = args[0] ?? "";
+  const edge = edges[options.out ?? options.in ?? options.both ?? ""];
+  const types = edge ? [...edge.from, ...edge.to] : [name];
+  const own = edge ? [] : Object.values(parts).filter(({ definition }) => definition.of === name);
+  return new Set([...types.flatMap((type) => nodes[type] ?? []), ...own].flatMap(({ idFields }) => idFields));
+};
+
+const rowsStyle = (call: Call, db: UntypedDb): RowsStyle => ({
+  columns: call.io.out.columns,
+  style: call.style,
+  ids: idFieldsOf(call, db),
+});
 
 const printCollection = (
   call: Call,

@@ -40,11 +40,8 @@ const printDifferences = (call: Invocation, db: UntypedDb, differences: readonly
   const columns = [{ title: "place" }, { title: "model" }, { title: "table" }, { title: "matters", flexible: false }];
   if (differences.length > 0) out.write(`${renderTable({ columns, rows: differences.map(differenceRow) }, out.columns, call.style)}\n`);
   const serious = differences.filter((one) => !one.harmless).length;
-  out.write(
-    serious === 0
-      ? `The table ${db.catalog.table} fits the model.\n`
-      : `The table ${db.catalog.table} does not fit the model: change the model's layout, or use another table.\n`,
-  );
+  const verdict = serious === 0 ? "fits the model." : "does not fit the model.\nChange the model's layout, or use another table.";
+  out.write(`The table ${db.catalog.table} ${verdict}\n`);
 };
 
 const diffCommand = defineCommand({

@@ -1,4 +1,3 @@
-import type { Catalog } from "edgetable";
 import { toJson } from "./json.ts";
 import type { Style } from "./style.ts";
 import { renderTable } from "./table.ts";
@@ -39,10 +38,6 @@ const compare = (ids: ReadonlySet<string>) => {
   return (a: string, b: string): number => group(a) - group(b) || id(a) - id(b) || (a < b ? -1 : 1);
 };
 
-/** Names of all id fields of a model: they come first. */
-export const idNames = ({ nodes, parts }: Catalog): ReadonlySet<string> =>
-  new Set([...Object.values(nodes), ...Object.values(parts)].flatMap(({ idFields }) => idFields));
-
 /** The cells of a row by column name, such as `to.courseId`. */
 export const cellsOf = (row: unknown, ids: ReadonlySet<string>): readonly (readonly [name: string, text: string])[] => {
   const order = compare(ids);
@@ -53,6 +48,7 @@ export const cellsOf = (row: unknown, ids: ReadonlySet<string>): readonly (reado
 export interface RowsStyle {
   readonly columns: number | undefined;
   readonly style: Style;
+  /** Fields that come first. */
   readonly ids: ReadonlySet<string>;
 }
 

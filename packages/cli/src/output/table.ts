@@ -16,16 +16,18 @@ export interface TableText {
 
 const gap = "  ";
 const narrowest = 8;
+const longestWord = 30;
 
 const naturalWidths = ({ columns, rows }: TableText): readonly number[] =>
   columns.map((column, at) =>
     Math.max(widthOf(column.title), ...rows.map((row) => Math.max(0, ...(row[at] ?? "").split("\n").map(widthOf)))),
   );
 
-// A column gives way down to its longest word, and no further than a few characters.
-const leastWidth = (table: TableText, at: number, natural: number): number => {
-  if (table.columns[at]?.flexible === false) return natural;
-  return Math.min(natural, Math.max(narrowest, widthOf(table.columns[at]?.title ?? "")));
+// A column gives way down to its longest word: words are broken only where they are longer than any name should be.
+const leastWidth = ({ columns, rows }: TableText, at: number, natural: number): number => {
+  if (columns[at]?.flexible === false) return natural;
+  const words = [columns[at]?.title ?? "", ...rows.map((row) => row[at] ?? "")].flatMap((text) => text.split(/\s/));
+  return Math.min(natural, Math.max(narrowest, Math.min(longestWord, Math.max(...words.map(widthOf)))));
 };
 
 const fit = (table: TableText, width: number | undefined): readonly number[] | undefined => {

@@ -1,11 +1,16 @@
+/** Number of single-character edits between two words: insert, delete, replace, swap neighbours. */
 const distance = (a: string, b: string): number => {
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  let beforeLast: readonly number[] = [];
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
     for (let column = 1; column <= b.length; column++) {
       const replaced = (last[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+      const swaps = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swapped = swaps ? (beforeLast[column - 2] ?? 0) + 1 : replaced;
+      current.push(Math.min(replaced, swapped, (last[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
     }
+    beforeLast = last;
     last = current;
   }
   return last[b.length] ?? 0;

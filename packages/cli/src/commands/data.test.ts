@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startEngine, type LocalEngine } from "@edgetable/local";
+import { createFolder, educationData, educationModel, run, type Folder } from "../test-support/lab.ts";
+
+let folder: Folder;
+let engine: LocalEngine;
+const edgetable = (...argv: readonly string[]) => run([...argv, "--endpoint", engine.endpoint], { cwd: folder.path });
+const json = async (...argv: readonly string[]): Promise<unknown> => JSON.parse((await edgetable(...argv, "--json")).out);
+
+beforeAll(async () => {
+  engine = await startEngine();
+  folder = createFolder({ "edgetable.ts": educationModel, "data.json": educationData });
+  expect((await edgetable("table", "create")).code).toBe(0);
+  expect((await edgetable("load", "data.json")).err).toBe("");
+});
+afterAll(async () => {
+  folder.remove();
+  await engine.stop();
+});
+
+describe("get", () => {
+  test("shows a node, ids first", async () => {
+    expect(await edgetable("get", "student", "studentId=S1")).toMatchObject({
+      code: 0,
+      out: "studentId  S1\nname       Ann\nyear       3\n",
+      err: "1 request, 0.5 RCU\n",
+    });
+  });
+
+  test("takes an id bare, as JSON, with several fields, and in its schema's type", async () => {
+    expect(await json("get", "student", "S2")).toEqual({ studentId: "S2", name: "Bob" });
+    expect(await json("get", "student", '{"studentId":"S3"}')).toEqual({ studentId: "S3", name: "Cy" });
+    expect(await json("get", "home", "country=US", "city=Seattle")).toEqual({ country: "US", city: "Seattle" });
+    expect(await json("get", "term", "year=2024")).toEqual({ year: 2024, starts: "2024-09-01T00:00:00.000Z" });
+  });
+
+  test("of a node that is not there ends with 1", async () => {
+    expect(await edgetable("get", "student", "S9")).toEqual({ code: 1, out: "", err: "There is no student with studentId=S9.\n" });
+    expect(await edgetable("get", "student", "S9", "--json")).toEqual({ code: 1, out: "null\n", err: "" });
+  });
+
+  test.each([
+    [["home", "country=US"], 'The id of "home" lacks city: edgetable get home country=… city=…'],
+    [["student", "studenId=S1"], 'The id of "student" has no "studenId". Did you mean "studentId"?'],
+    [["student", "studentId="], "Give at least one character"],
+    [["term", "year=soon"], '"soon"'],
+  ])("refuses %j", async (argv, message) => {
+    expect(await edgetable("get", ...argv)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  });
+
+  test("--explain sends nothing", async () => {
+    const { out } = await run(["get", "student", "S1", "--explain", "--endpoint", "http://127.0.0.1:1"], { cwd: folder.path });
+    expect(out).toContain('key    pk = "STUDENT#S1", sk = "#"');
+  });
+});
+
+describe("query", () => {
+  test("gives edges in their order, either way", async () => {
+    const { code, out, err } = await edgetable("query", "course", "C1", "--in", "enrolledIn");
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: "from.studentId  to.courseId  at          grade\nS1              C1           2024-01-10  A\nS2              C1           2024-01-11\nS3              C1           2024-01-12\n",
+    });
+    expect(err).toBe("3 rows; 1 request, 0.5 RCU\n");
+    expect(await json("query", "student", "S1", "--out", "enrolledIn", "--reverse")).toMatchObject({
+      items: [{ at: "2024-01-10" }, { at: "2023-09-01" }],
+    });
+  });
+
+  test("gives nodes, entries, ids and the count", async () => {
+    const of = ["query", "student", "S1", "--out", "enrolledIn"];
+    expect(await json(...of, "--nodes")).toMatchObject({ items: [{ name: "Arts" }, { name: "Advanced Mathematics" }] });
+    expect(await json(...of, "--ids")).toMatchObject({ items: [{ courseId: "C2" }, { courseId: "C1" }] });
+    expect(await json(...of, "--count")).toBe(2);
+    expect((await edgetable(...of, "--entries")).out.split("\n")[0]?.split(/ +/)).toEqual([
+      "from.studentId",
+      "to.courseId",
+      "at",
+      "grade",
+      "node.courseId",
+      "node.name",
+    ]);
+  });
+
+  test("filters with JSON and with name=value", async () => {
+    const of = ["query", "course", "C1", "--in", "enrolledIn", "--ids"];
+    expect(await json(...of, "--where", '{"at":{"gte":"2024-01-11"}}')).toMatchObject({
+      items: [{ studentId: "S2" }, { studentId: "S3" }],
+    });
+    expect(await json(...of, "--where", "grade=A")).toMatchObject({ items: [{ studentId: "S1" }] });
+  });
+
+  test("pages with a cursor, and writes nothing into the table for it", async () => {
+    const of = ["query", "course", "C1", "--in", "enrolledIn", "--ids", "--limit", "2"];
+    const first = (await json(...of)) as { readonly items: unknown; readonly next: string };
+    expect(first.items).toEqual([{ studentId: "S1" }, { studentId: "S2" }]);
+    expect((await edgetable(...of)).err).toMatch(/More: the same again with --cursor \S+ --limit 2\n$/);
+    expect(await json(...of, "--cursor", first.next)).toMatchObject({ items: [{ studentId: "S3" }] });
+    expect(await edgetable("query", "course", "C2", "--in", "enrolledIn", "--cursor", first.next)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("cursor.invalid"),
+    });
+    expect((await edgetable("dump", "--system")).out).not.toContain("secret");
+  });
+
+  test("without an edge gives the node with its edges and parts", async () => {
+    const { out } = await edgetable("query", "student", "S1");
+    expect(out).toContain("node\nstudentId  name  year\nS1         Ann      3\n");
+    expect(out).toContain("\nnote\n");
+    expect(await json("query", "student", "S1")).toMatchObject({
+      node: { name: "Ann" },
+      edges: { enrolledIn: [{}, {}], livesIn: [{}] },
+      parts: { note: [{ text: "late" }] },
+    });
+  });
+
+  test("of the leading levels of an id asks for all nodes below them, which takes an index that is keyed by them", async () => {
+    const ran = await edgetable("query", "home", "country=US", "--in", "livesIn", "--explain");
+    expect(ran).toMatchObject({ code: 2, err: expect.stringContaining("none has a partition key made only of to.country") });
+  });
+
+  test.each([
+    [["student", "S1", "--out", "enroledIn"], 'There is no edge "enroledIn". Did you mean "enrolledIn"?'],
+    [["student", "S1", "--out", "enrolledIn", "--where", "grad=A"], '"grad" is no attribute'],
+    [["student", "S1", "--out", "enrolledIn", "--in", "enrolledIn"], "Give one of --out, --in, --both"],
+    [["student", "S1", "--out", "enrolledIn", "--nodes", "--count"], "there are --nodes and --count"],
+    [["student", "S1", "--out", "enrolledIn", "--using", "ordred"], 'There is no index "ordred". Did you mean "ordered"?'],
+    [["course", "C1", "--in", "enrolledIn", "--consistent"], "consistent"],
+    [["home", "country=US"], "lacks city"],
+  ])("refuses %j", async (argv, message) => {
+    expect(await edgetable("query", ...argv)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  });
+});
+
+describe("dump", () => {
+  test("gives every item with what it is, one a line", async () => {
+    const { code, out, err } = await edgetable("dump");
+    const items = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly kind: string; readonly name: string });
+    expect(code).toBe(0);
+    expect(items).toHaveLength(13);
+    expect(items.filter(({ name }) => name === "student")).toHaveLength(3);
+    expect(items.filter(({ kind }) => kind === "edge")).toHaveLength(5);
+    expect(items).toContainEqual({ kind: "node", name: "course", item: { pk: "COURSE#C2", sk: "#", name: "Arts", type: "course" } });
+    expect(err).toMatch(/^13 items, [\d.]+ RCU\n$/);
+  });
+
+  test("gives the same in several segments", async () => {
+    const lines = async (...argv: readonly string[]): Promise<readonly string[]> =>
+      (await edgetable("dump", ...argv)).out.trim().split("\n").toSorted();
+    expect(await lines("--segments", "4")).toEqual(await lines());
+  });
+});

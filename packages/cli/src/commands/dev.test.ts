@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFolder, educationData, educationModel, run, type Folder, type Ran } from "../test-support/lab.ts";
+
+let folder: Folder;
+beforeAll(() => {
+  folder = createFolder({ "edgetable.ts": educationModel, "data.json": educationData });
+});
+afterAll(() => folder.remove());
+
+interface Started {
+  readonly endpoint: string;
+  readonly text: string;
+  readonly stop: () => Promise<Ran>;
+}
+
+const dev = async (...argv: readonly string[]): Promise<Started> => {
+  const controller = new AbortController();
+  let ready: (text: string) => void = () => undefined;
+  const announced = new Promise<string>((resolve) => (ready = resolve));
+  const ended = run(["dev", ...argv], { cwd: folder.path, signal: controller.signal, onOut: (text) => ready(text) });
+  const text = await Promise.race([announced, ended.then(({ err }) => err)]);
+  const endpoint = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? "";
+  return {
+    endpoint,
+    text,
+    stop: () => {
+      controller.abort();
+      return ended;
+    },
+  };
+};
+
+const name = async (endpoint: string): Promise<string> =>
+  (await run(["get", "student", "S1", "--endpoint", endpoint], { cwd: folder.path })).out;
+
+test("starts an engine, creates the table, loads the data, tells the endpoint, and stops tidily", async () => {
+  const { endpoint, text, stop } = await dev("--memory", "--data", "data.json");
+  for (const words of [
+    "in memory",
+    "Education (created)",
+    "data.json: 13 rows, 13 items written",
+    `graph.connect({ endpoint: "${endpoint}" })`,
+    `export AWS_ENDPOINT_URL_DYNAMODB=${endpoint}`,
+  ])
+    expect(text).toContain(words);
+  expect(await name(endpoint)).toContain("Ann");
+  expect(await stop()).toMatchObject({ code: 0, err: "Ctrl-C stops it.\nStopped.\n" });
+  expect((await run(["get", "student", "S1", "--endpoint", endpoint], { cwd: folder.path })).code).toBe(4);
+});
+
+test("keeps its data in .edgetable/data.db", async () => {
+  const first = await dev("--data", "data.json");
+  expect(first.text).toContain("data      .edgetable/data.db");
+  await first.stop();
+  expect(existsSync(join(folder.path, ".edgetable/data.db"))).toBe(true);
+  const second = await dev("--json");
+  expect(JSON.parse(second.text)).toMatchObject({
+    endpoint: second.endpoint,
+    file: join(folder.path, ".edgetable/data.db"),
+    tables: [{ table: "Education", created: false }],
+  });
+  expect(await name(second.endpoint)).toContain("Ann");
+  const third = await run(["dev"], { cwd: folder.path });
+  expect(third).toMatchObject({ code: 4, err: expect.stringContaining(`is in use by engine`) });
+  expect((await second.stop()).code).toBe(0);
+});
+
+test("takes a free port where the usual one is taken, and refuses a taken one that was asked for", async () => {
+  const first = await dev("--memory");
+  const second = await dev("--memory");
+  expect(second.endpoint).not.toBe(first.endpoint);
+  const port = new URL(first.endpoint).port;
+  expect(await run(["dev", "--memory", "--port", port], { cwd: folder.path })).toMatchObject({
+    code: 4,
+    err: expect.stringContaining("local.engineFailed"),
+  });
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+test.each([
+  [["--memory", "--file", "x.db"], 2, "Give one of --file and --memory."],
+  [["--port", "70000"], 2, "from 1 to 65,535"],
+  [["--memory", "--data", "no.json"], 2, "there is no such file"],
+  [["--memory", "--model", "no.ts"], 3, "There is no model file no.ts."],
+])("%j ends with %i", async (argv, code, message) => {
+  expect(await run(["dev", ...argv], { cwd: folder.path })).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
+});

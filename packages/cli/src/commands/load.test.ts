@@ -1,0 +1,205 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startEngine, type LocalEngine } from "@edgetable/local";
+import { createFolder, educationData, educationModel, run, type Folder, type RunOptions } from "../test-support/lab.ts";
+
+let folder: Folder;
+let engine: LocalEngine;
+const edgetable = (argv: readonly string[], options: Partial<RunOptions> = {}) =>
+  run([...argv, "--endpoint", engine.endpoint], { cwd: folder.path, ...options });
+const get = async (node: string, ...id: readonly string[]): Promise<unknown> =>
+  JSON.parse((await edgetable(["get", node, ...id, "--json"])).out);
+
+beforeAll(async () => {
+  engine = await startEngine();
+  folder = createFolder({ "edgetable.ts": educationModel });
+});
+afterAll(async () => {
+  folder.remove();
+  await engine.stop();
+});
+beforeEach(async () => {
+  await edgetable(["table", "delete", "--yes"]);
+  await edgetable(["table", "create"]);
+});
+
+describe("CSV", () => {
+  const students = 'ID,Full name,Year,Active\nS1,Ann,3,true\nS2,Bob,abc,\nS3,"Cy\nril",1,\nS4\n\nS5,,2,\nS6,Eve,,FALSE\n';
+  const columns = ["--node", "student", "--columns", "studentId=ID,name=Full name", "--columns", "year=Year,active=Active"];
+
+  test("rows that do not validate are told by line, column and value, and the rest goes on", async () => {
+    folder.write("students.csv", students);
+    const { code, out, err } = await edgetable(["load", "students.csv", ...columns]);
+    expect(code).toBe(1);
+    expect(err.trim().split("\n").toSorted()).toEqual([
+      'students.csv line 3: Year is "abc": Invalid input: expected number, received string',
+      "students.csv line 6: it has 1 cell, the header 4",
+      "students.csv line 8: Full name is missing: Invalid input: expected string, received undefined",
+    ]);
+    expect(out).toMatch(/^students\.csv: 6 rows, 3 items written in .*, 3 rows failed\.\n$/);
+    expect(await get("student", "S1")).toEqual({ studentId: "S1", name: "Ann", year: 3, active: true });
+    expect(await get("student", "S3")).toEqual({ studentId: "S3", name: "Cy\nril", year: 1 });
+    expect(await get("student", "S6")).toEqual({ studentId: "S6", name: "Eve", active: false });
+    expect(await get("student", "S2")).toBeNull();
+  });
+
+  test("--strict stops at the first of them", async () => {
+    folder.write("students.csv", students);
+    const { code, err } = await edgetable(["load", "students.csv", ...columns, "--strict"]);
+    expect(code).toBe(1);
+    expect(err).toContain('line 3: Year is "abc": Invalid input: expected number, received string.');
+    expect(err).toContain("load.invalidRow");
+    expect(await get("student", "S6")).toBeNull();
+    folder.write("short.csv", "studentId,name\nS1\n");
+    expect(await edgetable(["load", "short.csv", "--node", "student", "--strict"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("line 2: it has 1 cell, the header 2"),
+    });
+  });
+
+  test("as JSON gives the counts and the failures, and nothing else", async () => {
+    folder.write("students.csv", students);
+    const { out } = await edgetable(["load", "students.csv", ...columns, "--json"]);
+    expect(JSON.parse(out)).toMatchObject({
+      file: "students.csv",
+      items: 3,
+      failed: 3,
+      failures: expect.arrayContaining([
+        {
+          place: "line 3",
+          code: "schema.invalidValue",
+          message: expect.any(String),
+          columns: [{ column: "Year", value: "abc", problem: expect.any(String) }],
+        },
+      ]),
+    });
+  });
+
+  test("edges take their ends from the columns that are called like the ids", async () => {
+    folder.write("enrolments.csv", "\uFEFFstudentId;courseId;at;grade\nS1;C1;2024-01-01;A\nS1;C2;2024-01-02;\n");
+    expect(await edgetable(["load", "enrolments.csv", "--edge", "enrolledIn"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Is the delimiter ";"? Say so with --delimiter.'),
+    });
+    expect(await edgetable(["load", "enrolments.csv", "--edge", "enrolledIn", "--delimiter", ";"])).toMatchObject({ code: 0, err: "" });
+    const { out } = await edgetable(["query", "student", "S1", "--out", "enrolledIn"]);
+    expect(
+      out
+        .split("\n")
+        .slice(1, 3)
+        .map((line) => line.split(/ +/)),
+    ).toEqual([
+      ["S1", "C1", "2024-01-01", "A"],
+      ["S1", "C2", "2024-01-02"],
+    ]);
+  });
+
+  test("a mapping makes several rows of one", async () => {
+    folder.write("wide.csv", "Student,Name,Course,When\nS1,Ann,C1,2024-01-01\nS1,Ann,C2,2024-01-02\nS2,Bob,,\n");
+    folder.write(
+      "map.json",
+      JSON.stringify([
+        { node: "student", row: { studentId: "Student", name: "Name", year: { value: 1 } } },
+        { edge: "enrolledIn", from: { studentId: "Student" }, to: { courseId: "Course" }, attributes: { at: "When" }, when: "Course" },
+      ]),
+    );
+    const { code, out } = await edgetable(["load", "wide.csv", "--map", "map.json"]);
+    expect(code).toBe(0);
+    expect(out).toContain("1 item came more than once, 0 of them with other values");
+    expect(await get("student", "S1")).toEqual({ studentId: "S1", name: "Ann", year: 1 });
+    expect(JSON.parse((await edgetable(["query", "student", "S1", "--out", "enrolledIn", "--count", "--json"])).out)).toBe(2);
+  });
+
+  test.each([
+    ['{"nod":"student"}', "map.json says neither node, part nor edge"],
+    ['{"node":"studnt"}', 'There is no node "studnt". Did you mean "student"?'],
+    ['[{"node":"student"},{"node":"student","rows":{}}]', 'map.json[1] has an unknown "rows". Did you mean "row"?'],
+    ['{"node":"student","row":{"name":3}}', '"row" must give a column for each attribute'],
+    ["{", "is no JSON"],
+  ])("refuses the mapping %s", async (map, message) => {
+    folder.write("map.json", map);
+    folder.write("x.csv", "a\n1\n");
+    expect(await edgetable(["load", "x.csv", "--map", "map.json"])).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+  });
+
+  test("without saying what a row is is refused", async () => {
+    folder.write("x.csv", "a\n1\n");
+    expect(await edgetable(["load", "x.csv"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("Say what a row of x.csv is: --node NAME"),
+    });
+  });
+});
+
+describe("JSON", () => {
+  test("NDJSON rows say what they are; lines that do not parse or fit are told", async () => {
+    folder.write(
+      "data.ndjson",
+      [
+        '{"node":"student","row":{"studentId":"S1","name":"Ann"}}',
+        "{nonsense",
+        '{"node":"studnt","row":{}}',
+        "",
+        '{"node":"term","row":{"year":2024,"starts":"2024-09-01"}}',
+        '{"part":"note","owner":{"studentId":"S1"},"row":{"number":1,"text":"late"}}',
+        '{"node":"student","row":{"studentId":"S2","name":7}}',
+        "[]",
+      ].join("\n"),
+    );
+    const { code, err } = await edgetable(["load", "data.ndjson"]);
+    expect(code).toBe(1);
+    expect(err).toContain("data.ndjson line 2: it is no JSON");
+    expect(err).toContain('data.ndjson line 3: There is no node "studnt". Did you mean "student"?');
+    expect(err).toContain("data.ndjson line 7: name is 7: Invalid input: expected string, received number");
+    expect(err).toContain("data.ndjson line 8: it is no object: []");
+    expect(await get("term", "2024")).toEqual({ year: 2024, starts: "2024-09-01T00:00:00.000Z" });
+  });
+
+  test("a JSON file by definitions, and a plain list with --node; standard input too", async () => {
+    folder.write("data.json", educationData);
+    expect(await edgetable(["load", "data.json"])).toMatchObject({ code: 0, err: "" });
+    folder.write("list.json", '[{"studentId":"S7","name":"Gil"},3]');
+    expect(await edgetable(["load", "list.json", "--node", "student"])).toMatchObject({
+      code: 1,
+      err: "list.json [1]: it is no object: 3\n",
+    });
+    expect(
+      await edgetable(["load", "-", "--node", "student", "--format", "ndjson"], { input: '{"studentId":"S8","name":"Hal"}\n' }),
+    ).toMatchObject({ code: 0 });
+    expect(await get("student", "S7")).toEqual({ studentId: "S7", name: "Gil" });
+    expect(await get("student", "S8")).toEqual({ studentId: "S8", name: "Hal" });
+  });
+
+  test.each([
+    ["broken.json", "{", "It is no JSON"],
+    ["shape.json", '{"students":[]}', "It must be a list of rows, or"],
+  ])("%s is refused as a whole", async (name, text, message) => {
+    folder.write(name, text);
+    expect(await edgetable(["load", name])).toMatchObject({ code: 1, out: "", err: expect.stringContaining(message) });
+  });
+});
+
+describe("files", () => {
+  test("that are not there, or of an unknown kind", async () => {
+    expect(await edgetable(["load", "no.json"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("no.json: there is no such file."),
+    });
+    expect(await edgetable(["load", "no.xml"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("The format of no.xml is unknown: say --format csv, json or ndjson."),
+    });
+  });
+
+  test("of many rows show progress on a terminal, on one line, and none in a pipe", async () => {
+    const rows = Array.from({ length: 5000 }, (_, at) => `S${at},Student ${at},${at % 5}`);
+    writeFileSync(join(folder.path, "many.csv"), `studentId,name,year\n${rows.join("\n")}\n`);
+    const terminal = await edgetable(["load", "many.csv", "--node", "student"], { columns: 80 });
+    expect(terminal.out).toMatch(/5,000 rows, 5,000 items written in/);
+    const shown = terminal.err.split("\r\u001b[K").filter((line) => line !== "");
+    expect(shown.at(-1)).toMatch(/^100 % {2}5,000 rows, 5,000 items, [\d,]+\/s$/);
+    for (const line of shown) expect(line.length).toBeLessThan(80);
+    expect((await edgetable(["load", "many.csv", "--node", "student"])).err).toBe("");
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createFolder, educationModel, run, type Folder } from "../test-support/lab.ts";
+
+let folder: Folder;
+beforeAll(() => {
+  folder = createFolder({ "edgetable.ts": educationModel });
+});
+afterAll(() => folder.remove());
+
+const at = (columns: number | undefined, ...argv: readonly string[]) =>
+  run(argv, { cwd: folder.path, ...(columns === undefined ? {} : { columns }) });
+
+describe("patterns", () => {
+  test("lists each pattern in one line where nothing limits the width", async () => {
+    const { code, out } = await at(undefined, "patterns");
+    expect(code).toBe(0);
+    const [head, first, second] = out.split("\n");
+    expect(head?.split(/ {2,}/)).toEqual(["name", "question", "requests", "index", "consistency", "cost"]);
+    expect(first?.split(/ {2,}/)).toEqual([
+      "studentsOfCourse",
+      "Which students take a course, in the order in which they enrolled?",
+      "Query, BatchGetItem",
+      "reverse, table",
+      "eventual",
+      "5.5 RCU",
+    ]);
+    expect(second?.split(/ {2,}/)).toEqual(["recentCourses", "The latest courses of a student", "Query", "ordered", "eventual", "0.5 RCU"]);
+  });
+
+  test.each([60, 80, 100])("fits %i columns, with nothing lost", async (columns) => {
+    const { out } = await at(columns, "patterns");
+    for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(columns);
+    for (const word of ["enrolled?", "BatchGetItem", "reverse", "5.5 RCU", "0.5 RCU"]) expect(out.replaceAll(/\s+/g, " ")).toContain(word);
+  });
+
+  test("as JSON", async () => {
+    const { code, out } = await at(undefined, "patterns", "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject([
+      { name: "studentsOfCourse", indexes: ["reverse", "table"], consistency: "eventual", cost: { requests: 2, readUnits: 5.5 } },
+      { name: "recentCourses", requests: [{ operation: "Query", times: 1 }] },
+    ]);
+  });
+});
+
+describe("explain", () => {
+  test("shows the request with the example's values filled in", async () => {
+    const { code, out } = await at(undefined, "explain", "recentCourses");
+    expect(code).toBe(0);
+    expect(out).toBe(`recentCourses: The latest courses of a student
+studentId = "S1", since = "2024-01", most = 10  (the example)
+
+1  Query  0.5 RCU
+   table  Education
+   index  ordered
+   key    gsi2pk = "STUDENT#S1" AND gsi2sk BETWEEN "enrolledIn#2024-01" AND "enrolledIn$"
+   order  descending
+   Limit  10
+
+consistency  eventual
+predicted    1 request, 0.5 RCU
+`);
+  });
+
+  test("takes parameters as name=value, in the example's types, and as JSON", async () => {
+    const named = await at(undefined, "explain", "recentCourses", "--param", "most=3", "-p", "studentId=S 7");
+    expect(named.out).toContain("Limit  3");
+    expect(named.out).toContain('studentId = "S 7"');
+    const json = await at(undefined, "explain", "recentCourses", "--param", '{"studentId":"S9","most":4}', "--json");
+    expect(JSON.parse(json.out)).toMatchObject({
+      name: "recentCourses",
+      parameters: { studentId: "S9", since: "2024-01", most: 4 },
+      requests: [{ operation: "Query", input: { Limit: 4 } }],
+    });
+  });
+
+  test.each([
+    [["--param", "mots=3"], 'The pattern has no parameter "mots". Did you mean "most"?'],
+    [["--param", "most=many"], 'The parameter "most" must be a number, as in the example (10); it is "many".'],
+    [["--param", "most"], '--param "most" is not of the form name=value.'],
+    [["--param", "{most:1}"], "--param is no JSON"],
+  ])("refuses %j", async (argv, message) => {
+    expect(await at(undefined, "explain", "recentCourses", ...argv)).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining(message),
+    });
+  });
+
+  test("fits 80 columns", async () => {
+    const { out } = await at(80, "explain", "studentsOfCourse");
+    for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+    expect(out).toContain("BatchGetItem, after:");
+  });
+});
+
+describe("check", () => {
+  const shop = (layout: string): string => `import { defineGraph, node } from "edgetable";\nimport { z } from "zod";
+export const shop = defineGraph({ table: "Shop", nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: z.string(), name: z.string() }) }) }, layout: { partitionKey: "PK", sortKey: "SK", ${layout} } });`;
+
+  test("gives each finding with law and mend, and ends with 0 when there is no error", async () => {
+    const { code, out } = await at(80, "check");
+    expect(code).toBe(0);
+    expect(out).toContain("note  enrolledIn  unboundedCollection · law 8");
+    expect(out).toMatch(/edgetable\.ts: 0 errors, 0 warnings, \d+ notes\n$/);
+    for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+  });
+
+  test("warnings end with 1 under --strict only", async () => {
+    folder.write(
+      "shop.ts",
+      shop('indexes: { gsi: { partitionKey: "G1", sortKey: "G2" } }, nodes: { user: { keys: { G1: "USERS", G2: "{name}" } } }'),
+    );
+    const argv = ["check", "--model", "shop.ts"];
+    expect(await at(undefined, ...argv)).toMatchObject({ code: 0, out: expect.stringContaining("warning  user  hotIndexPartition") });
+    const strict = await at(undefined, ...argv, "--strict", "--json");
+    expect(strict.code).toBe(1);
+    expect(JSON.parse(strict.out)).toContainEqual(
+      expect.objectContaining({ severity: "warning", definition: "user", table: "Shop", mend: expect.any(String) }),
+    );
+  });
+});

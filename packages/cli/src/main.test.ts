@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createFolder, educationModel, run, type Folder } from "./test-support/lab.ts";
+
+let folder: Folder;
+beforeAll(() => {
+  folder = createFolder({ "edgetable.ts": educationModel });
+});
+afterAll(() => folder.remove());
+
+const edgetable = (...argv: readonly string[]) => run(argv, { cwd: folder.path });
+const commands = ["dev", "patterns", "explain", "check", "table", "load", "get", "query", "dump", "completion"];
+
+describe("help", () => {
+  test("names every command and every exit code, and fits the terminal", async () => {
+    for (const columns of [80, 100]) {
+      const { code, out } = await run(["--help"], { cwd: folder.path, columns });
+      expect(code).toBe(0);
+      for (const name of commands) expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
+      for (const exit of ["0 ", "1 ", "2 ", "3 ", "4 ", "70 ", "130 "]) expect(out).toContain(`\n  ${exit}`);
+      for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  test.each([...commands, "table create", "table diff", "table delete"])("of %s gives examples and the common options", async (name) => {
+    const { code, out } = await edgetable(...name.split(" "), "--help");
+    expect(code).toBe(0);
+    expect(out).toContain(`Examples:\n  $ `);
+    for (const option of ["--model", "--endpoint", "--region", "--profile", "--json"]) expect(out).toContain(option);
+    expect(out).not.toContain("__complete");
+  });
+
+  test("without a command goes to standard error with exit code 2", async () => {
+    const { code, out, err } = await edgetable();
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("Usage: edgetable");
+  });
+
+  test("--version prints the version alone", async () => {
+    expect(await edgetable("--version")).toMatchObject({ code: 0, out: "0.1.0\n" });
+  });
+});
+
+describe("wrong usage", () => {
+  test.each([
+    [["patern"], 'Unknown command "patern". Did you mean patterns?'],
+    [["patterns", "--jsom"], 'Unknown option "--jsom". Did you mean --json?'],
+    [["explain"], 'Missing required argument "pattern".'],
+    [["patterns", "x"], "Too many arguments"],
+    [["explain", "studentOfCourse"], 'There is no pattern "studentOfCourse". Did you mean "studentsOfCourse"?'],
+    [["get", "studnet", "S1"], 'There is no node type "studnet". Did you mean "student"?'],
+    [["query", "student", "S1", "--limit", "0"], "from 1 to 10,000"],
+    [["load", "x.csv", "--collisions", "maybe"], "Allowed choices are report, refuse, ignore."],
+    [["completion", "fishy"], 'There is no completion for "fishy". Did you mean "fish"?'],
+  ])("%j: %s", async (argv, message) => {
+    const { code, out, err } = await edgetable(...argv, "--endpoint", "http://127.0.0.1:1");
+    expect(err).toContain(message);
+    expect(err).toContain("cli.usage · docs/errors.md#cliusage");
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+  });
+
+  test("with --json is JSON on standard error, and standard output stays empty", async () => {
+    const { code, out, err } = await edgetable("explain", "nothing", "--json");
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(JSON.parse(err)).toMatchObject({ error: { code: "cli.usage", docs: "docs/errors.md#cliusage" } });
+  });
+
+  test("shows a stack only when EDGETABLE_DEBUG asks for it", async () => {
+    expect((await edgetable("explain", "nothing")).err).not.toContain("    at ");
+    expect((await run(["explain", "nothing"], { cwd: folder.path, env: { EDGETABLE_DEBUG: "1" } })).err).toContain("    at ");
+  });
+});
+
+describe("colour", () => {
+  const escape = "\u001b[";
+  test.each([
+    ["none where the output is no terminal", { NO_COLOR: "" }, undefined, false],
+    ["on a terminal", { NO_COLOR: "" }, 80, true],
+    ["none on a terminal under NO_COLOR", { NO_COLOR: "1" }, 80, false],
+    ["none on a dumb terminal", { NO_COLOR: "", TERM: "dumb" }, 80, false],
+    ["everywhere under FORCE_COLOR", { NO_COLOR: "", FORCE_COLOR: "1" }, undefined, true],
+    ["nowhere under FORCE_COLOR=0", { NO_COLOR: "", FORCE_COLOR: "0" }, 80, false],
+  ])("%s", async (...[, env, columns, expected]) => {
+    const { out } = await run(["patterns"], { cwd: folder.path, env, ...(columns === undefined ? {} : { columns }) });
+    expect(out.includes(escape)).toBe(expected);
+  });
+});

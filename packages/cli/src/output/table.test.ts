@@ -1,0 +1,52 @@
+import picocolors from "picocolors";
+import { expect, test } from "vitest";
+import { renderTable } from "./table.ts";
+import { widthOf, wrap } from "./width.ts";
+
+const style = picocolors.createColors(false);
+const columns = [{ title: "name" }, { title: "text" }, { title: "n", align: "right" as const, flexible: false }];
+const rows = [
+  ["first", "a sentence of several words that is rather long", "1"],
+  ["second", "short", "100"],
+];
+
+test("a table that fits is one line a row", () => {
+  expect(
+    renderTable(
+      {
+        columns,
+        rows: [
+          ["a", "b", "1"],
+          ["cc", "d", "22"],
+        ],
+      },
+      80,
+      style,
+    ),
+  ).toBe("name  text   n\na     b      1\ncc    d     22\n");
+});
+
+test("a table that is too wide breaks its cells, with a line between rows", () => {
+  expect(renderTable({ columns, rows }, 40, style)).toBe(
+    "name    text                           n\nfirst   a sentence of several words    1\n        that is rather long\n\nsecond  short                        100\n",
+  );
+});
+
+test("a table that no terminal can hold becomes records", () => {
+  const many = Array.from({ length: 12 }, (_, at) => ({ title: `column${at}` }));
+  const text = renderTable({ columns: many, rows: [many.map((_, at) => `value ${at}`)] }, 40, style);
+  expect(text.split("\n").slice(0, 2)).toEqual(["column0   value 0", "column1   value 1"]);
+});
+
+test("nothing is wider than the terminal, whatever is in it", () => {
+  for (const width of [30, 40, 61, 80]) {
+    const text = renderTable({ columns, rows: [...rows, ["x".repeat(50), "漢字".repeat(30), "7"]] }, width, style);
+    for (const line of text.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(width);
+  }
+});
+
+test("text breaks between words where it can, and within them where it must", () => {
+  expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
+  expect(wrap("abcdefghij k", 4)).toEqual(["abcd", "efgh", "ij k"]);
+  expect(wrap("", 10)).toEqual([""]);
+});

@@ -1,0 +1,38 @@
+import { spawn, spawnSync } from "node:child_process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bin, createFolder, educationModel, type Folder } from "./test-support/lab.ts";
+
+// The built program in a process of its own: what the tests beside it cannot see.
+let folder: Folder;
+beforeAll(() => {
+  folder = createFolder({ "edgetable.ts": educationModel });
+});
+afterAll(() => folder.remove());
+
+const start = (...argv: readonly string[]) => spawnSync(process.execPath, [bin, ...argv], { cwd: folder.path, encoding: "utf8" });
+
+test("prints its answer and ends with its exit code", () => {
+  expect(start("--version")).toMatchObject({ status: 0, stdout: "0.1.0\n", stderr: "" });
+  expect(start("explain", "recentCourses")).toMatchObject({ status: 0, stdout: expect.stringContaining("gsi2pk = ") });
+  expect(start("explain", "nothing")).toMatchObject({ status: 2, stdout: "" });
+  expect(start("get", "student", "S1", "--endpoint", "http://127.0.0.1:1")).toMatchObject({ status: 4, stdout: "" });
+});
+
+test("a reader that goes away early is no error", () => {
+  const { status, stderr } = spawnSync("bash", ["-o", "pipefail", "-c", `"${process.execPath}" "${bin}" --help | head -1`], {
+    cwd: folder.path,
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)("dev ends with 0 on %s and leaves no engine behind", async (signal) => {
+  const child = spawn(process.execPath, [bin, "dev", "--memory", "--json"], { cwd: folder.path, stdio: ["ignore", "pipe", "pipe"] });
+  const ready = JSON.parse(
+    await new Promise<string>((resolve) => child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString()))),
+  ) as { readonly pid: number };
+  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  child.kill(signal);
+  expect(await ended).toBe(0);
+  expect(() => process.kill(ready.pid, 0)).toThrow("ESRCH");
+});

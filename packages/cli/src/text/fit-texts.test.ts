@@ -1,0 +1,61 @@
+import { type } from "arktype";
+import * as v from "valibot";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createFitter } from "./fit-texts.ts";
+
+const texts = { name: "12", age: "12", big: "12", active: "TRUE", at: "2024-01-01", tags: '["a"]', none: "null", odd: "x" };
+const fitted = { name: "12", age: 12, big: 12n, active: true, at: new Date("2024-01-01"), tags: ["a"], none: null, odd: "x" };
+
+test.each([
+  [
+    "zod",
+    z.object({
+      name: z.string(),
+      age: z.number(),
+      big: z.bigint(),
+      active: z.boolean(),
+      at: z.date(),
+      tags: z.array(z.string()),
+      none: z.null(),
+      odd: z.number(),
+    }),
+  ],
+  [
+    "valibot",
+    v.object({
+      name: v.string(),
+      age: v.number(),
+      big: v.bigint(),
+      active: v.boolean(),
+      at: v.date(),
+      tags: v.array(v.string()),
+      none: v.null(),
+      odd: v.number(),
+    }),
+  ],
+  [
+    "arktype",
+    type({ name: "string", age: "number", big: "bigint", active: "boolean", at: "Date", tags: "string[]", none: "null", odd: "number" }),
+  ],
+])("texts take the types that a %s schema wants, the second row as the first", async (_, schema) => {
+  const fit = createFitter(schema);
+  expect(await fit(texts, "all")).toEqual(fitted);
+  expect(await fit(texts, "all")).toEqual(fitted);
+});
+
+test("what a column held in the first row does not bind the next", async () => {
+  const fit = createFitter(z.object({ value: z.union([z.number(), z.boolean()]) }));
+  expect(await fit({ value: "1" }, "all")).toEqual({ value: 1 });
+  expect(await fit({ value: "true" }, "all")).toEqual({ value: true });
+  expect(await fit({ value: "x" }, "all")).toEqual({ value: "x" });
+});
+
+test("in JSON only dates are texts", async () => {
+  const fit = createFitter(z.object({ age: z.number(), at: z.date() }));
+  expect(await fit({ age: "12", at: "2024-01-01" }, "dates")).toEqual({ age: "12", at: new Date("2024-01-01") });
+});
+
+test("missing attributes and given values are left alone", async () => {
+  expect(await createFitter(z.object({ a: z.number(), b: z.number() }))({ a: "1", c: "2" }, new Set(["c"]))).toEqual({ a: "1", c: "2" });
+});
