@@ -5,7 +5,7 @@ import type { EdgeEntry } from "../schema/catalog.ts";
 import type { Driver } from "./driver.ts";
 import { checkEnd } from "./edge-end.ts";
 import { findNode } from "./find-node.ts";
-import { readCall } from "./node-reads.ts";
+import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, type Report, type RunOptions } from "../executor/call.ts";
-import { runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
+import type { ReadRequest } from "../executor/run-read.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { Direction } from "../query/neighbours.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
@@ -10,10 +9,10 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { toCollection } from "./collection.ts";
 import type { Driver } from "./driver.ts";
 import { edgeLookup } from "./edge-reads.ts";
-import { explainRead, type ReadExplanation } from "./explanation.ts";
 import { findNode, nodeLookup } from "./find-node.ts";
 import { NeighbourQuery } from "./neighbours.ts";
 import { PartQuery } from "./part-query.ts";
+import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -22,17 +21,6 @@ interface GetOptions {
   readonly consistent?: boolean;
   readonly given?: Row;
 }
-
-/** A call over a read request and what to make of the rows. */
-export const readCall = <T>(driver: Driver, request: ReadRequest, give: (found: readonly Found[]) => T): Read<T> => {
-  const make = async (options: RunOptions): Promise<Report<T>> => {
-    const context = driver.context(options);
-    const { found } = await runRead(driver.session, request, context);
-    return { value: give(found), cost: context.meter.cost, requests: context.meter.requests, missing: [] };
-  };
-  const explain = (): ReadExplanation => explainRead(driver.catalog, request);
-  return createCall(explain, make);
-};
 
 const plain = (driver: Driver, signature: string, logical: () => LogicalPlan): Pick<ReadRequest, "plan" | "findNode"> => ({
   plan: driver.plan(signature, logical),

@@ -9,7 +9,7 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, type ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
-import { readCall } from "./node-reads.ts";
+import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,0 +1,16 @@
+import { createCall, type Report, type RunOptions } from "../executor/call.ts";
+import { runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
+import type { Driver } from "./driver.ts";
+import { explainRead, type ReadExplanation } from "./explanation.ts";
+import type { Read } from "./read-types.ts";
+
+/** A call over a read request and what to make of the rows. */
+export const readCall = <T>(driver: Driver, request: ReadRequest, give: (found: readonly Found[]) => T): Read<T> => {
+  const make = async (options: RunOptions): Promise<Report<T>> => {
+    const context = driver.context(options);
+    const { found } = await runRead(driver.session, request, context);
+    return { value: give(found), cost: context.meter.cost, requests: context.meter.requests, missing: [] };
+  };
+  const explain = (): ReadExplanation => explainRead(driver.catalog, request);
+  return createCall(explain, make);
+};
