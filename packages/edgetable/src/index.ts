@@ -1,7 +1,9 @@
 export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts";
 export type { ConnectOptions } from "./client/connect.ts";
+export type { Jobs, ResumeOptions } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchExplanation, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { Db } from "./client/db.ts";
+export type { DeleteCall, DeleteOptions, JobHandle, JobOptions } from "./client/write-types.ts";
 export type { ExplainedWriteRequest, LinkOptions, RelinkOptions, Transact, TransactOutcome, WriteCall, WriteExplanation, WriteOptions } from "./client/write-types.ts";
 export type { Load, LoadOptions, LoadRow } from "./client/load.ts";
 export type { Collection, Entry, Neighbours, Page, Read } from "./client/read-types.ts";
@@ -12,6 +14,8 @@ export type { TableDifference } from "./requests/table.ts";
 export { EdgetableError, isEdgetableError } from "./errors/edgetable-error.ts";
 export type { ErrorCode } from "./errors/codes.ts";
 export type { Call, Report, RunOptions } from "./executor/call.ts";
+export type { DeletionProgress } from "./executor/jobs/deletion.ts";
+export type { Job } from "./executor/jobs/job-store.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
 export type { Cost, SentRequest } from "./executor/meter.ts";

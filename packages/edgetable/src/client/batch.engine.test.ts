@@ -103,9 +103,9 @@ test("what DynamoDB leaves unprocessed is sent again until it goes through", asy
 test("what stays unprocessed until the deadline comes back by call and key, and orThrow throws it", async () => {
   lab.hooks.answer = (sent, output) => (sent.operation === "BatchWriteItem" ? { UnprocessedItems: { Batch: requestsOf(sent).slice(-1) } } : output);
   const calls = ["X1", "X2"].map((id) => lab.node("course").put({ id }));
-  const outcome = await batch(calls).run({ deadline: 60 });
+  const outcome = await batch(calls).run({ deadline: 500 });
   expect(outcome).toMatchObject({ ok: false, items: 1, unwritten: [{ call: 1, key: { pk: { S: "COURSE#X2" }, sk: { S: "#" } }, error: { code: "execute.unprocessed", retryable: true } }] });
-  expect((await errorOf(() => batch(calls).orThrow({ deadline: 60 }))).code).toBe("execute.unprocessed");
+  expect((await errorOf(() => batch(calls).orThrow({ deadline: 500 }))).code).toBe("execute.unprocessed");
 });
 
 test("an item that the service refuses is named, and the others are written", async () => {

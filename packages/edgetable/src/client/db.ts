@@ -3,6 +3,7 @@ import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
 import { edgeReads } from "./edge-reads.ts";
 import { edgeWrites } from "./edge-writes.ts";
+import { jobsOf, type Jobs } from "./jobs.ts";
 import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
@@ -19,6 +20,8 @@ export interface DbMembers {
   readonly transact: Transact;
   /** Puts and deletes many things, each alone and unchecked, 25 a request. */
   readonly batch: Batch;
+  /** Jobs whose state is in the table: what a process left behind is found and resumed here. */
+  readonly jobs: Jobs;
   /** Gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
@@ -49,7 +52,7 @@ const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (valu
 /** Opens a connection on a catalog. */
 export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
   const driver = openDriver(catalog, options);
-  const members: DbMembers = { catalog, table: tableAdmin(driver), transact: transactOf(driver), batch: batchOf(driver), close: () => driver.session.close() };
+  const members: DbMembers = { catalog, table: tableAdmin(driver), transact: transactOf(driver), batch: batchOf(driver), jobs: jobsOf(driver), close: () => driver.session.close() };
   return {
     ...mapEntries(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry))),
     ...mapEntries(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),

@@ -2,9 +2,10 @@ import type { Row } from "../ir/logical-write.ts";
 import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
 import { checkKey, checkNodeId } from "../schema/edge-end.ts";
 import { defined } from "../util/invariant.ts";
+import { deleteCall } from "./delete-call.ts";
 import { checkNames, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
-import type { NodeWrites, PartWrites, WriteOptions } from "./write-types.ts";
+import type { DeleteOptions, NodeWrites, PartWrites, WriteOptions } from "./write-types.ts";
 
 interface AnyTypes {
   readonly row: Row;
@@ -28,7 +29,7 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
     put: (input, options?: Options) => writeCall(driver, { kind: "put", of: "node", name, row: rowOf(input), guards: readGuards(subject, options) }),
     update: (id, changes, options?: Options) =>
       writeCall(driver, { kind: "update", of: "node", name, id: idOf(id), changes: readSomeChanges(subject, changes as Row), guards: readGuards(subject, options) }),
-    delete: (id, options?: Options) => writeCall(driver, { kind: "delete", of: "node", name, id: idOf(id), guards: readGuards(subject, options) }),
+    delete: (id, options?: DeleteOptions<Row>) => deleteCall(driver, { kind: "delete", of: "node", name, id: idOf(id), guards: readGuards(subject, options) }, options),
   };
 };
 

@@ -1,10 +1,11 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, type Report, type RunOptions } from "../executor/call.ts";
+import { type Call, createCall, type Report, type RunOptions } from "../executor/call.ts";
 import { runWrites, type FailedWrite, type WriteResult } from "../executor/run-write.ts";
 import type { CallContext } from "../executor/session.ts";
 import { validateWrite } from "../executor/validate-write.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { NotWritten, WriteOutcome, Written } from "../ir/write-outcome.ts";
+import { cascades } from "../planner/writes/cascade-ends.ts";
 import type { Driver } from "./driver.ts";
 import { explainWrites } from "./explain-write.ts";
 import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";
@@ -15,17 +16,18 @@ export type WriteDriver = Pick<Driver, "session" | "catalog" | "validates" | "co
 // A transaction takes its calls apart again.
 const logicalWrites = new WeakMap<object, LogicalWrite>();
 
-const notWritten = (failed: FailedWrite | undefined, cost: NotWritten<unknown>["cost"]): NotWritten<unknown> => {
+/** The outcome of a write that did not happen. */
+export const outcomeOfFailure = (failed: FailedWrite | undefined, cost: NotWritten<unknown>["cost"]): NotWritten<unknown> => {
   if (!failed) return { ok: false, reason: "rolledBack", cost };
   const { failure, current } = failed;
-  if (failure.reason === "staleRead") throw new EdgetableError("invariant", "a stale read is no outcome: a defect of edgetable");
+  if (failure.reason === "staleRead" || failure.reason === "beingDeleted") throw new EdgetableError("invariant", `${failure.reason} is no outcome: a defect of edgetable`);
   return { ok: false, ...failure, ...(current ? { current } : {}), cost };
 };
 
 const outcomeOf = (result: WriteResult, at: number, context: CallContext): WriteOutcome<unknown> => {
   const { cost } = context.meter;
   if (result.ok) return { ok: true, row: result.rows[at], cost, atomic: result.atomic };
-  return notWritten(result.failed.find(({ write }) => write === at), cost);
+  return outcomeOfFailure(result.failed.find(({ write }) => write === at), cost);
 };
 
 const run = async (driver: WriteDriver, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
@@ -52,14 +54,8 @@ const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
   throw new EdgetableError("execute.notWritten", `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${outcome.reason}.`, { details: { ...outcome } });
 };
 
-/** A call that makes one write. */
-export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteCall<Row> => {
-  const make = async (options: RunOptions): Promise<Report<WriteOutcome<Row>>> => {
-    const context = driver.context(options);
-    const result = await run(driver, [write], context);
-    return report(outcomeOf(result, 0, context) as WriteOutcome<Row>, context);
-  };
-  const call = createCall<WriteOutcome<Row>, WriteExplanation>(() => explain(driver, [write]), make);
+/** A call with what a write's call has more than others. */
+export const asWriteCall = <Row>(call: Call<WriteOutcome<Row>, WriteExplanation>, write: LogicalWrite): WriteCall<Row> => {
   const orThrow = async (options?: RunOptions): Promise<Written<Row>> => {
     const outcome = options ? await call.run(options) : await call;
     return outcome.ok ? outcome : refuse(outcome, write);
@@ -69,6 +65,16 @@ export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteC
   return made;
 };
 
+/** A call that makes one write. */
+export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteCall<Row> => {
+  const make = async (options: RunOptions): Promise<Report<WriteOutcome<Row>>> => {
+    const context = driver.context(options);
+    const result = await run(driver, [write], context);
+    return report(outcomeOf(result, 0, context) as WriteOutcome<Row>, context);
+  };
+  return asWriteCall(createCall<WriteOutcome<Row>, WriteExplanation>(() => explain(driver, [write]), make), write);
+};
+
 /** The write that a call has not made yet. */
 export const writeOf = (call: object): LogicalWrite => {
   const write = logicalWrites.get(call);
@@ -76,11 +82,19 @@ export const writeOf = (call: object): LogicalWrite => {
   throw new EdgetableError("plan.invalidOption", "Give write calls that were not awaited, such as db.student.put({ ... }).");
 };
 
+// How much goes along is not known before it is read, and may be more than a transaction holds.
+const refuseCascades = ({ catalog }: WriteDriver, writes: readonly LogicalWrite[]): void => {
+  const write = writes.find((one) => one.kind === "delete" && one.of === "node" && cascades(catalog, one.name));
+  if (!write || !("name" in write)) return;
+  throw new EdgetableError("plan.unsupported", `Deleting "${write.name}" takes its parts or edges along, which a transaction of several calls cannot. Delete it by a call of its own.`, { details: { node: write.name } });
+};
+
 /** Makes several writes together. */
 export const transactOf =
   (driver: WriteDriver): Transact =>
   (calls) => {
     const writes = calls.map(writeOf);
+    refuseCascades(driver, writes);
     if (writes.length === 0) throw new EdgetableError("plan.invalidOption", "A transaction needs at least one write.");
     const make = async (options: RunOptions): Promise<Report<never>> => {
       const context = driver.context(options);

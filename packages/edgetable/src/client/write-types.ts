@@ -1,8 +1,10 @@
 import type { Call, RunOptions } from "../executor/call.ts";
+import type { DeletionProgress } from "../executor/jobs/deletion.ts";
 import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome, Written } from "../ir/write-outcome.ts";
 import type { Atomic, WritePlan } from "../ir/write-plan.ts";
+import type { CascadePlan } from "../planner/writes/plan-cascade.ts";
 
 /** One request that an explained write sends. */
 export interface ExplainedWriteRequest {
@@ -16,7 +18,7 @@ export interface ExplainedWriteRequest {
 export interface WriteExplanation {
   readonly kind: "write";
   readonly writes: readonly LogicalWrite[];
-  readonly plan: WritePlan;
+  readonly plan: WritePlan | CascadePlan;
   /** Everything that is sent; for a plan that first has to read: the reads. */
   readonly requests: readonly ExplainedWriteRequest[];
   /** Undefined while it depends on what is read. */
@@ -42,6 +44,36 @@ export interface WriteOptions<Filter> {
   readonly if?: Filter;
   /** The version that was read; when the item is at another, the outcome is `versionConflict`. Needs `version: true`. */
   readonly ifVersion?: number;
+}
+
+/** How a job is done. */
+export interface JobOptions {
+  /**
+   * Milliseconds after which an index is taken to show everything that was written before, 0 to
+   * 600,000: how long a deletion waits for edges that only an index can find. @default 1,000
+   */
+  readonly indexLag?: number;
+  /** Milliseconds after which a job whose process died may be resumed, 100 to 600,000. @default 10,000 */
+  readonly lease?: number;
+  /** Is told after each page of what goes along. */
+  readonly onProgress?: (progress: DeletionProgress) => void;
+}
+
+export interface DeleteOptions<Filter> extends WriteOptions<Filter>, JobOptions {}
+
+/** A job under way. */
+export interface JobHandle<Outcome> {
+  /** What `db.jobs.resume` takes, should this process end before the job does. */
+  readonly id: string;
+  progress(): DeletionProgress;
+  /** Resolves with the outcome; rejects when the job stopped, and can be resumed. */
+  readonly done: Promise<Outcome>;
+}
+
+/** A deletion that has not been made yet; awaiting it makes it, however long that takes. */
+export interface DeleteCall<Row> extends WriteCall<Row> {
+  /** Begins the deletion and gives a handle on it. */
+  start(options?: RunOptions): Promise<JobHandle<WriteOutcome<Row>>>;
 }
 
 /** Changes that are more than new values. An attribute may stand in one of them only. */
@@ -88,8 +120,24 @@ export interface NodeWrites<T extends ItemTypes> {
    * @throws {execute.conflict} when other writers came between every time
    */
   update(id: T["id"], changes: T["changes"] | ChangeSet<T["changes"]>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
-  /** Deletes a node that is there; when there is none, the outcome is `notFound`, when edges restrict it, `hasEdges`. */
-  delete(id: T["id"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  /**
+   * Deletes a node that is there; when there is none, the outcome is `notFound`, when edges restrict
+   * it, `hasEdges`. Its parts go with it, and so do the edges whose `onDelete` says `cascade` at its
+   * end; others are left. `explain()` tells what is read to find them.
+   *
+   * A node without such edges and parts: one DeleteItem, or a transaction with its markers and guards.
+   * With them: the node is marked (a transaction of two), so that nothing can be linked to it any more,
+   * then everything goes in one transaction when that is 100 items or fewer (`atomic.kind` is
+   * `transaction`), else bit by bit and the node last (`job`). A node that is being deleted is still
+   * read until then. Where only an index finds the edges it waits `indexLag` first. A deletion whose
+   * process ends goes on by `db.jobs.resumeAll()`, or by deleting again.
+   *
+   * @throws {plan.noIndex} when edges cascade that nothing finds from this node
+   * @throws {job.busy} while another process deletes it
+   * @example
+   * const { ok, atomic } = await db.student.delete({ studentId: "S1" });
+   */
+  delete(id: T["id"], options?: DeleteOptions<Where<T["row"]>>): DeleteCall<T["row"]>;
 }
 
 /** The writing side of `db.<part>`; `Owner` is the id of the node that contains it. */

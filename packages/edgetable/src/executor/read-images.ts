@@ -35,7 +35,8 @@ const fits = (shape: Shape, row: Row, known: Row): boolean =>
 const isWanted = (catalog: Catalog, need: Find, item: Item): boolean =>
   isOfShape(catalog, need.shape, item) && fits(need.shape, decodeItem(catalog, need.shape, item), need.row);
 
-const tableKeyOf = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): Key =>
+/** The table key of an item. */
+export const tableKeyOf = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): Key =>
   Object.fromEntries([partitionKey, sortKey].flatMap((attribute) => (attribute === undefined ? [] : [[attribute, item[attribute]!]])));
 
 const readFind = async (session: Session, need: Find, context: CallContext): Promise<Item | null> => {

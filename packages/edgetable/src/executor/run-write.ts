@@ -102,18 +102,21 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
   }
 };
 
+/** Plans a write from what was read so far. */
+export type WritePlanner = (images: Images) => WritePlan;
+
 // Law 2 in rounds: a read may show that another is needed (a found item, then its markers).
-const planReading = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<Exclude<WritePlan, { kind: "needs" }>> => {
+const planReading = async (session: Session, planner: WritePlanner, context: CallContext): Promise<Exclude<WritePlan, { kind: "needs" }>> => {
   let images: Images = {};
   for (;;) {
-    const plan = planWrites(session.catalog, writes, images);
+    const plan = planner(images);
     if (plan.kind !== "needs") return plan;
     images = { ...images, ...(await readImages(session, plan.reads, context)) };
   }
 };
 
-const runOnce = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
-  const plan = await planReading(session, writes, context);
+const runOnce = async (session: Session, planner: WritePlanner, context: CallContext): Promise<WriteResult> => {
+  const plan = await planReading(session, planner, context);
   if (plan.kind === "settled") return { ok: false, failed: [{ write: plan.write, failure: plan.failure, current: undefined }] };
   return plan.atomic.kind === "item" ? sendSingle(session, plan, context) : sendTransaction(session, plan, context);
 };
@@ -121,15 +124,15 @@ const runOnce = async (session: Session, writes: readonly LogicalWrite[], contex
 const isStale = (result: WriteResult): boolean => !result.ok && result.failed.some(({ failure }) => failure.reason === "staleRead");
 
 /**
- * Makes writes together: reads what the plan needs, writes on condition that it is unchanged, and
+ * Makes what a planner plans: reads what the plan needs, writes on condition that it is unchanged, and
  * plans again from a fresh read when it is not.
  *
  * @throws {execute.conflict} when other writers came between every time
  * @throws {execute.ambiguous} when the answer to an attempt was lost and cannot be told from the item
  */
-export const runWrites = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
+export const runPlanned = async (session: Session, planner: WritePlanner, context: CallContext): Promise<WriteResult> => {
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const result = await runOnce(session, writes, context);
+    const result = await runOnce(session, planner, context);
     if (!isStale(result)) return result;
     const wait = session.effects.random() * Math.min(MAX_DELAY, BASE_DELAY * 2 ** attempt);
     if (session.effects.now() + wait >= context.deadline) break;
@@ -137,3 +140,7 @@ export const runWrites = async (session: Session, writes: readonly LogicalWrite[
   }
   throw new EdgetableError("execute.conflict", "Other writers changed the item between reading and writing, every time. Try again.", { retryable: true, details: { tries: TRIES } });
 };
+
+/** Makes writes together; see {@link runPlanned}. */
+export const runWrites = (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> =>
+  runPlanned(session, (images) => planWrites(session.catalog, writes, images), context);

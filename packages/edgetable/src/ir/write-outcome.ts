@@ -7,14 +7,22 @@ interface WriteCost {
   readonly writeUnits: number;
 }
 
+/** A deletion that took more than a transaction holds, item by item. */
+export interface JobDone {
+  readonly kind: "job";
+  readonly id: string;
+  /** Edges and parts that went with the node. */
+  readonly items: number;
+}
+
 /** A write that happened. */
 export interface Written<Row> {
   readonly ok: true;
   /** The row as it is now (of a deletion: as it was), where DynamoDB or the plan tells it. */
   readonly row: Row | undefined;
   readonly cost: WriteCost;
-  /** What happened together or not at all. */
-  readonly atomic: Atomic;
+  /** What happened together or not at all; of a job nothing but that its node went last. */
+  readonly atomic: Atomic | JobDone;
 }
 
 /**

@@ -10,6 +10,8 @@ export type Failure =
   | { readonly reason: "endMissing"; readonly end: "from" | "to"; readonly id: Row }
   | { readonly reason: "degreeExceeded"; readonly edge: string; readonly end: "from" | "to"; readonly limit: number }
   | { readonly reason: "hasEdges"; readonly edge: string; readonly end: "from" | "to" }
+  /** A job deletes the node already. */
+  | { readonly reason: "beingDeleted"; readonly job: string }
   /** The item changed between reading and writing: planned again from a fresh read. */
   | { readonly reason: "staleRead" };
 
@@ -90,7 +92,7 @@ export type Images = Readonly<Record<string, Item | null>>;
 /** What of a write happens together or not at all. */
 export type Atomic = { readonly kind: "item" } | { readonly kind: "transaction"; readonly items: number };
 
-/** One item of a plan, with the writes (by position in the call) that asked for it. */
+/** One item of a plan, with the writes (by position in the call) whose conditions it carries. */
 export interface PlannedItem {
   readonly item: WriteItem;
   readonly writes: readonly number[];

@@ -1,7 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { keyBytes, readTemplate, renderTemplate, sameValue, templateMatches } from "../keys/template.ts";
+import { keyBytes, readTemplate, renderTemplate, sameValue, type Template, templateMatches } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
+import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { decodeValue, encodeValue } from "./attribute-value.ts";
 
@@ -140,7 +141,21 @@ const readSources = (shape: Shape, item: Item, row: Record<string, unknown>): vo
         details: { attribute, text: value.S, template: template.source, shape: shape.id },
       });
     }
-    for (const path in fields) place(row, path, fields[path]);
+    placeAll(template, fields, row);
+  }
+};
+
+// A template has its paths split already.
+const placeAll = (template: Template, fields: Row, row: Record<string, unknown>): void => {
+  for (const part of template.parts) {
+    if (part.kind === "literal") continue;
+    const value = fields[part.path];
+    if (value === undefined) continue;
+    const end = part.steps[0] ?? "";
+    const name = part.steps[1];
+    if (name === undefined) row[end] = value;
+    else if (part.steps.length > 2) place(row, part.path, value);
+    else ((row[end] ??= {}) as Record<string, unknown>)[name] = value;
   }
 };
 
@@ -166,13 +181,27 @@ const typed = (shape: Shape, row: Record<string, unknown>): Record<string, unkno
   to: { type: shape.to, ...(row["to"] as object) },
 });
 
+type FieldNames = ReadonlyMap<string, string | undefined>;
+const fieldNames = new WeakMap<Shape, { readonly catalog: Catalog; readonly names: FieldNames }>();
+
+/** The fields of attributes that are called otherwise, and undefined for those that are no field. */
+const fieldsOf = (catalog: Catalog, shape: Shape): FieldNames => {
+  const known = fieldNames.get(shape);
+  if (known?.catalog === catalog) return known.names;
+  const names = new Map<string, string | undefined>(Object.entries(shape.fields));
+  for (const attribute of [...Object.keys(shape.keys), catalog.typeAttribute, DELETING]) if (attribute !== undefined) names.set(attribute, undefined);
+  fieldNames.set(shape, { catalog, names });
+  return names;
+};
+
 /** The node's row of an item, where the shape is a reference edge, else the shape's own row. */
 export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
   readSources(shape, item, row);
+  const fields = fieldsOf(catalog, shape);
   for (const attribute in item) {
-    if (attribute in shape.keys || attribute === catalog.typeAttribute) continue;
-    row[shape.fields[attribute] ?? attribute] = decodeValue(item[attribute] as AttributeValue);
+    const field = fields.has(attribute) ? fields.get(attribute) : attribute;
+    if (field !== undefined) row[field] = decodeValue(item[attribute] as AttributeValue);
   }
   if (shape.dates.length > 0) reviveDates(shape, row);
   return row;
@@ -190,13 +219,22 @@ const textOf = (item: Item, attribute: string | undefined): string | undefined =
   return value && "S" in value ? value.S : undefined;
 };
 
+// Asked of every item that is read, and the same for all of a shape.
+const shared = new WeakMap<Template, { readonly with: Template; readonly fields: readonly string[] }>();
+
+const sharedFields = (partition: Template, sort: Template): readonly string[] => {
+  let known = shared.get(sort);
+  if (known?.with !== partition) shared.set(sort, (known = { with: partition, fields: sort.fields.filter((field) => partition.fields.includes(field)) }));
+  return known.fields;
+};
+
 // A node under its own id holds that id in both keys; an edge's item may differ from it in nothing else.
 const keysAgree = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   const { partitionKey, sortKey } = catalog.index;
   const partition = shape.keys[partitionKey];
   const sort = sortKey === undefined ? undefined : shape.keys[sortKey];
   if (!partition || !sort) return true;
-  const shared = sort.fields.filter((field) => partition.fields.includes(field));
+  const shared = sharedFields(partition, sort);
   if (shared.length === 0) return true;
   const first = readTemplate(partition, textOf(item, partitionKey) ?? "") ?? {};
   const second = readTemplate(sort, textOf(item, sortKey) ?? "") ?? {};

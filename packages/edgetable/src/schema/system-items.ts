@@ -1,4 +1,4 @@
-import { parseTemplate, renderTemplate, type Template } from "../keys/template.ts";
+import { parseTemplate, readTemplate, renderTemplate, type Template } from "../keys/template.ts";
 import { defined } from "../util/invariant.ts";
 import type { Catalog, NodeEntry } from "./catalog.ts";
 
@@ -59,6 +59,9 @@ export const DELETING = "~deleting";
 
 /** The state of a resumable job. */
 export const jobState = (id: string): SystemKey => ({ partition: JOBS, sort: render(jobTemplate, { id }) });
+
+/** The id of the job whose state has this sort key. */
+export const jobIdOf = (sort: string): string => String(readTemplate(jobTemplate, sort)?.["id"] ?? sort);
 
 /** The secret that signs cursors. */
 export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN };

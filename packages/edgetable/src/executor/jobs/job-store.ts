@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
-import { JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
+import { jobIdOf, JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key, UpdateItemInput } from "../../transport/operations.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -58,7 +58,7 @@ export const jobKey = (session: Session, id: string): Key => systemKeyItem(sessi
 const readJob = (session: Session, item: Item): Job => {
   const leasedUntil = numberOf(item[UNTIL]);
   return {
-    id: textOf(item[session.catalog.index.sortKey ?? ""]),
+    id: jobIdOf(textOf(item[session.catalog.index.sortKey ?? ""])),
     kind: textOf(item[KIND]) as JobKind,
     running: leasedUntil > session.effects.now(),
     leasedUntil,
@@ -153,7 +153,7 @@ export const takeLease = async (session: Session, request: LeaseRequest, context
   }
 };
 
-const ownsIt = (lease: Lease): { readonly ConditionExpression: string; readonly names: Readonly<Record<string, string>>; readonly values: Item } => ({
+const ownsIt = (lease: Omit<Lease, "job">): { readonly ConditionExpression: string; readonly names: Readonly<Record<string, string>>; readonly values: Item } => ({
   ConditionExpression: "#h = :h",
   names: { "#h": HOLDER },
   values: { ":h": { S: lease.holder } },
@@ -161,7 +161,7 @@ const ownsIt = (lease: Lease): { readonly ConditionExpression: string; readonly 
 
 /** A lease with what is known of its job now. */
 export interface Save {
-  readonly lease: Lease;
+  readonly lease: Omit<Lease, "job">;
   readonly facts: JobFacts;
 }
 
@@ -189,7 +189,7 @@ const saveLease = async (session: Session, { lease, facts }: Save, context: Call
 };
 
 /** Saves a job's facts and holds the lease on. Where somebody else has taken it, it is lost. */
-export const renewLease = async (session: Session, { lease, facts }: Save, context: CallContext): Promise<void> => {
+export const renewLease = async (session: Session, { lease, facts }: { readonly lease: Lease; readonly facts: JobFacts }, context: CallContext): Promise<void> => {
   const until = session.effects.now() + lease.duration;
   lease.until = (await saveLease(session, { lease: { ...lease, until }, facts }, context)) ? until : 0;
 };

@@ -77,6 +77,15 @@ const guardedEnds = (catalog: Catalog, node: string): readonly { readonly entry:
     return (entry.definition.symmetric ? mine.slice(0, 1) : mine).map((end) => ({ entry, end }));
   });
 
+const cascadesAt = ({ definition }: EdgeEntry, end: End): boolean =>
+  definition.symmetric ? ends.some((one) => definition.onDelete?.[one] === "cascade") : definition.onDelete?.[end] === "cascade";
+
+/** The keys of those of a node's degree guards that are of no use once it is deleted: the edges that they count are gone too. */
+export const spentGuardKeys = (catalog: Catalog, node: EndId): readonly Key[] =>
+  guardedEnds(catalog, node.type)
+    .filter(({ entry, end }) => cascadesAt(entry, end) || restrictsAt(entry, end))
+    .map(({ entry, end }) => guardKey(catalog, entry, { end, node }));
+
 /** The keys of a node's degree guards. */
 export const guardKeys = (catalog: Catalog, node: EndId): readonly Key[] =>
   guardedEnds(catalog, node.type).map(({ entry, end }) => guardKey(catalog, entry, { end, node }));

@@ -8,6 +8,7 @@ import { defined } from "../../util/invariant.ts";
 import { changeItem, changedRow, readsImage } from "./change-item.ts";
 import { countSteps, type EdgeBetween } from "./degree-guards.ts";
 import { type EdgeCopy, edgeCopies } from "./edge-copies.ts";
+import { existsStep } from "./exists-step.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { unchanged } from "./move-item.ts";
 import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
@@ -26,7 +27,7 @@ const endChecks = (catalog: Catalog, edge: EdgeBetween): readonly WriteItem[] =>
   return ends.flatMap((end): readonly WriteItem[] => {
     const node = catalog.nodes[edge[end].type];
     const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, edge[end].id) : undefined;
-    return key ? [{ kind: "check", key, terms: [{ kind: "present", failure: { reason: "endMissing", end, id: edge[end].id } }], shape: node?.shape }] : [];
+    return node && key ? [existsStep(catalog, { node, key }, { reason: "endMissing", end, id: edge[end].id })] : [];
   });
 };
 

@@ -1,12 +1,13 @@
 import type { CreateWrite, DeleteWrite, PutWrite, Row, UpdateWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
-import { decodeItem, encodeItem, keyOf, keyOfItem, VERSION } from "../../requests/item-codec.ts";
+import { decodeItem, encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/item-codec.ts";
 import type { Catalog, NodeEntry, PartEntry } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { changedRow, changeItem, readsImage } from "./change-item.ts";
 import { restrictSteps } from "./degree-guards.ts";
+import { existsStep } from "./exists-step.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
 import { markerSteps, uniqueTerms } from "./unique-markers.ts";
@@ -33,7 +34,17 @@ export const planCreate = ({ catalog }: Planning, write: CreateWrite): Steps => 
   const node = nodeOf(catalog, write);
   const row = versioned(shape, write.row, 1);
   const own = putStep(catalog, { shape, row }, [absent]);
-  return { kind: "items", items: node?.definition.unique ? [own, ...markerSteps(catalog, node, { after: row })] : [own], row };
+  return { kind: "items", items: [own, ...(node ? markerSteps(catalog, node, { after: row }) : ownerChecks(catalog, write, row))], row };
+};
+
+/** The check that a part's node is there, where the model asks for it. */
+const ownerChecks = (catalog: Catalog, { of, name }: Subject, row: Row): readonly WriteItem[] => {
+  const part = of === "part" ? catalog.parts[name] : undefined;
+  const node = part?.definition.owner === "checked" ? catalog.nodes[part.definition.of] : undefined;
+  if (!node || node.definition.stored === false) return [];
+  const key = keyIfComplete(catalog, node.shape, row);
+  const id = Object.fromEntries(node.idFields.map((field) => [field, row[field]]));
+  return key ? [existsStep(catalog, { node, key }, { reason: "endMissing", end: "from", id })] : [];
 };
 
 const versionOf = (image: Item | null | undefined): number => {
@@ -53,7 +64,7 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
   const needsVersion = shape.version && write.guards.version === undefined;
   if (unique.length === 0 && !needsVersion) {
     const row = versioned(shape, write.row, (write.guards.version ?? 0) + 1);
-    return { kind: "items", items: [putStep(catalog, { shape, row }, guards)], row };
+    return { kind: "items", items: [putStep(catalog, { shape, row }, guards), ...ownerChecks(catalog, write, row)], row };
   }
   const image = imageOf(planning, { shape, key: keyOf(catalog, shape, write.row) }, unique.length > 0 ? "its unique values may change" : "its version rises by one");
   if (image === undefined) return undefined;
@@ -62,7 +73,7 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
   const versionTerm: Term = { kind: "equals", attribute: VERSION, value: image?.[VERSION], failure: STALE };
   const stale = image ? [...(node ? uniqueTerms(node, unique, image) : []), ...(needsVersion ? [versionTerm] : [])] : [];
   const own = putStep(catalog, { shape, row }, [...guards, ...asRead(image, stale)]);
-  return { kind: "items", items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : [])], row };
+  return { kind: "items", items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : ownerChecks(catalog, write, row))], row };
 };
 
 const changedNames = ({ changes }: UpdateWrite): readonly string[] =>

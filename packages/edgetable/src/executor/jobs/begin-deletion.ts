@@ -1,0 +1,44 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { DeleteWrite } from "../../ir/logical-write.ts";
+import { planCascade } from "../../planner/writes/plan-cascade.ts";
+import type { Session } from "../session.ts";
+import { deleteNode, resumeDeletion } from "./delete-node.ts";
+import { newDeletion, type Deletion, type DeletionResult, type DeletionSettings } from "./deletion.ts";
+import { deletionId, deletionOf } from "./deletion-id.ts";
+import { bookkeeping } from "./heartbeat.ts";
+import { listJobs, type Job } from "./job-store.ts";
+
+/** A deletion that can be run. */
+export interface Begun {
+  readonly id: string;
+  readonly deletion: Deletion;
+  run(): Promise<DeletionResult>;
+}
+
+const prepare = (session: Session, write: DeleteWrite, settings: DeletionSettings): Deletion =>
+  newDeletion(session, write, { plan: planCascade(session.catalog, write), settings });
+
+/** A deletion of a node with all that goes along. */
+export const beginDeletion = (session: Session, write: DeleteWrite, settings: DeletionSettings): Begun => {
+  const deletion = prepare(session, write, settings);
+  return { id: deletionId(session.catalog, write), deletion, run: () => deleteNode(deletion) };
+};
+
+/** A deletion that was begun and not ended. */
+export const reopenDeletion = (session: Session, job: Job, settings: DeletionSettings): Begun => {
+  const deletion = prepare(session, deletionOf(session.catalog, job.facts), settings);
+  return { id: job.id, deletion, run: () => resumeDeletion(deletion, job.id) };
+};
+
+/**
+ * The job of an id.
+ *
+ * @throws {job.notFound} when it ended, or was never begun
+ */
+export const findJob = async (session: Session, id: string): Promise<Job> => {
+  const job = (await listJobs(session, bookkeeping(session, 30_000))).find((one) => one.id === id);
+  if (job) return job;
+  throw new EdgetableError("job.notFound", `There is no job "${id}": it ended, or was never begun.`, { details: { id } });
+};
+
+export { endJob, listJobs, takeLease } from "./job-store.ts";

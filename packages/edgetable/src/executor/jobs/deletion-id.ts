@@ -1,0 +1,42 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { DeleteWrite, Row } from "../../ir/logical-write.ts";
+import { decodeValue } from "../../requests/attribute-value.ts";
+import { encodeField } from "../../requests/item-codec.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import { ownerText } from "../../schema/system-items.ts";
+import type { AttributeValue } from "../../transport/operations.ts";
+import { defined } from "../../util/invariant.ts";
+import { hashText } from "../load/key-table.ts";
+import type { JobFacts } from "./job-store.ts";
+
+// A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas), of which escapes may take three for one.
+const LONGEST = 200;
+
+/** The id of the job that deletes a node: the same for everybody who deletes it. */
+export const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string => {
+  const text = `delete ${name} ${ownerText(defined(catalog.nodes[name], "node"), id)}`;
+  if (text.length <= LONGEST) return text;
+  const hash = hashText(text).map((half) => half.toString(16).padStart(8, "0")).join("");
+  return `${text.slice(0, LONGEST - hash.length - 1)} ${hash}`;
+};
+
+/** What a deletion leaves in the table for whoever resumes it. */
+export const deletionFacts = (catalog: Catalog, { name, id }: DeleteWrite): JobFacts => {
+  const { shape } = defined(catalog.nodes[name], "node");
+  return { node: name, of: JSON.stringify(Object.fromEntries(Object.entries(id).map(([field, value]) => [field, encodeField(shape, field, value)]))), items: 0 };
+};
+
+/**
+ * The deletion that a job's facts speak of.
+ *
+ * @throws {job.mismatch} when the model has no such node
+ */
+export const deletionOf = (catalog: Catalog, facts: JobFacts): DeleteWrite => {
+  const name = String(facts["node"]);
+  const node = catalog.nodes[name];
+  if (!node) throw new EdgetableError("job.mismatch", `The job deletes a "${name}", which this model does not have. Resume it with the model that began it.`, { details: { node: name } });
+  const values = Object.entries(JSON.parse(String(facts["of"])) as Readonly<Record<string, AttributeValue>>);
+  const read = (field: string, value: unknown): unknown => (node.shape.dates.includes(field) && typeof value === "string" ? new Date(value) : value);
+  const id: Row = Object.fromEntries(values.map(([field, value]) => [field, read(field, decodeValue(value))]));
+  return { kind: "delete", of: "node", name, id, guards: {} };
+};

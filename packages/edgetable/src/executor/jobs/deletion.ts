@@ -1,0 +1,87 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { DeleteWrite, Row } from "../../ir/logical-write.ts";
+import type { JobDone } from "../../ir/write-outcome.ts";
+import type { Atomic } from "../../ir/write-plan.ts";
+import type { CascadePlan } from "../../planner/writes/plan-cascade.ts";
+import { type Cost, Meter, type SentRequest } from "../meter.ts";
+import type { FailedWrite } from "../run-write.ts";
+import type { CallContext, Session } from "../session.ts";
+
+/** How a deletion with all that goes along is done. */
+export interface DeletionSettings {
+  /** Milliseconds after which an index is taken to show everything that was written before. */
+  readonly indexLag: number;
+  /** Milliseconds for which a lease holds. */
+  readonly lease: number;
+  readonly signal: AbortSignal | undefined;
+  /** Time after which nothing more is begun; the job can then be resumed. */
+  readonly deadline: number;
+  readonly onProgress: ((progress: DeletionProgress) => void) | undefined;
+}
+
+/** How far a deletion has come. */
+export interface DeletionProgress {
+  /** Edges and parts removed in this run. */
+  readonly items: number;
+  /** Times that everything was looked for. */
+  readonly sweeps: number;
+  readonly requests: number;
+  readonly writeUnits: number;
+}
+
+/** How a deletion ended. */
+export type DeletionResult =
+  | { readonly ok: true; readonly row: Row | undefined; readonly atomic: Atomic | JobDone; readonly cost: Cost }
+  | { readonly ok: false; readonly failed: readonly FailedWrite[]; readonly cost: Cost };
+
+// A small deletion's report names its requests; a job's would fill the memory.
+const MOST_REQUESTS = 1000;
+const REQUEST_DEADLINE = 60_000;
+
+/** One deletion under way. */
+export interface Deletion {
+  readonly session: Session;
+  readonly write: DeleteWrite;
+  readonly plan: CascadePlan;
+  readonly settings: DeletionSettings;
+  readonly requests: SentRequest[];
+  cost: Cost;
+  items: number;
+  sweeps: number;
+}
+
+export const newDeletion = (session: Session, write: DeleteWrite, given: { readonly plan: CascadePlan; readonly settings: DeletionSettings }): Deletion => ({
+  session,
+  write,
+  ...given,
+  requests: [],
+  cost: { requests: 0, readUnits: 0, writeUnits: 0 },
+  items: 0,
+  sweeps: 0,
+});
+
+export const progressOf = ({ items, sweeps, cost }: Deletion): DeletionProgress => ({ items, sweeps, requests: cost.requests, writeUnits: cost.writeUnits });
+
+const checkTime = ({ session, settings, write }: Deletion): void => {
+  if (settings.signal?.aborted) {
+    throw new EdgetableError("execute.aborted", `The deletion of "${write.name}" was aborted. What was done is kept: resume the job, or delete again.`, { cause: settings.signal.reason });
+  }
+  if (session.effects.now() < settings.deadline) return;
+  throw new EdgetableError("execute.timeout", `The deletion of "${write.name}" did not end before its deadline. What was done is kept: resume the job, or delete again.`, { retryable: true });
+};
+
+/** Does one step of a deletion, and adds what it consumed. */
+export const step = async <T>(deletion: Deletion, work: (context: CallContext) => Promise<T>): Promise<T> => {
+  checkTime(deletion);
+  const { session, settings } = deletion;
+  const meter = new Meter();
+  const deadline = Math.min(settings.deadline, session.effects.now() + REQUEST_DEADLINE);
+  try {
+    return await work({ meter, signal: settings.signal, deadline });
+  } finally {
+    const { cost } = meter;
+    const before = deletion.cost;
+    deletion.cost = { requests: before.requests + cost.requests, readUnits: before.readUnits + cost.readUnits, writeUnits: before.writeUnits + cost.writeUnits };
+    deletion.requests.push(...meter.requests.slice(0, MOST_REQUESTS - deletion.requests.length));
+  }
+};
