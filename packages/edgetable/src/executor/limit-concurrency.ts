@@ -1,19 +1,24 @@
-/** Runs at most `limit` tasks at a time, in the order in which they were asked for. */
-export const limitConcurrency = (limit: number): (<T>(task: () => Promise<T>) => Promise<T>) => {
+/** Lets at most so many in at a time, in the order in which they asked. */
+export interface Gate {
+  /** A promise where one has to wait, else nothing: most requests need not. */
+  enter(): Promise<void> | undefined;
+  leave(): void;
+}
+
+/** A gate for at most `limit` at a time. */
+export const limitConcurrency = (limit: number): Gate => {
   let running = 0;
   const waiting: (() => void)[] = [];
-  const leave = (): void => {
-    const next = waiting.shift();
-    if (next) next();
-    else running--;
-  };
-  return async (task) => {
-    if (running >= limit) await new Promise<void>((enter) => waiting.push(enter));
-    else running++;
-    try {
-      return await task();
-    } finally {
-      leave();
-    }
+  return {
+    enter: () => {
+      if (running >= limit) return new Promise<void>((enter) => waiting.push(enter));
+      running++;
+      return undefined;
+    },
+    leave: () => {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    },
   };
 };

@@ -25,13 +25,15 @@ export interface Cost {
 
 const READS: ReadonlySet<Operation> = new Set<Operation>(["GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"]);
 
-const capacityList = (value: ConsumedCapacity | readonly ConsumedCapacity[] | undefined): readonly ConsumedCapacity[] =>
-  value === undefined ? [] : Array.isArray(value) ? (value as readonly ConsumedCapacity[]) : [value as ConsumedCapacity];
+type Consumed = ConsumedCapacity | readonly ConsumedCapacity[] | undefined;
+
+const isList = (consumed: Consumed): consumed is readonly ConsumedCapacity[] => Array.isArray(consumed);
 
 /** Capacity units of an answer, table and indexes together. */
 export const consumedUnits = (output: object): number => {
-  const consumed = "ConsumedCapacity" in output ? (output.ConsumedCapacity as ConsumedCapacity | readonly ConsumedCapacity[] | undefined) : undefined;
-  return capacityList(consumed).reduce((sum, one) => sum + (one.CapacityUnits ?? 0), 0);
+  const consumed = (output as { readonly ConsumedCapacity?: Consumed }).ConsumedCapacity;
+  if (!isList(consumed)) return consumed?.CapacityUnits ?? 0;
+  return consumed.reduce((sum, one) => sum + (one.CapacityUnits ?? 0), 0);
 };
 
 const itemsRead = <O extends Operation>(operation: O, output: OperationOutputs[O]): number => {
@@ -57,10 +59,14 @@ export const describeRequest = <O extends Operation>(
 ): SentRequest => {
   const units = consumedUnits(output);
   const reads = READS.has(request.operation);
+  const { operation, input, attempts, duration } = request;
   return {
-    ...request,
-    index: (request.input as { readonly IndexName?: string }).IndexName,
-    itemsRead: itemsRead(request.operation, output),
+    operation,
+    input,
+    attempts,
+    duration,
+    index: (input as { readonly IndexName?: string }).IndexName,
+    itemsRead: itemsRead(operation, output),
     readUnits: reads ? units : 0,
     writeUnits: reads ? 0 : units,
   };

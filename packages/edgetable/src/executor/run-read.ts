@@ -118,19 +118,30 @@ const readQueries = async (reader: Reader, from: Position): Promise<Rows> => {
   return { found, next: undefined };
 };
 
-const identity = (key: Key): string => JSON.stringify(Object.values(key));
+const textOf = (value: AttributeValue | undefined): string => (value && "S" in value ? value.S : JSON.stringify(value));
+
+// The first text's length keeps two keys apart that are the same when written in a row.
+const identity = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): string => {
+  const partition = textOf(item[partitionKey]);
+  return sortKey === undefined ? partition : `${partition.length}:${partition}${textOf(item[sortKey])}`;
+};
+
+const byIdentity = (catalog: Catalog, items: readonly Item[]): ReadonlyMap<string, Item> => {
+  const found = new Map<string, Item>();
+  for (const item of items) found.set(identity(catalog, item), item);
+  return found;
+};
 
 const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Promise<Rows> => {
   const { session, context } = reader;
   const { catalog } = session;
   const shapes = shapesOf(catalog, step.shapes);
   const asked = rows.flatMap((row) => shapes.filter((shape) => isOfEnds(shape, row)).map((shape) => keyOf(catalog, shape, row)));
-  const keys = new Map(asked.map((key) => [identity(key), key]));
-  const items = await getItems(session, [...keys.values()], step, context);
-  const byKey = new Map(items.map((item) => [identity(startKeyOf(catalog, { index: undefined } as QueryStep, item)), item]));
+  const keys = asked.length === 1 ? asked : [...byIdentity(catalog, asked).values()];
+  const byKey = byIdentity(catalog, await getItems(session, keys, step, context));
   const found: Found[] = [];
   for (const key of asked) {
-    const item = byKey.get(identity(key));
+    const item = byKey.get(identity(catalog, key));
     const shape = item && shapeOf(catalog, shapes, item);
     if (item && shape) found.push({ shape, row: decodeItem(catalog, shape, item), item, source: 0 });
   }
@@ -161,12 +172,11 @@ const hydrateByBatch = async (reader: Reader, step: HydrateStep, found: readonly
     const node = catalog.nodes[farType(one, step.end) ?? ""];
     if (!node || node.definition.stored === false) return undefined;
     const key = keyOf(catalog, node.shape, { ...binding.row, ...(one.row[step.end] as Row) });
-    const id = identity(key);
+    const id = identity(catalog, key);
     keys.set(id, key);
     return { id, node };
   });
-  const items = await batchGet(session, [...keys.values()], step.consistent, context);
-  const byKey = new Map(items.map((item) => [identity(startKeyOf(catalog, { index: undefined } as QueryStep, item)), item]));
+  const byKey = byIdentity(catalog, await batchGet(session, [...keys.values()], step.consistent, context));
   for (const [at, one] of found.entries()) {
     const place = places[at];
     const item = place && byKey.get(place.id);
