@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Session, CallContext } from "../executor/session.ts";
-import { createSession, type RetryPolicy } from "../executor/session.ts";
+import { createSession, type CallContext, type RetryPolicy, type Session } from "../executor/session.ts";
 import type { SentRequest } from "../executor/meter.ts";
 import { systemEffects } from "../executor/system-effects.ts";
 import type { Effects } from "../executor/effects.ts";

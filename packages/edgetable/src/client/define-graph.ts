@@ -1,4 +1,3 @@
-import type { GraphDefinition } from "../schema/definition.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { assertModel } from "../schema/check-model.ts";
 import type { AnyEdge } from "../schema/edge.ts";
@@ -45,7 +44,7 @@ export const defineGraph = <const N extends Nodes, const E extends Edges = None,
   readonly parts?: P & PartsCheck<N, P>;
   readonly layout?: Layout;
 }): Graph<N, E, P> => {
-  const catalog = assertModel(definition as GraphDefinition);
+  const catalog = assertModel(definition);
   return Object.freeze({
     kind: "graph",
     catalog,

@@ -73,7 +73,7 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
   };
   for (const [field, value] of Object.entries(where)) {
     if (!nested.includes(field)) read(field, value);
-    else for (const [name, inner] of Object.entries((value ?? {}) as object)) read(`${field}.${name}`, inner);
+    else for (const [name, inner] of Object.entries(value ?? {})) read(`${field}.${name}`, inner);
   }
   return { conditions, values };
 };

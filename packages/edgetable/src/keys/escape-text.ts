@@ -4,7 +4,6 @@ import { type KeyDialect, type Refusal, refusal } from "./field-format.ts";
 const highestEscaped = 0x24;
 // "$" + "0".."T" for the codes 0x00..0x24: keeps their order, and needs no escaping itself.
 const shift = 0x30;
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const needsCare = /[\u0000-\u0024\ud800-\udfff]/;
 const anySurrogate = /[\ud800-\udfff]/;
 const loneSurrogate = /\p{Surrogate}/u;

@@ -1,9 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Expand, Filter, LogicalPlan, Lookup, Parts } from "../ir/logical-plan.ts";
+import type { Expand, LogicalPlan, Lookup, Parts } from "../ir/logical-plan.ts";
 import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Index, Shape } from "../schema/shape.ts";
+import type { Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
 import { isDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { choosePath } from "./choose-path.ts";
@@ -88,7 +88,7 @@ export const isAddressable = (catalog: Catalog, shape: Shape, given: readonly st
 const findByPartition = (catalog: Catalog, shape: Shape, lookup: Lookup & { readonly given: readonly string[] }): QueryStep => {
   const sort = defined(shape.keys[catalog.index.sortKey ?? ""], "sort key");
   const path: AccessPath = {
-    index: catalog.index as Index,
+    index: catalog.index,
     shapes: [shape],
     partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
     prefix: sortPrefix(sort, new Set(lookup.given)),
@@ -128,7 +128,7 @@ const lowerBase = (catalog: Catalog, plan: LogicalPlan): Base => {
     case "collection":
       return { sources: [lowerCollection(catalog, plan)], near: [plan.direction === "out" ? "from" : "to"], conditions: [] };
     case "filter": {
-      const base = lowerBase(catalog, (plan as Filter).input);
+      const base = lowerBase(catalog, plan.input);
       return { ...base, conditions: [...base.conditions, ...plan.conditions] };
     }
     case "union": {

@@ -14,8 +14,9 @@ export type KeyRange =
 
 // The least text that is greater than every text with the given prefix.
 const after = (prefix: string): string => {
-  const last = prefix.codePointAt(prefix.length - 1) === undefined ? "" : [...prefix].at(-1);
-  if (last === undefined || last === "") return "\u{10FFFF}";
+  const pair = prefix.codePointAt(prefix.length - 2) ?? 0;
+  const last = pair > 0xffff ? prefix.slice(-2) : prefix.slice(-1);
+  if (last === "") return "\u{10FFFF}";
   const next = (last.codePointAt(0) ?? 0) + 1;
   const skipped = next >= 0xd800 && next <= 0xdfff ? 0xe000 : next;
   return prefix.slice(0, prefix.length - last.length) + String.fromCodePoint(Math.min(skipped, 0x10ffff));
@@ -48,6 +49,7 @@ interface Bounds {
   low: string | undefined;
   high: string | undefined;
   prefix: string | undefined;
+  readonly start: string;
 }
 
 const tighten = (bounds: Bounds, low: string | undefined, high: string | undefined): void => {
@@ -55,7 +57,8 @@ const tighten = (bounds: Bounds, low: string | undefined, high: string | undefin
   if (high !== undefined && (bounds.high === undefined || high < bounds.high)) bounds.high = high;
 };
 
-const apply = (range: Range, prefix: string, bounds: Bounds, condition: Condition, value: unknown): void => {
+const apply = (range: Range, bounds: Bounds, condition: Condition, value: unknown): void => {
+  const prefix = bounds.start;
   const encode = (operand: unknown): string => encodeField(range.whole, range.path, operand);
   switch (condition.operator) {
     case "gte":
@@ -79,8 +82,8 @@ const apply = (range: Range, prefix: string, bounds: Bounds, condition: Conditio
 /** The texts between which the sort keys of a range lie; a little wide where keys do not sort as values. */
 export const keyRange = (range: Range, row: Row, values: readonly unknown[]): KeyRange => {
   const prefix = renderTemplate(range.template, row) ?? "";
-  const bounds: Bounds = { low: undefined, high: undefined, prefix: undefined };
-  for (const condition of range.bounds) apply(range, prefix, bounds, condition, values[condition.slot]);
+  const bounds: Bounds = { low: undefined, high: undefined, prefix: undefined, start: prefix };
+  for (const condition of range.bounds) apply(range, bounds, condition, values[condition.slot]);
   if (bounds.prefix !== undefined && range.bounds.length === 1) return { kind: "prefix", text: bounds.prefix };
   const { low, high } = bounds;
   if (prefix !== "") return { kind: "between", low: low ?? prefix, high: high ?? after(prefix) };
