@@ -1,0 +1,74 @@
+// npm run packages: packs each published package as npm would, and asks publint, attw and `npm publish --dry-run` about it.
+// Nothing leaves this machine. Exit code 1 where any of them finds anything.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const published = ["packages/edgetable", "packages/local", "packages/cli"];
+const required = ["package.json", "README.md", "LICENSE"];
+const unwanted = /[.](test|test-d|test-support)[.]|(^|\/)test-support\/|[.]tsbuildinfo$|(^|\/)[.]env/;
+const leftovers = /auto-corrected|errors corrected/;
+
+const run = (command, args, folder = root) => {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  return { ok: status === 0, stdout: stdout ?? "", text: `${stdout ?? ""}${stderr ?? ""}`.trim() };
+};
+const tool = (name, args) => run(process.execPath, [join(root, "node_modules", name), ...args]);
+
+const pack = (folder, destination) => {
+  const { ok, stdout, text } = run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", destination], join(root, folder));
+  if (!ok) throw new Error(`npm pack of ${folder} failed:\n${text}`);
+  const packed = JSON.parse(stdout);
+  // npm 11 gives a list; later versions an object by package name.
+  const [found] = Array.isArray(packed) ? packed : Object.values(packed);
+  return { tarball: join(destination, found.filename), files: found.files.map(({ path }) => path), size: found.size };
+};
+
+const checkFiles = (files) => {
+  const missing = required.filter((name) => !files.includes(name)).map((name) => `${name} is not in the package`);
+  const extra = files.filter((path) => unwanted.test(path)).map((path) => `${path} does not belong in the package`);
+  return [...missing, ...extra];
+};
+
+/** Every file that the manifest's exports, types and programs name. */
+const targetsOf = (value) => (typeof value === "string" ? [value.replace(/^[.]\//, "")] : Object.values(value ?? {}).flatMap(targetsOf));
+
+const checkTargets = ({ exports, bin }, files) =>
+  [...targetsOf(exports), ...targetsOf(bin)].filter((path) => !files.includes(path)).map((path) => `package.json names ${path}, which is not in the package`);
+
+/** What a stranger's machine could not install or resolve. */
+const checkManifest = ({ dependencies = {} }) =>
+  Object.entries(dependencies)
+    .filter(([, version]) => /^(file|link|workspace|git|https?):/.test(version) || version === "*")
+    .map(([name, version]) => `dependency ${name} has the version ${version}`);
+
+const checkTools = (folder, { tarball }, { exports }) => {
+  const publint = tool("publint/src/cli.js", ["run", tarball, "--strict"]);
+  const hasModules = Object.keys(exports ?? {}).some((entry) => entry !== "./package.json");
+  const attw = hasModules ? tool("@arethetypeswrong/cli/dist/index.js", [tarball, "--profile", "esm-only", "--no-emoji"]) : { ok: true };
+  const publish = run("npm", ["publish", "--dry-run", "--ignore-scripts"], join(root, folder));
+  return [
+    ...(publint.ok ? [] : [`publint --strict:\n${publint.text}`]),
+    ...(attw.ok ? [] : [`attw --profile esm-only:\n${attw.text}`]),
+    ...(publish.ok && !leftovers.test(publish.text) ? [] : [`npm publish --dry-run:\n${publish.text}`]),
+  ];
+};
+
+const checkPackage = (folder, destination) => {
+  const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  const packed = pack(folder, destination);
+  const findings = [...checkFiles(packed.files), ...checkTargets(manifest, packed.files), ...checkManifest(manifest), ...checkTools(folder, packed, manifest)];
+  console.log(`${findings.length === 0 ? "ok  " : "FAIL"} ${manifest.name} ${manifest.version}: ${packed.files.length} files, ${Math.ceil(packed.size / 1024)} KB packed`);
+  for (const finding of findings) console.log(`     ${finding.replaceAll("\n", "\n     ")}`);
+  return findings.length;
+};
+
+const destination = mkdtempSync(join(tmpdir(), "edgetable-packages-"));
+try {
+  const findings = published.reduce((sum, folder) => sum + checkPackage(folder, destination), 0);
+  process.exitCode = findings === 0 ? 0 : 1;
+} finally {
+  rmSync(destination, { recursive: true, force: true });
+}
