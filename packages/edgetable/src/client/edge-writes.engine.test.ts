@@ -181,3 +181,10 @@ test("a transaction takes its calls apart: an end created in it needs no check, 
   const many = Array.from({ length: 101 }, (_, at) => students.create(S(`M${at}`)));
   expect(await codeOf(() => lab.transact(many))).toBe("request.transactionTooLarge");
 });
+
+test("a condition that fails in a transaction is told to the call that set it alone", async () => {
+  const created = await lab.transact([lab.edge("friendOf").link(S("S1"), S("S3"), { since: "x" }), lab.node("student").create(S("S1"))]);
+  expect(created).toMatchObject({ ok: false, outcomes: [{ reason: "rolledBack" }, { reason: "exists" }] });
+  const changed = await lab.transact([lab.edge("friendOf").link(S("S1"), S("nobody"), { since: "x" }), lab.node("student").update(S("nobody"), { name: "x" })]);
+  expect(changed).toMatchObject({ ok: false, outcomes: [{ reason: "rolledBack" }, { reason: "notFound" }] });
+});

@@ -43,6 +43,15 @@ const mergeTwo = (a: WriteItem, b: WriteItem): WriteItem | undefined => {
   return a.kind === "update" && b.kind === "update" ? sumGuards(a, b) : undefined;
 };
 
+const carries = (merged: WriteItem, item: WriteItem): boolean =>
+  item.terms.some((term) => merged.terms.some((kept) => JSON.stringify(kept.failure) === JSON.stringify(term.failure)));
+
+// A condition that fails is told to the calls that set it, not to those that only need the same item.
+const joined = (before: PlannedItem, item: WriteItem, write: number): PlannedItem => {
+  const merged = mergeTwo(before.item, item) ?? refuse(item, [...before.writes, write]);
+  return { item: merged, writes: [...(carries(merged, before.item) ? before.writes : []), ...(carries(merged, item) ? [write] : [])] };
+};
+
 const refuse = (item: WriteItem, writes: readonly number[]): never => {
   const which = [...new Set(writes)].map((at) => at + 1).join(" and ");
   throw new EdgetableError("plan.unsupported", `A transaction writes an item once: calls ${which} both write ${keyId(item.key)}. Join them into one call, or make them one after the other.`, {
@@ -65,8 +74,7 @@ export const mergeItems = (lists: readonly (readonly WriteItem[])[]): readonly P
     for (const item of items) {
       const id = keyId(item.key);
       const before = merged.get(id);
-      const writes = before ? [...before.writes, write] : [write];
-      merged.set(id, { item: before ? (mergeTwo(before.item, item) ?? refuse(item, writes)) : item, writes });
+      merged.set(id, before ? joined(before, item, write) : { item, writes: [write] });
     }
   }
   return [...merged.values()];
