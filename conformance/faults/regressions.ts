@@ -1,0 +1,33 @@
+import type { History } from "./commands.ts";
+
+/** Histories that once failed, shrunk. They run before any random one. */
+export const regressions: readonly History[] = [
+  // A transaction told every call that shares an item of a condition that only one of them had set.
+  {
+    weather: 0,
+    clients: [
+      [{ kind: "claim", handle: 0 }],
+      [
+        {
+          kind: "transact",
+          calls: [
+            { kind: "link", edge: "follows", from: 1, to: 0, role: "x" },
+            { kind: "create", type: "person", id: 0, handle: undefined },
+          ],
+        },
+      ],
+    ],
+  },
+  // Told from a lost answer: a deletion that is repeated and finds nothing counts as done.
+  {
+    weather: 298749,
+    clients: [
+      [
+        { kind: "deposit", account: 0, amount: -1, alias: undefined },
+        { kind: "getNode", strong: false, direction: "out", edge: "follows", from: 0, to: 0 },
+        { kind: "link", edge: "follows", from: 0, to: 0, role: "x" },
+      ],
+      [{ kind: "unlink", edge: "likes", from: 0, to: 0, role: "x" }],
+    ],
+  },
+];
