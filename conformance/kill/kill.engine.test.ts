@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { seededRandom, type Random } from "edgetable/testing";
+import type { Item } from "edgetable";
+import { build } from "esbuild";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { connect, scenarios, workUntilDone } from "./scenarios.ts";
+import type { Death, Orders } from "./worker.ts";
+
+const kills = Number(process.env["EDGETABLE_KILLS"] ?? 100);
+const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
+const kinds = Object.keys(scenarios);
+const MOST_IN_A_ROW = 6;
+
+let engine: TestEngine;
+let folder: string;
+let program: string;
+
+beforeAll(async () => {
+  engine = await openEngine();
+  folder = await mkdtemp(join(tmpdir(), "edgetable-kill-"));
+  program = join(folder, "worker.mjs");
+  await build({
+    entryPoints: [fileURLToPath(new URL("worker.ts", import.meta.url))],
+    outfile: program,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["edgetable-source"],
+    external: ["@aws-sdk/*"],
+    logLevel: "error",
+  });
+});
+afterAll(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Ending {
+  readonly killed: boolean;
+  readonly code: number | null;
+  readonly errors: string;
+}
+
+/** Runs a worker to its end; with `after`, kills it so many milliseconds after it began. */
+const runWorker = (orders: Orders, after: number | undefined): Promise<Ending> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, JSON.stringify(orders)], { stdio: ["ignore", "pipe", "pipe"] });
+    let errors = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      errors += String(chunk);
+    });
+    child.stdout.once("data", () => {
+      if (after !== undefined) setTimeout(() => child.kill("SIGKILL"), after);
+    });
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve({ killed: signal === "SIGKILL", code, errors }));
+  });
+
+const content = async (table: string): Promise<readonly string[]> => {
+  const items: Item[] = [];
+  let start: Item | undefined;
+  do {
+    const output = await engine.transport.send("Scan", { TableName: table, Limit: 1000, ConsistentRead: true, ...(start ? { ExclusiveStartKey: start } : {}) });
+    items.push(...(output.Items ?? []));
+    start = output.LastEvaluatedKey;
+  } while (start);
+  return items.map((item) => JSON.stringify(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))).toSorted();
+};
+
+const prepared = async (kind: string): Promise<string> => {
+  const table = engine.freshTableName(`kill-${kind}`);
+  const db = connect(table, engine.transport);
+  await db.table.create();
+  await scenarios[kind]!.prepare(db);
+  return table;
+};
+
+const undisturbed = async (kind: string): Promise<readonly string[]> => {
+  const table = await prepared(kind);
+  await workUntilDone(scenarios[kind]!, connect(table, engine.transport));
+  const items = await content(table);
+  await engine.transport.send("DeleteTable", { TableName: table });
+  return items;
+};
+
+const phases = ["before", "during", "after"] as const;
+
+// Early requests are the likelier: a run that goes on has fewer left.
+const drawDeath = (random: Random, kind: string): Death => ({
+  request: Math.floor(random() ** 2 * scenarios[kind]!.requests),
+  phase: phases[Math.floor(random() * phases.length)] ?? "before",
+});
+
+const kill = async (orders: Omit<Orders, "death">, random: Random): Promise<Ending> => {
+  if (random() < 0.7) return runWorker({ ...orders, death: drawDeath(random, orders.scenario) }, undefined);
+  return runWorker({ ...orders, death: undefined }, random() * 120);
+};
+
+/** Kills workers at one job in a new table, lets the last one finish, and gives how many died and what the table holds. */
+const disturbed = async (kind: string, random: Random, most: number): Promise<{ readonly died: number; readonly items: readonly string[] }> => {
+  const table = await prepared(kind);
+  const orders = { endpoint: engine.endpoint, table, scenario: kind };
+  const wanted = Math.min(most, 1 + Math.floor(random() * MOST_IN_A_ROW));
+  let died = 0;
+  for (let turn = 0; died < wanted && turn < wanted * 2; turn++) if ((await kill(orders, random)).killed) died++;
+  const { code, errors } = await runWorker({ ...orders, death: undefined }, undefined);
+  expect(errors).toBe("");
+  expect(code).toBe(0);
+  const items = await content(table);
+  await engine.transport.send("DeleteTable", { TableName: table });
+  return { died, items };
+};
+
+test.each(kinds)(
+  "%s: killed at random points, resumed, finished, and the table is as if nothing had happened",
+  async (kind) => {
+    const expected = await undisturbed(kind);
+    const wanted = Math.ceil(kills / kinds.length);
+    let died = 0;
+    for (let round = 0; died < wanted; round++) {
+      const roundSeed = seed + round * 1000 + kinds.indexOf(kind);
+      const result = await disturbed(kind, seededRandom(roundSeed), wanted - died);
+      died += result.died;
+      expect(result.items, `seed ${roundSeed}`).toEqual(expected);
+    }
+    expect(died).toBeGreaterThanOrEqual(wanted);
+  },
+  170_000,
+);

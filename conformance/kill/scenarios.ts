@@ -1,0 +1,134 @@
+import { defineGraph, edge, isEdgetableError, node, part, type Transport } from "edgetable";
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+
+const id = z.object({ id: z.string() });
+
+const graphOf = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      person: node({ key: "PERSON#{id}", schema: z.object({ id: z.string(), email: z.string().optional(), n: z.int().optional() }), unique: ["email"] }),
+      place: node({ key: "PLACE#{id}", schema: z.object({ id: z.string(), n: z.int().optional() }) }),
+      club: node({ key: "CLUB#{id}", schema: id }),
+    },
+    parts: { note: part({ of: "place", key: "NOTE#{n:5}", schema: z.object({ n: z.int() }) }) },
+    edges: {
+      visited: edge({ from: "person", to: "place", schema: z.object({ at: z.string() }), orderBy: "at", onDelete: { to: "cascade" } }),
+      rated: edge({ from: "person", to: "place", schema: z.object({ stars: z.int() }), stored: "twice", onDelete: { to: "cascade" } }),
+      near: edge({ from: "place", to: "place", symmetric: true, onDelete: { from: "cascade" } }),
+      leads: edge({ from: "person", to: "club", maxDegree: { from: 3, to: 1000 } }),
+      owns: edge({ from: "person", to: "place", maxDegree: { from: 10 }, onDelete: { to: "cascade" } }),
+    },
+  });
+
+type Graph = ReturnType<typeof graphOf>;
+/** A connection on the model of the kill tests. */
+export type KillDb = ReturnType<Graph["connect"]>;
+
+/** Opens a connection on a table of the model. */
+export const connect = (table: string, transport: Transport): KillDb => graphOf(table).connect({ transport });
+
+/** One kind of work. */
+export interface Scenario {
+  /** Requests that an undisturbed run sends, roughly. */
+  readonly requests: number;
+  /** Fills the table before the work. */
+  prepare(db: KillDb): Promise<void>;
+  /** Does the work, or what is left of it. Throws job.busy while the lease of a dead process holds. */
+  work(db: KillDb): Promise<void>;
+}
+
+const LEASE = 250;
+const name = (at: number): string => `N${String(at).padStart(4, "0")}`;
+const range = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
+
+const mixedRows = function* () {
+  for (const at of range(300)) {
+    yield { node: "place", row: { id: name(at), n: at } } as const;
+    yield { edge: "rated", from: { id: name(at % 50) }, to: { id: name(at) }, attributes: { stars: at % 5 } } as const;
+    yield { edge: "near", from: { id: name(at) }, to: { id: name((at * 7) % 300) } } as const;
+    if (at % 10 === 0) yield { node: "person", row: { id: name(at), email: `${at}@example.com` } } as const;
+    if (at % 15 === 0) yield { edge: "leads", from: { id: name(at % 4) }, to: { id: "K" } } as const;
+  }
+};
+
+// Sixty keys, each written over and over: whatever is repeated or overtaken shows in the table.
+const contendedRows = function* () {
+  for (const at of range(3000)) yield { node: "place", row: { id: name((at * 7) % 60), n: at } } as const;
+};
+
+const load: Scenario = {
+  requests: 110,
+  prepare: async () => undefined,
+  work: async (db) => {
+    const report = await db.load(mixedRows(), { job: "load", lease: LEASE, concurrency: 4 });
+    // Four people lead the one club, once each: the rest of their rows say the same again.
+    if (report.failed > 0) throw new Error(`${report.failed} rows failed: ${report.failures[0]?.error.message}`);
+  },
+};
+
+const kept: Scenario = {
+  requests: 130,
+  prepare: async () => undefined,
+  work: async (db) => {
+    await db.load(contendedRows(), { job: "kept", order: "kept", lease: LEASE, concurrency: 4, collisions: "ignore" });
+  },
+};
+
+const deletion: Scenario = {
+  requests: 60,
+  prepare: async (db) => {
+    await db.load(
+      range(150).flatMap((at) => [
+        { node: "place", row: { id: name(at) } } as const,
+        { edge: "visited", from: { id: name(at) }, to: { id: "P" }, attributes: { at: `2024-${at}` } } as const,
+        { edge: "rated", from: { id: name(at) }, to: { id: "P" }, attributes: { stars: 3 } } as const,
+        { edge: "near", from: { id: "P" }, to: { id: name(at) } } as const,
+        { edge: "owns", from: { id: name(at % 40) }, to: { id: at % 2 ? "P" : "Q" } } as const,
+        { part: "note", owner: { id: "P" }, row: { n: at } } as const,
+      ]),
+    );
+    await db.load([{ node: "place", row: { id: "P", n: 1 } }, { node: "place", row: { id: "Q", n: 2 } }]);
+  },
+  work: async (db) => {
+    const options = { lease: LEASE, indexLag: 0 };
+    const jobs = await db.jobs.list();
+    if (jobs.some(({ running }) => running)) await db.jobs.resume(jobs[0]?.id ?? "", options).then(({ done }) => done);
+    for (const { done } of await db.jobs.resumeAll(options)) await done;
+    const outcome = await db.place.delete({ id: "P" }, options);
+    if (!outcome.ok && outcome.reason !== "notFound") throw new Error(outcome.reason);
+  },
+};
+
+const batch: Scenario = {
+  requests: 24,
+  prepare: async (db) => {
+    await db.load(range(300).map((at) => ({ node: "place", row: { id: name(at), n: -1 } }) as const));
+  },
+  work: async (db) => {
+    await db
+      .batch([
+        ...range(200).map((at) => db.place.put({ id: name(at * 2), n: at })),
+        ...range(100).map((at) => db.rated.put({ id: name(at) }, { id: name(at + 1) }, { stars: at })),
+        ...range(100).map((at) => db.near.unlink({ id: name(at) }, { id: name(at + 1) })),
+      ])
+      .orThrow();
+  },
+};
+
+export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, deletion, batch };
+
+/** Does a scenario's work, waiting for the lease of whoever died before. */
+export const workUntilDone = async (scenario: Scenario, db: KillDb): Promise<void> => {
+  const until = Date.now() + 20_000;
+  for (;;) {
+    try {
+      return await scenario.work(db);
+    } catch (error) {
+      if (!isEdgetableError(error, "job.busy") && !isEdgetableError(error, "job.notFound")) throw error;
+      if (Date.now() > until) throw error;
+      await pause(20);
+    }
+  }
+};
