@@ -104,6 +104,21 @@ describe("the tracker's layout", () => {
     expect((await lab.items())["issue-i2 / xvalue-a"]).toMatchObject({ Data: { S: "x#000008" } });
   });
 
+  test("a sum that was read first counts, though its answer was lost and another writer came to the same one", async () => {
+    const values = lab.part("value");
+    const add = (): Promise<unknown> => values.update({ issueId: "i3" }, { attribute: "a" }, { add: { num: 1 } }).orThrow();
+    await values.create({ issueId: "i3" }, { attribute: "a", value: "x", num: 0 }).orThrow();
+    let first = true;
+    lab.hooks.before = async (sent) => {
+      if (!first || sent.operation === "GetItem") return;
+      first = false;
+      await add();
+      throw new EdgetableError("execute.connection", "reset", { retryable: true, details: { ambiguous: true } });
+    };
+    await add();
+    expect((await lab.items())["issue-i3 / xvalue-a"]).toMatchObject({ Data: { S: "x#000002" } });
+  });
+
   test("an issue moves to another project with its unique name", async () => {
     await lab.node("issue").create({ issueId: "af34", projectId: "p1", num: 3, name: "Girder", state: "open" }).orThrow();
     const moved = await lab.node("issue").update({ issueId: "af34" }, { projectId: "p2", name: "Beam" });

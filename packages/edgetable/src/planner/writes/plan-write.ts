@@ -65,8 +65,12 @@ const hasFields = (fields: object): boolean => {
   return false;
 };
 
-const accumulates = ({ item }: PlannedItem): boolean =>
-  item.kind === "update" && (hasFields(item.changes.add) || hasFields(item.changes.append));
+const addsUp = ({ add, append }: { readonly add: object; readonly append: object }): boolean => hasFields(add) || hasFields(append);
+
+// A sum that was read first is written as a plain value: alone, its repetition could not tell its own
+// value from the same one of another writer.
+const accumulates = ({ item }: PlannedItem, write: LogicalWrite | undefined): boolean =>
+  item.kind === "update" && (addsUp(item.changes) || (write !== undefined && "changes" in write && addsUp(write.changes)));
 
 /**
  * Plans writes that happen together, purely: from what was read so far, either what else has to be
@@ -89,7 +93,8 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
   if (planning.needs.length > 0) return { kind: "needs", reads: planning.needs };
   const items = mergeItems(lists);
   checkSizes(items);
-  const single = items.length === 1 && !items.some(accumulates);
+  const [only] = items;
+  const single = items.length === 1 && only !== undefined && !accumulates(only, writes[0]);
   return { kind: "ready", items, rows, atomic: single ? { kind: "item" } : { kind: "transaction", items: items.length } };
 };
 
