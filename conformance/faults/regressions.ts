@@ -18,6 +18,17 @@ export const regressions: readonly History[] = [
       ],
     ],
   },
+  // Two sums that were read first and came to the same value: one, its answer lost, took the other's for its own.
+  {
+    weather: 573629,
+    clients: [
+      [
+        { kind: "swing", account: 1, amount: 1, alias: 0 },
+        { kind: "link", edge: "follows", from: 0, to: 0, role: "x" },
+      ],
+      [{ kind: "swing", account: 1, amount: 1, alias: 0 }],
+    ],
+  },
   // Told from a lost answer: a deletion that is repeated and finds nothing counts as done.
   {
     weather: 298749,

@@ -61,7 +61,7 @@ const throwsAnything: Sabotage = (transport) => {
 const repeatsLate: Sabotage = (transport) => {
   const waiting: (() => Promise<unknown>)[] = [];
   const send: Send = async (operation, input, options) => {
-    if (waiting.length > 3) await waiting.shift()?.().catch(() => undefined);
+    if (waiting.length > 1) await waiting.shift()?.().catch(() => undefined);
     const output = await transport.send(operation, input, options);
     if (operation === "UpdateItem" || operation === "PutItem") waiting.push(() => transport.send(operation, input, options));
     return output;
