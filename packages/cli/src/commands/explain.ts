@@ -19,16 +19,19 @@ type Row = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const findPattern = ({ patterns, file }: Model, name: string): { readonly pattern: AnyPattern; readonly of: Patterns } => {
-  for (const { value } of patterns) {
+  const found = patterns.flatMap(({ name: exported, value }) => {
     const pattern = Object.hasOwn(value.patterns, name) ? value.patterns[name] : undefined;
-    if (pattern) return { pattern, of: value };
+    return pattern ? [{ exported, pattern, of: value }] : [];
+  });
+  const [first, second] = found;
+  if (first && second) {
+    const exports = found.map(({ exported }) => exported);
+    throw usageError(`There are several patterns "${name}" (in ${exports.join(", ")}): say which, such as --model ${file}#${exports[0]}.`);
   }
+  if (first) return first;
   const names = patterns.flatMap(({ value }) => Object.keys(value.patterns));
-  throw usageError(
-    names.length === 0
-      ? `${file} names no patterns: export what definePatterns gives.`
-      : `There is no pattern "${name}".${didYouMean(name, names)}`,
-  );
+  if (names.length > 0) throw usageError(`There is no pattern "${name}".${didYouMean(name, [...new Set(names)])}`);
+  throw usageError(`${file} names no patterns: export what definePatterns gives, or name the file that does with --model.`);
 };
 
 /** A text as the type that stands in the example. */

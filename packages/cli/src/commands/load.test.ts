@@ -180,6 +180,25 @@ describe("JSON", () => {
   });
 });
 
+describe("a job", () => {
+  const rows = Array.from({ length: 8000 }, (_, at) => `S${at},Student ${at}`).join("\n");
+
+  test("that was interrupted goes on with the same command, and with no other file", async () => {
+    folder.write("job.csv", `studentId,name\n${rows}\n`);
+    const argv = ["load", "job.csv", "--node", "student", "--job", "students"];
+    const controller = new AbortController();
+    // The first progress stops it.
+    const first = await edgetable(argv, { signal: controller.signal, columns: 80, onErr: () => controller.abort() });
+    expect(first).toMatchObject({ code: 130, out: "" });
+    expect(first.err).toMatch(/job\.csv: interrupted; .* The same command goes on from there\.\n/);
+    folder.write("job.csv", `studentId,name\nS0,Other\n`);
+    expect(await edgetable(argv)).toMatchObject({ code: 1, err: expect.stringContaining("job.mismatch") });
+    folder.write("job.csv", `studentId,name\n${rows}\n`);
+    expect(await edgetable(argv)).toMatchObject({ code: 0, out: expect.stringContaining("job.csv: 8,000 rows") });
+    expect((await edgetable(["dump"])).out.trim().split("\n")).toHaveLength(8000);
+  });
+});
+
 describe("files", () => {
   test("that are not there, or of an unknown kind", async () => {
     expect(await edgetable(["load", "no.json"])).toMatchObject({
@@ -190,6 +209,19 @@ describe("files", () => {
       code: 2,
       err: expect.stringContaining("The format of no.xml is unknown: say --format csv, json or ndjson."),
     });
+  });
+
+  test("with the same failure over and over say it a few times", async () => {
+    folder.write("same.ndjson", Array.from({ length: 50 }, () => '{"node":"studnt","row":{}}').join("\n"));
+    const { code, out, err } = await edgetable(["load", "same.ndjson"]);
+    expect(code).toBe(1);
+    expect(err.trim().split("\n")).toEqual([
+      expect.stringContaining("line 1:"),
+      expect.stringContaining("line 2:"),
+      expect.stringContaining("line 3:"),
+      "Further failures are counted, not shown.",
+    ]);
+    expect(out).toContain("50 rows failed.");
   });
 
   test("of many rows show progress on a terminal, on one line, and none in a pipe", async () => {

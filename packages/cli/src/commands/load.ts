@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Catalog } from "edgetable";
 import { withGraph } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
@@ -5,7 +6,7 @@ import { usageError } from "../failure.ts";
 import { collect, defineCommand, printJson, type CommandSpec } from "../invocation.ts";
 import { readMapping, targetOf, type Target } from "../load/mapping.ts";
 import { formats, openFile, type Format } from "../load/open-file.ts";
-import { failedRows, runLoad, summary } from "../load/run-load.ts";
+import { failedRows, runLoad, summary, type ShownLoad } from "../load/run-load.ts";
 
 interface Options {
   readonly node?: string;
@@ -41,6 +42,20 @@ const checkSource = (name: string, targets: readonly Target[], format: Format | 
     `Say what a row of ${name} is: --node NAME (or --edge, --part), with --columns attribute=column where names differ, or --map FILE.`,
   );
 };
+
+// A job goes on only with the same file, read in the same way.
+const fingerprint = (input: { readonly name: string; readonly targets: readonly Target[]; readonly size: number | undefined }): string =>
+  createHash("sha256").update(JSON.stringify(input)).digest("hex").slice(0, 32);
+
+type Settings = Omit<ShownLoad, "name" | "targets">;
+
+const settingsOf = ({ strict, checkEnds, collisions, job, concurrency }: Options, input: Parameters<typeof fingerprint>[0]): Settings => ({
+  strict: strict ?? false,
+  ends: checkEnds ? "checked" : "unchecked",
+  ...(collisions === undefined ? {} : { collisions }),
+  ...(job === undefined ? {} : { job, fingerprint: fingerprint(input) }),
+  ...(concurrency === undefined ? {} : { concurrency }),
+});
 
 const wholeNumber = (text: string): number => {
   const value = Number(text);
@@ -95,17 +110,8 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
       const name = call.args[0] ?? "";
       const targets = targetsOf(options, db.catalog, io.cwd);
       checkSource(name, targets, options.format);
-      const { strict = false, checkEnds, collisions, job, concurrency } = options;
-      const load = {
-        name,
-        targets,
-        strict,
-        ends: checkEnds ? ("checked" as const) : ("unchecked" as const),
-        ...(collisions === undefined ? {} : { collisions }),
-        ...(job === undefined ? {} : { job, fingerprint: name }),
-        ...(concurrency === undefined ? {} : { concurrency }),
-      };
-      const result = await runLoad(db, openFile(name, options, io), { io, load });
+      const file = openFile(name, options, io);
+      const result = await runLoad(db, file, { io, load: { name, targets, ...settingsOf(options, { name, targets, size: file.size }) } });
       const { failures: _failures, ...report } = result.report;
       if (options.json) printJson(call, { file: name, ...report, failed: failedRows(result), failures: result.failures });
       else io.out.write(`${summary(name, result)}\n`);

@@ -43,6 +43,35 @@ describe("patterns", () => {
   });
 });
 
+describe("patterns of several exports", () => {
+  const more = `${educationModel}
+export const others = definePatterns(education, {
+  recentCourses: { question: "Those of another name", example: {}, ask: (db) => db.student({ studentId: "S1" }).out("enrolledIn").edges() },
+  unanswerable: { question: "Who lives in a country?", example: {}, ask: (db) => db.home.within({ country: "US" }).in("livesIn").edges() },
+});`;
+
+  test("are listed apart, and one without a plan does not hide the others", async () => {
+    folder.write("more.ts", more);
+    const { code, out } = await at(80, "patterns", "--model", "more.ts");
+    expect(code).toBe(1);
+    expect(out).toContain("patterns (table Education)\n");
+    expect(out).toContain("others (table Education)\n");
+    expect(out).toMatch(/unanswerable: No table or index key can answer/);
+    const json = JSON.parse((await at(undefined, "patterns", "--model", "more.ts", "--json")).out) as unknown;
+    expect(json).toContainEqual(
+      expect.objectContaining({ name: "unanswerable", export: "others", error: { code: "plan.noIndex", message: expect.any(String) } }),
+    );
+  });
+
+  test("that share a name are told apart by file#export", async () => {
+    folder.write("more.ts", more);
+    expect((await at(undefined, "explain", "recentCourses", "--model", "more.ts")).err).toContain(
+      'There are several patterns "recentCourses" (in others, patterns): say which, such as --model more.ts#others.',
+    );
+    expect((await at(undefined, "explain", "recentCourses", "--model", "more.ts#others")).out).toContain("Those of another name");
+  });
+});
+
 describe("explain", () => {
   test("shows the request with the example's values filled in", async () => {
     const { code, out } = await at(undefined, "explain", "recentCourses");

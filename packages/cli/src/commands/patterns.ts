@@ -1,56 +1,114 @@
-import { explainPatterns, type ExplainedPattern } from "edgetable";
+import { explainPatterns, type Patterns, type ReadExplanation } from "edgetable";
 import { exitCode } from "../exit-codes.ts";
-import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
+import { failureOf, type Failure } from "../failure.ts";
+import { defineCommand, note, printJson, type CommandSpec, type Invocation } from "../invocation.ts";
 import { loadModel, type Model } from "../model/load-model.ts";
 import { counted, indexesOf, operationsOf, showUnits } from "../output/explanation.ts";
 import { renderTable, type Column } from "../output/table.ts";
+import { wrap } from "../output/width.ts";
 
 const columns: readonly Column[] = [
-  { title: "name", flexible: true },
-  { title: "question" },
+  { title: "name" },
+  { title: "question", below: true },
   { title: "requests" },
   { title: "index" },
   { title: "consistency", flexible: false },
   { title: "cost", align: "right", flexible: false },
 ];
 
-const rowOf = ({ name, question, explanation }: ExplainedPattern): readonly string[] => [
-  name,
-  question,
-  operationsOf(explanation),
-  indexesOf(explanation).join(", "),
-  explanation.consistency,
-  showUnits(explanation.cost.readUnits),
-];
+/** One pattern with its plan, or with why it has none. */
+interface Listed {
+  readonly name: string;
+  readonly question: string;
+  readonly explanation: ReadExplanation | undefined;
+  readonly problem: Failure | undefined;
+}
 
-const plain = ({ name, question, explanation }: ExplainedPattern): object => ({
-  name,
-  question,
-  requests: explanation.requests.map(({ operation, times }) => ({ operation, times })),
-  indexes: indexesOf(explanation),
-  consistency: explanation.consistency,
-  cost: explanation.cost,
-  notes: explanation.notes,
-});
+/** The patterns of one export. */
+interface List {
+  readonly exported: string;
+  readonly table: string;
+  readonly patterns: readonly Listed[];
+}
 
-/** Every pattern of the model, explained without any request. */
-const explained = ({ patterns }: Model): readonly ExplainedPattern[] => patterns.flatMap(({ value }) => explainPatterns(value));
+// One by one, so that a pattern that cannot be planned does not hide the others.
+const explain = (of: Patterns, name: string): Listed => {
+  const question = of.patterns[name]?.question ?? "";
+  try {
+    const [explained] = explainPatterns({ ...of, patterns: { [name]: of.patterns[name] as never } });
+    return { name, question, explanation: explained?.explanation, problem: undefined };
+  } catch (error) {
+    return { name, question, explanation: undefined, problem: failureOf(error) };
+  }
+};
+
+const listsOf = ({ patterns }: Model): readonly List[] =>
+  patterns.map(({ name: exported, value }) => ({
+    exported,
+    table: value.graph.catalog.table,
+    patterns: Object.keys(value.patterns).map((name) => explain(value, name)),
+  }));
+
+const rowOf = ({ name, question, explanation }: Listed): readonly string[] =>
+  explanation
+    ? [
+        name,
+        question,
+        operationsOf(explanation),
+        indexesOf(explanation).join(", "),
+        explanation.consistency,
+        showUnits(explanation.cost.readUnits),
+      ]
+    : [name, question, "none", "", "", ""];
+
+const plain = (list: List): readonly object[] =>
+  list.patterns.map(({ name, question, explanation, problem }) => ({
+    name,
+    question,
+    export: list.exported,
+    table: list.table,
+    ...(explanation && {
+      requests: explanation.requests.map(({ operation, times }) => ({ operation, times })),
+      indexes: indexesOf(explanation),
+      consistency: explanation.consistency,
+      cost: explanation.cost,
+      notes: explanation.notes,
+    }),
+    ...(problem && { error: { code: problem.code, message: problem.message } }),
+  }));
+
+const print = ({ io, style }: Invocation, lists: readonly List[]): void => {
+  const width = io.out.columns;
+  for (const [at, { exported, table, patterns }] of lists.entries()) {
+    if (lists.length > 1) io.out.write(`${at === 0 ? "" : "\n"}${style.bold(exported)} (table ${table})\n\n`);
+    io.out.write(renderTable({ columns, rows: patterns.map(rowOf) }, width, style));
+    for (const { name, problem } of patterns) {
+      if (problem)
+        io.out.write(
+          `\n${style.red(name)}: ${wrap(`${problem.message} (${problem.code})`, (width ?? Number.POSITIVE_INFINITY) - name.length - 2).join("\n  ")}\n`,
+        );
+    }
+  }
+};
 
 export const patternsCommand: CommandSpec = defineCommand({
   name: "patterns",
   group: "Model:",
   summary: "List the model's access patterns with their requests and price",
-  description: "Nothing is sent: each pattern is planned with its example. Costs are predicted from the model's `expect`.",
+  description:
+    "Nothing is sent: each pattern is planned with its example. Costs are predicted from the model's `expect`. Ends with 1 when a pattern has no plan.",
   examples: ["edgetable patterns", "edgetable patterns --model src/graph.ts --json"],
   run: async (call) => {
     const model = await loadModel(call.options.model, call.io.cwd);
-    const list = explained(model);
-    if (call.options.json) printJson(call, list.map(plain));
-    else if (list.length === 0) note(call, `${model.file} names no patterns: export what definePatterns gives.`);
+    const lists = listsOf(model);
+    const all = lists.flatMap(({ patterns }) => patterns);
+    if (call.options.json) printJson(call, lists.flatMap(plain));
+    else if (all.length === 0)
+      note(call, `${model.file} names no patterns: export what definePatterns gives, or name the file that does with --model.`);
     else {
-      call.io.out.write(renderTable({ columns, rows: list.map(rowOf) }, call.io.out.columns, call.style));
-      note(call, `\n${counted(list.length, "pattern")}. The requests of one: edgetable explain ${list[0]?.name ?? ""}`);
+      print(call, lists);
+      note(call, `\n${counted(all.length, "pattern")}. The requests of one: edgetable explain ${all[0]?.name ?? ""}`);
     }
-    return exitCode.ok;
+    return all.some(({ problem }) => problem) ? exitCode.no : exitCode.ok;
   },
 });

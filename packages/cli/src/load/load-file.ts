@@ -17,7 +17,7 @@ export interface FileFailure {
 
 export interface FileLoadOptions extends Pick<
   LoadOptions,
-  "strict" | "ends" | "collisions" | "job" | "concurrency" | "signal" | "progressEvery" | "onProgress"
+  "strict" | "ends" | "collisions" | "job" | "fingerprint" | "concurrency" | "signal" | "progressEvery" | "onProgress"
 > {
   /** How records become rows; none where they say it themselves. */
   readonly targets: readonly Target[];
@@ -35,7 +35,7 @@ interface Sent {
 }
 
 // Failures come back while rows are under way: far fewer than these.
-const remembered = 50_000;
+const remembered = 20_000;
 
 const columnOf = (target: Target | undefined, attribute: string): string => {
   const source = (target?.row ?? {})[attribute] ?? (target?.from ?? {})[attribute] ?? (target?.to ?? {})[attribute];

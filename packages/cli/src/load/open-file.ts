@@ -23,6 +23,8 @@ export interface OpenFile {
   readonly records: AsyncIterable<FileRecord | BadRecord>;
   /** Share of the file that was read, 0 to 1; undefined for standard input. */
   progress(): number | undefined;
+  /** Bytes; undefined for standard input. */
+  readonly size: number | undefined;
 }
 
 export interface FileOptions {
@@ -51,9 +53,9 @@ const recordsOf = (input: Readable, format: Format, delimiter: string): AsyncIte
 export const openFile = (name: string, options: FileOptions, io: Io): OpenFile => {
   const format = formatOf(name, options.format);
   const delimiter = options.delimiter === String.raw`\t` ? "\t" : (options.delimiter ?? (extname(name) === ".tsv" ? "\t" : ","));
-  if (name === "-") return { records: recordsOf(io.input, format, delimiter), progress: () => undefined };
+  if (name === "-") return { records: recordsOf(io.input, format, delimiter), progress: () => undefined, size: undefined };
   const path = resolve(io.cwd, name);
   const { size } = statSync(path);
   const input = createReadStream(path);
-  return { records: recordsOf(input, format, delimiter), progress: () => (size === 0 ? 1 : input.bytesRead / size) };
+  return { records: recordsOf(input, format, delimiter), progress: () => (size === 0 ? 1 : input.bytesRead / size), size };
 };

@@ -1,13 +1,17 @@
-import type { LoadProgress } from "edgetable";
+import type { LoadProgress, LoadReport } from "edgetable";
 import type { UntypedDb } from "../connection.ts";
+import { failureOf } from "../failure.ts";
 import type { Io } from "../io.ts";
 import { counted } from "../output/explanation.ts";
-import { createProgress, progressEvery } from "../output/progress.ts";
+import { createProgress, progressEvery, type Progress } from "../output/progress.ts";
 import { loadFile, showFailure, type FileFailure, type FileLoadOptions, type FileReport } from "./load-file.ts";
 import type { OpenFile } from "./open-file.ts";
 
-/** Failures that are printed in full; the rest is counted. */
+/** Failures that are printed, and of those with the same reason; the rest is counted. */
 const mostShown = 20;
+const mostAlike = 3;
+/** Failures that the JSON answer names. */
+const mostKept = 100;
 
 export interface ShownLoad extends Omit<FileLoadOptions, "onFailure" | "signal" | "progressEvery" | "onProgress"> {
   readonly name: string;
@@ -46,6 +50,47 @@ export const summary = (name: string, result: LoadResult): string => {
   return `${first}${skipped}${failed === 0 ? "" : `, ${counted(failed, "row")} failed`}.${again}`;
 };
 
+/** What was done until Ctrl-C, and how to go on. */
+const interrupted = (error: unknown, { name, job }: ShownLoad): string | undefined => {
+  const { code, details } = failureOf(error);
+  const report = details["report"] as LoadReport | undefined;
+  if (code !== "execute.aborted" || !report) return undefined;
+  const done = `${name}: interrupted; the first ${counted(report.position, "row")} were done, ${counted(report.items, "item")} written.`;
+  return job === undefined ? `${done} With --job NAME a load can be gone on with.` : `${done} The same command goes on from there.`;
+};
+
+interface Failures {
+  readonly first: FileFailure[];
+  count: number;
+  readonly add: (failure: FileFailure) => void;
+}
+
+/** Tells failures as they come: so many, and of those with one and the same reason only a few. */
+const tellFailures = (name: string, progress: Progress, signal: AbortSignal): Failures => {
+  const reasons = new Map<string, number>();
+  let shown = 0;
+  let silent = false;
+  const add = (failure: FileFailure): void => {
+    // Rows under way when Ctrl-C came are told by the error that ends the load.
+    if (signal.aborted) return;
+    failures.count++;
+    if (failures.first.length < mostKept) failures.first.push(failure);
+    const text = showFailure(failure);
+    const reason = text.slice(failure.place.length);
+    const alike = (reasons.get(reason) ?? 0) + 1;
+    if (reasons.size < mostShown || alike > 1) reasons.set(reason, alike);
+    if (shown < mostShown && alike <= mostAlike) {
+      shown++;
+      progress.say(`${name} ${text}`);
+    } else if (!silent) {
+      silent = true;
+      progress.say("Further failures are counted, not shown.");
+    }
+  };
+  const failures: Failures = { first: [], count: 0, add };
+  return failures;
+};
+
 /** Loads a file before the eyes of a person: progress and failures go to standard error. */
 export const runLoad = async (
   db: UntypedDb,
@@ -53,24 +98,21 @@ export const runLoad = async (
   { io, load }: { readonly io: Io; readonly load: ShownLoad },
 ): Promise<LoadResult> => {
   const progress = createProgress(io);
-  const failures: FileFailure[] = [];
-  let failed = 0;
-  const onFailure = (failure: FileFailure): void => {
-    failed++;
-    if (failures.length < 100) failures.push(failure);
-    if (failed <= mostShown) progress.say(`${load.name} ${showFailure(failure)}`);
-    if (failed === mostShown + 1) progress.say("Further failures are counted, not shown.");
-  };
+  const failures = tellFailures(load.name, progress, io.signal);
   const { name: _name, ...options } = load;
   try {
     const report = await loadFile(db, file, {
       ...options,
-      onFailure,
+      onFailure: failures.add,
       signal: io.signal,
       progressEvery: progressEvery(io),
-      onProgress: (state) => progress.show(showProgress(file, failed, state)),
+      onProgress: (state) => progress.show(showProgress(file, failures.count, state)),
     });
-    return { report, failures };
+    return { report, failures: failures.first };
+  } catch (error) {
+    const text = interrupted(error, load);
+    if (text !== undefined) progress.say(text);
+    throw error;
   } finally {
     progress.clear();
   }

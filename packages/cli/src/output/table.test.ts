@@ -38,6 +38,14 @@ test("a table that no terminal can hold becomes records", () => {
   expect(text.split("\n").slice(0, 2)).toEqual(["column0   value 0", "column1   value 1"]);
 });
 
+test("a column may go below its row instead of breaking", () => {
+  const below = [{ title: "name" }, { title: "text", below: true }, { title: "n", align: "right" as const }];
+  expect(renderTable({ columns: below, rows }, 40, style)).toBe(
+    "name      n\nfirst     1\n  a sentence of several words that is\n  rather long\n\nsecond  100\n  short\n",
+  );
+  expect(renderTable({ columns: below, rows: [["a", "b", "1"]] }, 40, style)).toBe("name  text  n\na     b     1\n");
+});
+
 test("nothing is wider than the terminal, whatever is in it", () => {
   for (const width of [30, 40, 61, 80]) {
     const text = renderTable({ columns, rows: [...rows, ["x".repeat(50), "漢字".repeat(30), "7"]] }, width, style);

@@ -7,6 +7,8 @@ export interface Column {
   readonly align?: "left" | "right";
   /** Whether the column gives way, by breaking its lines, where the table is too wide. @default true */
   readonly flexible?: boolean;
+  /** Where the table is too wide, this column goes to a line of its own below each row. @default false */
+  readonly below?: boolean;
 }
 
 export interface TableText {
@@ -30,14 +32,15 @@ const leastWidth = ({ columns, rows }: TableText, at: number, natural: number): 
   return Math.min(natural, Math.max(narrowest, Math.min(longestWord, Math.max(...words.map(widthOf)))));
 };
 
+const sum = (widths: readonly number[]): number => widths.reduce((total, one) => total + one, gap.length * (widths.length - 1));
+
 const fit = (table: TableText, width: number | undefined): readonly number[] | undefined => {
   const natural = naturalWidths(table);
   if (width === undefined) return natural;
-  const room = width - gap.length * (natural.length - 1);
   const least = natural.map((one, at) => leastWidth(table, at, one));
-  if (least.reduce((sum, one) => sum + one, 0) > room) return undefined;
+  if (sum(least) > width) return undefined;
   const widths = [...natural];
-  for (let over = widths.reduce((sum, one) => sum + one, 0) - room; over > 0; over--) {
+  for (let over = sum(widths) - width; over > 0; over--) {
     const slack = widths.map((one, at) => (one > (least[at] ?? 0) ? one : 0));
     const widest = slack.indexOf(Math.max(...slack));
     widths[widest] = (widths[widest] ?? 0) - 1;
@@ -69,18 +72,31 @@ const renderRecords = ({ columns, rows }: TableText, width: number | undefined, 
   return records.map((lines) => `${lines.join("\n")}\n`).join("\n");
 };
 
+/** The table without its column `below`, whose text then follows each row. */
+const splitBelow = (
+  table: TableText,
+  width: number,
+): { readonly table: TableText; readonly lines: readonly (readonly string[])[] } | undefined => {
+  const at = table.columns.findIndex(({ below }) => below);
+  if (at < 0 || sum(naturalWidths(table)) <= width) return undefined;
+  const rest = { columns: table.columns.toSpliced(at, 1), rows: table.rows.map((row) => row.toSpliced(at, 1)) };
+  return { table: rest, lines: table.rows.map((row) => wrap(row[at] ?? "", width - gap.length).map((line) => gap + line)) };
+};
+
 /** A table with aligned columns that fits a terminal of the given width; any width when it is undefined. */
-export const renderTable = (table: TableText, width: number | undefined, style: Style): string => {
-  if (table.rows.length === 0) return "";
+export const renderTable = (whole: TableText, width: number | undefined, style: Style): string => {
+  if (whole.rows.length === 0) return "";
+  const split = width === undefined ? undefined : splitBelow(whole, width);
+  const table = split?.table ?? whole;
   const widths = fit(table, width);
-  if (!widths) return renderRecords(table, width, style);
-  const head = renderRow(
-    table.columns.map(({ title }) => title),
-    widths,
-    table.columns,
-  ).map((line) => style.dim(line));
+  if (!widths) return renderRecords(whole, width, style);
+  const titles = table.columns.map(({ title }) => title);
+  const head = renderRow(titles, widths, table.columns).map((line) => style.dim(line));
+  const rows = table.rows.map((row, at) => [
+    ...renderRow(row, widths, table.columns),
+    ...(split?.lines[at] ?? []).map((line) => style.dim(line)),
+  ]);
   // A blank line between rows only where one of them takes several lines.
-  const rows = table.rows.map((row) => renderRow(row, widths, table.columns));
   const tall = rows.some((lines) => lines.length > 1);
   return `${head.join("\n")}\n${rows.map((lines) => `${lines.join("\n")}\n`).join(tall ? "\n" : "")}`;
 };

@@ -39,6 +39,7 @@ export interface RunOptions {
   readonly asks?: boolean;
   readonly signal?: AbortSignal;
   readonly onOut?: (text: string) => void;
+  readonly onErr?: (text: string) => void;
 }
 
 export interface Ran {
@@ -55,7 +56,7 @@ export const run = async (argv: readonly string[], options: RunOptions): Promise
   const output = (name: "out" | "err"): Output => ({
     write: (text) => {
       written[name] += text;
-      if (name === "out") options.onOut?.(text);
+      (name === "out" ? options.onOut : options.onErr)?.(text);
     },
     drained: () => Promise.resolve(),
     isTTY: options.columns !== undefined,
