@@ -35,9 +35,16 @@ export interface Scenario {
   readonly requests: number;
   /** Fills the table before the work. */
   prepare(db: KillDb): Promise<void>;
+  /** What must be true of the table in the end, as the model has it: each item as JSON. */
+  check(items: readonly string[]): void;
   /** Does the work, or what is left of it. Throws job.busy while the lease of a dead process holds. */
   work(db: KillDb): Promise<void>;
 }
+
+const must = (holds: boolean, what: string): void => {
+  if (!holds) throw new Error(what);
+};
+const having = (items: readonly string[], text: string): number => items.filter((item) => item.includes(text)).length;
 
 const LEASE = 250;
 const name = (at: number): string => `N${String(at).padStart(4, "0")}`;
@@ -61,6 +68,13 @@ const contendedRows = function* () {
 const load: Scenario = {
   requests: 110,
   prepare: async () => undefined,
+  check: (items) => {
+    must(having(items, '"type",{"S":"place"}') === 300, "every place is there");
+    must(having(items, '"type",{"S":"rated"}') === 300 && having(items, '"type",{"S":"~rated"}') === 300, "every rating is there, twice");
+    must(having(items, '"type",{"S":"person"}') === 30 && having(items, '"type",{"S":"~unique"}') === 30, "every person has a marker");
+    must(having(items, '"type",{"S":"leads"}') === 4 && having(items, '["sk",{"S":"~degree#leads#in"}]') === 1, "four lead the club");
+    must(items.some((item) => item.includes("~degree#leads#in") && item.includes('["~count",{"N":"4"}]')), "and are counted once each");
+  },
   work: async (db) => {
     const report = await db.load(mixedRows(), { job: "load", lease: LEASE, concurrency: 4 });
     // Four people lead the one club, once each: the rest of their rows say the same again.
@@ -71,6 +85,11 @@ const load: Scenario = {
 const kept: Scenario = {
   requests: 130,
   prepare: async () => undefined,
+  check: (items) => {
+    const last = new Map([...contendedRows()].map(({ row }) => [row.id, row.n]));
+    must(items.length === last.size, "sixty places are there");
+    for (const [key, n] of last) must(having(items, `"PLACE#${key}"`) === 1 && items.some((item) => item.includes(`"PLACE#${key}"`) && item.includes(`"N":"${n}"`)), `the last row of ${key} stands`);
+  },
   work: async (db) => {
     await db.load(contendedRows(), { job: "kept", order: "kept", lease: LEASE, concurrency: 4, collisions: "ignore" });
   },
@@ -91,6 +110,15 @@ const deletion: Scenario = {
     );
     await db.load([{ node: "place", row: { id: "P", n: 1 } }, { node: "place", row: { id: "Q", n: 2 } }]);
   },
+  check: (items) => {
+    must(having(items, "PLACE#P") === 0, "nothing is left of the place, nor of its edges");
+    must(having(items, "~deleting") === 0, "nothing is marked");
+    must(having(items, '"type",{"S":"place"}') === 151, "other places are left alone");
+    const counted = items.filter((item) => item.includes("~degree#owns#out"));
+    const edges = having(items, '"type",{"S":"owns"}');
+    const count = counted.reduce((sum, item) => sum + Number(/"~count",\{"N":"(-?\d+)"/.exec(item)?.[1]), 0);
+    must(edges === 20 && count === edges, `${count} edges are counted, ${edges} are there`);
+  },
   work: async (db) => {
     const options = { lease: LEASE, indexLag: 0 };
     const jobs = await db.jobs.list();
@@ -105,6 +133,11 @@ const batch: Scenario = {
   requests: 24,
   prepare: async (db) => {
     await db.load(range(300).map((at) => ({ node: "place", row: { id: name(at), n: -1 } }) as const));
+  },
+  check: (items) => {
+    must(having(items, '"type",{"S":"place"}') === 350, "every place is there");
+    must(having(items, '"N":"-1"') === 150, "half of the places are as they were");
+    must(having(items, '"type",{"S":"rated"}') === 100 && having(items, '"type",{"S":"~rated"}') === 100, "every rating is there, twice");
   },
   work: async (db) => {
     await db
