@@ -53,7 +53,7 @@ const attempts = 6;
 const cursorSecret = "edgetable command line cursors, version 1";
 
 /** How the command line connects. */
-export const connectOptions = ({ endpoint, region, profile }: CommonOptions): ConnectOptions => ({
+const connectOptions = ({ endpoint, region, profile }: CommonOptions): ConnectOptions => ({
   ...(endpoint === undefined ? {} : { endpoint }),
   ...(region === undefined ? {} : { region }),
   ...(profile === undefined ? {} : { profile }),

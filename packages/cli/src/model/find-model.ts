@@ -7,7 +7,7 @@ const bases = ["edgetable", "edgetable.config", "model"];
 const extensions = [".ts", ".mts", ".js", ".mjs"];
 
 /** Where a model is looked for when none is named, first to last. */
-export const defaultModels: readonly string[] = folders.flatMap((folder) =>
+const defaultModels: readonly string[] = folders.flatMap((folder) =>
   bases.flatMap((base) => extensions.map((extension) => `${folder}${base}${extension}`)),
 );
 

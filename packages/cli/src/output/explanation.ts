@@ -53,7 +53,7 @@ const filled = (input: Input, name: string): string | undefined => {
 };
 
 /** A request's input, line by line and complete. */
-export const requestPairs = (request: ExplainedRequest): readonly Pair[] => {
+const requestPairs = (request: ExplainedRequest): readonly Pair[] => {
   if (typeof request.input === "string") return [["input", request.input]];
   const input = request.input as Input;
   const others = Object.entries(input).filter(([name]) => !told.has(name));

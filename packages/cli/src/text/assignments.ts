@@ -12,7 +12,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Reads a JSON object. @throws {cli.usage} when it is none. */
-export const parseObject = (text: string, what: string): Readonly<Record<string, unknown>> => {
+const parseObject = (text: string, what: string): Readonly<Record<string, unknown>> => {
   let value: unknown;
   try {
     value = fromJson(text);
