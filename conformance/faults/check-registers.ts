@@ -32,20 +32,29 @@ const refused = ({ kind }: Effect, ending: Ending): Apply | undefined => {
 
 const writeOperations = ({ invoke, respond }: CallRecord, { effect, ending, repeated }: WriteRecord): readonly Operation[] => {
   const apply = happened(effect);
-  if (ending === "ambiguous") return [{ invoke, respond: Infinity, certain: false, apply }];
+  // Without a token, a request whose answer was lost is sent again as it was, and others may have come between.
+  const again: readonly Operation[] = repeated ? [{ invoke, respond, certain: false, apply }] : [];
+  if (ending === "ambiguous") return [{ invoke, respond: Infinity, certain: false, apply }, ...again];
   if (ending !== "ok") {
     const says = refused(effect, ending);
     return says ? [{ invoke, respond, certain: true, apply: says }] : [];
   }
   const own: Operation = { invoke, respond, certain: true, apply };
-  return repeated && effect.kind === "delete" ? [{ ...own, apply: (state) => (isPresent(state) ? ABSENT : state) }] : [own];
+  // A deletion that is repeated and finds nothing counts as done.
+  if (repeated && effect.kind === "delete") return [{ ...own, apply: () => ABSENT }, ...again];
+  return [own, ...again];
 };
 
 const touching = (call: CallRecord, object: string): readonly Operation[] => [
   ...call.writes.filter(({ effect }) => effect.object === object).flatMap((write) => writeOperations(call, write)),
   ...call.observations
     .filter((one) => one.object === object && one.strong)
-    .map(({ value }): Operation => ({ invoke: call.invoke, respond: call.respond, certain: true, apply: (state) => (state === value ? state : undefined) })),
+    .map(({ value }): Operation => ({
+      invoke: call.invoke,
+      respond: call.respond,
+      certain: true,
+      apply: (state) => (state === value ? state : undefined),
+    })),
 ];
 
 const initialOf = (object: string): string => {
@@ -54,7 +63,11 @@ const initialOf = (object: string): string => {
 };
 
 const objectsOf = (calls: readonly CallRecord[]): readonly string[] =>
-  [...new Set(calls.flatMap((call) => [...call.writes.map(({ effect }) => effect.object), ...call.observations.map(({ object }) => object)]))].filter((object) => !object.startsWith("tokens:"));
+  [
+    ...new Set(
+      calls.flatMap((call) => [...call.writes.map(({ effect }) => effect.object), ...call.observations.map(({ object }) => object)]),
+    ),
+  ].filter((object) => !object.startsWith("tokens:"));
 
 /** Every register: what strongly consistent reads and the end of it show has come about call by call. */
 export const checkRegisters = (calls: readonly CallRecord[]): readonly string[] =>
@@ -64,18 +77,29 @@ export const checkRegisters = (calls: readonly CallRecord[]): readonly string[] 
     return [`${object}: no order of these calls explains what they saw\n${recordText(calls, object)}`];
   });
 
-const produces = (write: WriteRecord, value: string): boolean => (write.ending === "ok" || write.ending === "ambiguous") && write.effect.value === value;
+const produces = (write: WriteRecord, value: string): boolean =>
+  (write.ending === "ok" || write.ending === "ambiguous") && write.effect.value === value;
 
-const overlaps = (call: CallRecord, read: CallRecord, bound: number): boolean => call.from <= read.until && (call.until >= read.from - bound || call.writes.some(({ ending }) => ending === "ambiguous"));
+const overlaps = (call: CallRecord, read: CallRecord, bound: number): boolean =>
+  call.from <= read.until && (call.until >= read.from - bound || call.writes.some(({ ending }) => ending === "ambiguous"));
 
 /** Whether a weak read may show the value: something wrote it, and nothing wrote after it, all longer ago than the bound. */
 const couldSee = (calls: readonly CallRecord[], read: CallRecord, { object, value, moving }: Observation): boolean => {
   const bound = bounds.index + 1;
-  const writes = calls.flatMap((call) => call.writes.filter(({ effect, ending }) => effect.object === object && (ending === "ok" || ending === "ambiguous")).map((write) => ({ call, write })));
+  const writes = calls.flatMap((call) =>
+    call.writes
+      .filter(({ effect, ending }) => effect.object === object && (ending === "ok" || ending === "ambiguous"))
+      .map((write) => ({ call, write })),
+  );
   if (moving && value === ABSENT && writes.some(({ call }) => overlaps(call, read, bound))) return true;
   const settled = writes.filter(({ call, write }) => write.ending === "ok" && call.until < read.from - bound);
   const first = value === initialOf(object) ? [-1] : [];
-  const sources = [...first, ...writes.filter(({ call, write }) => produces(write, value) && call.from <= read.until).map(({ call, write }) => (write.ending === "ok" ? call.respond : Infinity))];
+  const sources = [
+    ...first,
+    ...writes
+      .filter(({ call, write }) => produces(write, value) && call.from <= read.until)
+      .map(({ call, write }) => (write.ending === "ok" ? call.respond : Infinity)),
+  ];
   return sources.some((respond) => !settled.some(({ call }) => call.invoke > respond));
 };
 
@@ -84,5 +108,9 @@ export const checkWeakReads = (calls: readonly CallRecord[]): readonly string[] 
   calls.flatMap((read) =>
     read.observations
       .filter(({ object, strong }) => !strong && !/^(swing|tokens):/.test(object))
-      .flatMap((seen) => (couldSee(calls, read, seen) ? [] : [`${read.text} saw ${seen.object}=${seen.value}, which was not so within the bound\n${recordText(calls, seen.object)}`])),
+      .flatMap((seen) =>
+        couldSee(calls, read, seen)
+          ? []
+          : [`${read.text} saw ${seen.object}=${seen.value}, which was not so within the bound\n${recordText(calls, seen.object)}`],
+      ),
   );

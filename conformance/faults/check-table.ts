@@ -4,7 +4,9 @@ import { COUNT, OWNER, ownerText, uniqueMarker } from "../../packages/edgetable/
 import { scan, textOf, type Decoded, type RawTable, type Row } from "./raw-table.ts";
 
 const sorted = (_: string, value: unknown): unknown =>
-  value !== null && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
+  value !== null && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 const text = (value: unknown): string => JSON.stringify(value, sorted);
 
 /** Law 2, byte for byte: an item is what its row makes of it. */
@@ -23,7 +25,8 @@ const differences = (one: readonly string[], other: readonly string[], label: st
   ...other.filter((entry) => !one.includes(entry)).map((entry) => `${label}: ${entry} has no original`),
 ];
 
-const rowsOf = (decoded: readonly Decoded[], role: string): readonly Row[] => decoded.filter(({ shape }) => shape.role === role).map(({ row }) => row);
+const rowsOf = (decoded: readonly Decoded[], role: string): readonly Row[] =>
+  decoded.filter(({ shape }) => shape.role === role).map(({ row }) => row);
 
 /** Both copies of an edge, with equal attributes, or none. */
 const tornEdges = ({ catalog, decoded }: RawTable): readonly string[] =>
@@ -42,7 +45,9 @@ const countOf = (item: Item): number => {
 /** The guard counts the edges that are there, and they are no more than allowed. */
 const wrongDegrees = ({ catalog, decoded, system }: RawTable): readonly string[] => {
   const { partitionKey, sortKey } = catalog.index;
-  const guards = new Map(system.filter((item) => textOf(item, sortKey).startsWith("~degree")).map((item) => [textOf(item, partitionKey), countOf(item)]));
+  const guards = new Map(
+    system.filter((item) => textOf(item, sortKey).startsWith("~degree")).map((item) => [textOf(item, partitionKey), countOf(item)]),
+  );
   const pins = decoded.filter(({ shape }) => shape.definition === "pins").map(({ item }) => textOf(item, partitionKey));
   return [...new Set([...guards.keys(), ...pins])].flatMap((partition) => {
     const edges = pins.filter((one) => one === partition).length;
@@ -60,8 +65,13 @@ const wrongMarkers = ({ catalog, decoded, system }: RawTable): readonly string[]
     );
   });
   const { partitionKey } = catalog.index;
-  const found = system.filter((item) => textOf(item, partitionKey).startsWith("~unique")).map((item) => `${textOf(item, partitionKey)} of ${textOf(item, OWNER)}`);
-  const twice = found.length === new Set(expected).size && expected.length === found.length ? [] : [`${expected.length} unique values have ${found.length} markers`];
+  const found = system
+    .filter((item) => textOf(item, partitionKey).startsWith("~unique"))
+    .map((item) => `${textOf(item, partitionKey)} of ${textOf(item, OWNER)}`);
+  const twice =
+    found.length === new Set(expected).size && expected.length === found.length
+      ? []
+      : [`${expected.length} unique values have ${found.length} markers`];
   return [...twice, ...differences(expected, found, "unique marker")];
 };
 

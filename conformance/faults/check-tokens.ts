@@ -16,7 +16,9 @@ const amountOf = (token: string): number => Number(token.split(":")[1]);
 const viewComplaints = (calls: readonly CallRecord[], read: CallRecord, object: string, { tokens, total }: View): readonly string[] => {
   const sum = tokens.reduce((all, token) => all + amountOf(token), 0);
   const writes = calls.flatMap((call) => call.writes.filter(({ effect }) => effect.object === object).map((write) => ({ call, write })));
-  const possible = writes.filter(({ call, write }) => (write.ending === "ok" || write.ending === "ambiguous") && call.invoke < read.respond).map(({ write }) => write.effect.value);
+  const possible = writes
+    .filter(({ call, write }) => (write.ending === "ok" || write.ending === "ambiguous") && call.invoke < read.respond)
+    .map(({ write }) => write.effect.value);
   return [
     ...(new Set(tokens).size === tokens.length ? [] : [`applied twice: ${tokens.join(" ")}`]),
     ...(sum === total ? [] : [`the sum is ${total}, its parts make ${sum}`]),
@@ -26,7 +28,11 @@ const viewComplaints = (calls: readonly CallRecord[], read: CallRecord, object: 
 
 const lost = (calls: readonly CallRecord[], read: CallRecord, object: string, { tokens }: View): readonly string[] =>
   calls.flatMap((call) =>
-    call.respond > read.invoke ? [] : call.writes.filter(({ effect, ending }) => effect.object === object && ending === "ok" && !tokens.includes(effect.value)).map(({ effect }) => `acknowledged token ${effect.value} is lost`),
+    call.respond > read.invoke
+      ? []
+      : call.writes
+          .filter(({ effect, ending }) => effect.object === object && ending === "ok" && !tokens.includes(effect.value))
+          .map(({ effect }) => `acknowledged token ${effect.value} is lost`),
   );
 
 /** Sums and lists: exactly once, whatever was repeated on the way. */
@@ -37,7 +43,9 @@ export const checkTokens = (calls: readonly CallRecord[]): readonly string[] =>
       .flatMap(({ object, value, strong }) => {
         const view = viewOf(value);
         const complaints = [...viewComplaints(calls, read, object, view), ...(strong ? lost(calls, read, object, view) : [])];
-        return complaints.map((complaint) => `${object}: ${complaint}, as seen by [${read.invoke}] ${read.text}\n${recordText(calls, object)}`);
+        return complaints.map(
+          (complaint) => `${object}: ${complaint}, as seen by [${read.invoke}] ${read.text}\n${recordText(calls, object)}`,
+        );
       }),
   );
 
@@ -47,5 +55,7 @@ export const checkTransfers = (calls: readonly CallRecord[], final: ReadonlyMap<
     const halves = writes.filter(({ effect }) => effect.kind === "append");
     if (halves.length < 2) return [];
     const present = halves.filter(({ effect }) => viewOf(final.get(effect.object) ?? "=0").tokens.includes(effect.value));
-    return present.length === 0 || present.length === halves.length ? [] : [`${text} happened by half: ${present.map(({ effect }) => effect.object).join(", ")}`];
+    return present.length === 0 || present.length === halves.length
+      ? []
+      : [`${text} happened by half: ${present.map(({ effect }) => effect.object).join(", ")}`];
   });

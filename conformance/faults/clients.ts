@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { isEdgetableError, type Layout, type Transport } from "edgetable";
-import { createFaultTransport, createWriteHistory, seededRandom, virtualClock, type FaultTransport, type VirtualClock } from "edgetable/testing";
+import {
+  createFaultTransport,
+  createWriteHistory,
+  seededRandom,
+  virtualClock,
+  type FaultTransport,
+  type VirtualClock,
+} from "edgetable/testing";
 import { stormy, type Db } from "./model.ts";
 
 /** How far back weak reads may look, in virtual milliseconds. */
@@ -36,7 +43,10 @@ export interface Place {
 // A replayed seed draws the same tokens again, and the engine remembers them beyond their table.
 const withOwnToken = <Input extends object>(table: string, input: Input): Input => {
   if (!("ClientRequestToken" in input)) return input;
-  const token = createHash("sha256").update(`${table} ${String(input.ClientRequestToken)}`).digest("hex").slice(0, 36);
+  const token = createHash("sha256")
+    .update(`${table} ${String(input.ClientRequestToken)}`)
+    .digest("hex")
+    .slice(0, 36);
   return { ...input, ClientRequestToken: token };
 };
 
@@ -92,7 +102,14 @@ export const openClients = (place: Place, weather: number, count: number): Clien
     const { transport, lostAnswers } = countLostAnswers(place.sabotage ? place.sabotage(faults) : faults);
     const own = seededRandom(weather * 16 + at);
     const effects = { now: () => clock.now(), sleep: clock.sleep, random: own };
-    const db = graph.connect({ transport, effects, cursorSecret: "storm", requestTimeout: 300, deadline: 6_000, retry: { attempts: 3 + (at % 3) } });
+    const db = graph.connect({
+      transport,
+      effects,
+      cursorSecret: "storm",
+      requestTimeout: 300,
+      deadline: 6_000,
+      retry: { attempts: 3 + (at % 3) },
+    });
     return { faults, client: { db, lostAnswers } };
   };
   const clients = Array.from({ length: count }, (_, at) => open(at));

@@ -1,5 +1,4 @@
-import type { EdgeCommand, EdgeName, NodeType } from "./commands.ts";
-import { counts } from "./commands.ts";
+import { counts, type EdgeCommand, type EdgeName, type NodeType } from "./commands.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -31,7 +30,8 @@ export const idRow = (type: NodeType, id: string): Row => ({ [`${type}Id`]: id }
 export const nodeObject = (type: string, id: string): string => `${type}:${id}`;
 
 /** The id of an edge's end as calls take it. */
-export const endRow = (edge: EdgeName, type: NodeType, id: string): Row => (edge === "likes" ? { type, ...idRow(type, id) } : idRow(type, id));
+export const endRow = (edge: EdgeName, type: NodeType, id: string): Row =>
+  edge === "likes" ? { type, ...idRow(type, id) } : idRow(type, id);
 
 export interface EdgePlace {
   readonly edge: EdgeName;

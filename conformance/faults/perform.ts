@@ -18,7 +18,8 @@ export type Step = { readonly writes: readonly WriteStep[] } | { readonly read: 
 
 // The surface is typed by the model; a history picks its members at run time.
 type Loose = Readonly<Record<string, (...values: readonly unknown[]) => Reported>>;
-export const member = (db: Db, name: string): Loose & ((id: Row) => Loose) => (db as unknown as Readonly<Record<string, never>>)[name] as never;
+export const member = (db: Db, name: string): Loose & ((id: Row) => Loose) =>
+  (db as unknown as Readonly<Record<string, never>>)[name] as never;
 
 export const asText = (row: Row | undefined, attribute: string): string => (row === undefined ? ABSENT : String(row[attribute]));
 
@@ -33,7 +34,12 @@ const nodeStep = ({ db, next }: Performer, { kind, type, id, handle }: NodeComma
   const value = kind === "delete" ? ABSENT : `w${next()}`;
   const changes = { [nodeAttribute[type]]: value, ...(type === "person" && handle !== undefined ? { handle: `shared${handle}` } : {}) };
   const api = member(db, type);
-  const call = kind === "delete" ? api["delete"]?.(idRow(type, name)) : kind === "update" ? api["update"]?.(idRow(type, name), changes) : api[kind]?.({ ...idRow(type, name), ...changes });
+  const call =
+    kind === "delete"
+      ? api["delete"]?.(idRow(type, name))
+      : kind === "update"
+        ? api["update"]?.(idRow(type, name), changes)
+        : api[kind]?.({ ...idRow(type, name), ...changes });
   return { call: call as Reported, effects: [{ object: nodeObject(type, name), kind, value }] };
 };
 
@@ -58,9 +64,20 @@ const edgeStep = ({ db, next }: Performer, command: EdgeCommand): WriteStep => {
   return { call: calls[kind]() as Reported, effects: [effect] };
 };
 
-const deposit = ({ db }: Performer, account: string, { token, amount, alias }: { readonly token: string; readonly amount: number; readonly alias?: number | undefined }): WriteStep => {
-  const changes = { add: { total: amount }, append: { tokens: [token] }, ...(alias === undefined ? {} : { set: { alias: `alias${alias}` } }) };
-  return { call: member(db, "account")["update"]?.({ accountId: account }, changes) as Reported, effects: [{ object: `tokens:${account}`, kind: "append", value: token }] };
+const deposit = (
+  { db }: Performer,
+  account: string,
+  { token, amount, alias }: { readonly token: string; readonly amount: number; readonly alias?: number | undefined },
+): WriteStep => {
+  const changes = {
+    add: { total: amount },
+    append: { tokens: [token] },
+    ...(alias === undefined ? {} : { set: { alias: `alias${alias}` } }),
+  };
+  return {
+    call: member(db, "account")["update"]?.({ accountId: account }, changes) as Reported,
+    effects: [{ object: `tokens:${account}`, kind: "append", value: token }],
+  };
 };
 
 const accountSteps = (performer: Performer, { kind, account, amount, alias }: AccountCommand): readonly WriteStep[] => {
@@ -92,7 +109,10 @@ interface Query {
   consistent(): Query;
   edges(): Promise<readonly Row[]>;
   entries(): Promise<readonly { readonly edge: Row; readonly node: Row | undefined }[]>;
-  page(options: { readonly limit: number; readonly cursor: string | undefined }): Promise<{ readonly items: readonly Row[]; readonly next: string | undefined }>;
+  page(options: {
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  }): Promise<{ readonly items: readonly Row[]; readonly next: string | undefined }>;
 }
 
 const allPages = async (query: Query): Promise<readonly Row[]> => {
@@ -111,9 +131,16 @@ interface Seen {
   readonly nodes: readonly Observation[];
 }
 
-const farNodes = (command: ReadCommand, entries: readonly { readonly edge: Row; readonly node: Row | undefined }[]): readonly Observation[] => {
+const farNodes = (
+  command: ReadCommand,
+  entries: readonly { readonly edge: Row; readonly node: Row | undefined }[],
+): readonly Observation[] => {
   const type: NodeType = edgeTypes[command.edge][command.direction === "out" ? "to" : "from"];
-  return entries.flatMap(({ node }) => (node ? [{ object: nodeObject(type, String(node[`${type}Id`])), value: String(node[nodeAttribute[type]]), strong: false, moving: false }] : []));
+  return entries.flatMap(({ node }) =>
+    node
+      ? [{ object: nodeObject(type, String(node[`${type}Id`])), value: String(node[nodeAttribute[type]]), strong: false, moving: false }]
+      : [],
+  );
 };
 
 /** Whether the table itself, and so a consistent read, can answer. */
@@ -131,11 +158,17 @@ const list = (db: Db, command: ReadCommand) => async (): Promise<readonly Observ
   const type = edgeTypes[edge];
   const id = nodeId(direction === "out" ? type.from : type.to, direction === "out" ? command.from : command.to);
   const strong = command.kind === "list" && command.strong && inTable(command);
-  const plain = (member(db, direction === "out" ? type.from : type.to)(idRow(direction === "out" ? type.from : type.to, id))[direction] as unknown as (edge: string) => Query)(edge);
+  const plain = (
+    member(db, direction === "out" ? type.from : type.to)(idRow(direction === "out" ? type.from : type.to, id))[direction] as unknown as (
+      edge: string,
+    ) => Query
+  )(edge);
   const query = strong ? (type.ordered ? plain.unordered() : plain).consistent() : plain;
   const { edges, nodes } = await runQuery(query, command);
   const seen = edges.map((row) => readEdge(edge, row));
-  const absent = placesAt(edge, direction, id).map(edgeObject).filter((object) => !seen.some((one) => one.object === object));
+  const absent = placesAt(edge, direction, id)
+    .map(edgeObject)
+    .filter((object) => !seen.some((one) => one.object === object));
   const values = [...seen, ...absent.map((object) => ({ object, value: ABSENT }))];
   return [...values.map((one) => ({ ...one, strong, moving: type.ordered && !strong })), ...nodes];
 };
@@ -151,20 +184,32 @@ const getOne = (db: Db, command: ReadCommand) => async (): Promise<readonly Obse
   const place = placeOf({ ...command, role: command.direction === "out" ? "x" : "y" });
   const type = edgeTypes[command.edge];
   const key = command.edge === "worksOn" ? { role: place.role } : {};
-  const row = (await member(db, command.edge)["get"]?.(endRow(command.edge, type.from, place.from), endRow(command.edge, type.to, place.to), key, { consistent: strong })) as Row | undefined;
+  const row = (await member(db, command.edge)["get"]?.(
+    endRow(command.edge, type.from, place.from),
+    endRow(command.edge, type.to, place.to),
+    key,
+    { consistent: strong },
+  )) as Row | undefined;
   return [{ object: edgeObject(place), value: asText(row, type.attribute), strong, moving: false }];
 };
 
 /** What is seen of an account. */
 export const accountView = (id: string, row: Row | undefined, strong: boolean): readonly Observation[] => [
   { object: `swing:${id}`, value: String(row?.["swing"] ?? 0), strong, moving: false },
-  { object: `tokens:${id}`, value: `${((row?.["tokens"] ?? []) as readonly string[]).join(" ")}=${String(row?.["total"] ?? 0)}`, strong, moving: false },
+  {
+    object: `tokens:${id}`,
+    value: `${((row?.["tokens"] ?? []) as readonly string[]).join(" ")}=${String(row?.["total"] ?? 0)}`,
+    strong,
+    moving: false,
+  },
 ];
 
-const getAccount = (db: Db, { from, strong }: ReadCommand) => async (): Promise<readonly Observation[]> => {
-  const id = `a${from}`;
-  return accountView(id, (await member(db, "account")["get"]?.({ accountId: id }, { consistent: strong })) as Row | undefined, strong);
-};
+const getAccount =
+  (db: Db, { from, strong }: ReadCommand) =>
+  async (): Promise<readonly Observation[]> => {
+    const id = `a${from}`;
+    return accountView(id, (await member(db, "account")["get"]?.({ accountId: id }, { consistent: strong })) as Row | undefined, strong);
+  };
 
 /** Turns a command into calls, not yet made. */
 export const stepOf = (performer: Performer, command: Command): Step => {

@@ -1,8 +1,7 @@
 import type { Catalog, Item, Key, Transport } from "edgetable";
 import { decodeItem, shapeOf } from "../../packages/edgetable/src/requests/item-codec.ts";
 import type { Shape } from "../../packages/edgetable/src/schema/shape.ts";
-import type { EdgeName, NodeType } from "./commands.ts";
-import { counts } from "./commands.ts";
+import { counts, type EdgeName, type NodeType } from "./commands.ts";
 import { nodeAttribute, nodeObject, readEdge } from "./names.ts";
 import { accountView } from "./perform.ts";
 
@@ -38,7 +37,11 @@ export const scan = async (transport: Transport, table: string, index?: string):
   const items: Item[] = [];
   let start: Key | undefined;
   do {
-    const page = await transport.send("Scan", { TableName: table, ...(index === undefined ? { ConsistentRead: true } : { IndexName: index }), ...(start ? { ExclusiveStartKey: start } : {}) });
+    const page = await transport.send("Scan", {
+      TableName: table,
+      ...(index === undefined ? { ConsistentRead: true } : { IndexName: index }),
+      ...(start ? { ExclusiveStartKey: start } : {}),
+    });
     items.push(...(page.Items ?? []));
     start = page.LastEvaluatedKey;
   } while (start);
@@ -59,12 +62,16 @@ const registerOf = ({ shape, row }: Decoded): readonly (readonly [string, string
     const { object, value } = readEdge(shape.definition as EdgeName, row);
     return shape.role === "own" ? [[object, value]] : [];
   }
-  if (shape.definition === "account") return accountView(String(row["accountId"]), row, true).map(({ object, value }) => [object, value] as const);
+  if (shape.definition === "account")
+    return accountView(String(row["accountId"]), row, true).map(({ object, value }) => [object, value] as const);
   if (!(shape.definition in counts)) return [];
   const type = shape.definition as NodeType;
   const id = String(row[`${type}Id`]);
   const handle = String(row["handle"]);
-  return [[nodeObject(type, id), String(row[nodeAttribute[type]])], ...(handle.startsWith("claimed") ? [[`claim:${handle}`, id] as const] : [])];
+  return [
+    [nodeObject(type, id), String(row[nodeAttribute[type]])],
+    ...(handle.startsWith("claimed") ? [[`claim:${handle}`, id] as const] : []),
+  ];
 };
 
 /** What every register holds in the end; a register that is not there is absent. */

@@ -44,15 +44,29 @@ export interface CallRecord {
 export const ABSENT = "-";
 
 const ending = ({ writes, error, observations }: CallRecord): string => {
-  if (error !== undefined) return String((error as { readonly code?: unknown }).code ?? error) + (writes.some(({ ending }) => ending === "ambiguous") ? " (ambiguous)" : "");
-  if (writes.length > 0) return writes.map((write) => `${write.effect.object}=${write.effect.value} ${write.ending}${write.repeated ? " (repeated)" : ""}`).join(", ");
+  if (error !== undefined)
+    return (
+      String((error as { readonly code?: unknown }).code ?? error) +
+      (writes.some(({ ending }) => ending === "ambiguous") ? " (ambiguous)" : "")
+    );
+  if (writes.length > 0)
+    return writes
+      .map((write) => `${write.effect.object}=${write.effect.value} ${write.ending}${write.repeated ? " (repeated)" : ""}`)
+      .join(", ");
   return observations.map(({ object, value }) => `${object}=${value}`).join(" ");
 };
 
 /** The record as text, one call a line; with `about`, only the calls that touch the object. */
 export const recordText = (calls: readonly CallRecord[], about?: string): string => {
   const touches = (call: CallRecord): boolean =>
-    about === undefined || call.writes.some(({ effect }) => effect.object === about) || call.observations.some(({ object }) => object === about);
-  const lines = calls.filter(touches).map((call) => `[${call.invoke}-${call.respond} ${Math.round(call.from)}-${Math.round(call.until)}ms] client ${call.client}: ${call.text} -> ${ending(call)}`);
+    about === undefined ||
+    call.writes.some(({ effect }) => effect.object === about) ||
+    call.observations.some(({ object }) => object === about);
+  const lines = calls
+    .filter(touches)
+    .map(
+      (call) =>
+        `[${call.invoke}-${call.respond} ${Math.round(call.from)}-${Math.round(call.until)}ms] client ${call.client}: ${call.text} -> ${ending(call)}`,
+    );
   return [...lines.slice(0, 60), ...(lines.length > 60 ? [`... and ${lines.length - 60} more`] : [])].join("\n");
 };

@@ -1,7 +1,6 @@
 import { isEdgetableError } from "edgetable";
 import type { Client, Clients } from "./clients.ts";
-import type { Command, History } from "./commands.ts";
-import { counts, type NodeType } from "./commands.ts";
+import { counts, type Command, type History, type NodeType } from "./commands.ts";
 import { idRow, nodeAttribute, nodeId } from "./names.ts";
 import { member, stepOf, type Reported, type WriteStep } from "./perform.ts";
 import type { CallRecord, Ending, Observation, WriteRecord } from "./record.ts";
@@ -16,13 +15,17 @@ export const FIRST = "first";
 
 const createAll = async ({ calm }: Clients): Promise<void> => {
   for (const type of Object.keys(counts) as NodeType[]) {
-    for (let at = 0; at < counts[type]; at++) await member(calm, type)["create"]?.({ ...idRow(type, nodeId(type, at)), [nodeAttribute[type]]: FIRST });
+    for (let at = 0; at < counts[type]; at++)
+      await member(calm, type)["create"]?.({ ...idRow(type, nodeId(type, at)), [nodeAttribute[type]]: FIRST });
   }
   for (const accountId of ["a0", "a1"]) await member(calm, "account")["create"]?.({ accountId, alias: `own${accountId.slice(1)}` });
 };
 
 const isAmbiguous = (error: unknown): boolean =>
-  !isEdgetableError(error) || error.code === "execute.ambiguous" || error.details["ambiguous"] === true || error.details["afterAmbiguity"] === true;
+  !isEdgetableError(error) ||
+  error.code === "execute.ambiguous" ||
+  error.details["ambiguous"] === true ||
+  error.details["afterAmbiguity"] === true;
 
 type Made = Pick<CallRecord, "writes" | "observations" | "error">;
 
@@ -35,13 +38,22 @@ const write = async ({ db, lostAnswers }: Client, steps: readonly WriteStep[]): 
   const before = lostAnswers();
   const repeated = (): boolean => lostAnswers() > before;
   try {
-    const call = steps.length === 1 ? (steps[0] as WriteStep).call : (db.transact(steps.map((step) => step.call) as never) as unknown as Reported);
+    const call =
+      steps.length === 1 ? (steps[0] as WriteStep).call : (db.transact(steps.map((step) => step.call) as never) as unknown as Reported);
     const { value } = await call.report();
     const outcomes = steps.length === 1 ? [value as Outcome] : (value as { readonly outcomes: readonly Outcome[] }).outcomes;
     return { writes: written(steps, outcomes.map(endingOf), repeated()), observations: [], error: undefined };
   } catch (error) {
     const ending = isAmbiguous(error) ? "ambiguous" : "failed";
-    return { writes: written(steps, steps.map(() => ending), repeated()), observations: [], error };
+    return {
+      writes: written(
+        steps,
+        steps.map(() => ending),
+        repeated(),
+      ),
+      observations: [],
+      error,
+    };
   }
 };
 

@@ -10,7 +10,14 @@ import { finalValues, readRawTable, type RawTable } from "./raw-table.ts";
 import { ABSENT, recordText, type CallRecord, type Observation } from "./record.ts";
 import { runClients } from "./run-clients.ts";
 
-const listAt = (edge: EdgeName, direction: "out" | "in", at: number): ReadCommand => ({ kind: "list", strong: false, direction, edge, from: at, to: at });
+const listAt = (edge: EdgeName, direction: "out" | "in", at: number): ReadCommand => ({
+  kind: "list",
+  strong: false,
+  direction,
+  edge,
+  from: at,
+  to: at,
+});
 
 const everyList: readonly ReadCommand[] = (Object.keys(edgeTypes) as EdgeName[]).flatMap((edge) =>
   (["out", "in"] as const).flatMap((direction) => {
@@ -25,18 +32,39 @@ const checkLists = async ({ calm }: Clients, final: ReadonlyMap<string, string>)
   for (const command of everyList) {
     const step = stepOf({ db: calm, next: () => 0 }, command);
     const seen = "read" in step ? await step.read() : [];
-    complaints.push(...seen.filter(({ object, value }) => (final.get(object) ?? ABSENT) !== value).map(({ object, value }) => `${JSON.stringify(command)} shows ${object}=${value}; the table has ${final.get(object) ?? ABSENT}`));
+    complaints.push(
+      ...seen
+        .filter(({ object, value }) => (final.get(object) ?? ABSENT) !== value)
+        .map(({ object, value }) => `${JSON.stringify(command)} shows ${object}=${value}; the table has ${final.get(object) ?? ABSENT}`),
+    );
   }
   return complaints;
 };
 
 const lastLook = (calls: readonly CallRecord[], final: ReadonlyMap<string, string>): CallRecord => {
-  const objects = new Set(calls.flatMap((call) => [...call.writes.map(({ effect }) => effect.object), ...call.observations.map(({ object }) => object)]));
+  const objects = new Set(
+    calls.flatMap((call) => [...call.writes.map(({ effect }) => effect.object), ...call.observations.map(({ object }) => object)]),
+  );
   const nothing = (object: string): string => (object.startsWith("swing:") ? "0" : object.startsWith("tokens:") ? "=0" : ABSENT);
-  const observations = [...objects].map((object): Observation => ({ object, value: final.get(object) ?? nothing(object), strong: true, moving: false }));
+  const observations = [...objects].map((object): Observation => ({
+    object,
+    value: final.get(object) ?? nothing(object),
+    strong: true,
+    moving: false,
+  }));
   const end = calls.length * 2;
   const until = Math.max(0, ...calls.map((call) => call.until));
-  return { client: -1, text: "the table in the end", invoke: end, respond: end + 1, from: until, until, writes: [], observations, error: undefined };
+  return {
+    client: -1,
+    text: "the table in the end",
+    invoke: end,
+    respond: end + 1,
+    from: until,
+    until,
+    writes: [],
+    observations,
+    error: undefined,
+  };
 };
 
 const check = async (clients: Clients, table: RawTable, calls: readonly CallRecord[]): Promise<readonly string[]> => {
@@ -75,5 +103,7 @@ export const runHistory = async (place: Place, history: History): Promise<Report
 export const demandTruth = async (place: Place, history: History): Promise<Report> => {
   const report = await runHistory(place, history);
   if (report.complaints.length === 0) return report;
-  throw new Error(`${report.complaints.slice(0, 3).join("\n\n")}\n\nReplay (regressions.ts): ${JSON.stringify(history)}\n${recordText(report.calls)}`);
+  throw new Error(
+    `${report.complaints.slice(0, 3).join("\n\n")}\n\nReplay (regressions.ts): ${JSON.stringify(history)}\n${recordText(report.calls)}`,
+  );
 };

@@ -19,7 +19,13 @@ const update = (type: NodeType, id: number): Command => ({ ...nothing, type, id 
 /** Two that chance is slow to find: an edge moves in its order, and one client's write is overtaken by another's. */
 const made: readonly History[] = [
   { weather: 0, clients: [[link, { ...link, kind: "relink" }], [look]] },
-  { weather: 0, clients: [[update("person", 0), look, update("post", 0), look, look, update("post", 1), update("tag", 0), update("tag", 1), look], [look, update("person", 0), look, look]] },
+  {
+    weather: 0,
+    clients: [
+      [update("person", 0), look, update("post", 0), look, look, update("post", 1), update("tag", 0), update("tag", 1), look],
+      [look, update("person", 0), look, look],
+    ],
+  },
 ];
 
 // Enough for each fault to show itself; the seed is fixed, so that it always does.

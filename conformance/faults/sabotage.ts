@@ -18,7 +18,8 @@ const withoutToken = (_: string, input: Input): Input => {
   return rest;
 };
 
-const keyText = (item: TransactWriteItem): string => JSON.stringify("Put" in item ? item.Put.Item : "Delete" in item ? item.Delete.Key : {});
+const keyText = (item: TransactWriteItem): string =>
+  JSON.stringify("Put" in item ? item.Put.Item : "Delete" in item ? item.Delete.Key : {});
 
 /** Leaves out the last copy of an edge that a transaction writes. */
 const half = (_: string, input: Input): Input => {
@@ -53,7 +54,8 @@ const acknowledgesNothing: Sabotage = (transport) => {
 
 const throwsAnything: Sabotage = (transport) => {
   let count = 0;
-  const send: Send = (operation, input, options) => (++count % 10 === 0 ? Promise.reject(new TypeError("fetch failed")) : transport.send(operation, input, options));
+  const send: Send = (operation, input, options) =>
+    ++count % 10 === 0 ? Promise.reject(new TypeError("fetch failed")) : transport.send(operation, input, options);
   return { send, close: () => transport.close() };
 };
 
@@ -61,7 +63,10 @@ const throwsAnything: Sabotage = (transport) => {
 const repeatsLate: Sabotage = (transport) => {
   const waiting: (() => Promise<unknown>)[] = [];
   const send: Send = async (operation, input, options) => {
-    if (waiting.length > 1) await waiting.shift()?.().catch(() => undefined);
+    if (waiting.length > 1)
+      await waiting
+        .shift()?.()
+        .catch(() => undefined);
     const output = await transport.send(operation, input, options);
     if (operation === "UpdateItem" || operation === "PutItem") waiting.push(() => transport.send(operation, input, options));
     return output;
