@@ -29,7 +29,12 @@ const within = (folders) => folders.map((folder) => src + folder).join("|");
 
 const directionRules = Object.entries(directions).flatMap(([folder, { sees, types = [] }]) => {
   const from = { path: `${src}${folder}/`, pathNot: tests };
-  const strangers = { name: `${folder}-sees-no-more`, severity: "error", from, to: { path: src, pathNot: within([`${folder}/`, ...sees, ...types]) } };
+  const strangers = {
+    name: `${folder}-sees-no-more`,
+    severity: "error",
+    from,
+    to: { path: src, pathNot: within([`${folder}/`, ...sees, ...types]) },
+  };
   if (types.length === 0) return [strangers];
   const values = { path: within(types), dependencyTypesNot: ["type-only"] };
   return [strangers, { name: `${folder}-sees-types-only`, severity: "error", from, to: values }];
@@ -49,7 +54,8 @@ module.exports = {
     },
     {
       name: "public-entries-only",
-      comment: 'Whoever is not the library sees "edgetable", "edgetable/sdk", "edgetable/testing" and "edgetable/check". The conformance suite may look inside.',
+      comment:
+        'Whoever is not the library sees "edgetable", "edgetable/sdk", "edgetable/testing" and "edgetable/check". The conformance suite may look inside.',
       severity: "error",
       from: { path: "^(packages/(?!edgetable/)|examples/|bench/)" },
       to: { path: "^packages/edgetable/", pathNot: `${entries}|/package[.]json$` },

@@ -40,7 +40,9 @@ const run = (program, args, environment = {}) =>
 const readReport = (path) => {
   try {
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(readFileSync(path, "utf8"));
-    const files = testResults.filter(({ status, assertionResults }) => status === "failed" && !assertionResults.some((test) => test.status === "failed"));
+    const files = testResults.filter(
+      ({ status, assertionResults }) => status === "failed" && !assertionResults.some((test) => test.status === "failed"),
+    );
     return { passed: numPassedTests, failed: numFailedTests + files.length, skipped: numPendingTests + numTodoTests };
   } catch {
     return { passed: 0, failed: 0, skipped: 0 };

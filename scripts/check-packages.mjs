@@ -36,7 +36,9 @@ const checkFiles = (files) => {
 const targetsOf = (value) => (typeof value === "string" ? [value.replace(/^[.]\//, "")] : Object.values(value ?? {}).flatMap(targetsOf));
 
 const checkTargets = ({ exports, bin }, files) =>
-  [...targetsOf(exports), ...targetsOf(bin)].filter((path) => !files.includes(path)).map((path) => `package.json names ${path}, which is not in the package`);
+  [...targetsOf(exports), ...targetsOf(bin)]
+    .filter((path) => !files.includes(path))
+    .map((path) => `package.json names ${path}, which is not in the package`);
 
 /** What a stranger's machine could not install or resolve. */
 const checkManifest = ({ dependencies = {} }) =>
@@ -59,8 +61,15 @@ const checkTools = (folder, { tarball }, { exports }) => {
 const checkPackage = (folder, destination) => {
   const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
   const packed = pack(folder, destination);
-  const findings = [...checkFiles(packed.files), ...checkTargets(manifest, packed.files), ...checkManifest(manifest), ...checkTools(folder, packed, manifest)];
-  console.log(`${findings.length === 0 ? "ok  " : "FAIL"} ${manifest.name} ${manifest.version}: ${packed.files.length} files, ${Math.ceil(packed.size / 1024)} KB packed`);
+  const findings = [
+    ...checkFiles(packed.files),
+    ...checkTargets(manifest, packed.files),
+    ...checkManifest(manifest),
+    ...checkTools(folder, packed, manifest),
+  ];
+  console.log(
+    `${findings.length === 0 ? "ok  " : "FAIL"} ${manifest.name} ${manifest.version}: ${packed.files.length} files, ${Math.ceil(packed.size / 1024)} KB packed`,
+  );
   for (const finding of findings) console.log(`     ${finding.replaceAll("\n", "\n     ")}`);
   return findings.length;
 };
