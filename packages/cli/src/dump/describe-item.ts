@@ -33,19 +33,21 @@ const plain = (item: Readonly<Record<string, AttributeValue>>): Readonly<Record<
       .map(([name, value]) => [name, valueOf(value)]),
   );
 
+const textOf = (item: Item, name: string | undefined): string => {
+  const value = name === undefined ? undefined : item[name];
+  return value && "S" in value ? value.S : "";
+};
+
 const isSystem = ({ index }: Catalog, item: Item): boolean =>
-  [index.partitionKey, index.sortKey].some((name) => {
-    const value = name === undefined ? undefined : item[name];
-    return value !== undefined && "S" in value && /^~(?:unique|degree|job|secret)#/.test(value.S);
-  });
+  /^~(?:unique|job|secret)(?:#|$)/.test(textOf(item, index.partitionKey)) || textOf(item, index.sortKey).startsWith("~degree#");
 
 /**
  * What an item is, by the table's type attribute. Its attributes are given as they are stored: the
  * library has no public way to read an item's row out of its keys.
  */
 export const describeItem = (catalog: Catalog, item: Item): DumpedItem => {
-  if (isSystem(catalog, item)) return { kind: "system", item: plain(item) };
-  const value = catalog.typeAttribute === undefined ? undefined : item[catalog.typeAttribute];
-  const shape = value && "S" in value ? catalog.shapes.find(({ typeValue }) => typeValue === value.S) : undefined;
-  return shape ? { kind: shape.kind, name: shape.definition, item: plain(item) } : { kind: "unknown", item: plain(item) };
+  const type = textOf(item, catalog.typeAttribute);
+  const shape = type === "" ? undefined : catalog.shapes.find(({ typeValue }) => typeValue === type);
+  if (shape) return { kind: shape.kind, name: shape.definition, item: plain(item) };
+  return { kind: isSystem(catalog, item) ? "system" : "unknown", item: plain(item) };
 };
