@@ -18,6 +18,22 @@ export const regressions: readonly History[] = [
       ],
     ],
   },
+  // The same of a node whose deletion cascades, of which links ask more than that it is there.
+  {
+    weather: 0,
+    clients: [
+      [{ kind: "claim", handle: 0 }],
+      [
+        {
+          kind: "transact",
+          calls: [
+            { kind: "create", type: "post", id: 0, handle: undefined },
+            { kind: "link", edge: "worksOn", from: 0, to: 0, role: "x" },
+          ],
+        },
+      ],
+    ],
+  },
   // Two sums that were read first and came to the same value: one, its answer lost, took the other's for its own.
   {
     weather: 573629,

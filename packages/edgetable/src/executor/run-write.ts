@@ -39,9 +39,17 @@ export const newToken = (session: Session): string =>
 const currentRow = (catalog: Catalog, { item }: PlannedItem, found: Item | undefined): Row | undefined =>
   found && item.shape && isOfShape(catalog, item.shape, found) ? decodeItem(catalog, item.shape, found) : undefined;
 
+const sameFailure = (a: Failure, b: Failure): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The writes that set the condition; all that share the item where none is known to. */
+const blamed = ({ writes, asked = [] }: PlannedItem, failure: Failure): readonly number[] => {
+  const own = asked.filter(({ failures }) => failures.some((one) => sameFailure(one, failure))).map(({ write }) => write);
+  return own.length > 0 ? own : writes;
+};
+
 const fail = (catalog: Catalog, planned: PlannedItem, found: Item | undefined): readonly FailedWrite[] => {
   const failure = failureOf(planned.item, found);
-  return planned.writes.map((write) => ({ write, failure, current: failure.reason === "endMissing" ? undefined : currentRow(catalog, planned, found) }));
+  return blamed(planned, failure).map((write) => ({ write, failure, current: failure.reason === "endMissing" ? undefined : currentRow(catalog, planned, found) }));
 };
 
 // DynamoDB charges a failed condition and does not say how much.

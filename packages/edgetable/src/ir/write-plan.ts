@@ -92,10 +92,12 @@ export type Images = Readonly<Record<string, Item | null>>;
 /** What of a write happens together or not at all. */
 export type Atomic = { readonly kind: "item" } | { readonly kind: "transaction"; readonly items: number };
 
-/** One item of a plan, with the writes (by position in the call) whose conditions it carries. */
+/** One item of a plan, with the writes (by position in the call) that asked for it. */
 export interface PlannedItem {
   readonly item: WriteItem;
   readonly writes: readonly number[];
+  /** Where several writes share the item: what each of them asks of it. */
+  readonly asked?: readonly { readonly write: number; readonly failures: readonly Failure[] }[];
 }
 
 export type WritePlan =

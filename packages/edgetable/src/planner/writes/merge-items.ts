@@ -43,13 +43,14 @@ const mergeTwo = (a: WriteItem, b: WriteItem): WriteItem | undefined => {
   return a.kind === "update" && b.kind === "update" ? sumGuards(a, b) : undefined;
 };
 
-const carries = (merged: WriteItem, item: WriteItem): boolean =>
-  item.terms.some((term) => merged.terms.some((kept) => JSON.stringify(kept.failure) === JSON.stringify(term.failure)));
+type Asked = NonNullable<PlannedItem["asked"]>[number];
+const asks = (write: number, { terms }: WriteItem): Asked => ({ write, failures: terms.map(({ failure }) => failure) });
 
 // A condition that fails is told to the calls that set it, not to those that only need the same item.
 const joined = (before: PlannedItem, item: WriteItem, write: number): PlannedItem => {
-  const merged = mergeTwo(before.item, item) ?? refuse(item, [...before.writes, write]);
-  return { item: merged, writes: [...(carries(merged, before.item) ? before.writes : []), ...(carries(merged, item) ? [write] : [])] };
+  const writes = [...before.writes, write];
+  const asked = before.asked ?? before.writes.map((one) => asks(one, before.item));
+  return { item: mergeTwo(before.item, item) ?? refuse(item, writes), writes, asked: [...asked, asks(write, item)] };
 };
 
 const refuse = (item: WriteItem, writes: readonly number[]): never => {
