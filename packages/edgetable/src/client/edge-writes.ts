@@ -19,12 +19,18 @@ const NESTED = ["from", "to"];
 const refuseReference = (entry: EdgeEntry): void => {
   if (entry.definition.stored !== "reference") return;
   const node = entry.from.join(" or ");
-  throw new EdgetableError("plan.unsupported", `"${entry.name}" is stored as attributes of "${node}": set them with an update of that node.`, { details: { edge: entry.name } });
+  throw new EdgetableError(
+    "plan.unsupported",
+    `"${entry.name}" is stored as attributes of "${node}": set them with an update of that node.`,
+    { details: { edge: entry.name } },
+  );
 };
 
 const checkType = (driver: WriteDriver, type: string | undefined): void => {
   if (type === undefined || driver.catalog.edges[type]) return;
-  throw new EdgetableError("schema.unknownEdge", `There is no edge "${type}".${didYouMean(type, Object.keys(driver.catalog.edges))}`, { details: { edge: type } });
+  throw new EdgetableError("schema.unknownEdge", `There is no edge "${type}".${didYouMean(type, Object.keys(driver.catalog.edges))}`, {
+    details: { edge: type },
+  });
 };
 
 /** The writing side of `db.<edge>`. */
@@ -39,26 +45,32 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Ro
   const reverseOf = (reverse: Row | undefined): Row => (reverse ? readChanges(subject, reverse).set : {});
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
-    // oxlint-disable-next-line max-params -- the public call: two ends, the edge's attributes, options
     link: (from, to, attributes = {}, options = {}) => {
       checkNames(subject, Object.keys(attributes));
       return call({ kind: "link", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse) });
     },
-    // oxlint-disable-next-line max-params -- the public call: two ends, the edge's attributes, options
     put: (from, to, attributes = {}, options = {}) => {
       checkNames(subject, Object.keys(attributes));
       return call({ kind: "putEdge", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse), ends: "checked" });
     },
-    // oxlint-disable-next-line max-params -- the public call: two ends, changes, options
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
       const { type } = options;
       checkType(driver, type);
       const target = type === undefined ? undefined : driver.catalog.edges[type];
       const of = target ? subjectOf(target.name, target.definition, []) : subject;
       const changes = target ? readChanges(of, given as Row) : readSomeChanges(of, given as Row);
-      return call({ kind: "relink", ...ends(from, to), key: keyOf(options.key ?? {}), changes, reverse: reverseOf(options.reverse), guards: readGuards(subject, options, NESTED), type });
+      return call({
+        kind: "relink",
+        ...ends(from, to),
+        key: keyOf(options.key ?? {}),
+        changes,
+        reverse: reverseOf(options.reverse),
+        guards: readGuards(subject, options, NESTED),
+        type,
+        validates: driver.validates,
+      });
     },
-    // oxlint-disable-next-line max-params -- the public call: two ends, the edge's key, options
-    unlink: (from, to, key = {}, options = {}) => call({ kind: "unlink", ...ends(from, to), key: keyOf(key), guards: readGuards(subject, options, NESTED) }),
+    unlink: (from, to, key = {}, options = {}) =>
+      call({ kind: "unlink", ...ends(from, to), key: keyOf(key), guards: readGuards(subject, options, NESTED) }),
   };
 };

@@ -77,6 +77,8 @@ export interface RelinkWrite extends EdgeWrite {
   readonly guards: Guards;
   /** The edge type that it becomes. */
   readonly type: string | undefined;
+  /** Whether the edge must fit the schema of the type that it becomes. */
+  readonly validates: boolean;
 }
 export interface UnlinkWrite extends EdgeWrite {
   readonly kind: "unlink";

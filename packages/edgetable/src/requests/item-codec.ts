@@ -4,6 +4,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { valueAt } from "../util/value-at.ts";
 import { decodeValue, encodeValue } from "./attribute-value.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -79,11 +80,13 @@ const completeText = (catalog: Catalog, shape: Shape, attribute: string, row: Ro
 /** The table key that an encoded item holds. */
 export const keyOfItem = (catalog: Catalog, item: Item): Key => {
   const { partitionKey, sortKey } = catalog.index;
-  return sortKey === undefined ? { [partitionKey]: item[partitionKey]! } : { [partitionKey]: item[partitionKey]!, [sortKey]: item[sortKey]! };
+  return sortKey === undefined
+    ? { [partitionKey]: item[partitionKey]! }
+    : { [partitionKey]: item[partitionKey]!, [sortKey]: item[sortKey]! };
 };
 
 /** Every computed attribute of a row, and its type attribute. */
-export const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<string, AttributeValue> => {
+const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<string, AttributeValue> => {
   const item: Record<string, AttributeValue> = {};
   for (const attribute in shape.keys) {
     const text = keyText(catalog, shape, attribute, row);
@@ -104,12 +107,39 @@ export const attributeOf = (shape: Shape, field: string): string | undefined =>
   shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
 
 /**
+ * Refuses a row of which a field would be lost: one that only a computed attribute carries which is
+ * left out, because another of its fields is missing.
+ *
+ * @param written whether a computed attribute is written
+ * @throws {keys.incomplete}
+ */
+export const checkCarried = (shape: Shape, row: Row, written: (attribute: string) => boolean): void => {
+  for (const attribute of shape.sparse) {
+    const template = shape.keys[attribute];
+    if (!template || written(attribute)) continue;
+    const isLost = (field: string): boolean =>
+      shape.carried.includes(field) &&
+      (valueAt(row, field) ?? null) !== null &&
+      !shape.sources.some((source) => source.template.fields.includes(field) && written(source.attribute));
+    const lost = template.fields.find(isLost);
+    if (lost === undefined) continue;
+    const missing = template.fields.filter((field) => (valueAt(row, field) ?? null) === null);
+    throw new EdgetableError(
+      "keys.incomplete",
+      `"${lost}" of "${shape.definition}" is stored in "${attribute}" (${template.source}) alone, which cannot be filled without ${missing.map((field) => `"${field}"`).join(" and ")}. Give both or none.`,
+      { details: { attribute, template: template.source, lost, missing } },
+    );
+  }
+};
+
+/**
  * The item of a row.
  *
- * @throws {keys.incomplete} rather than writing a partial key.
+ * @throws {keys.incomplete} rather than writing a partial key, or losing a field that only a key carries.
  */
 export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   const item = computedAttributes(catalog, shape, row);
+  if (shape.sparse.length > 0) checkCarried(shape, row, (attribute) => attribute in item);
   for (const field in row) {
     const value = row[field];
     if (value === undefined || isEnd(shape, field)) continue;
@@ -189,7 +219,8 @@ const fieldsOf = (catalog: Catalog, shape: Shape): FieldNames => {
   const known = fieldNames.get(shape);
   if (known?.catalog === catalog) return known.names;
   const names = new Map<string, string | undefined>(Object.entries(shape.fields));
-  for (const attribute of [...Object.keys(shape.keys), catalog.typeAttribute, DELETING]) if (attribute !== undefined) names.set(attribute, undefined);
+  for (const attribute of [...Object.keys(shape.keys), catalog.typeAttribute, DELETING])
+    if (attribute !== undefined) names.set(attribute, undefined);
   fieldNames.set(shape, { catalog, names });
   return names;
 };
@@ -224,7 +255,8 @@ const shared = new WeakMap<Template, { readonly with: Template; readonly fields:
 
 const sharedFields = (partition: Template, sort: Template): readonly string[] => {
   let known = shared.get(sort);
-  if (known?.with !== partition) shared.set(sort, (known = { with: partition, fields: sort.fields.filter((field) => partition.fields.includes(field)) }));
+  if (known?.with !== partition)
+    shared.set(sort, (known = { with: partition, fields: sort.fields.filter((field) => partition.fields.includes(field)) }));
   return known.fields;
 };
 

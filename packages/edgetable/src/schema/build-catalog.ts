@@ -42,7 +42,10 @@ const referenceKeys = (context: Context, nodeName: string): Record<string, strin
 
 const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEntry => {
   const item = context.layout.nodes?.[name];
-  const own: ItemLayout = { ...item, keys: { ...item?.keys, ...referenceKeys(context, name) } };
+  const references = referenceKeys(context, name);
+  // A node whose reference is missing has no such edge, and no place in the index. An adopted layout says so itself.
+  const sparse = context.escapes ? Object.keys(references) : [];
+  const own: ItemLayout = { ...item, keys: { ...item?.keys, ...references }, sparse: [...(item?.sparse ?? []), ...sparse] };
   const shape = buildShape(
     {
       id: name,
@@ -135,7 +138,18 @@ const referenceShape = (context: Context, place: EdgePlace, nodes: Readonly<Reco
   for (const field of source.idFields) alias[`from.${field}`] = field;
   for (const [field, attribute] of Object.entries(referenceFields(place.edge, target))) alias[`to.${field}`] = attribute;
   const holds = place.edge.schema ? attributeNames(place.edge.schema) : [];
-  return { ...source.shape, id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`, kind: "edge", several: place.several, definition: place.name, role: "reference", from: place.from, to: place.to, holds, alias };
+  return {
+    ...source.shape,
+    id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`,
+    kind: "edge",
+    several: place.several,
+    definition: place.name,
+    role: "reference",
+    from: place.from,
+    to: place.to,
+    holds,
+    alias,
+  };
 };
 
 const edgeEntry = (context: Context, name: string, edge: AnyEdge, nodes: Readonly<Record<string, NodeEntry>>): EdgeEntry => {
@@ -150,8 +164,10 @@ const edgeEntry = (context: Context, name: string, edge: AnyEdge, nodes: Readonl
   return { name, definition: edge, from, to, shapes, mirrors, orderBy: edge.orderBy?.split(":")[0], key: edge.key ?? [] };
 };
 
-const mapEntries = <From, To>(record: Readonly<Record<string, From>> | undefined, map: (name: string, value: From) => To): Readonly<Record<string, To>> =>
-  Object.fromEntries(Object.entries(record ?? {}).map(([name, value]) => [name, map(name, value)]));
+const mapEntries = <From, To>(
+  record: Readonly<Record<string, From>> | undefined,
+  map: (name: string, value: From) => To,
+): Readonly<Record<string, To>> => Object.fromEntries(Object.entries(record ?? {}).map(([name, value]) => [name, map(name, value)]));
 
 const indexesOf = (layout: Layout): readonly Index[] =>
   Object.entries(layout.indexes ?? {}).map(([name, index]) => ({
@@ -170,9 +186,13 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
   const nodes = mapEntries(definition.nodes, (name, node) => nodeEntry(context, name, node));
   const parts = mapEntries(definition.parts, (name, part) => partEntry(context, name, part));
   const edges = mapEntries(definition.edges, (name, edge) => edgeEntry(context, name, edge, nodes));
-  const nodeShapes = Object.values(nodes).filter((entry) => entry.definition.stored !== false).map((entry) => entry.shape);
+  const nodeShapes = Object.values(nodes)
+    .filter((entry) => entry.definition.stored !== false)
+    .map((entry) => entry.shape);
   const partShapes = Object.values(parts).map((entry) => entry.shape);
-  const edgeShapes = Object.values(edges).flatMap((entry) => [...entry.shapes, ...entry.mirrors]).filter((shape) => shape.role !== "reference");
+  const edgeShapes = Object.values(edges)
+    .flatMap((entry) => [...entry.shapes, ...entry.mirrors])
+    .filter((shape) => shape.role !== "reference");
   return Object.freeze({
     table: definition.table,
     index: { name: undefined, partitionKey: layout.partitionKey, sortKey: layout.sortKey, projection: "ALL" as const },
@@ -184,7 +204,11 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
     edges,
     parts,
     shapes: [...nodeShapes, ...partShapes, ...edgeShapes],
-    shapesById: byId([...Object.values(nodes), ...Object.values(parts)].map((entry) => entry.shape).concat(Object.values(edges).flatMap((entry) => [...entry.shapes, ...entry.mirrors]))),
+    shapesById: byId(
+      [...Object.values(nodes), ...Object.values(parts)]
+        .map((entry) => entry.shape)
+        .concat(Object.values(edges).flatMap((entry) => [...entry.shapes, ...entry.mirrors])),
+    ),
     definition,
   });
 };

@@ -1,7 +1,7 @@
 import type { Changes, Guards, Row } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import type { Template } from "../../keys/template.ts";
-import { attributeOf, decodeItem, encodeField, keyText, VERSION } from "../../requests/item-codec.ts";
+import { attributeOf, checkCarried, decodeItem, encodeField, keyText, VERSION } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
@@ -29,7 +29,12 @@ export interface ChangedItem {
 
 type Wanted = Pick<ItemChange, "shape" | "known" | "changes">;
 
-const namesOf = ({ set, remove, add, append }: Changes): readonly string[] => [...Object.keys(set), ...remove, ...Object.keys(add), ...Object.keys(append)];
+const namesOf = ({ set, remove, add, append }: Changes): readonly string[] => [
+  ...Object.keys(set),
+  ...remove,
+  ...Object.keys(add),
+  ...Object.keys(append),
+];
 
 // Which fields the computed attributes of a shape hold: most changes touch none of them.
 const keyFields = new WeakMap<Shape, ReadonlySet<string>>();
@@ -47,14 +52,20 @@ const touched = ({ shape, changes }: Wanted): readonly (readonly [string, Templa
   return Object.entries(shape.keys).filter(([, template]) => template.fields.some((field) => names.includes(field)));
 };
 
-// Fields of a computed attribute that the call does not give. A removed field leaves nothing to compute.
-const unread = ({ known, changes }: Wanted, template: Template): readonly string[] => {
+// Fields of a computed attribute that the call does not give. A removed field leaves nothing to
+// compute, but what the attribute carries beside it must not be lost.
+const unread = ({ shape, known, changes }: Wanted, template: Template): readonly string[] => {
   const { set, remove, add, append } = changes;
-  if (template.fields.some((field) => remove.includes(field))) return [];
+  if (template.fields.some((field) => remove.includes(field))) {
+    return template.fields.filter(
+      (field) => shape.carried.includes(field) && !remove.includes(field) && !(field in set) && valueAt(known, field) === undefined,
+    );
+  }
   return template.fields.filter((field) => field in add || field in append || (!(field in set) && valueAt(known, field) === undefined));
 };
 
-const isTableKey = (catalog: Catalog, attribute: string): boolean => attribute === catalog.index.partitionKey || attribute === catalog.index.sortKey;
+const isTableKey = (catalog: Catalog, attribute: string): boolean =>
+  attribute === catalog.index.partitionKey || attribute === catalog.index.sortKey;
 
 /** Whether the item must be read before it can be changed: a computed attribute needs a field that the call does not give. */
 export const readsImage = (catalog: Catalog, wanted: Wanted): boolean =>
@@ -97,7 +108,12 @@ const fieldEffects = (shape: Shape, changes: Changes): Effect => {
     }
     return item;
   };
-  return { set: encode(changes.set), remove: changes.remove.flatMap((field) => held(shape, field) ?? []), add: encode(changes.add), append: encode(changes.append) };
+  return {
+    set: encode(changes.set),
+    remove: changes.remove.flatMap((field) => held(shape, field) ?? []),
+    add: encode(changes.add),
+    append: encode(changes.append),
+  };
 };
 
 const held = (shape: Shape, field: string): string | undefined =>
@@ -112,7 +128,11 @@ const suppliers = (shape: Shape, field: string): readonly string[] => {
 // What was read and computed with must still be so when the write arrives.
 const staleTerms = (catalog: Catalog, change: ItemChange, image: Item): readonly Term[] => {
   const { shape, changes } = change;
-  const fields = [...touched(change).flatMap(([, template]) => unread(change, template)), ...Object.keys(changes.add), ...Object.keys(changes.append)];
+  const fields = [
+    ...touched(change).flatMap(([, template]) => unread(change, template)),
+    ...Object.keys(changes.add),
+    ...Object.keys(changes.append),
+  ];
   const attributes = new Set(fields.flatMap((field) => suppliers(shape, field)).filter((attribute) => !isTableKey(catalog, attribute)));
   return [...attributes].map((attribute) => ({ kind: "equals", attribute, value: image[attribute], failure: STALE }));
 };
@@ -146,9 +166,16 @@ export const changeItem = (catalog: Catalog, change: ItemChange): ChangedItem =>
     if (text === undefined) effect.remove.push(attribute);
     else effect.set[attribute] = { S: text };
   }
+  const { remove, set } = effect;
+  if (remove.length > 0)
+    checkCarried(
+      shape,
+      after,
+      (attribute) => attribute in set || (!remove.includes(attribute) && (image === undefined || attribute in image)),
+    );
   const version = versionEffect(change, effect);
   const terms = [present, ...guardTerms(shape, guards), ...version, ...(image ? staleTerms(catalog, change, image) : [])];
-  const row = before && { ...after, ...(shape.version ? { [VERSION]: Number((before[VERSION] as number | undefined) ?? 0) + 1 } : {}) };
+  const row = before && { ...after, ...(shape.version ? { [VERSION]: ((before[VERSION] as number | undefined) ?? 0) + 1 } : {}) };
   if (moves && image) return { items: moveItem(catalog, { shape, key, terms, image, effect }), row };
   return { items: [{ kind: "update", key, terms, shape, changes: effect }], row };
 };

@@ -43,7 +43,11 @@ interface Contents {
 }
 
 /** The steps that write an edge anew: its copies, the checks of its ends, its degrees. */
-const linkSteps = (catalog: Catalog, edge: EdgeBetween, { attributes, reverse }: Contents): { readonly items: readonly WriteItem[]; readonly row: Row } => {
+const linkSteps = (
+  catalog: Catalog,
+  edge: EdgeBetween,
+  { attributes, reverse }: Contents,
+): { readonly items: readonly WriteItem[]; readonly row: Row } => {
   const versioned = edge.entry.definition.version ? { ...attributes, [VERSION]: 1 } : attributes;
   const copies = edgeCopies(edge, versioned, reverse);
   // The copy in the target's partition follows the own one, whatever stood there.
@@ -59,7 +63,11 @@ export const planLink = ({ catalog }: Planning, write: LinkWrite): Steps => {
 
 const asRead = (edge: EdgeBetween, image: Item | null): readonly Term[] => {
   if (!image) return [{ kind: "absent", failure: STALE }];
-  return [edge.entry.definition.version ? { kind: "equals", attribute: VERSION, value: image[VERSION], failure: STALE } : { kind: "present", failure: STALE }];
+  return [
+    edge.entry.definition.version
+      ? { kind: "equals", attribute: VERSION, value: image[VERSION], failure: STALE }
+      : { kind: "present", failure: STALE },
+  ];
 };
 
 const nextVersion = (image: Item | null | undefined): number => {
@@ -75,7 +83,13 @@ export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
   const counts = countSteps(catalog, edge, 1);
   const reads = counts.length > 0 || version === true;
   const [{ shape, row: known }] = edgeCopies(edge, write.row);
-  const image = reads ? imageOf(planning, { shape, key: keyOf(catalog, shape, known) }, version ? "its version rises by one" : "an edge that is there counts already") : null;
+  const image = reads
+    ? imageOf(
+        planning,
+        { shape, key: keyOf(catalog, shape, known) },
+        version ? "its version rises by one" : "an edge that is there counts already",
+      )
+    : null;
   if (image === undefined) return undefined;
   const copies = edgeCopies(edge, version ? { ...write.row, [VERSION]: nextVersion(image) } : write.row, write.reverse);
   const terms = reads ? asRead(edge, image) : [];
@@ -83,12 +97,6 @@ export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
   const checks = write.ends === "checked" ? endChecks(catalog, edge) : [];
   return { kind: "items", items: [...puts, ...checks, ...(image ? [] : counts)], row: copies[0].row };
 };
-
-/** The steps that remove an edge whose whole row is known: its copies and its counts; for cascades and jobs. */
-export const removeEdgeSteps = (catalog: Catalog, edge: EdgeBetween, attributes: Row): readonly WriteItem[] => [
-  ...edgeCopies(edge, attributes).map(({ shape, row }): WriteItem => ({ kind: "delete", key: keyOf(catalog, shape, row), terms: [], shape })),
-  ...countSteps(catalog, edge, -1),
-];
 
 /** Removes an edge that is there. */
 export const planUnlink = (planning: Planning, write: UnlinkWrite): Steps => {
@@ -100,7 +108,9 @@ export const planUnlink = (planning: Planning, write: UnlinkWrite): Steps => {
   if (key === undefined || further.some((one) => one.key === undefined)) return undefined;
   if (key === null) return notFound;
   const terms = [present, ...guardTerms(own.shape, write.guards)];
-  const copies = further.flatMap(({ copy, key: at }): readonly WriteItem[] => (at ? [{ kind: "delete", key: at, terms: [], shape: copy.shape }] : []));
+  const copies = further.flatMap(({ copy, key: at }): readonly WriteItem[] =>
+    at ? [{ kind: "delete", key: at, terms: [], shape: copy.shape }] : [],
+  );
   return { kind: "items", items: [{ kind: "delete", key, terms, shape: own.shape }, ...copies, ...countSteps(catalog, edge, -1)] };
 };
 
@@ -115,7 +125,10 @@ export const planRelink = (planning: Planning, write: RelinkWrite): Steps => {
     const changes = at === 0 ? write.changes : { ...write.changes, set: { ...write.changes.set, ...write.reverse } };
     const key = locate(planning, shape, known);
     if (key === null) return notFound;
-    const image = key && readsImage(catalog, { shape, known, changes }) ? imageOf(planning, { shape, key }, "a computed attribute needs what is not in the call") : undefined;
+    const image =
+      key && readsImage(catalog, { shape, known, changes })
+        ? imageOf(planning, { shape, key }, "a computed attribute needs what is not in the call")
+        : undefined;
     if (image === null) return notFound;
     missing ||= key === undefined || planning.needs.length > 0;
     if (missing || !key) continue;
@@ -131,10 +144,16 @@ const withoutIdentity = ({ from: _from, to: _to, [VERSION]: _version, ...attribu
 
 const validated = (edge: EdgeBetween, row: Row): Row => {
   const result = edge.entry.definition.schema?.["~standard"].validate(row);
-  if (result instanceof Promise) throw new EdgetableError("plan.unsupported", `"${edge.entry.name}" validates asynchronously: unlink and link in one transact instead.`);
+  if (result instanceof Promise)
+    throw new EdgetableError(
+      "plan.unsupported",
+      `"${edge.entry.name}" has an asynchronous schema, which a change of type cannot wait for: read the edge, then unlink and link in one transact.`,
+    );
   if (!result?.issues) return (result?.value ?? {}) as Row;
   const issues = result.issues.map(({ message }) => message);
-  throw new EdgetableError("schema.invalidValue", `The edge does not fit "${edge.entry.name}": ${issues.join("; ")}.`, { details: { issues } });
+  throw new EdgetableError("schema.invalidValue", `The edge does not fit "${edge.entry.name}": ${issues.join("; ")}.`, {
+    details: { issues },
+  });
 };
 
 // The edge leaves one type and joins another with what it holds, in one transaction.
@@ -152,9 +171,13 @@ const planRetype = (planning: Planning, write: RelinkWrite, type: string): Steps
   const attributesOf = (one: typeof own): Row => (one.image ? withoutIdentity(decodeItem(catalog, one.shape, one.image)) : {});
   const row = changedRow(attributesOf(own), write.changes);
   const reverse = { ...(second ? attributesOf(second) : {}), ...write.changes.set, ...write.reverse };
-  const linked = linkSteps(catalog, after, { attributes: validated(after, row), reverse });
+  const linked = linkSteps(catalog, after, { attributes: write.validates ? validated(after, row) : row, reverse });
   const old = { shape: own.shape, key: own.key };
-  const removal: WriteItem = { kind: "delete", ...old, terms: [present, ...guardTerms(own.shape, write.guards), ...unchanged(catalog, old, own.image)] };
+  const removal: WriteItem = {
+    kind: "delete",
+    ...old,
+    terms: [present, ...guardTerms(own.shape, write.guards), ...unchanged(catalog, old, own.image)],
+  };
   const copy: readonly WriteItem[] = second?.key ? [{ kind: "delete", key: second.key, terms: [], shape: second.shape }] : [];
   return { kind: "items", items: [...linked.items, removal, ...copy, ...countSteps(catalog, before, -1)], row: linked.row };
 };

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { node } from "../schema/node.ts";
+import { part } from "../schema/part.ts";
+import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+
+let lab: WriteLab;
+beforeAll(async () => {
+  const order = node({ key: "ORDER#{orderId}", schema: z.object({ orderId: z.string() }) });
+  const schema = z.object({ n: z.int(), text: z.string().optional() });
+  lab = await openWriteLab({
+    table: "Owners",
+    nodes: { order },
+    parts: {
+      line: part({ of: "order", key: "LINE#{n:4}", schema, owner: "checked" }),
+      remark: part({ of: "order", key: "REMARK#{n:4}", schema }),
+    },
+  });
+});
+afterAll(() => lab.stop());
+
+test("a part whose owner is checked is written in a transaction with a check of its node", async () => {
+  const create = lab.part("line").create({ orderId: "O1" }, { n: 1 });
+  expect(await create).toMatchObject({ ok: false, reason: "endMissing", end: "from" });
+  expect(lab.sent).toMatchObject([
+    {
+      operation: "TransactWriteItems",
+      input: {
+        TransactItems: [
+          { Put: { Item: { pk: { S: "ORDER#O1" }, sk: { S: "LINE#0001" } }, ConditionExpression: "attribute_not_exists(#0)" } },
+          {
+            ConditionCheck: {
+              Key: { pk: { S: "ORDER#O1" }, sk: { S: "#" } },
+              ConditionExpression: "attribute_exists(#0) AND attribute_not_exists(#1)",
+              ExpressionAttributeNames: { "#0": "pk", "#1": "~deleting" },
+            },
+          },
+        ],
+      },
+    },
+  ]);
+  expect(create.explain()).toMatchObject({ atomic: { kind: "transaction", items: 2 } });
+  await lab.node("order").create({ orderId: "O1" }).orThrow();
+  expect(await lab.part("line").create({ orderId: "O1" }, { n: 1 })).toMatchObject({ ok: true });
+  expect(await lab.part("line").put({ orderId: "O1" }, { n: 1, text: "new" })).toMatchObject({ ok: true });
+  expect(await lab.part("line").put({ orderId: "O2" }, { n: 1 })).toMatchObject({ ok: false, reason: "endMissing" });
+});
+
+test("a part whose owner is not checked is one PutItem", async () => {
+  lab.sent.length = 0;
+  expect(await lab.part("remark").create({ orderId: "O9" }, { n: 1 })).toMatchObject({ ok: true, atomic: { kind: "item" } });
+  expect(lab.sent.map(({ operation }) => operation)).toEqual(["PutItem"]);
+});
+
+test("a node and its first part may be created together", async () => {
+  const { ok } = await lab.transact([lab.node("order").create({ orderId: "O3" }), lab.part("line").create({ orderId: "O3" }, { n: 1 })]);
+  expect(ok).toBe(true);
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { edge } from "../schema/edge.ts";
+import { node } from "../schema/node.ts";
+import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+
+let lab: WriteLab;
+const codeOf = async (act: () => unknown): Promise<string> => {
+  try {
+    await act();
+    return "none";
+  } catch (error) {
+    return isEdgetableError(error) ? error.code : String(error);
+  }
+};
+
+describe("a field that only a sparse key carries", () => {
+  beforeAll(async () => {
+    const task = node({
+      key: "TASK#{id}",
+      schema: z.object({ id: z.string(), state: z.string().optional(), due: z.string().optional(), note: z.string().optional() }),
+    });
+    const layout = {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { byState: { partitionKey: "G1", sortKey: "SK" } },
+      nodes: { task: { keys: { SK: "task", G1: "{state}#{due}" }, sparse: ["G1"] } },
+    };
+    lab = await openWriteLab({ table: "Sparse", layout, nodes: { task } });
+  });
+  afterAll(() => lab.stop());
+
+  test("is never lost: a row with half of the key is refused, with all or none of it written", async () => {
+    const create = (row: object) => () =>
+      lab
+        .node("task")
+        .create({ id: "T0", ...row })
+        .orThrow();
+    expect(await codeOf(create({ state: "open" }))).toBe("keys.incomplete");
+    expect(await codeOf(create({ due: "2024" }))).toBe("keys.incomplete");
+    expect(await lab.items()).toEqual({});
+    await lab.node("task").create({ id: "T1", note: "none" }).orThrow();
+    await lab.node("task").create({ id: "T2", state: "open", due: "2024" }).orThrow();
+    expect(await lab.items()).toEqual({
+      "TASK#T1 / task": { PK: { S: "TASK#T1" }, SK: { S: "task" }, note: { S: "none" } },
+      "TASK#T2 / task": { PK: { S: "TASK#T2" }, SK: { S: "task" }, G1: { S: "open#2024" } },
+    });
+  });
+
+  test("is kept by an update: removing or setting half of the key is refused, both together are fine", async () => {
+    const update = (id: string, changes: object) => () => lab.node("task").update({ id }, changes).orThrow();
+    expect(await codeOf(update("T2", { remove: ["state"] }))).toBe("keys.incomplete");
+    expect(await codeOf(update("T1", { state: "open" }))).toBe("keys.incomplete");
+    expect((await lab.items())["TASK#T2 / task"]).toMatchObject({ G1: { S: "open#2024" } });
+    await update("T2", { state: "done" })();
+    expect((await lab.items())["TASK#T2 / task"]).toMatchObject({ G1: { S: "done#2024" } });
+    await update("T2", { remove: ["state", "due"] })();
+    await update("T1", { state: "new", due: "2025" })();
+    const items = await lab.items();
+    expect(items["TASK#T2 / task"]).not.toHaveProperty("G1");
+    expect(items["TASK#T1 / task"]).toMatchObject({ G1: { S: "new#2025" } });
+  });
+});
+
+describe("a reference edge in Edgetable's own layout", () => {
+  beforeAll(async () => {
+    const city = node({ key: "CITY#{cityId}", schema: z.object({ cityId: z.string() }) });
+    const person = node({ key: "PERSON#{id}", schema: z.object({ id: z.string(), cityId: z.string().optional() }) });
+    const livesIn = edge({ from: "person", to: "city", stored: "reference", multiplicity: "many-to-one" });
+    lab = await openWriteLab({ table: "References", nodes: { city, person }, edges: { livesIn } });
+  });
+  afterAll(() => lab.stop());
+
+  test("may be missing: the node then has no place in the index, and gets one with the reference", async () => {
+    await lab.node("person").create({ id: "P1" }).orThrow();
+    // Without a partition key the item is in no index; the sort key stands ready.
+    expect((await lab.items())["PERSON#P1 / #"]).toEqual({
+      pk: { S: "PERSON#P1" },
+      sk: { S: "#" },
+      type: { S: "person" },
+      gsi1sk: { S: "livesIn#PERSON#P1" },
+    });
+    await lab.node("person").update({ id: "P1" }, { cityId: "Rome" }).orThrow();
+    expect((await lab.items())["PERSON#P1 / #"]).toMatchObject({
+      cityId: { S: "Rome" },
+      gsi1pk: { S: "CITY#Rome" },
+      gsi1sk: { S: "livesIn#PERSON#P1" },
+    });
+    await lab
+      .node("person")
+      .update({ id: "P1" }, { remove: ["cityId"] })
+      .orThrow();
+    expect((await lab.items())["PERSON#P1 / #"]).not.toHaveProperty("gsi1pk");
+  });
+});
