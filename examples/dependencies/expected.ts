@@ -43,8 +43,7 @@ const realPackages = ({ packages }: Lockfile): readonly Package[] =>
   packages.filter(({ target }) => target === undefined).toSorted((a, b) => byBytes(a.location, b.location));
 
 /** Every copy of a name, by location. */
-const installedAs = (lockfile: Lockfile, name: string): readonly Package[] =>
-  realPackages(lockfile).filter((one) => one.name === name);
+const installedAs = (lockfile: Lockfile, name: string): readonly Package[] => realPackages(lockfile).filter((one) => one.name === name);
 
 /** Where every package under a licence is, by location. */
 const coveredBy = (lockfile: Lockfile, license: string): readonly At[] =>
