@@ -4,8 +4,19 @@ import { judge } from "./budgets.ts";
 import type { Threshold } from "./budgets.ts";
 import type { Report } from "./report.ts";
 
-const { thresholds } = JSON.parse(readFileSync(new URL("thresholds.json", import.meta.url), "utf8")) as { readonly thresholds: readonly Threshold[] };
-const nothing: Report = { environment: {} as Report["environment"], calls: [], share: [], bytes: [], coldStart: [], types: [], plan: [], load: [] };
+const { thresholds } = JSON.parse(readFileSync(new URL("thresholds.json", import.meta.url), "utf8")) as {
+  readonly thresholds: readonly Threshold[];
+};
+const nothing: Report = {
+  environment: {} as Report["environment"],
+  calls: [],
+  share: [],
+  bytes: [],
+  coldStart: [],
+  types: [],
+  plan: [],
+  load: [],
+};
 
 test("every threshold has one limit, a reason and a figure to be read", () => {
   for (const threshold of thresholds) {
@@ -17,6 +28,12 @@ test("every threshold has one limit, a reason and a figure to be read", () => {
 
 test("the slowest plan counts", () => {
   const plan = thresholds.find(({ id }) => id === "plan") as Threshold;
-  const slow = { ...nothing, plan: [{ call: "get", micros: 2 }, { call: "hydrate", micros: 11 }] };
+  const slow = {
+    ...nothing,
+    plan: [
+      { call: "get", micros: 2 },
+      { call: "hydrate", micros: 11 },
+    ],
+  };
   expect(judge(plan, slow)).toMatchObject({ measured: 11, held: false });
 });

@@ -23,12 +23,16 @@ export interface Verdict extends Threshold {
   readonly tolerated: boolean;
 }
 
-const ownCalls = (report: Report, concurrency: number) => report.calls.find((standing) => standing.candidate === ours && standing.concurrency === concurrency);
-const types = (report: Report, project: string) => report.types.find((cost) => cost.project === project && cost.count === 50 && cost.compiler === "typescript");
+const ownCalls = (report: Report, concurrency: number) =>
+  report.calls.find((standing) => standing.candidate === ours && standing.concurrency === concurrency);
+const types = (report: Report, project: string) =>
+  report.types.find((cost) => cost.project === project && cost.count === 50 && cost.compiler === "typescript");
 const ratio = (numerator: number | undefined, denominator: number | undefined): number | undefined =>
   numerator === undefined || denominator === undefined ? undefined : numerator / denominator;
-const difference = (left: number | undefined, right: number | undefined): number | undefined => (left === undefined || right === undefined ? undefined : left - right);
-const imported = (report: Report, candidate: string): number | undefined => report.coldStart.find((each) => each.candidate === candidate)?.imported;
+const difference = (left: number | undefined, right: number | undefined): number | undefined =>
+  left === undefined || right === undefined ? undefined : left - right;
+const imported = (report: Report, candidate: string): number | undefined =>
+  report.coldStart.find((each) => each.candidate === candidate)?.imported;
 const ownLoad = (report: Report) => report.load.find(({ side }) => side === (ours as string));
 
 interface Budget {
@@ -41,8 +45,14 @@ const budgets = {
   cpuAlone: { section: "calls", measure: (report) => ownCalls(report, 1)?.cpuRatio },
   cpuTogether: { section: "calls", measure: (report) => ownCalls(report, 32)?.cpuRatio },
   rate: { section: "calls", measure: (report) => ownCalls(report, 32)?.rateRatio },
-  instantiations: { section: "types", measure: (report) => difference(types(report, "edgetable")?.instantiations, types(report, "edgetableSchemas")?.instantiations) },
-  misspelt: { section: "types", measure: (report) => ratio(types(report, "edgetableMisspelt")?.instantiations, types(report, "edgetable")?.instantiations) },
+  instantiations: {
+    section: "types",
+    measure: (report) => difference(types(report, "edgetable")?.instantiations, types(report, "edgetableSchemas")?.instantiations),
+  },
+  misspelt: {
+    section: "types",
+    measure: (report) => ratio(types(report, "edgetableMisspelt")?.instantiations, types(report, "edgetable")?.instantiations),
+  },
   declarations: { section: "types", measure: (report) => ratio(types(report, "edgetable")?.declarations, 100) },
   gzip: { section: "bytes", measure: (report) => ratio(report.bytes.find(({ candidate }) => candidate === ours)?.whole?.gzip, 1000) },
   import: { section: "coldStart", measure: (report) => ratio(imported(report, "edgetable-mini"), imported(report, "electrodb")) },
@@ -58,7 +68,11 @@ export const judge = (threshold: Threshold, report: Report): Verdict => {
   const measured = budget.measure(report);
   const held = measured !== undefined && measured <= (threshold.atMost ?? Infinity) && measured >= (threshold.atLeast ?? -Infinity);
   const { ceiling } = threshold;
-  const tolerated = !held && measured !== undefined && ceiling !== undefined && (threshold.atMost === undefined ? measured >= ceiling : measured <= ceiling);
+  const tolerated =
+    !held &&
+    measured !== undefined &&
+    ceiling !== undefined &&
+    (threshold.atMost === undefined ? measured >= ceiling : measured <= ceiling);
   return { ...threshold, measured, held, tolerated };
 };
 

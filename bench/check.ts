@@ -15,10 +15,14 @@ const lineOf = (verdict: Verdict): string => {
   return `${state} ${verdict.what}: ${measured} ${verdict.unit} (budget ${limitOf(verdict)})${verdict.held ? "" : `\n     why: ${why}`}`;
 };
 
-const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), sectionNames, { environment: describeEnvironment(reduced ? "reduced" : "full") });
+const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), sectionNames, {
+  environment: describeEnvironment(reduced ? "reduced" : "full"),
+});
 const verdicts = judgeAll(report);
 for (const verdict of verdicts) console.log(lineOf(verdict));
 const failed = verdicts.filter(({ held, tolerated }) => !held && !tolerated).length;
 const missed = verdicts.filter(({ tolerated }) => tolerated).length;
-console.log(`bench:check (${reduced ? "reduced" : "full"}): ${verdicts.length - failed - missed} held, ${missed} missed but no worse than before, ${failed} broken`);
+console.log(
+  `bench:check (${reduced ? "reduced" : "full"}): ${verdicts.length - failed - missed} held, ${missed} missed but no worse than before, ${failed} broken`,
+);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -15,7 +15,10 @@ if (unknown.length > 0) throw new Error(`no section "${unknown.join('", "')}"; t
 const kept = "dist/report.json";
 const before = asked.length > 0 && existsSync(kept) ? (JSON.parse(readFileSync(kept, "utf8")) as Report) : {};
 const environment = describeEnvironment(reduced ? "reduced" : "full");
-const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), asked.length > 0 ? (asked as Section[]) : sectionNames, { ...before, environment });
+const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), asked.length > 0 ? (asked as Section[]) : sectionNames, {
+  ...before,
+  environment,
+});
 writeFileSync(kept, JSON.stringify(report, null, 1));
 writeResults(report);
 console.log("bench: RESULTS.md written");

@@ -2,10 +2,17 @@ import type { Report, Section } from "./report.ts";
 import type { Environment } from "./results/environment.ts";
 import type { Runners } from "./sections.ts";
 
-const empty = { calls: [], share: [], bytes: [], coldStart: [], types: [], plan: [], load: [] } as const satisfies Omit<Report, "environment">;
+const empty = { calls: [], share: [], bytes: [], coldStart: [], types: [], plan: [], load: [] } as const satisfies Omit<
+  Report,
+  "environment"
+>;
 
 /** Runs the named sections one after the other; those not named stay as `before` has them. */
-export const measureSections = async (runners: Runners, names: readonly Section[], before: { readonly environment: Environment } & Partial<Report>): Promise<Report> => {
+export const measureSections = async (
+  runners: Runners,
+  names: readonly Section[],
+  before: { readonly environment: Environment } & Partial<Report>,
+): Promise<Report> => {
   let report: Report = { ...empty, ...before };
   for (const name of names) report = { ...report, [name]: await runners[name]() };
   return report;

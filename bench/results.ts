@@ -16,7 +16,16 @@ const method = `## Method
 - A ratio compares two blocks of the same round; the figure is the median over the rounds, then the geometric mean over the calls. Absolute figures are medians over the rounds and depend on the machine: compare ratios. Waver: half the interquartile distance over the median, of the call that wavers most.
 - The SDK sends a ClientRequestToken with every transaction, which this engine pays for and a client that sends none does not: that is the SDK's default, and counts in calls a second only.`;
 
-const environmentSection = ({ date, node, cores, processor, memory, system, form, versions }: Environment): string => `${form === "full" ? "" : "**Reduced form: shorter blocks and fewer rounds. Not for quoting.**\n\n"}Measured ${date} on Node ${node}, ${cores} cores (${processor}), ${memory} GB, ${system}; client and engine share the cores.
+const environmentSection = ({
+  date,
+  node,
+  cores,
+  processor,
+  memory,
+  system,
+  form,
+  versions,
+}: Environment): string => `${form === "full" ? "" : "**Reduced form: shorter blocks and fewer rounds. Not for quoting.**\n\n"}Measured ${date} on Node ${node}, ${cores} cores (${processor}), ${memory} GB, ${system}; client and engine share the cores.
 
 ${table(["package", "version"], Object.entries(versions))}`;
 
@@ -25,13 +34,35 @@ const budgetsSection = (report: Report): string =>
 
 ${table(
   ["budget", "limit", "measured", "", "why this limit"],
-  judgeAll(report).map((verdict) => [`${verdict.what} (${verdict.unit})`, limitOf(verdict), verdict.measured, verdict.held ? "held" : verdict.measured === undefined ? "not measured" : "**missed**", verdict.reason]),
+  judgeAll(report).map((verdict) => [
+    `${verdict.what} (${verdict.unit})`,
+    limitOf(verdict),
+    verdict.measured,
+    verdict.held ? "held" : verdict.measured === undefined ? "not measured" : "**missed**",
+    verdict.reason,
+  ]),
 )}`;
 
-const sections = [callsSection, lossesSection, budgetsSection, shareSection, planSection, loadSection, bytesSection, coldStartSection, typesSection] as const;
+const sections = [
+  callsSection,
+  lossesSection,
+  budgetsSection,
+  shareSection,
+  planSection,
+  loadSection,
+  bytesSection,
+  coldStartSection,
+  typesSection,
+] as const;
 
 /** Writes RESULTS.md beside this file's folder from one report. */
 export const writeResults = (report: Report): void => {
-  const text = ["# Results", "Written by `npm run bench`; do not edit.", environmentSection(report.environment), method, ...sections.map((section) => section(report))].join("\n\n");
+  const text = [
+    "# Results",
+    "Written by `npm run bench`; do not edit.",
+    environmentSection(report.environment),
+    method,
+    ...sections.map((section) => section(report)),
+  ].join("\n\n");
   writeFileSync("RESULTS.md", `${text}\n`);
 };

@@ -4,7 +4,17 @@ import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { build } from "esbuild";
 
-const programs = ["main", "check", "calls/worker", "share/worker", "load/worker", "plan/worker", "profile/share", "profile/wire", "profile/load"];
+const programs = [
+  "main",
+  "check",
+  "calls/worker",
+  "share/worker",
+  "load/worker",
+  "plan/worker",
+  "profile/share",
+  "profile/wire",
+  "profile/load",
+];
 const [program, ...rest] = process.argv.slice(2);
 if (!programs.includes(program)) throw new Error(`run.mjs: no program "${program}"; there are ${programs.join(", ")}`);
 

@@ -21,7 +21,8 @@ const ourProjects = projects.filter((project) => project.startsWith("edgetable")
 
 /** What RESULTS.md is made of: about twenty minutes on two quiet cores, half of it for the load. */
 export const fullRun = (log: Log): Runners => ({
-  calls: async () => standingsOf(await runCalls({ candidates: candidateNames, rounds: 9, blocks: { 1: 200, 32: 512 }, warmUp: 1500, seed }, log)),
+  calls: async () =>
+    standingsOf(await runCalls({ candidates: candidateNames, rounds: 9, blocks: { 1: 200, 32: 512 }, warmUp: 1500, seed }, log)),
   share: () => runShare({ candidates: candidateNames, rounds: 9, count: 500, seed }, log),
   bytes: () => runBytes(bundledNames),
   coldStart: () => runColdStart({ candidates: bundledNames, processes: 21, seed }),
@@ -35,7 +36,8 @@ const ownAndElectro: readonly CandidateName[] = ["electrodb", "edgetable-mini"];
 
 /** What the budgets need and no more, within four minutes. */
 export const reducedRun = (log: Log): Runners => ({
-  calls: async () => standingsOf(await runCalls({ candidates: ownAndBaseline, rounds: 5, blocks: { 1: 150, 32: 320 }, warmUp: 1000, seed }, log)),
+  calls: async () =>
+    standingsOf(await runCalls({ candidates: ownAndBaseline, rounds: 5, blocks: { 1: 150, 32: 320 }, warmUp: 1000, seed }, log)),
   share: async () => [],
   bytes: () => runBytes(["edgetable"]),
   coldStart: () => runColdStart({ candidates: ownAndElectro, processes: 11, seed }),

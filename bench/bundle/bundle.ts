@@ -6,7 +6,8 @@ import type { BuildOptions } from "esbuild";
 export const sdkPackages = ["@aws-sdk/*", "@smithy/*"];
 
 /** What stays outside even where the SDK is bundled: an optional peer that a function with keys in its environment never loads. */
-export const optionalPeersOf = (candidate: string): string[] => (candidate.startsWith("edgetable") ? ["@aws-sdk/credential-provider-node"] : []);
+export const optionalPeersOf = (candidate: string): string[] =>
+  candidate.startsWith("edgetable") ? ["@aws-sdk/credential-provider-node"] : [];
 
 /** Bundles one program as for a function in production: minified, one file. Paths start at the bench's folder. */
 export const bundle = async (contents: string, options: Pick<BuildOptions, "format" | "external"> = {}): Promise<Uint8Array> => {

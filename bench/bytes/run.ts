@@ -12,7 +12,12 @@ export interface Bytes {
   readonly withSdk: Size;
 }
 
-const packageOf: Partial<Record<CandidateName, string>> = { electrodb: "electrodb", toolbox: "dynamodb-toolbox", onetable: "dynamodb-onetable", edgetable: "edgetable" };
+const packageOf: Partial<Record<CandidateName, string>> = {
+  electrodb: "electrodb",
+  toolbox: "dynamodb-toolbox",
+  onetable: "dynamodb-onetable",
+  edgetable: "edgetable",
+};
 
 const bytesOf = async (candidate: CandidateName): Promise<Bytes> => {
   const library = packageOf[candidate];

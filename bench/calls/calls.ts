@@ -35,7 +35,10 @@ export interface Enrolment {
   readonly note: string;
 }
 /** An edge as a graph library gives it: the ids of its ends apart from its attributes. */
-export type EnrolmentEdge = Omit<Enrolment, "studentId" | "courseId"> & { readonly from: Pick<Enrolment, "studentId">; readonly to: Pick<Enrolment, "courseId"> };
+export type EnrolmentEdge = Omit<Enrolment, "studentId" | "courseId"> & {
+  readonly from: Pick<Enrolment, "studentId">;
+  readonly to: Pick<Enrolment, "courseId">;
+};
 /** Rows come in each candidate's own form; a conversion nobody would write is not measured. */
 export type EnrolmentRow = Enrolment | EnrolmentEdge;
 export interface EnrolmentWithCourse {

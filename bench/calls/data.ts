@@ -15,7 +15,7 @@ export const studentAt = (index: number, prefix = "S"): Student => ({
   tags: ["honours", `cohort-${index % 7}`],
 });
 
-export const courseAt = (index: number, prefix = "C"): Course => ({
+const courseAt = (index: number, prefix = "C"): Course => ({
   courseId: `${prefix}${number(index)}`,
   name: `Course Number ${index}`,
   professor: "Dr Mary Smith",
@@ -54,7 +54,9 @@ export const enrolments: readonly Enrolment[] = students.flatMap((student, index
 /** Nodes apart from the rest, so that enrolling and withdrawing leaves the lists at 20. */
 export const spareStudents: readonly Student[] = Array.from({ length: spares }, (_, index) => studentAt(index, "X"));
 export const spareCourses: readonly Course[] = Array.from({ length: spares }, (_, index) => courseAt(index, "Y"));
-export const spareEnrolments: readonly Enrolment[] = spareStudents.flatMap((student) => spareCourses.map((course) => enrolmentOf(student, course)));
+export const spareEnrolments: readonly Enrolment[] = spareStudents.flatMap((student) =>
+  spareCourses.map((course) => enrolmentOf(student, course)),
+);
 
 /** Students that the put call writes over and over. */
 export const putStudents: readonly Student[] = Array.from({ length: people }, (_, index) => studentAt(index, "P"));

@@ -1,7 +1,6 @@
 import { deepStrictEqual, ok, rejects } from "node:assert/strict";
-import type { Calls, Enrolment } from "./calls.ts";
+import type { Calls, Enrolment, Course, Student } from "./calls.ts";
 import { courses, enrolmentOf, enrolments, spareCourses, spareStudents, studentAt, students } from "./data.ts";
-import type { Course, Student } from "./calls.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -26,8 +25,14 @@ const checkReads = async (calls: Calls): Promise<void> => {
     sameRows(await calls.coursesOf(student.studentId), edges);
     sameRows(await calls.studentsOf(course.courseId), edgesBy("courseId", course.courseId, "studentId"));
     const hydrated = await calls.coursesWithNodes(student.studentId);
-    sameRows(hydrated.map((row) => row.edge), edges);
-    sameRows(hydrated.map((row) => row.node), edges.map((edge) => courses.find((found) => found.courseId === edge.courseId) as Course));
+    sameRows(
+      hydrated.map((row) => row.edge),
+      edges,
+    );
+    sameRows(
+      hydrated.map((row) => row.node),
+      edges.map((edge) => courses.find((found) => found.courseId === edge.courseId) as Course),
+    );
   }
   ok((await calls.getStudent("nobody")) === undefined, "a student that is not there is undefined");
 };

@@ -23,7 +23,8 @@ export interface Standing {
 
 type Figure = "cpu" | "wall";
 
-const byCall = <T>(value: (call: CallName) => T): Record<CallName, T> => Object.fromEntries(callNames.map((call) => [call, value(call)])) as Record<CallName, T>;
+const byCall = <T>(value: (call: CallName) => T): Record<CallName, T> =>
+  Object.fromEntries(callNames.map((call) => [call, value(call)])) as Record<CallName, T>;
 
 // A round's ratio compares blocks that ran within the same second, so a machine that slows down for
 // a while moves both; the median over rounds then drops the rounds it moved unevenly.
@@ -31,7 +32,8 @@ const ratioOf = (own: readonly Sample[], base: readonly Sample[], figure: Figure
   median(own.map((sample) => sample[figure] / (base.find(({ round }) => round === sample.round)?.[figure] ?? Number.NaN)));
 
 const standing = (samples: readonly Sample[], candidate: CandidateName, concurrency: number): Standing => {
-  const of = (name: CandidateName, call: CallName): Sample[] => samples.filter((sample) => sample.candidate === name && sample.call === call && sample.concurrency === concurrency);
+  const of = (name: CandidateName, call: CallName): Sample[] =>
+    samples.filter((sample) => sample.candidate === name && sample.call === call && sample.concurrency === concurrency);
   const ratios = (figure: Figure): Record<CallName, number> => byCall((call) => ratioOf(of(candidate, call), of(baseline, call), figure));
   const cpuRatios = ratios("cpu");
   return {

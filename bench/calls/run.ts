@@ -42,7 +42,11 @@ const enter = async (name: CandidateName, warmUp: number): Promise<Contestant> =
   return { name, engine, worker };
 };
 
-const measureRound = async (contestants: readonly Contestant[], plan: CallsPlan, round: { readonly number: number; readonly random: () => number }): Promise<Sample[]> => {
+const measureRound = async (
+  contestants: readonly Contestant[],
+  plan: CallsPlan,
+  round: { readonly number: number; readonly random: () => number },
+): Promise<Sample[]> => {
   const samples: Sample[] = [];
   for (const concurrency of Object.keys(plan.blocks).map(Number)) {
     const count = plan.blocks[concurrency] as number;
@@ -76,9 +80,11 @@ export const runCalls = async (plan: CallsPlan, log: (line: string) => void): Pr
     }
     return samples;
   } finally {
-    await Promise.all(contestants.map(async ({ worker, engine }) => {
-      await worker.end();
-      await engine.stop();
-    }));
+    await Promise.all(
+      contestants.map(async ({ worker, engine }) => {
+        await worker.end();
+        await engine.stop();
+      }),
+    );
   }
 };

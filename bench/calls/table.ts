@@ -11,6 +11,15 @@ export const createTable = async (endpoint: string, TableName: string): Promise<
   const connection = connect(endpoint);
   const GlobalSecondaryIndexes = [{ IndexName: "GSI1", KeySchema: keys("GSI1PK", "GSI1SK"), Projection: { ProjectionType: "ALL" } }];
   const AttributeDefinitions = ["PK", "SK", "GSI1PK", "GSI1SK"].map(attribute);
-  await connection.send("CreateTable", JSON.stringify({ TableName, KeySchema: keys("PK", "SK"), AttributeDefinitions, GlobalSecondaryIndexes, BillingMode: "PAY_PER_REQUEST" }));
+  await connection.send(
+    "CreateTable",
+    JSON.stringify({
+      TableName,
+      KeySchema: keys("PK", "SK"),
+      AttributeDefinitions,
+      GlobalSecondaryIndexes,
+      BillingMode: "PAY_PER_REQUEST",
+    }),
+  );
   connection.close();
 };

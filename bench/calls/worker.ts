@@ -10,7 +10,9 @@ import { loadSystem } from "./load.ts";
 import { workload } from "./workload.ts";
 
 /** What the parent asks of a candidate's process. */
-export type Question = { readonly kind: "prepare"; readonly warmUp: number } | { readonly kind: "measure"; readonly call: CallName; readonly block: Block };
+export type Question =
+  | { readonly kind: "prepare"; readonly warmUp: number }
+  | { readonly kind: "measure"; readonly call: CallName; readonly block: Block };
 
 const [name, endpoint = "", table = ""] = process.argv.slice(2);
 const { connect } = await loadCandidate(name as CandidateName);

@@ -56,7 +56,8 @@ const first = async (): Promise<void> => {
 };
 void first();`;
 
-const write = async (program: Program, source: string): Promise<void> => writeFile(`${folder}/${program}.cjs`, await bundle(source, { format: "cjs", external: optionalPeersOf(program) }));
+const write = async (program: Program, source: string): Promise<void> =>
+  writeFile(`${folder}/${program}.cjs`, await bundle(source, { format: "cjs", external: optionalPeersOf(program) }));
 
 const prepare = async (candidate: CandidateName, endpoint: string): Promise<void> => {
   await write(candidate, programs(candidate));
@@ -69,11 +70,14 @@ const prepare = async (candidate: CandidateName, endpoint: string): Promise<void
 };
 
 const start = async (program: Program, endpoint: string): Promise<Start> => {
-  const { stdout } = await run(process.execPath, [`${folder}/${program}.cjs`, endpoint, `Cold-${program}`], { env: { ...process.env, NODE_NO_WARNINGS: "1" } });
+  const { stdout } = await run(process.execPath, [`${folder}/${program}.cjs`, endpoint, `Cold-${program}`], {
+    env: { ...process.env, NODE_NO_WARNINGS: "1" },
+  });
   return JSON.parse(stdout) as Start;
 };
 
-const above = (own: readonly Start[], empty: readonly Start[], figure: keyof Start): number => median(own.map((each) => each[figure])) - median(empty.map((each) => each[figure]));
+const above = (own: readonly Start[], empty: readonly Start[], figure: keyof Start): number =>
+  median(own.map((each) => each[figure])) - median(empty.map((each) => each[figure]));
 
 const measure = async (plan: ColdStartPlan, endpoint: string): Promise<Map<Program, Start[]>> => {
   const random = randomFrom(plan.seed);

@@ -15,7 +15,10 @@ interface Unprocessed {
 const writeBatch = async (connection: Connection, table: string, rows: readonly Student[]): Promise<void> => {
   let requests = `[${rows.map((row) => `{"PutRequest":{"Item":${studentItem(row)}}}`).join(",")}]`;
   while (requests !== "[]") {
-    const { UnprocessedItems } = await connection.send<Unprocessed>("BatchWriteItem", `{"RequestItems":{${JSON.stringify(table)}:${requests}}}`);
+    const { UnprocessedItems } = await connection.send<Unprocessed>(
+      "BatchWriteItem",
+      `{"RequestItems":{${JSON.stringify(table)}:${requests}}}`,
+    );
     requests = JSON.stringify(UnprocessedItems?.[table] ?? []);
   }
 };

@@ -39,7 +39,10 @@ interface Contestant {
 
 const countItems = async (endpoint: string, TableName: string): Promise<number> => {
   const connection = connect(endpoint);
-  const { Table } = await connection.send<{ readonly Table: { readonly ItemCount: number } }>("DescribeTable", JSON.stringify({ TableName }));
+  const { Table } = await connection.send<{ readonly Table: { readonly ItemCount: number } }>(
+    "DescribeTable",
+    JSON.stringify({ TableName }),
+  );
   connection.close();
   return Table.ItemCount;
 };

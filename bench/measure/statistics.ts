@@ -9,7 +9,8 @@ export const median = (values: readonly number[]): number => {
 };
 
 /** The mean for ratios: twice as slow on one call and twice as fast on another come to 1. */
-export const geometricMean = (values: readonly number[]): number => Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+export const geometricMean = (values: readonly number[]): number =>
+  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 
 /** Half the distance from the first to the third quartile, as a share of the median: how much a figure wavers. */
 export const spread = (values: readonly number[]): number => {

@@ -23,4 +23,5 @@ const timeOf = (plan: () => unknown): number => {
 };
 
 /** Times each call's planning, the first three rounds being warm-up. */
-export const measurePlans = (plans: Readonly<Record<string, () => unknown>>): readonly PlanTime[] => Object.entries(plans).map(([call, plan]) => ({ call, micros: timeOf(plan) }));
+export const measurePlans = (plans: Readonly<Record<string, () => unknown>>): readonly PlanTime[] =>
+  Object.entries(plans).map(([call, plan]) => ({ call, micros: timeOf(plan) }));

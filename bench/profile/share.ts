@@ -16,7 +16,8 @@ const names = chosen.length > 0 ? (chosen as CallName[]) : callNames;
 const leastOf = async (call: (index: number) => Promise<unknown>, count: number): Promise<number> => {
   let least = Number.POSITIVE_INFINITY;
   const end = performance.now() + Number(seconds) * 1000;
-  for (let first = 0; performance.now() < end; first += count) least = Math.min(least, (await measureBlock(call, { first, count, concurrency: 1 })).cpu);
+  for (let first = 0; performance.now() < end; first += count)
+    least = Math.min(least, (await measureBlock(call, { first, count, concurrency: 1 })).cpu);
   return least;
 };
 

@@ -4,7 +4,8 @@ import type { Report } from "../report.ts";
 import { shareCalls } from "../share/share-calls.ts";
 import { round, table } from "./markdown.ts";
 
-const at = (standings: readonly Standing[], concurrency: number): readonly Standing[] => standings.filter((standing) => standing.concurrency === concurrency);
+const at = (standings: readonly Standing[], concurrency: number): readonly Standing[] =>
+  standings.filter((standing) => standing.concurrency === concurrency);
 
 const summary = (standings: readonly Standing[]): string => {
   const together = at(standings, 32);
@@ -12,13 +13,22 @@ const summary = (standings: readonly Standing[]): string => {
     ["client", "CPU a call, 1 at a time", "CPU a call, 32 at a time", "calls a second, 32 at a time", "largest waver"],
     at(standings, 1).map((alone) => {
       const other = together.find(({ candidate }) => candidate === alone.candidate);
-      return [alone.candidate, alone.cpuRatio, other?.cpuRatio, other?.rateRatio, `±${Math.round(100 * Math.max(alone.waver, other?.waver ?? 0))} %`];
+      return [
+        alone.candidate,
+        alone.cpuRatio,
+        other?.cpuRatio,
+        other?.rateRatio,
+        `±${Math.round(100 * Math.max(alone.waver, other?.waver ?? 0))} %`,
+      ];
     }),
   );
 };
 
 const perCall = (standings: readonly Standing[], figure: "cpu" | "rate" | "cpuRatios"): string =>
-  table(["client", ...callNames], standings.map((standing) => [standing.candidate, ...callNames.map((call) => standing[figure][call])]));
+  table(
+    ["client", ...callNames],
+    standings.map((standing) => [standing.candidate, ...callNames.map((call) => standing[figure][call])]),
+  );
 
 export const callsSection = ({ calls }: Report): string => `## Client CPU and rate of the eight calls
 
@@ -44,17 +54,39 @@ export const shareSection = ({ share }: Report): string => `## The library's own
 
 µs of CPU a call with the service replaced by a canned answer. For the libraries over the SDK, the SDK is replaced with it (their figures leave out its marshalling, signing and HTTP); lib-dynamodb's own line is what building the commands costs. edgetable's is measured above its transport. The hand-written client's covers everything from the call to signed bytes and from text back to rows.
 
-${table(["client", ...shareCalls], share.map(({ candidate, cpu }) => [candidate, ...shareCalls.map((call) => cpu[call])]))}`;
+${table(
+  ["client", ...shareCalls],
+  share.map(({ candidate, cpu }) => [candidate, ...shareCalls.map((call) => cpu[call])]),
+)}`;
 
 export const planSection = ({ plan }: Report): string => `## Planning a known call
 
-${table(["call", "µs"], plan.map(({ call, micros }) => [call, micros]))}`;
+${table(
+  ["call", "µs"],
+  plan.map(({ call, micros }) => [call, micros]),
+)}`;
 
 export const loadSection = ({ load }: Report): string => `## Bulk load
 
 ${load[0] ? `${round(load[0].items)} items each, in one call each, in turns on one engine.` : ""}
 
 ${table(
-  ["loader", "items a second", "rate to the bare loop's", "µs of CPU an item", "heap after a quarter, MB", "heap at the end, MB", "growth, MB"],
-  load.map(({ side, rate, rateRatio, cpu, heap, heapGrowth }) => [side, rate, rateRatio, cpu, heap[heap.length >> 2], heap.at(-1), heapGrowth]),
+  [
+    "loader",
+    "items a second",
+    "rate to the bare loop's",
+    "µs of CPU an item",
+    "heap after a quarter, MB",
+    "heap at the end, MB",
+    "growth, MB",
+  ],
+  load.map(({ side, rate, rateRatio, cpu, heap, heapGrowth }) => [
+    side,
+    rate,
+    rateRatio,
+    cpu,
+    heap[heap.length >> 2],
+    heap.at(-1),
+    heapGrowth,
+  ]),
 )}`;

@@ -51,4 +51,3 @@ export const describeEnvironment = (form: Environment["form"]): Environment => (
   form,
   versions: Object.fromEntries(measured.map((name) => [name, versionOf(name)])),
 });
-

@@ -27,7 +27,17 @@ export const typesSection = ({ types }: Report): string => `## Types
 N definitions of ten attributes and one index, a query and an update each. For edgetable, N is N nodes and N edges over zod, a traversal, an update and a link each; the schemas alone and a misspelt edge name beside it. \`skipLibCheck\`; libraries by their declarations.
 
 ${table(
-  ["project", "N", "compiler", "instantiations", "memory, MB", "seconds", ".d.ts of the definitions, KB", ".d.ts of the uses, KB", "errors"],
+  [
+    "project",
+    "N",
+    "compiler",
+    "instantiations",
+    "memory, MB",
+    "seconds",
+    ".d.ts of the definitions, KB",
+    ".d.ts of the uses, KB",
+    "errors",
+  ],
   types.map((cost) => [
     cost.project,
     String(cost.count),

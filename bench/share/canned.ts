@@ -15,12 +15,14 @@ export const createCanned = (): Canned => {
   let position = 0;
   // Loading the system goes past the recorder.
   let state: "passing" | "recording" | "replaying" = "passing";
-  const tap: Tap = <Request, Answer>(send: (request: Request) => Promise<Answer>) => async (request: Request): Promise<Answer> => {
-    if (state === "replaying") return answers[position++ % answers.length] as Answer;
-    const answer = await send(request);
-    if (state === "recording") answers.push(answer);
-    return answer;
-  };
+  const tap: Tap =
+    <Request, Answer>(send: (request: Request) => Promise<Answer>) =>
+    async (request: Request): Promise<Answer> => {
+      if (state === "replaying") return answers[position++ % answers.length] as Answer;
+      const answer = await send(request);
+      if (state === "recording") answers.push(answer);
+      return answer;
+    };
   const record = (name: string): void => {
     answers = [];
     kept.set(name, answers);

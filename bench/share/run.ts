@@ -8,7 +8,6 @@ import type { Worker } from "../workers/parent.ts";
 import { shareCalls } from "./share-calls.ts";
 import type { ShareCall } from "./share-calls.ts";
 
-
 export interface SharePlan {
   readonly candidates: readonly CandidateName[];
   readonly rounds: number;
@@ -28,7 +27,8 @@ interface Contestant {
   readonly cpu: Record<ShareCall, number[]>;
 }
 
-const noSamples = (): Record<ShareCall, number[]> => Object.fromEntries(shareCalls.map((call) => [call, []])) as unknown as Record<ShareCall, number[]>;
+const noSamples = (): Record<ShareCall, number[]> =>
+  Object.fromEntries(shareCalls.map((call) => [call, []])) as unknown as Record<ShareCall, number[]>;
 
 const enter = async (name: CandidateName, endpoint: string): Promise<Contestant> => {
   const table = `Share-${name}`;
@@ -40,7 +40,8 @@ const enter = async (name: CandidateName, endpoint: string): Promise<Contestant>
 
 const measureRound = async (contestants: readonly Contestant[], count: number, random: () => number): Promise<void> => {
   for (const call of shareCalls) {
-    for (const { worker, cpu } of shuffled(contestants, random)) cpu[call].push((await worker.ask<number | undefined>({ kind: "measure", call, count })) ?? Number.NaN);
+    for (const { worker, cpu } of shuffled(contestants, random))
+      cpu[call].push((await worker.ask<number | undefined>({ kind: "measure", call, count })) ?? Number.NaN);
   }
 };
 
@@ -60,6 +61,7 @@ export const runShare = async (plan: SharePlan, log: (line: string) => void): Pr
     await Promise.all(contestants.map(({ worker }) => worker.end()));
     await engine.stop();
   }
-  const medianOf = (cpu: Record<ShareCall, number[]>): Record<ShareCall, number> => Object.fromEntries(shareCalls.map((call) => [call, median(cpu[call].slice(1))])) as Record<ShareCall, number>;
+  const medianOf = (cpu: Record<ShareCall, number[]>): Record<ShareCall, number> =>
+    Object.fromEntries(shareCalls.map((call) => [call, median(cpu[call].slice(1))])) as Record<ShareCall, number>;
   return contestants.map(({ name, cpu }) => ({ candidate: name, cpu: medianOf(cpu) }));
 };

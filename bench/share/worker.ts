@@ -20,7 +20,8 @@ const canned = createCanned();
 const calls: Calls = await connect({ endpoint, table, tap: canned.tap });
 
 const batch = enrolments.slice(0, 25);
-const callOf = (call: ShareCall): Promise<unknown> => (call === "batchWrite" ? (calls.putEnrolments?.(batch) ?? Promise.resolve()) : workload[call](calls, 0));
+const callOf = (call: ShareCall): Promise<unknown> =>
+  call === "batchWrite" ? (calls.putEnrolments?.(batch) ?? Promise.resolve()) : workload[call](calls, 0);
 
 const expected = new Map<ShareCall, unknown>();
 

@@ -46,14 +46,22 @@ const listCourse = (at) => ({
   ExpressionAttributeValues: { ":pk": S(`COURSE#c${at % people}`), ":sk": S("ENROLLED#") },
   Limit: 20,
 });
-const exists = (Key) => ({ ConditionCheck: { TableName, Key, ConditionExpression: "attribute_exists(#pk)", ExpressionAttributeNames: { "#pk": "PK" } } });
+const exists = (Key) => ({
+  ConditionCheck: { TableName, Key, ConditionExpression: "attribute_exists(#pk)", ExpressionAttributeNames: { "#pk": "PK" } },
+});
 
 export const calls = [
   { name: "put", operation: "PutItem", input: (id, at) => ({ TableName, Item: student(id, at) }) },
   {
     name: "enrol",
     operation: "TransactWriteItems",
-    input: (id, at) => ({ TransactItems: [{ Put: { TableName, Item: edge(id, `c.${at}`, at) } }, exists(studentKey(`s${at % people}`)), exists(studentKey(`s${(at + 1) % people}`))] }),
+    input: (id, at) => ({
+      TransactItems: [
+        { Put: { TableName, Item: edge(id, `c.${at}`, at) } },
+        exists(studentKey(`s${at % people}`)),
+        exists(studentKey(`s${(at + 1) % people}`)),
+      ],
+    }),
   },
   { name: "get", operation: "GetItem", input: (_, at) => ({ TableName, Key: studentKey(`s${at % people}`) }) },
   { name: "list", operation: "Query", input: (_, at) => listStudent(at) },
@@ -71,7 +79,11 @@ export const calls = [
     }),
   },
   { name: "delete", operation: "DeleteItem", input: (id) => ({ TableName, Key: edgeKey(id, "c0") }) },
-  { name: "hydrate 20", operation: "BatchGetItem", input: () => ({ RequestItems: { [TableName]: { Keys: Array.from({ length: people }, (_, at) => studentKey(`s${at}`)) } } }) },
+  {
+    name: "hydrate 20",
+    operation: "BatchGetItem",
+    input: () => ({ RequestItems: { [TableName]: { Keys: Array.from({ length: people }, (_, at) => studentKey(`s${at}`)) } } }),
+  },
 ];
 
 /** Creates the table, 20 students and all of their 20 enrolments. */
@@ -82,7 +94,13 @@ export const seed = async (send) => {
     { AttributeName: range, KeyType: "RANGE" },
   ];
   const index = { IndexName: "GSI1", KeySchema: keys("GSI1PK", "GSI1SK"), Projection: { ProjectionType: "ALL" } };
-  await send("CreateTable", { TableName, AttributeDefinitions: types, KeySchema: keys("PK", "SK"), GlobalSecondaryIndexes: [index], BillingMode: "PAY_PER_REQUEST" });
+  await send("CreateTable", {
+    TableName,
+    AttributeDefinitions: types,
+    KeySchema: keys("PK", "SK"),
+    GlobalSecondaryIndexes: [index],
+    BillingMode: "PAY_PER_REQUEST",
+  });
   for (let one = 0; one < people; one++) {
     await send("PutItem", { TableName, Item: student(`s${one}`, one) });
     for (let other = 0; other < people; other++) await send("PutItem", { TableName, Item: edge(`s${one}`, `c${other}`, other) });

@@ -13,7 +13,13 @@ import { calls, seed } from "./calls.mjs";
 import { bundle, startEngine } from "./engine.mjs";
 import { libClient } from "./lib-client.mjs";
 
-const { values } = parseArgs({ options: { calls: { type: "string", default: "1000" }, rounds: { type: "string", default: "7" }, concurrency: { type: "string", default: "1,32" } } });
+const { values } = parseArgs({
+  options: {
+    calls: { type: "string", default: "1000" },
+    rounds: { type: "string", default: "7" },
+    concurrency: { type: "string", default: "1,32" },
+  },
+});
 const perBlock = Number(values.calls);
 const rounds = Number(values.rounds);
 
@@ -30,7 +36,7 @@ const runBlock = async (send, operation, inputs, concurrency) => {
   const wall = process.hrtime.bigint();
   await Promise.all(Array.from({ length: concurrency }, worker));
   const used = process.cpuUsage(cpu);
-  return { cpu: (used.user + used.system) / inputs.length, wall: Number(process.hrtime.bigint() - wall) / 1000 / inputs.length };
+  return { cpu: (used.user + used.system) / inputs.length, wall: (process.hrtime.bigint() - wall) / 1000 / inputs.length };
 };
 
 const measure = async (clients, concurrency) => {
@@ -39,7 +45,9 @@ const measure = async (clients, concurrency) => {
     for (const [index, call] of calls.entries()) {
       for (let turn = 0; turn < clients.length; turn++) {
         const client = clients[(turn + round + 2) % clients.length];
-        const inputs = Array.from({ length: perBlock }, (_, at) => client.prepare(call.input(`${client.name}.${concurrency}.${round}.${at}`, at)));
+        const inputs = Array.from({ length: perBlock }, (_, at) =>
+          client.prepare(call.input(`${client.name}.${concurrency}.${round}.${at}`, at)),
+        );
         globalThis.gc?.();
         const sample = await runBlock(client.send, call.operation, inputs, concurrency);
         if (round >= 0) samples[client.name][index].push(sample);
@@ -58,7 +66,14 @@ const report = (samples, concurrency) => {
     const cpu = calls.map((_, index) => figure(name, index, "cpu"));
     const ratio = geometricMean(cpu.map((each, index) => each / figure(base, index, "cpu")));
     const speed = geometricMean(calls.map((_, index) => figure(base, index, "wall") / figure(name, index, "wall")));
-    console.log([name.padEnd(14), ...cpu.map((each) => each.toFixed(0).padStart(11)), ratio.toFixed(3).padStart(9), speed.toFixed(2).padStart(13)].join(" "));
+    console.log(
+      [
+        name.padEnd(14),
+        ...cpu.map((each) => each.toFixed(0).padStart(11)),
+        ratio.toFixed(3).padStart(9),
+        speed.toFixed(2).padStart(13),
+      ].join(" "),
+    );
   }
 };
 

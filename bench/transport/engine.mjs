@@ -24,7 +24,13 @@ export const startEngine = async () => {
   process.on("exit", () => child.kill());
   const endpoint = `http://127.0.0.1:${port}`;
   for (let tries = 0; tries < 200; tries++) {
-    if (await fetch(endpoint).then(() => true, () => false)) return { endpoint, stop: () => child.kill() };
+    if (
+      await fetch(endpoint).then(
+        () => true,
+        () => false,
+      )
+    )
+      return { endpoint, stop: () => child.kill() };
     await sleep(20);
   }
   throw new Error("dynoxide did not answer within 4 s");

@@ -19,9 +19,18 @@ const createSigner = (host) => {
     const scope = `${day}/us-east-1/dynamodb/aws4_request`;
     const target = `DynamoDB_20120810.${operation}`;
     const canonical = `POST\n/\n\ncontent-type:${type}\nhost:${host}\nx-amz-date:${stamp}\nx-amz-target:${target}\n\n${names}\n${hash("sha256", body, "hex")}`;
-    const signature = createHmac("sha256", key).update(`AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${hash("sha256", canonical, "hex")}`).digest("hex");
+    const signature = createHmac("sha256", key)
+      .update(`AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${hash("sha256", canonical, "hex")}`)
+      .digest("hex");
     const authorization = `AWS4-HMAC-SHA256 Credential=local/${scope}, SignedHeaders=${names}, Signature=${signature}`;
-    return { host, "content-type": type, "x-amz-date": stamp, "x-amz-target": target, authorization, "content-length": Buffer.byteLength(body) };
+    return {
+      host,
+      "content-type": type,
+      "x-amz-date": stamp,
+      "x-amz-target": target,
+      authorization,
+      "content-length": Buffer.byteLength(body),
+    };
   };
 };
 
@@ -32,15 +41,18 @@ export const httpClient = (endpoint, agent = new Agent({ keepAlive: true, maxSoc
   return (operation, input) =>
     new Promise((resolve, reject) => {
       const body = JSON.stringify(input);
-      const sent = open({ agent, hostname, port, method: "POST", path: "/", headers: sign(operation, body), setHost: false, joinDuplicateHeaders: true }, (response) => {
-        const chunks = [];
-        response.on("data", (chunk) => chunks.push(chunk));
-        response.on("end", () => {
-          const text = (chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString();
-          if (response.statusCode === 200) resolve(JSON.parse(text));
-          else reject(new Error(text));
-        });
-      });
+      const sent = open(
+        { agent, hostname, port, method: "POST", path: "/", headers: sign(operation, body), setHost: false, joinDuplicateHeaders: true },
+        (response) => {
+          const chunks = [];
+          response.on("data", (chunk) => chunks.push(chunk));
+          response.on("end", () => {
+            const text = (chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)).toString();
+            if (response.statusCode === 200) resolve(JSON.parse(text));
+            else reject(new Error(text));
+          });
+        },
+      );
       sent.on("error", reject);
       sent.end(body);
     });

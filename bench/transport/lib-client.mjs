@@ -1,7 +1,24 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { BatchGetCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 
-const commands = { GetItem: GetCommand, PutItem: PutCommand, DeleteItem: DeleteCommand, UpdateItem: UpdateCommand, Query: QueryCommand, BatchGetItem: BatchGetCommand, TransactWriteItems: TransactWriteCommand };
+const commands = {
+  GetItem: GetCommand,
+  PutItem: PutCommand,
+  DeleteItem: DeleteCommand,
+  UpdateItem: UpdateCommand,
+  Query: QueryCommand,
+  BatchGetItem: BatchGetCommand,
+  TransactWriteItems: TransactWriteCommand,
+};
 
 const kinds = new Set(["S", "N", "BOOL", "L", "M"]);
 
@@ -15,6 +32,8 @@ const toPlain = (value) => {
 };
 
 export const libClient = (endpoint) => {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" }, maxAttempts: 1 }));
+  const client = DynamoDBDocumentClient.from(
+    new DynamoDBClient({ endpoint, region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" }, maxAttempts: 1 }),
+  );
   return { name: "lib-dynamodb", send: (operation, input) => client.send(new commands[operation](input)), prepare: toPlain };
 };

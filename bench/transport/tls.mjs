@@ -36,22 +36,36 @@ const cpuPerCall = async (send, calls, concurrency) => {
   let left = calls;
   const input = { TableName: "Education", Key: { PK: { S: "STUDENT#1" }, SK: { S: "#" } } };
   const before = process.cpuUsage();
-  await Promise.all(Array.from({ length: concurrency }, async () => {
-    while (left-- > 0) await send("GetItem", input);
-  }));
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (left-- > 0) await send("GetItem", input);
+    }),
+  );
   const { user, system } = process.cpuUsage(before);
   return (user + system) / calls;
 };
 
 const main = async () => {
   const { values } = parseArgs({ options: { calls: { type: "string", default: "3000" }, rounds: { type: "string", default: "5" } } });
-  const pem = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem"), "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", ...pem], { stdio: "ignore" });
+  const pem = [
+    "-keyout",
+    join(folder, "key.pem"),
+    "-out",
+    join(folder, "cert.pem"),
+    "-subj",
+    "/CN=localhost",
+    "-addext",
+    "subjectAltName=DNS:localhost",
+  ];
+  execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", ...pem], {
+    stdio: "ignore",
+  });
   const child = fork(fileURLToPath(import.meta.url), { env: { ...process.env, EDGETABLE_TLS_FOLDER: folder } });
   const port = await new Promise((resolve) => child.once("message", resolve));
   const [endpoint, ca] = [`https://localhost:${port}`, file("cert.pem")];
   const { createLeanTransport } = await bundle();
-  const open = () => createLeanTransport({ endpoint, ca, region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } });
+  const open = () =>
+    createLeanTransport({ endpoint, ca, region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } });
   const kept = open();
   const clients = {
     "node:https": httpClient(endpoint, new Agent({ keepAlive: true, maxSockets: 64, scheduling: "lifo", ca })),
@@ -65,7 +79,12 @@ const main = async () => {
         if (round >= 0) samples[name].push(sample);
       }
     }
-    console.log(`${concurrency} at a time:`, Object.entries(samples).map(([name, each]) => `${name} ${median(each).toFixed(1)}`).join(" · "));
+    console.log(
+      `${concurrency} at a time:`,
+      Object.entries(samples)
+        .map(([name, each]) => `${name} ${median(each).toFixed(1)}`)
+        .join(" · "),
+    );
   }
   const fresh = async (operation, input) => {
     const transport = open();

@@ -40,7 +40,9 @@ export type Compiler = keyof typeof compilers;
 
 const output = (compiler: Compiler, folder: string): Promise<string> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [compilers[compiler], "-p", folder, "--extendedDiagnostics"], { maxBuffer: 1 << 28 }, (_, stdout) => resolve(stdout));
+    execFile(process.execPath, [compilers[compiler], "-p", folder, "--extendedDiagnostics"], { maxBuffer: 1 << 28 }, (_, stdout) =>
+      resolve(stdout),
+    );
   });
 
 const figure = (text: string, name: string): number => {

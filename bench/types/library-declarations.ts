@@ -7,6 +7,18 @@ import { compilers } from "./compile.ts";
 export const emitLibraryDeclarations = async (): Promise<void> => {
   const outDir = "dist/edgetable-types";
   await rm(outDir, { recursive: true, force: true });
-  const flags = ["--emitDeclarationOnly", "--isolatedDeclarations", "false", "--composite", "false", "--incremental", "false", "--tsBuildInfoFile", "null", "--outDir", outDir];
+  const flags = [
+    "--emitDeclarationOnly",
+    "--isolatedDeclarations",
+    "false",
+    "--composite",
+    "false",
+    "--incremental",
+    "false",
+    "--tsBuildInfoFile",
+    "null",
+    "--outDir",
+    outDir,
+  ];
   await promisify(execFile)(process.execPath, [compilers.typescript, "-p", "../packages/edgetable", ...flags], { maxBuffer: 1 << 26 });
 };

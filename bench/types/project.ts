@@ -6,4 +6,5 @@ export interface Project {
 /** How a project is generated for `count` definitions. */
 export type Generator = (count: number) => Project;
 
-export const upTo = (count: number, line: (index: number) => string): string => Array.from({ length: count }, (_, index) => line(index)).join("\n");
+export const upTo = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join("\n");

@@ -8,7 +8,10 @@ import { emitLibraryDeclarations } from "./library-declarations.ts";
 import type { Generator } from "./project.ts";
 
 /** What stands in a generated project. */
-export const generators = { electrodb, toolbox, onetable, edgetable, edgetableMisspelt, edgetableSchemas } as const satisfies Record<string, Generator>;
+export const generators = { electrodb, toolbox, onetable, edgetable, edgetableMisspelt, edgetableSchemas } as const satisfies Record<
+  string,
+  Generator
+>;
 export type TypedProject = keyof typeof generators;
 
 export interface TypesPlan {
@@ -29,7 +32,8 @@ export const runTypes = async (plan: TypesPlan, log: (line: string) => void): Pr
   await emitLibraryDeclarations();
   for (const compiler of plan.compilers) {
     for (const project of plan.projects) {
-      for (const count of plan.counts) costs.push({ project, count, compiler, ...(await compile(`${project}-${count}`, generators[project](count), compiler)) });
+      for (const count of plan.counts)
+        costs.push({ project, count, compiler, ...(await compile(`${project}-${count}`, generators[project](count), compiler)) });
     }
     log(`types: ${compiler}`);
   }

@@ -16,7 +16,11 @@ interface Reply {
  * is billed to nobody else. `nodeOptions` go to Node itself.
  */
 export const startWorker = (program: string, args: readonly string[], nodeOptions: readonly string[] = []): Worker => {
-  const child = fork(`dist/programs/${program}.js`, [...args], { execArgv: ["--enable-source-maps", ...nodeOptions], stdio: ["ignore", "inherit", "inherit", "ipc"], env: { ...process.env, NODE_NO_WARNINGS: "1" } });
+  const child = fork(`dist/programs/${program}.js`, [...args], {
+    execArgv: ["--enable-source-maps", ...nodeOptions],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    env: { ...process.env, NODE_NO_WARNINGS: "1" },
+  });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const ask = <Answer>(question: object): Promise<Answer> =>
     new Promise((resolve, reject) => {

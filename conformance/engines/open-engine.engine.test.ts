@@ -12,7 +12,12 @@ const listeningAddresses = (endpoint: string): readonly string[] => {
 
 const writeAndRead = async ({ transport, freshTableName }: TestEngine): Promise<unknown> => {
   const TableName = freshTableName("round-trip");
-  await transport.send("CreateTable", { TableName, AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }], KeySchema: [{ AttributeName: "id", KeyType: "HASH" }], BillingMode: "PAY_PER_REQUEST" });
+  await transport.send("CreateTable", {
+    TableName,
+    AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+    KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+    BillingMode: "PAY_PER_REQUEST",
+  });
   await transport.send("PutItem", { TableName, Item: { id: { S: "ada 🜁" } } });
   const { Item } = await transport.send("GetItem", { TableName, Key: { id: { S: "ada 🜁" } }, ConsistentRead: true });
   await transport.send("DeleteTable", { TableName });

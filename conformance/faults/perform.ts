@@ -21,7 +21,7 @@ type Loose = Readonly<Record<string, (...values: readonly unknown[]) => Reported
 export const member = (db: Db, name: string): Loose & ((id: Row) => Loose) =>
   (db as unknown as Readonly<Record<string, never>>)[name] as never;
 
-export const asText = (row: Row | undefined, attribute: string): string => (row === undefined ? ABSENT : String(row[attribute]));
+const asText = (row: Row | undefined, attribute: string): string => (row === undefined ? ABSENT : String(row[attribute]));
 
 /** What turns commands into calls on one connection; `next` numbers what is written, so that no two writes are alike. */
 export interface Performer {

@@ -65,7 +65,12 @@ const content = async (table: string): Promise<readonly string[]> => {
   const items: Item[] = [];
   let start: Item | undefined;
   do {
-    const output = await engine.transport.send("Scan", { TableName: table, Limit: 1000, ConsistentRead: true, ...(start ? { ExclusiveStartKey: start } : {}) });
+    const output = await engine.transport.send("Scan", {
+      TableName: table,
+      Limit: 1000,
+      ConsistentRead: true,
+      ...(start ? { ExclusiveStartKey: start } : {}),
+    });
     items.push(...(output.Items ?? []));
     start = output.LastEvaluatedKey;
   } while (start);
@@ -95,7 +100,10 @@ const phases = ["before", "during", "after"] as const;
 // Early requests are the likelier: a run that goes on has fewer left. A saved state must be true at once.
 const drawDeath = (random: Random, kind: string): Death => {
   if (kind !== "batch" && random() < 0.4) return { request: Math.floor(random() * 6), phase: "saved" };
-  return { request: Math.floor(random() ** 2 * scenarios[kind]!.requests), phase: phases[Math.floor(random() * phases.length)] ?? "before" };
+  return {
+    request: Math.floor(random() ** 2 * scenarios[kind]!.requests),
+    phase: phases[Math.floor(random() * phases.length)] ?? "before",
+  };
 };
 
 const kill = async (orders: Omit<Orders, "death">, random: Random): Promise<Ending> => {
@@ -104,7 +112,11 @@ const kill = async (orders: Omit<Orders, "death">, random: Random): Promise<Endi
 };
 
 /** Kills workers at one job in a new table, lets the last one finish, and gives how many died and what the table holds. */
-const disturbed = async (kind: string, random: Random, most: number): Promise<{ readonly died: number; readonly items: readonly string[] }> => {
+const disturbed = async (
+  kind: string,
+  random: Random,
+  most: number,
+): Promise<{ readonly died: number; readonly items: readonly string[] }> => {
   const table = await prepared(kind);
   const orders = { endpoint: engine.endpoint, table, scenario: kind, seed: Math.floor(random() * 2 ** 32) };
   const wanted = Math.min(most, 1 + Math.floor(random() * MOST_IN_A_ROW));

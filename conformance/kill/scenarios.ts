@@ -8,7 +8,11 @@ const graphOf = (table: string) =>
   defineGraph({
     table,
     nodes: {
-      person: node({ key: "PERSON#{id}", schema: z.object({ id: z.string(), email: z.string().optional(), n: z.int().optional() }), unique: ["email"] }),
+      person: node({
+        key: "PERSON#{id}",
+        schema: z.object({ id: z.string(), email: z.string().optional(), n: z.int().optional() }),
+        unique: ["email"],
+      }),
       place: node({ key: "PLACE#{id}", schema: z.object({ id: z.string(), n: z.int().optional() }) }),
       club: node({ key: "CLUB#{id}", schema: id }),
     },
@@ -73,7 +77,10 @@ const load: Scenario = {
     must(having(items, '"type",{"S":"rated"}') === 300 && having(items, '"type",{"S":"~rated"}') === 300, "every rating is there, twice");
     must(having(items, '"type",{"S":"person"}') === 30 && having(items, '"type",{"S":"~unique"}') === 30, "every person has a marker");
     must(having(items, '"type",{"S":"leads"}') === 4 && having(items, '["sk",{"S":"~degree#leads#in"}]') === 1, "four lead the club");
-    must(items.some((item) => item.includes("~degree#leads#in") && item.includes('["~count",{"N":"4"}]')), "and are counted once each");
+    must(
+      items.some((item) => item.includes("~degree#leads#in") && item.includes('["~count",{"N":"4"}]')),
+      "and are counted once each",
+    );
   },
   work: async (db) => {
     const report = await db.load(mixedRows(), { job: "load", lease: LEASE, concurrency: 4 });
@@ -88,7 +95,11 @@ const kept: Scenario = {
   check: (items) => {
     const last = new Map([...contendedRows()].map(({ row }) => [row.id, row.n]));
     must(items.length === last.size, "sixty places are there");
-    for (const [key, n] of last) must(having(items, `"PLACE#${key}"`) === 1 && items.some((item) => item.includes(`"PLACE#${key}"`) && item.includes(`"N":"${n}"`)), `the last row of ${key} stands`);
+    for (const [key, n] of last)
+      must(
+        having(items, `"PLACE#${key}"`) === 1 && items.some((item) => item.includes(`"PLACE#${key}"`) && item.includes(`"N":"${n}"`)),
+        `the last row of ${key} stands`,
+      );
   },
   work: async (db) => {
     await db.load(contendedRows(), { job: "kept", order: "kept", lease: LEASE, concurrency: 4, collisions: "ignore" });
@@ -108,7 +119,10 @@ const deletion: Scenario = {
         { part: "note", owner: { id: "P" }, row: { n: at } } as const,
       ]),
     );
-    await db.load([{ node: "place", row: { id: "P", n: 1 } }, { node: "place", row: { id: "Q", n: 2 } }]);
+    await db.load([
+      { node: "place", row: { id: "P", n: 1 } },
+      { node: "place", row: { id: "Q", n: 2 } },
+    ]);
   },
   check: (items) => {
     must(having(items, "PLACE#P") === 0, "nothing is left of the place, nor of its edges");

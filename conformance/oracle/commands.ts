@@ -2,10 +2,32 @@ import fc from "fast-check";
 
 /** One step of a history, in words of the graph; ids are small, so that steps meet. */
 export type Command =
-  | { readonly kind: "create" | "put"; readonly type: NodeType; readonly id: number; readonly name: string; readonly handle: number | undefined; readonly age: number | undefined }
-  | { readonly kind: "update"; readonly id: number; readonly name: string | undefined; readonly handle: number | undefined; readonly add: number | undefined }
+  | {
+      readonly kind: "create" | "put";
+      readonly type: NodeType;
+      readonly id: number;
+      readonly name: string;
+      readonly handle: number | undefined;
+      readonly age: number | undefined;
+    }
+  | {
+      readonly kind: "update";
+      readonly id: number;
+      readonly name: string | undefined;
+      readonly handle: number | undefined;
+      readonly add: number | undefined;
+    }
   | { readonly kind: "delete"; readonly type: NodeType; readonly id: number }
-  | { readonly kind: "link" | "relink" | "unlink"; readonly edge: EdgeName; readonly from: number; readonly to: number; readonly toTag: boolean; readonly text: string; readonly number: number; readonly role: string }
+  | {
+      readonly kind: "link" | "relink" | "unlink";
+      readonly edge: EdgeName;
+      readonly from: number;
+      readonly to: number;
+      readonly toTag: boolean;
+      readonly text: string;
+      readonly number: number;
+      readonly role: string;
+    }
   | {
       readonly kind: "read";
       readonly edge: EdgeName;
@@ -42,11 +64,38 @@ const texts = ["a", "ab", "a b", "a!", "😀", "\uffee"];
 const text = fc.constantFrom(...texts);
 const number = fc.constantFrom(-10, -1.5, 0, 2, 10);
 
-const node = fc.record({ kind: fc.constantFrom("create", "put"), type: fc.constantFrom(...nodeTypes), id, name: text, handle: optional(fc.nat({ max: 2 })), age: optional(number) });
-const update = fc.record({ kind: fc.constant("update" as const), id, name: optional(text), handle: optional(fc.nat({ max: 2 })), add: optional(fc.integer({ min: -3, max: 3 })) });
+const node = fc.record({
+  kind: fc.constantFrom("create", "put"),
+  type: fc.constantFrom(...nodeTypes),
+  id,
+  name: text,
+  handle: optional(fc.nat({ max: 2 })),
+  age: optional(number),
+});
+const update = fc.record({
+  kind: fc.constant("update" as const),
+  id,
+  name: optional(text),
+  handle: optional(fc.nat({ max: 2 })),
+  add: optional(fc.integer({ min: -3, max: 3 })),
+});
 const remove = fc.record({ kind: fc.constant("delete" as const), type: fc.constantFrom(...nodeTypes), id });
-const edge = fc.record({ kind: fc.constantFrom("link", "link", "link", "relink", "unlink"), edge: fc.constantFrom(...edgeNames), from: id, to: id, toTag: fc.boolean(), text, number, role: fc.constantFrom("x", "y", "x y") });
-const bound = fc.record({ operator: fc.constantFrom("eq", "ne", "lt", "lte", "gt", "gte", "between", "beginsWith", "exists"), text, number, other: number });
+const edge = fc.record({
+  kind: fc.constantFrom("link", "link", "link", "relink", "unlink"),
+  edge: fc.constantFrom(...edgeNames),
+  from: id,
+  to: id,
+  toTag: fc.boolean(),
+  text,
+  number,
+  role: fc.constantFrom("x", "y", "x y"),
+});
+const bound = fc.record({
+  operator: fc.constantFrom("eq", "ne", "lt", "lte", "gt", "gte", "between", "beginsWith", "exists"),
+  text,
+  number,
+  other: number,
+});
 const read = fc.record({
   kind: fc.constant("read" as const),
   edge: fc.constantFrom(...edgeNames),
@@ -67,7 +116,13 @@ const everyNode: readonly Command[] = nodeTypes.flatMap((type) =>
 /** Histories that begin with every node there, so that links find their ends. */
 export const histories: fc.Arbitrary<readonly Command[]> = fc
   .array(
-    fc.oneof({ weight: 1, arbitrary: node }, { weight: 1, arbitrary: update }, { weight: 1, arbitrary: remove }, { weight: 12, arbitrary: edge }, { weight: 12, arbitrary: read }),
+    fc.oneof(
+      { weight: 1, arbitrary: node },
+      { weight: 1, arbitrary: update },
+      { weight: 1, arbitrary: remove },
+      { weight: 12, arbitrary: edge },
+      { weight: 12, arbitrary: read },
+    ),
     { minLength: 20, maxLength: 120, size: "max" },
   )
   .map((commands) => [...everyNode, ...(commands as readonly Command[])]);

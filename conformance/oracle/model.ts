@@ -33,7 +33,8 @@ const parts = {
 export type Social = Graph<typeof nodes, typeof edges, typeof parts>;
 
 /** The graph of the oracle, in Edgetable's own layout or in an adopted one. */
-export const social = (table: string, layout?: Layout): Social => defineGraph({ table, nodes, edges, parts, ...(layout ? { layout } : {}) });
+export const social = (table: string, layout?: Layout): Social =>
+  defineGraph({ table, nodes, edges, parts, ...(layout ? { layout } : {}) });
 
 /** The same graph in a layout of another hand: other names, another delimiter, no type attribute. */
 export const adopted: Layout = {
@@ -42,9 +43,25 @@ export const adopted: Layout = {
   indexes: { byTarget: { partitionKey: "GSI1-PK", sortKey: "GSI1-SK" }, bySource: { partitionKey: "GSI2-PK", sortKey: "GSI2-SK" } },
   nodes: { person: { keys: { SK: "META" } }, post: { keys: { SK: "META" } }, tag: { keys: { SK: "META" } } },
   edges: {
-    follows: { keys: { SK: "FOLLOWS#{to}", "GSI1-PK": "{to}", "GSI1-SK": "FOLLOWS#{since}#{from}", "GSI2-PK": "{from}", "GSI2-SK": "FOLLOWS#{since}#{to}" } },
+    follows: {
+      keys: {
+        SK: "FOLLOWS#{to}",
+        "GSI1-PK": "{to}",
+        "GSI1-SK": "FOLLOWS#{since}#{from}",
+        "GSI2-PK": "{from}",
+        "GSI2-SK": "FOLLOWS#{since}#{to}",
+      },
+    },
     friend: { keys: { SK: "FRIEND#{to}" } },
-    likes: { keys: { SK: "LIKES#{to}", "GSI1-PK": "{to}", "GSI1-SK": "LIKES#{rank:number}#{from}", "GSI2-PK": "{from}", "GSI2-SK": "LIKES#{rank:number}#{to}" } },
+    likes: {
+      keys: {
+        SK: "LIKES#{to}",
+        "GSI1-PK": "{to}",
+        "GSI1-SK": "LIKES#{rank:number}#{from}",
+        "GSI2-PK": "{from}",
+        "GSI2-SK": "LIKES#{rank:number}#{to}",
+      },
+    },
     worksOn: { keys: { SK: "WORKS#{to}#{role}", "GSI1-PK": "{to}", "GSI1-SK": "WORKS#{from}#{role}" } },
     tagged: { keys: { SK: "TAGGED#{to}" }, mirror: { keys: { SK: "TAGS#{from}" } } },
     pins: { keys: { SK: "PINS#{to}", "GSI1-PK": "{to}", "GSI1-SK": "PINS#{from}" } },

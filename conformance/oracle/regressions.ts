@@ -1,6 +1,13 @@
 import type { Command } from "./commands.ts";
 
-const create = (type: "person" | "post" | "tag", id: number): Command => ({ kind: "create", type, id, name: "n", handle: undefined, age: undefined });
+const create = (type: "person" | "post" | "tag", id: number): Command => ({
+  kind: "create",
+  type,
+  id,
+  name: "n",
+  handle: undefined,
+  age: undefined,
+});
 const likes: Command = { kind: "link", edge: "likes", from: 0, to: 0, toTag: false, text: "a", number: 0, role: "x" };
 const read: Extract<Command, { kind: "read" }> = {
   kind: "read",

@@ -32,7 +32,14 @@ const ends: Readonly<Record<EdgeName, Ends>> = {
   pins: { from: "person", to: ["post"], attribute: "at", numeric: false },
 };
 
-const naiveTypes = { follows: { orderBy: "since" }, friend: { symmetric: true }, likes: { orderBy: "rank" }, worksOn: {}, tagged: {}, pins: { mostFrom: 2 } };
+const naiveTypes = {
+  follows: { orderBy: "since" },
+  friend: { symmetric: true },
+  likes: { orderBy: "rank" },
+  worksOn: {},
+  tagged: {},
+  pins: { mostFrom: 2 },
+};
 
 const clean = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 
@@ -91,7 +98,7 @@ class History {
     const row = clean({ ...this.#id(end), ...own });
     const taken = command.type === "person" && this.#naive.handleTaken(person.handle, end.id);
     const allowed = !taken && (command.kind === "put" || this.#naive.node(end) === undefined);
-    const outcome: { readonly ok: boolean } = await member(this.#subject.db, command.type)[command.kind]?.(row) as never;
+    const outcome: { readonly ok: boolean } = (await member(this.#subject.db, command.type)[command.kind]?.(row)) as never;
     expect(outcome.ok, `${command.kind} ${command.type}`).toBe(allowed);
     if (allowed) this.#naive.putNode({ ...end, row });
   }
@@ -103,7 +110,10 @@ class History {
     const set = clean({ name: command.name, handle });
     if (Object.keys(set).length === 0 && command.add === undefined) return;
     const allowed = before !== undefined && !this.#naive.handleTaken(handle, end.id);
-    const outcome = await this.#subject.db.person.update(this.#id(end) as { personId: string }, { set, ...(command.add === undefined ? {} : { add: { age: command.add } }) });
+    const outcome = await this.#subject.db.person.update(this.#id(end) as { personId: string }, {
+      set,
+      ...(command.add === undefined ? {} : { add: { age: command.add } }),
+    });
     expect(outcome.ok, "update person").toBe(allowed);
     if (!allowed) return;
     const age = command.add === undefined ? before.row["age"] : ((before.row["age"] as number | undefined) ?? 0) + command.add;
@@ -113,7 +123,7 @@ class History {
   async #delete(command: Extract<Command, { kind: "delete" }>): Promise<void> {
     const end = this.#end(command.type, command.id);
     const allowed = this.#naive.node(end) !== undefined;
-    const outcome: { readonly ok: boolean } = await member(this.#subject.db, command.type)["delete"]?.(this.#id(end)) as never;
+    const outcome: { readonly ok: boolean } = (await member(this.#subject.db, command.type)["delete"]?.(this.#id(end))) as never;
     expect(outcome.ok, `delete ${command.type}`).toBe(allowed);
     this.#naive.deleteNode(end);
   }
@@ -138,12 +148,14 @@ class History {
     if (command.kind === "link") {
       const both = this.#naive.node(edge.from) !== undefined && this.#naive.node(edge.to) !== undefined;
       const full = command.edge === "pins" && this.#naive.degree("pins", edge.from) >= 2;
-      const outcome: { readonly ok: boolean } = await api["link"]?.(from, to, edge.attributes) as never;
+      const outcome: { readonly ok: boolean } = (await api["link"]?.(from, to, edge.attributes)) as never;
       expect(outcome.ok, `link ${command.edge}`).toBe(before === undefined && both && !full);
       if (outcome.ok) this.#naive.putEdge(edge);
       return;
     }
-    const outcome: { readonly ok: boolean } = await (command.kind === "relink" ? api["relink"]?.(from, to, changes, key ? { key } : {}) : api["unlink"]?.(from, to, key)) as never;
+    const outcome: { readonly ok: boolean } = (await (command.kind === "relink"
+      ? api["relink"]?.(from, to, changes, key ? { key } : {})
+      : api["unlink"]?.(from, to, key))) as never;
     expect(outcome.ok, `${command.kind} ${command.edge}`).toBe(before !== undefined);
     if (!before) return;
     if (command.kind === "unlink") this.#naive.deleteEdge(before);
@@ -193,7 +205,12 @@ class History {
     const { from, to, numeric } = ends[edge];
     const type = direction === "out" ? from : (to[command.tag ? to.length - 1 : 0] ?? "post");
     const at = this.#end(type, command.id);
-    const bound = command.where && !(numeric && command.where.operator === "beginsWith") && !(command.where.operator === "between" && numeric && command.where.other < command.where.number) ? command.where : undefined;
+    const bound =
+      command.where &&
+      !(numeric && command.where.operator === "beginsWith") &&
+      !(command.where.operator === "between" && numeric && command.where.other < command.where.number)
+        ? command.where
+        : undefined;
     const limit = this.#isOrdered(command) && command.want !== "count" ? command.limit : undefined;
     let expected = this.#naive.neighbours(edge, at, direction, command.ordered).filter((one) => !bound || this.#holds(edge, bound, one));
     if (command.reverse) expected = expected.toReversed();
@@ -215,13 +232,22 @@ class History {
     return this.#subject.exactOrder && (command.ordered || !("orderBy" in naiveTypes[command.edge]));
   }
 
-  #same(command: Extract<Command, { kind: "read" }>, actual: readonly unknown[], expected: readonly unknown[], label = JSON.stringify(command)): void {
-    const text = (list: readonly unknown[]): readonly string[] => list.map((one) => JSON.stringify(one, Object.keys(flatten(one)).toSorted()));
+  #same(
+    command: Extract<Command, { kind: "read" }>,
+    actual: readonly unknown[],
+    expected: readonly unknown[],
+    label = JSON.stringify(command),
+  ): void {
+    const text = (list: readonly unknown[]): readonly string[] =>
+      list.map((one) => JSON.stringify(one, Object.keys(flatten(one)).toSorted()));
     if (this.#isOrdered(command)) expect(actual, label).toEqual(expected);
     else expect(text(actual).toSorted(), label).toEqual(text(expected).toSorted());
   }
 
-  async #compare(command: Extract<Command, { kind: "read" }>, { query, expected }: { readonly query: Query; readonly expected: readonly NaiveEdge[] }): Promise<void> {
+  async #compare(
+    command: Extract<Command, { kind: "read" }>,
+    { query, expected }: { readonly query: Query; readonly expected: readonly NaiveEdge[] },
+  ): Promise<void> {
     const label = JSON.stringify(command);
     const rows = expected.map((one) => this.#edgeRow(one));
     const nodeOf = (one: NaiveEdge): Row | undefined => this.#naive.node(this.#far(command, one))?.row;
@@ -229,13 +255,25 @@ class History {
       case "edges":
         return this.#same(command, await query.edges(), rows);
       case "ids":
-        return this.#same(command, await query.ids(), expected.map((one) => this.#ref(command.edge, this.#far(command, one))));
+        return this.#same(
+          command,
+          await query.ids(),
+          expected.map((one) => this.#ref(command.edge, this.#far(command, one))),
+        );
       case "count":
         return expect(await query.count(), label).toBe(expected.length);
       case "nodes":
-        return this.#same(command, await query.nodes(), expected.flatMap((one) => nodeOf(one) ?? []));
+        return this.#same(
+          command,
+          await query.nodes(),
+          expected.flatMap((one) => nodeOf(one) ?? []),
+        );
       case "entries":
-        return this.#same(command, await query.entries(), expected.map((one, at) => ({ edge: rows[at], node: nodeOf(one) })));
+        return this.#same(
+          command,
+          await query.entries(),
+          expected.map((one, at) => ({ edge: rows[at], node: nodeOf(one) })),
+        );
       default:
         return this.#comparePages(command, query, rows);
     }
@@ -251,7 +289,11 @@ class History {
       if (page.next !== undefined) expect(page.items.length, "a page that has a next one is full").toBe(limit);
       cursor = page.next;
     } while (cursor !== undefined);
-    this.#same(command, pages.flatMap((page) => page.items), rows);
+    this.#same(
+      command,
+      pages.flatMap((page) => page.items),
+      rows,
+    );
     const last = pages.at(-1);
     if (command.want !== "back" || !this.#isOrdered(command) || last?.previous === undefined) return;
     const before = rows.length - last.items.length;

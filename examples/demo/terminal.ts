@@ -17,7 +17,7 @@ const NARROWEST = 60;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Colour goes to terminals; NO_COLOR and FORCE_COLOR (not "0") decide otherwise, NO_COLOR first. */
-export const usesColor = (stream: Pick<WriteStream, "isTTY">, environment: Environment): boolean => {
+const usesColor = (stream: Pick<WriteStream, "isTTY">, environment: Environment): boolean => {
   if (environment["NO_COLOR"]) return false;
   const forced = environment["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";

@@ -27,7 +27,14 @@ const schemas = {
     level: z.string(),
     open: z.boolean(),
   }),
-  enrolment: z.object({ enrolledAt: z.string(), grade: z.string(), status: z.string(), credits: z.number(), term: z.string(), note: z.string() }),
+  enrolment: z.object({
+    enrolledAt: z.string(),
+    grade: z.string(),
+    status: z.string(),
+    credits: z.number(),
+    term: z.string(),
+    note: z.string(),
+  }),
 };
 
 /** The same model over the schema library's small form, for what is bundled: zod itself is four times the rest. */

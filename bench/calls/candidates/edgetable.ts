@@ -27,7 +27,14 @@ export const schemas = {
     level: z.string(),
     open: z.boolean(),
   }),
-  enrolment: z.object({ enrolledAt: z.string(), grade: z.string(), status: z.string(), credits: z.number(), term: z.string(), note: z.string() }),
+  enrolment: z.object({
+    enrolledAt: z.string(),
+    grade: z.string(),
+    status: z.string(),
+    credits: z.number(),
+    term: z.string(),
+    note: z.string(),
+  }),
 };
 
 export const connect = (place: Place): Calls => callsOver(schemas, place);

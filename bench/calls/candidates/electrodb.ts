@@ -19,7 +19,9 @@ const studentOf = (configuration: EntityConfiguration) =>
         active: { type: "boolean", required: true },
         tags: { type: "list", items: { type: "string" }, required: true },
       },
-      indexes: { primary: { pk: { field: "PK", composite: ["studentId"], casing: "none" }, sk: { field: "SK", composite: [], casing: "none" } } },
+      indexes: {
+        primary: { pk: { field: "PK", composite: ["studentId"], casing: "none" }, sk: { field: "SK", composite: [], casing: "none" } },
+      },
     },
     configuration,
   );
@@ -40,7 +42,9 @@ const courseOf = (configuration: EntityConfiguration) =>
         level: { type: "string", required: true },
         open: { type: "boolean", required: true },
       },
-      indexes: { primary: { pk: { field: "PK", composite: ["courseId"], casing: "none" }, sk: { field: "SK", composite: [], casing: "none" } } },
+      indexes: {
+        primary: { pk: { field: "PK", composite: ["courseId"], casing: "none" }, sk: { field: "SK", composite: [], casing: "none" } },
+      },
     },
     configuration,
   );
@@ -60,8 +64,15 @@ const enrolmentOf = (configuration: EntityConfiguration) =>
         note: { type: "string", required: true },
       },
       indexes: {
-        byStudent: { pk: { field: "PK", composite: ["studentId"], casing: "none" }, sk: { field: "SK", composite: ["courseId"], casing: "none" } },
-        byCourse: { index: "GSI1", pk: { field: "GSI1PK", composite: ["courseId"], casing: "none" }, sk: { field: "GSI1SK", composite: ["studentId"], casing: "none" } },
+        byStudent: {
+          pk: { field: "PK", composite: ["studentId"], casing: "none" },
+          sk: { field: "SK", composite: ["courseId"], casing: "none" },
+        },
+        byCourse: {
+          index: "GSI1",
+          pk: { field: "GSI1PK", composite: ["courseId"], casing: "none" },
+          sk: { field: "GSI1SK", composite: ["studentId"], casing: "none" },
+        },
       },
     },
     configuration,
@@ -71,7 +82,10 @@ type Education = ReturnType<typeof educationOf>;
 const educationOf = (configuration: EntityConfiguration) =>
   new Service({ student: studentOf(configuration), course: courseOf(configuration), enrolment: enrolmentOf(configuration) });
 
-const writesOf = ({ entities: { student, course, enrolment }, transaction }: Education): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => ({
+const writesOf = ({
+  entities: { student, course, enrolment },
+  transaction,
+}: Education): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => ({
   putStudent: ({ tags, ...rest }) => student.put({ ...rest, tags: [...tags] }).go(),
   putCourse: (row) => course.put(row).go(),
   putEnrolments: (rows) => enrolment.put([...rows]).go(),
@@ -79,8 +93,14 @@ const writesOf = ({ entities: { student, course, enrolment }, transaction }: Edu
     const { canceled } = await transaction
       .write((entities) => [
         entities.enrolment.put(row).commit(),
-        entities.student.check({ studentId: row.studentId }).where(({ studentId }, { exists }) => exists(studentId)).commit(),
-        entities.course.check({ courseId: row.courseId }).where(({ courseId }, { exists }) => exists(courseId)).commit(),
+        entities.student
+          .check({ studentId: row.studentId })
+          .where(({ studentId }, { exists }) => exists(studentId))
+          .commit(),
+        entities.course
+          .check({ courseId: row.courseId })
+          .where(({ courseId }, { exists }) => exists(courseId))
+          .commit(),
       ])
       .go();
     if (canceled) throw new Error("canceled");

@@ -1,22 +1,45 @@
 import type { Calls, Enrolment, Place } from "../calls.ts";
 import { connect as openConnection } from "./hand-written/connection.ts";
 import type { Connection } from "./hand-written/connection.ts";
-import { courseItem, courseKey, courseOf, edgeKey, enrolmentItem, enrolmentOf, studentItem, studentKey, studentOf } from "./hand-written/items.ts";
+import {
+  courseItem,
+  courseKey,
+  courseOf,
+  edgeKey,
+  enrolmentItem,
+  enrolmentOf,
+  studentItem,
+  studentKey,
+  studentOf,
+} from "./hand-written/items.ts";
 import type { CourseItem, EnrolmentItem, StudentItem } from "./hand-written/items.ts";
 
 const text = JSON.stringify;
 
-const writesOf = ({ send }: Connection, table: string): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => {
+const writesOf = (
+  { send }: Connection,
+  table: string,
+): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => {
   const head = `{"TableName":${text(table)},`;
   const check = (key: string): string => `{"ConditionCheck":${head}"Key":${key},"ConditionExpression":"attribute_exists(PK)"}}`;
   return {
     putStudent: (student) => send("PutItem", `${head}"Item":${studentItem(student)}}`),
     putCourse: (course) => send("PutItem", `${head}"Item":${courseItem(course)}}`),
-    putEnrolments: (edges) => send("BatchWriteItem", `{"RequestItems":{${text(table)}:[${edges.map((edge) => `{"PutRequest":{"Item":${enrolmentItem(edge)}}}`).join(",")}]}}`),
+    putEnrolments: (edges) =>
+      send(
+        "BatchWriteItem",
+        `{"RequestItems":{${text(table)}:[${edges.map((edge) => `{"PutRequest":{"Item":${enrolmentItem(edge)}}}`).join(",")}]}}`,
+      ),
     enrol: (edge) =>
-      send("TransactWriteItems", `{"TransactItems":[{"Put":${head}"Item":${enrolmentItem(edge)}}},${check(studentKey(edge.studentId))},${check(courseKey(edge.courseId))}]}`),
+      send(
+        "TransactWriteItems",
+        `{"TransactItems":[{"Put":${head}"Item":${enrolmentItem(edge)}}},${check(studentKey(edge.studentId))},${check(courseKey(edge.courseId))}]}`,
+      ),
     setGrade: (studentId, courseId, grade) =>
-      send("UpdateItem", `${head}"Key":${edgeKey(studentId, courseId)},"UpdateExpression":"SET grade = :g","ExpressionAttributeValues":{":g":{"S":${text(grade)}}}}`),
+      send(
+        "UpdateItem",
+        `${head}"Key":${edgeKey(studentId, courseId)},"UpdateExpression":"SET grade = :g","ExpressionAttributeValues":{":g":{"S":${text(grade)}}}}`,
+      ),
     withdraw: (studentId, courseId) => send("DeleteItem", `${head}"Key":${edgeKey(studentId, courseId)}}`),
   };
 };
@@ -30,8 +53,10 @@ const readsOf = ({ send }: Connection, table: string): Pick<Calls<Enrolment>, "g
       const { Item } = await send<{ readonly Item?: StudentItem }>("GetItem", `${head}"Key":${studentKey(studentId)}}`);
       return Item && studentOf(Item);
     },
-    coursesOf: async (studentId) => (await send<{ readonly Items: EnrolmentItem[] }>("Query", `${query}${text(`STUDENT#${studentId}`)}}}}`)).Items.map(enrolmentOf),
-    studentsOf: async (courseId) => (await send<{ readonly Items: EnrolmentItem[] }>("Query", `${indexQuery}${text(`COURSE#${courseId}`)}}}}`)).Items.map(enrolmentOf),
+    coursesOf: async (studentId) =>
+      (await send<{ readonly Items: EnrolmentItem[] }>("Query", `${query}${text(`STUDENT#${studentId}`)}}}}`)).Items.map(enrolmentOf),
+    studentsOf: async (courseId) =>
+      (await send<{ readonly Items: EnrolmentItem[] }>("Query", `${indexQuery}${text(`COURSE#${courseId}`)}}}}`)).Items.map(enrolmentOf),
   };
 };
 

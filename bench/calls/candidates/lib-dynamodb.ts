@@ -1,11 +1,23 @@
-import { BatchGetCommand, BatchWriteCommand, DeleteCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { Calls, Course, Enrolment, Place, Student } from "../calls.ts";
 import { createDocumentClient } from "./document-client.ts";
 
 const studentKey = (studentId: string): { PK: string; SK: string } => ({ PK: `STUDENT#${studentId}`, SK: `STUDENT#${studentId}` });
 const courseKey = (courseId: string): { PK: string; SK: string } => ({ PK: `COURSE#${courseId}`, SK: `COURSE#${courseId}` });
-const edgeKey = (studentId: string, courseId: string): { PK: string; SK: string } => ({ PK: `STUDENT#${studentId}`, SK: `COURSE#${courseId}` });
+const edgeKey = (studentId: string, courseId: string): { PK: string; SK: string } => ({
+  PK: `STUDENT#${studentId}`,
+  SK: `COURSE#${courseId}`,
+});
 const studentItem = (student: Student): object => ({ ...studentKey(student.studentId), ...student });
 const courseItem = (course: Course): object => ({ ...courseKey(course.courseId), ...course });
 const edgeItem = (edge: Enrolment): object => ({
@@ -15,16 +27,26 @@ const edgeItem = (edge: Enrolment): object => ({
   ...edge,
 });
 
-const writesOf = (client: DynamoDBDocumentClient, TableName: string): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => {
+const writesOf = (
+  client: DynamoDBDocumentClient,
+  TableName: string,
+): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => {
   const exists = (Key: object) => ({ ConditionCheck: { TableName, Key, ConditionExpression: "attribute_exists(PK)" } });
   return {
     putStudent: (student) => client.send(new PutCommand({ TableName, Item: studentItem(student) })),
     putCourse: (course) => client.send(new PutCommand({ TableName, Item: courseItem(course) })),
-    putEnrolments: (edges) => client.send(new BatchWriteCommand({ RequestItems: { [TableName]: edges.map((edge) => ({ PutRequest: { Item: edgeItem(edge) } })) } })),
+    putEnrolments: (edges) =>
+      client.send(
+        new BatchWriteCommand({ RequestItems: { [TableName]: edges.map((edge) => ({ PutRequest: { Item: edgeItem(edge) } })) } }),
+      ),
     enrol: (edge) =>
       client.send(
         new TransactWriteCommand({
-          TransactItems: [{ Put: { TableName, Item: edgeItem(edge) } }, exists(studentKey(edge.studentId)), exists(courseKey(edge.courseId))],
+          TransactItems: [
+            { Put: { TableName, Item: edgeItem(edge) } },
+            exists(studentKey(edge.studentId)),
+            exists(courseKey(edge.courseId)),
+          ],
         }),
       ),
     setGrade: (studentId, courseId, grade) =>
@@ -46,20 +68,28 @@ const readsOf = (client: DynamoDBDocumentClient, TableName: string): Pick<Calls<
     return Item as Student | undefined;
   },
   async coursesOf(studentId) {
-    const input = { KeyConditionExpression: "PK = :pk AND begins_with(SK, :sk)", ExpressionAttributeValues: { ":pk": `STUDENT#${studentId}`, ":sk": "COURSE#" } };
+    const input = {
+      KeyConditionExpression: "PK = :pk AND begins_with(SK, :sk)",
+      ExpressionAttributeValues: { ":pk": `STUDENT#${studentId}`, ":sk": "COURSE#" },
+    };
     const { Items } = await client.send(new QueryCommand({ TableName, ...input }));
     return (Items ?? []) as Enrolment[];
   },
   async studentsOf(courseId) {
-    const input = { KeyConditionExpression: "GSI1PK = :pk AND begins_with(GSI1SK, :sk)", ExpressionAttributeValues: { ":pk": `COURSE#${courseId}`, ":sk": "STUDENT#" } };
+    const input = {
+      KeyConditionExpression: "GSI1PK = :pk AND begins_with(GSI1SK, :sk)",
+      ExpressionAttributeValues: { ":pk": `COURSE#${courseId}`, ":sk": "STUDENT#" },
+    };
     const { Items } = await client.send(new QueryCommand({ TableName, IndexName: "GSI1", ...input }));
     return (Items ?? []) as Enrolment[];
   },
 });
 
 const coursesById = async (client: DynamoDBDocumentClient, table: string, edges: readonly Enrolment[]): Promise<Map<string, Course>> => {
-  const { Responses } = await client.send(new BatchGetCommand({ RequestItems: { [table]: { Keys: edges.map((edge) => courseKey(edge.courseId)) } } }));
-  return new Map((Responses?.[table] as Course[]).map((course) => [course.courseId, course]));
+  const { Responses } = await client.send(
+    new BatchGetCommand({ RequestItems: { [table]: { Keys: edges.map((edge) => courseKey(edge.courseId)) } } }),
+  );
+  return new Map(((Responses?.[table] ?? []) as Course[]).map((course) => [course.courseId, course]));
 };
 
 export const connect = ({ endpoint, table, tap }: Place): Calls => {
@@ -76,4 +106,3 @@ export const connect = ({ endpoint, table, tap }: Place): Calls => {
     close: () => client.destroy(),
   };
 };
-

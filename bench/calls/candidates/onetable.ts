@@ -53,7 +53,8 @@ const schema = {
   },
 } as const;
 
-const tableOf = ({ endpoint, table, tap }: Place): Table => new Table({ client: createClient(endpoint, tap), name: table, schema, partial: false });
+const tableOf = ({ endpoint, table, tap }: Place): Table =>
+  new Table({ client: createClient(endpoint, tap), name: table, schema, partial: false });
 const modelsOf = (table: Table) => ({
   student: table.getModel<Entity<typeof schema.models.Student>>("Student"),
   course: table.getModel<Entity<typeof schema.models.Course>>("Course"),
@@ -61,7 +62,10 @@ const modelsOf = (table: Table) => ({
 });
 type Models = ReturnType<typeof modelsOf>;
 
-const writesOf = (table: Table, { student, course, enrolment }: Models): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => ({
+const writesOf = (
+  table: Table,
+  { student, course, enrolment }: Models,
+): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => ({
   putStudent: ({ tags, ...rest }) => student.create({ ...rest, tags: [...tags] }, { exists: null }),
   putCourse: (row) => course.create(row, { exists: null }),
   async putEnrolments(rows) {

@@ -86,8 +86,12 @@ const enrolmentOf = (table: Education) =>
       term: string(),
       note: string(),
     }).and((previous) => ({
-      GSI1PK: string().hidden().putLink<typeof previous>(({ courseId }) => `COURSE#${courseId}`),
-      GSI1SK: string().hidden().putLink<typeof previous>(({ studentId }) => `STUDENT#${studentId}`),
+      GSI1PK: string()
+        .hidden()
+        .putLink<typeof previous>(({ courseId }) => `COURSE#${courseId}`),
+      GSI1SK: string()
+        .hidden()
+        .putLink<typeof previous>(({ studentId }) => `STUDENT#${studentId}`),
     })),
     computeKey: ({ studentId, courseId }) => ({ PK: `STUDENT#${studentId}`, SK: `COURSE#${courseId}` }),
   });
@@ -95,10 +99,20 @@ const enrolmentOf = (table: Education) =>
 const educationOf = (table: Education) => ({ table, student: studentOf(table), course: courseOf(table), enrolment: enrolmentOf(table) });
 type Model = ReturnType<typeof educationOf>;
 
-const writesOf = ({ table, student, course, enrolment }: Model): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => ({
-  putStudent: ({ tags, ...rest }) => student.build(PutItemCommand).item({ ...rest, tags: [...tags] }).send(),
+const writesOf = ({
+  table,
+  student,
+  course,
+  enrolment,
+}: Model): Pick<Calls, "putStudent" | "putCourse" | "putEnrolments" | "enrol" | "setGrade" | "withdraw"> => ({
+  putStudent: ({ tags, ...rest }) =>
+    student
+      .build(PutItemCommand)
+      .item({ ...rest, tags: [...tags] })
+      .send(),
   putCourse: (row) => course.build(PutItemCommand).item(row).send(),
-  putEnrolments: (rows) => executeBatchWrite(table.build(BatchWriteCommand).requests(...rows.map((row) => enrolment.build(BatchPutRequest).item(row)))),
+  putEnrolments: (rows) =>
+    executeBatchWrite(table.build(BatchWriteCommand).requests(...rows.map((row) => enrolment.build(BatchPutRequest).item(row)))),
   enrol: (row) =>
     execute(
       enrolment.build(PutTransaction).item(row),

@@ -13,8 +13,10 @@ const schemas = (count: number): string => `import { z } from "zod";\n${upTo(cou
 
 // Edge number i leads from node i to the next node, round the ring.
 const node = (index: number): string => `    node${index}: node({ key: "NODE${index}#{id${index}}", schema: schemas.node${index}Schema }),`;
-const edge = (count: number) => (index: number): string =>
-  `    edge${index}: edge({ from: "node${index}", to: "node${(index + 1) % count}", schema: schemas.edge${index}Schema, orderBy: "since" }),`;
+const edge =
+  (count: number) =>
+  (index: number): string =>
+    `    edge${index}: edge({ from: "node${index}", to: "node${(index + 1) % count}", schema: schemas.edge${index}Schema, orderBy: "since" }),`;
 const definitions = (count: number): string => `import { defineGraph, edge, node } from "edgetable";
 import * as schemas from "./schemas.ts";
 export const graph = defineGraph({
@@ -27,7 +29,10 @@ ${upTo(count, edge(count))}
   },
 });`;
 
-const use = (count: number, edgeName: (index: number) => string) => (index: number): string => `
+const use =
+  (count: number, edgeName: (index: number) => string) =>
+  (index: number): string =>
+    `
 export const walk${index} = async () => db.node${index}({ id${index}: "i" }).out("${edgeName(index)}").where({ since: { gte: "2024" } }).entries();
 export const update${index} = async () => db.node${index}.update({ id${index}: "i" }, { level: 3, status: "open" });
 export const link${index} = async () => db.edge${index}.link({ id${index}: "a" }, { id${(index + 1) % count}: "b" }, { since: "2024", role: "reader" });`;

@@ -34,7 +34,15 @@ const need = async (program: string, args: readonly string[]): Promise<void> => 
 
 const fill = async (folder: string): Promise<void> => {
   const jars = join(folder, "jars");
-  await need("mvn", ["-q", "-B", "-f", join(here, "pom.xml"), "dependency:copy-dependencies", `-DoutputDirectory=${jars}`, "-DincludeScope=runtime"]);
+  await need("mvn", [
+    "-q",
+    "-B",
+    "-f",
+    join(here, "pom.xml"),
+    "dependency:copy-dependencies",
+    `-DoutputDirectory=${jars}`,
+    "-DincludeScope=runtime",
+  ]);
   await need("javac", ["--release", "17", "-cp", join(jars, "*"), "-d", join(folder, "classes"), join(here, "Launcher.java")]);
 };
 

@@ -23,7 +23,9 @@ const skip = testEngineName() !== "dynamodb-local";
 const parent = `require("node:child_process").spawn("java", JSON.parse(process.argv[1]), { stdio: ["pipe", "inherit", "ignore"] }); setInterval(() => undefined, 1000);`;
 
 test.skipIf(skip)("kill -9 of the parent leaves no DynamoDB Local behind (skipped for other engines)", async () => {
-  const child = spawn(process.execPath, ["-e", parent, JSON.stringify(javaArguments(await install()))], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["-e", parent, JSON.stringify(javaArguments(await install()))], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const endpoint = /http:\S+/.exec(String((await once(child.stdout, "data"))[0]))?.[0] ?? "";
   expect(await answers(endpoint)).toBe(true);
   child.kill("SIGKILL");

@@ -4,11 +4,29 @@ export type { Jobs, ResumeOptions } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchExplanation, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { Db } from "./client/db.ts";
 export type { DeleteCall, DeleteOptions, JobHandle, JobOptions } from "./client/write-types.ts";
-export type { ExplainedWriteRequest, LinkOptions, RelinkOptions, Transact, TransactOutcome, WriteCall, WriteExplanation, WriteOptions } from "./client/write-types.ts";
+export type {
+  ExplainedWriteRequest,
+  LinkOptions,
+  RelinkOptions,
+  Transact,
+  TransactOutcome,
+  WriteCall,
+  WriteExplanation,
+  WriteOptions,
+} from "./client/write-types.ts";
 export type { Load, LoadOptions, LoadRow } from "./client/load.ts";
 export type { Collection, Entry, Neighbours, Page, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
-export { combine, definePatterns, explainPatterns, offline, type AnyPattern, type ExplainedPattern, type Pattern, type Patterns } from "./client/patterns.ts";
+export {
+  combine,
+  definePatterns,
+  explainPatterns,
+  offline,
+  type AnyPattern,
+  type ExplainedPattern,
+  type Pattern,
+  type Patterns,
+} from "./client/patterns.ts";
 export type { TableAdmin } from "./client/table.ts";
 export type { TableDifference } from "./requests/table.ts";
 export { EdgetableError, isEdgetableError } from "./errors/edgetable-error.ts";

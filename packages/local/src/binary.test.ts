@@ -20,7 +20,12 @@ writeFileSync(join(dirname(packaged), "package.json"), '{ "name": "@dynoxide/lin
 const onPath = program("bin", "dynoxide");
 const named = program("named");
 
-const nothing: Surroundings = { environment: {}, platform: "linux", arch: "arm64", resolveFrom: [join(folder, "elsewhere", "package.json")] };
+const nothing: Surroundings = {
+  environment: {},
+  platform: "linux",
+  arch: "arm64",
+  resolveFrom: [join(folder, "elsewhere", "package.json")],
+};
 const project = [join(folder, "elsewhere", "package.json"), join(folder, "project", "package.json")];
 const PATH = ["/nowhere", join(folder, "bin")].join(process.platform === "win32" ? ";" : ":");
 
@@ -36,8 +41,11 @@ test("the package of this machine is installed", () => {
 });
 
 test("nothing found: the message says what to install, and what else would do", () => {
-  const message = /linux-arm64 was found\. Install it with `npm install --save-dev @dynoxide\/linux-arm64`, or name a binary in EDGETABLE_ENGINE, or pass the endpoint .*--endpoint/;
-  expect(() => findEngineBinary(nothing)).toThrow(expect.objectContaining({ code: "local.engineNotFound", message: expect.stringMatching(message) as string }));
+  const message =
+    /linux-arm64 was found\. Install it with `npm install --save-dev @dynoxide\/linux-arm64`, or name a binary in EDGETABLE_ENGINE, or pass the endpoint .*--endpoint/;
+  expect(() => findEngineBinary(nothing)).toThrow(
+    expect.objectContaining({ code: "local.engineNotFound", message: expect.stringMatching(message) as string }),
+  );
 });
 
 test("a platform with no package is told which there are", () => {
@@ -47,6 +55,8 @@ test("a platform with no package is told which there are", () => {
 test("an EDGETABLE_ENGINE that cannot be run is an error, never passed over", () => {
   for (const path of [join(folder, "absent"), folder]) {
     const surroundings = { ...nothing, environment: { EDGETABLE_ENGINE: path, PATH } };
-    expect(() => findEngineBinary(surroundings)).toThrow(expect.objectContaining({ code: "local.engineNotFound", message: expect.stringContaining(path) as string }));
+    expect(() => findEngineBinary(surroundings)).toThrow(
+      expect.objectContaining({ code: "local.engineNotFound", message: expect.stringContaining(path) as string }),
+    );
   }
 });

@@ -61,9 +61,13 @@ const notFound = ({ platform, arch }: Surroundings): EdgetableError => {
   const install = published.includes(target)
     ? `Install it with \`npm install --save-dev @dynoxide/${target}\``
     : `None is published for this platform (there is one for ${published.join(", ")}): put a \`dynoxide\` you built on PATH`;
-  return new EdgetableError("local.engineNotFound", `No embedded engine for ${target} was found. ${install}, or name a binary in EDGETABLE_ENGINE, or pass the endpoint of a DynamoDB that runs already (--endpoint on the command line).`, {
-    details: { platform, arch, package: `@dynoxide/${target}` },
-  });
+  return new EdgetableError(
+    "local.engineNotFound",
+    `No embedded engine for ${target} was found. ${install}, or name a binary in EDGETABLE_ENGINE, or pass the endpoint of a DynamoDB that runs already (--endpoint on the command line).`,
+    {
+      details: { platform, arch, package: `@dynoxide/${target}` },
+    },
+  );
 };
 
 /**
@@ -76,7 +80,11 @@ export const findEngineBinary = (surroundings: Surroundings = here()): EngineBin
   const named = surroundings.environment["EDGETABLE_ENGINE"];
   if (named !== undefined && named !== "") {
     if (isRunnable(named)) return { path: named, from: "EDGETABLE_ENGINE" };
-    throw new EdgetableError("local.engineNotFound", `EDGETABLE_ENGINE names ${JSON.stringify(named)}, which is no file that can be run. Give the path of a dynoxide binary, or unset the variable to use the installed package.`, { details: { path: named } });
+    throw new EdgetableError(
+      "local.engineNotFound",
+      `EDGETABLE_ENGINE names ${JSON.stringify(named)}, which is no file that can be run. Give the path of a dynoxide binary, or unset the variable to use the installed package.`,
+      { details: { path: named } },
+    );
   }
   const executable = surroundings.platform === "win32" ? "dynoxide.exe" : "dynoxide";
   const packaged = inPackage(surroundings, executable);

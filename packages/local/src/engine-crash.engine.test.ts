@@ -39,8 +39,18 @@ beforeAll(async () => {
     configFile: false,
     logLevel: "silent",
     resolve: { conditions: ["edgetable-source"] },
-    ssr: { noExternal: true, external: ["@aws-sdk/client-dynamodb", "@aws-sdk/credential-provider-node"], resolve: { conditions: ["edgetable-source"] } },
-    build: { ssr: join(folder, "parent.ts"), outDir: folder, emptyOutDir: false, target: "node20", rolldownOptions: { output: { entryFileNames: "parent.mjs" } } },
+    ssr: {
+      noExternal: true,
+      external: ["@aws-sdk/client-dynamodb", "@aws-sdk/credential-provider-node"],
+      resolve: { conditions: ["edgetable-source"] },
+    },
+    build: {
+      ssr: join(folder, "parent.ts"),
+      outDir: folder,
+      emptyOutDir: false,
+      target: "node20",
+      rolldownOptions: { output: { entryFileNames: "parent.mjs" } },
+    },
   });
 }, 60_000);
 
@@ -72,7 +82,8 @@ const start = (how: string): { readonly child: ChildProcess; readonly file: stri
   const file = join(folder, `${++files}.db`);
   return { child: spawn(process.execPath, [join(folder, "parent.mjs"), how, file], { stdio: ["ignore", "pipe", "ignore"] }), file };
 };
-const lines = (child: ChildProcess): AsyncIterator<string> => createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+const lines = (child: ChildProcess): AsyncIterator<string> =>
+  createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
 const untilStarting = async (child: ChildProcess): Promise<void> => expect((await lines(child).next()).value).toBe("starting");
 const untilStarted = async (child: ChildProcess): Promise<number> => {
   const written = lines(child);
@@ -129,7 +140,9 @@ describe.skipIf(process.platform === "win32")("no orphan (skipped on Windows, wh
 
   test("Ctrl-C in the parent's terminal does not reach the engine", async () => {
     const engine = await startEngine();
-    const [parentGroup, engineGroup] = [process.pid, engine.pid].map((pid) => execFileSync("ps", ["-o", "pgid=", "-p", String(pid)], { encoding: "utf8" }).trim());
+    const [parentGroup, engineGroup] = [process.pid, engine.pid].map((pid) =>
+      execFileSync("ps", ["-o", "pgid=", "-p", String(pid)], { encoding: "utf8" }).trim(),
+    );
     expect(engineGroup).not.toBe(parentGroup);
     await engine.stop();
   });

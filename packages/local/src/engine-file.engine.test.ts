@@ -16,9 +16,15 @@ beforeEach(() => {
 const failed = (message: string | RegExp): object => ({ code: "local.engineFailed", message: expect.stringMatching(message) as string });
 
 const createTable = (transport: Transport): Promise<unknown> =>
-  transport.send("CreateTable", { TableName: "Things", AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }], KeySchema: [{ AttributeName: "id", KeyType: "HASH" }], BillingMode: "PAY_PER_REQUEST" });
+  transport.send("CreateTable", {
+    TableName: "Things",
+    AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+    KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+    BillingMode: "PAY_PER_REQUEST",
+  });
 
-const put = (transport: Transport, id: number, filling = ""): Promise<unknown> => transport.send("PutItem", { TableName: "Things", Item: { id: { S: String(id) }, filling: { S: filling } } });
+const put = (transport: Transport, id: number, filling = ""): Promise<unknown> =>
+  transport.send("PutItem", { TableName: "Things", Item: { id: { S: String(id) }, filling: { S: filling } } });
 
 const count = async (engine: LocalEngine): Promise<number> => {
   const transport = createLocalTransport(engine);
@@ -77,7 +83,9 @@ describe("an engine on a file", () => {
   test("refuses a folder, and a place that cannot be written to", async () => {
     mkdirSync(file);
     await expect(startEngine({ file })).rejects.toMatchObject(failed("unable to open database file"));
-    await expect(startEngine({ file: "/dev/null/dev.db" })).rejects.toMatchObject(failed(/lock \/dev\/null\/dev\.db\.lock cannot be written/));
+    await expect(startEngine({ file: "/dev/null/dev.db" })).rejects.toMatchObject(
+      failed(/lock \/dev\/null\/dev\.db\.lock cannot be written/),
+    );
   });
 });
 
@@ -95,7 +103,9 @@ describe("two engines on one file", () => {
       const results = await Promise.allSettled(Array.from({ length: 8 }, () => startEngine({ file })));
       const won = results.filter((result) => result.status === "fulfilled");
       expect(won).toHaveLength(1);
-      expect(results.filter((result) => result.status === "rejected").every(({ reason }) => /is in use by/.test(String(reason)))).toBe(true);
+      expect(results.filter((result) => result.status === "rejected").every(({ reason }) => /is in use by/.test(String(reason)))).toBe(
+        true,
+      );
       await won[0]?.value.stop();
     }
   });
@@ -105,7 +115,11 @@ describe("two engines on one file", () => {
     const left = readFileSync(`${file}.lock`, "utf8");
     process.kill(killed.pid, "SIGKILL");
     await killed.stop();
-    const locks = [left, JSON.stringify({ parent: 1, since: 1 }), JSON.stringify({ parent: process.pid, since: 1, engine: { pid: process.pid, port: 1 } })];
+    const locks = [
+      left,
+      JSON.stringify({ parent: 1, since: 1 }),
+      JSON.stringify({ parent: process.pid, since: 1, engine: { pid: process.pid, port: 1 } }),
+    ];
     for (const text of locks) {
       writeFileSync(`${file}.lock`, text);
       await (await startEngine({ file })).stop();

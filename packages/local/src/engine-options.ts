@@ -16,12 +16,17 @@ export interface EngineOptions {
 
 const check = (option: string, value: number | undefined, most: number): void => {
   if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return;
-  throw new EdgetableError("plan.invalidOption", `${option} is ${value}: give a whole number from 1 to ${most}.`, { details: { option, value } });
+  throw new EdgetableError("plan.invalidOption", `${option} is ${value}: give a whole number from 1 to ${most}.`, {
+    details: { option, value },
+  });
 };
 
 /** @throws {plan.invalidOption} when a number is out of its range or the file has no name. */
 export const checkOptions = ({ port, startTimeout, file }: EngineOptions): void => {
   check("port", port, 65_535);
   check("startTimeout", startTimeout, 600_000);
-  if (file === "") throw new EdgetableError("plan.invalidOption", 'file is "": give the path of a database file, or leave it out for one in memory.', { details: { option: "file", value: file } });
+  if (file === "")
+    throw new EdgetableError("plan.invalidOption", 'file is "": give the path of a database file, or leave it out for one in memory.', {
+      details: { option: "file", value: file },
+    });
 };

@@ -68,7 +68,10 @@ describe("a start that works", () => {
 
   test("tries another port when it loses the race for one", async () => {
     const counter = join(folder, "races");
-    const loser = standIn("loser", `echo x >> ${counter}\n[ $(wc -l < ${counter}) -ge 3 ] && exec ${findEngineBinary().path} "$@"\necho "error: port $5 is already in use" >&2\nexit 1`);
+    const loser = standIn(
+      "loser",
+      `echo x >> ${counter}\n[ $(wc -l < ${counter}) -ge 3 ] && exec ${findEngineBinary().path} "$@"\necho "error: port $5 is already in use" >&2\nexit 1`,
+    );
     const engine = await startEngine({ binary: loser });
     expect(await answers(engine.endpoint)).toBe(true);
     await engine.stop();
@@ -93,7 +96,9 @@ describe("a start that fails", () => {
   });
 
   test("a binary that is not there", async () => {
-    await expect(startEngine({ binary: join(folder, "absent") })).rejects.toMatchObject(failed(/absent.*ended with exit code 127[^]*not found/));
+    await expect(startEngine({ binary: join(folder, "absent") })).rejects.toMatchObject(
+      failed(/absent.*ended with exit code 127[^]*not found/),
+    );
   });
 
   test("a file that is no program", async () => {
@@ -108,7 +113,9 @@ describe("a start that fails", () => {
   });
 
   test("a binary that a signal ends", async () => {
-    await expect(startEngine({ binary: standIn("killed", "kill -9 $$") })).rejects.toMatchObject(failed("was ended by SIGKILL. It wrote nothing."));
+    await expect(startEngine({ binary: standIn("killed", "kill -9 $$") })).rejects.toMatchObject(
+      failed("was ended by SIGKILL. It wrote nothing."),
+    );
   });
 
   test("a binary that says nothing is given up in time, and killed", async () => {
@@ -122,7 +129,9 @@ describe("a start that fails", () => {
 
   test("a binary that listens and never answers", async () => {
     const source = `#!${process.execPath}\nconst port = Number(process.argv[6]);\nrequire("node:net").createServer(() => undefined).listen(port, "127.0.0.1", () => console.error("listening on http://127.0.0.1:" + port));\n`;
-    await expect(startEngine({ binary: standIn("deaf", source), startTimeout: 1_500 })).rejects.toMatchObject(failed("did not answer within 1500 ms"));
+    await expect(startEngine({ binary: standIn("deaf", source), startTimeout: 1_500 })).rejects.toMatchObject(
+      failed("did not answer within 1500 ms"),
+    );
   });
 
   test("a binary that claims to listen and does not", async () => {
@@ -132,13 +141,17 @@ describe("a start that fails", () => {
 
   test("another engine that answers on the port is never mistaken for the own one", async () => {
     const other = await startEngine();
-    await expect(startEngine({ binary: standIn("asleep", "exec sleep 60"), port: other.port, startTimeout: 300 })).rejects.toMatchObject(failed("did not answer within 300 ms"));
+    await expect(startEngine({ binary: standIn("asleep", "exec sleep 60"), port: other.port, startTimeout: 300 })).rejects.toMatchObject(
+      failed("did not answer within 300 ms"),
+    );
     await other.stop();
   });
 
   test("an abort before or during the start rejects as aborted", async () => {
     await expect(startEngine({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "execute.aborted" });
-    await expect(startEngine({ binary: standIn("slow", "exec sleep 60"), signal: AbortSignal.timeout(100) })).rejects.toMatchObject({ code: "execute.aborted" });
+    await expect(startEngine({ binary: standIn("slow", "exec sleep 60"), signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
+      code: "execute.aborted",
+    });
   });
 
   test("an option out of range is refused", async () => {

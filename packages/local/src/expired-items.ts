@@ -14,7 +14,11 @@ const oldest = 5 * 365 * 24 * 3600;
 
 const expired = ({ attribute, now }: Expiry) => {
   const seconds = Math.floor(now / 1000);
-  const values: Record<string, AttributeValue> = { ":number": { S: "N" }, ":now": { N: String(seconds) }, ":oldest": { N: String(seconds - oldest) } };
+  const values: Record<string, AttributeValue> = {
+    ":number": { S: "N" },
+    ":now": { N: String(seconds) },
+    ":oldest": { N: String(seconds - oldest) },
+  };
   return { expression: "attribute_type(#ttl, :number) AND #ttl < :now AND #ttl > :oldest", names: { "#ttl": attribute }, values };
 };
 
@@ -23,13 +27,20 @@ const keyNames = async (transport: Transport, table: string): Promise<readonly s
   return (Table?.KeySchema ?? []).map((element) => element.AttributeName);
 };
 
-const keyOf = (item: Item, names: readonly string[]): Key => Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
+const keyOf = (item: Item, names: readonly string[]): Key =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
 
 /** Deletes one item, unless it was given more time since it was seen. */
 const deleteExpired = async (transport: Transport, key: Key, expiry: Expiry): Promise<boolean> => {
   const { expression, names, values } = expired(expiry);
   try {
-    await transport.send("DeleteItem", { TableName: expiry.table, Key: key, ConditionExpression: expression, ExpressionAttributeNames: names, ExpressionAttributeValues: values });
+    await transport.send("DeleteItem", {
+      TableName: expiry.table,
+      Key: key,
+      ConditionExpression: expression,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+    });
     return true;
   } catch (error) {
     if ((error as { readonly details?: { readonly fault?: unknown } }).details?.fault === "ConditionalCheckFailedException") return false;
@@ -48,7 +59,12 @@ const deleteExpired = async (transport: Transport, key: Key, expiry: Expiry): Pr
 export const sweepExpired = async (transport: Transport, expiry: Expiry): Promise<number> => {
   const names = await keyNames(transport, expiry.table);
   const { expression, names: placeholders, values } = expired(expiry);
-  const scan = { TableName: expiry.table, FilterExpression: expression, ExpressionAttributeNames: placeholders, ExpressionAttributeValues: values };
+  const scan = {
+    TableName: expiry.table,
+    FilterExpression: expression,
+    ExpressionAttributeNames: placeholders,
+    ExpressionAttributeValues: values,
+  };
   let deleted = 0;
   let next: Key | undefined;
   do {

@@ -65,7 +65,11 @@ const create = async (path: string, text: string): Promise<boolean> => {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw new EdgetableError("local.engineFailed", `The lock ${path} cannot be written: ${(error as Error).message}. Choose a folder that can be written to, with space left.`, { cause: error, details: { lock: path } });
+    throw new EdgetableError(
+      "local.engineFailed",
+      `The lock ${path} cannot be written: ${(error as Error).message}. Choose a folder that can be written to, with space left.`,
+      { cause: error, details: { lock: path } },
+    );
   }
 };
 
@@ -83,8 +87,15 @@ const removeStale = async (path: string, stale: string): Promise<void> => {
 
 const inUse = (file: string, path: string, owner: Owner): EdgetableError => {
   const { engine, parent } = owner;
-  const by = engine === undefined ? `process ${parent}, which is starting an engine on it` : `engine ${engine.pid} at http://127.0.0.1:${engine.port}`;
-  return new EdgetableError("local.engineFailed", `${file} is in use by ${by}. Use that endpoint, stop it, or choose another file; if you are sure that nothing uses it, delete ${path}.`, { details: { file, lock: path, owner } });
+  const by =
+    engine === undefined
+      ? `process ${parent}, which is starting an engine on it`
+      : `engine ${engine.pid} at http://127.0.0.1:${engine.port}`;
+  return new EdgetableError(
+    "local.engineFailed",
+    `${file} is in use by ${by}. Use that endpoint, stop it, or choose another file; if you are sure that nothing uses it, delete ${path}.`,
+    { details: { file, lock: path, owner } },
+  );
 };
 
 const handle = (path: string, first: Owner): FileLock => {
@@ -126,5 +137,9 @@ export const lockFile = async (file: string): Promise<FileLock> => {
     if (await create(path, JSON.stringify(mine))) return handle(path, mine);
     await makeWay(file, path, mine.since);
   }
-  throw new EdgetableError("local.engineFailed", `The lock ${path} can be neither read nor replaced: see what is there, and delete it when no engine uses ${file}.`, { details: { file, lock: path } });
+  throw new EdgetableError(
+    "local.engineFailed",
+    `The lock ${path} can be neither read nor replaced: see what is there, and delete it when no engine uses ${file}.`,
+    { details: { file, lock: path } },
+  );
 };

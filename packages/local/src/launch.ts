@@ -18,10 +18,16 @@ const describe = ({ code, signal, error }: Ending): string => {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
 };
 
-const failure = (what: string, facts: { readonly binary: string; readonly process: WatchedProcess; readonly cause?: unknown }): EdgetableError => {
+const failure = (
+  what: string,
+  facts: { readonly binary: string; readonly process: WatchedProcess; readonly cause?: unknown },
+): EdgetableError => {
   const output = facts.process.output();
   const said = output === "" ? "It wrote nothing." : `Its last lines:\n${output.split("\n").slice(-10).join("\n")}`;
-  return new EdgetableError("local.engineFailed", `The engine ${facts.binary} ${what}. ${said}`, { details: { binary: facts.binary, output }, cause: facts.cause });
+  return new EdgetableError("local.engineFailed", `The engine ${facts.binary} ${what}. ${said}`, {
+    details: { binary: facts.binary, output },
+    cause: facts.cause,
+  });
 };
 
 const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
@@ -37,11 +43,16 @@ const answered = async (process: WatchedProcess, port: number, signal: AbortSign
   return listTables(port, signal);
 };
 
-const aborted = (signal: AbortSignal): EdgetableError => new EdgetableError("execute.aborted", "The start of the engine was aborted.", { cause: signal.reason });
+const aborted = (signal: AbortSignal): EdgetableError =>
+  new EdgetableError("execute.aborted", "The start of the engine was aborted.", { cause: signal.reason });
 
-const explain = (error: unknown, { binary, process, options }: { readonly binary: string; readonly process: WatchedProcess; readonly options: EngineOptions }): unknown => {
+const explain = (
+  error: unknown,
+  { binary, process, options }: { readonly binary: string; readonly process: WatchedProcess; readonly options: EngineOptions },
+): unknown => {
   if (options.signal?.aborted) return aborted(options.signal);
-  if ((error as Error | undefined)?.name === "TimeoutError") return failure(`did not answer within ${options.startTimeout ?? defaultStartTimeout} ms`, { binary, process });
+  if ((error as Error | undefined)?.name === "TimeoutError")
+    return failure(`did not answer within ${options.startTimeout ?? defaultStartTimeout} ms`, { binary, process });
   return failure(`did not answer a ListTables request`, { binary, process, cause: error });
 };
 

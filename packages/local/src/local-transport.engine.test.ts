@@ -47,7 +47,12 @@ describe("a raw multi-byte character in an expression", () => {
     await expect(bare.send("GetItem", { ...ada, ProjectionExpression: "日" })).rejects.toMatchObject({ code: "execute.connection" });
     const other = await startEngine();
     const transport = createLeanTransport({ endpoint: other.endpoint });
-    await transport.send("CreateTable", { TableName: "People", AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }], KeySchema: [{ AttributeName: "id", KeyType: "HASH" }], BillingMode: "PAY_PER_REQUEST" });
+    await transport.send("CreateTable", {
+      TableName: "People",
+      AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+      KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+      BillingMode: "PAY_PER_REQUEST",
+    });
     const named = { ...update, UpdateExpression: "SET #é = :v", ExpressionAttributeNames: { "#é": "e" } };
     await expect(transport.send("UpdateItem", named)).rejects.toMatchObject({ code: "execute.connection" });
     await transport.close();
@@ -55,23 +60,41 @@ describe("a raw multi-byte character in an expression", () => {
   });
 
   test("guarded: is refused before it is sent, naming the character", async () => {
-    await expect(guarded.send("UpdateItem", update)).rejects.toMatchObject({ code: "execute.rejected", retryable: false, message: expect.stringContaining('UpdateExpression contains "日" at position 4') as string });
+    await expect(guarded.send("UpdateItem", update)).rejects.toMatchObject({
+      code: "execute.rejected",
+      retryable: false,
+      message: expect.stringContaining('UpdateExpression contains "日" at position 4') as string,
+    });
   });
 
   test("guarded: inside a transaction and a batch as well", async () => {
     const refused = { code: "execute.rejected", details: { fault: "ValidationException" } };
-    await expect(guarded.send("TransactWriteItems", { TransactItems: [{ Delete: { ...ada, ConditionExpression: "attribute_exists(é)" } }] })).rejects.toMatchObject(refused);
-    await expect(guarded.send("BatchGetItem", { RequestItems: { People: { Keys: [ada.Key], ProjectionExpression: "🜁" } } })).rejects.toMatchObject(refused);
+    await expect(
+      guarded.send("TransactWriteItems", { TransactItems: [{ Delete: { ...ada, ConditionExpression: "attribute_exists(é)" } }] }),
+    ).rejects.toMatchObject(refused);
+    await expect(
+      guarded.send("BatchGetItem", { RequestItems: { People: { Keys: [ada.Key], ProjectionExpression: "🜁" } } }),
+    ).rejects.toMatchObject(refused);
   });
 
   test("guarded: names and values outside ASCII go through placeholders", async () => {
-    await guarded.send("UpdateItem", { ...ada, UpdateExpression: "SET #n = :v", ExpressionAttributeNames: { "#n": "日本 é 🜁" }, ExpressionAttributeValues: { ":v": text("naïve 🜁") } });
+    await guarded.send("UpdateItem", {
+      ...ada,
+      UpdateExpression: "SET #n = :v",
+      ExpressionAttributeNames: { "#n": "日本 é 🜁" },
+      ExpressionAttributeValues: { ":v": text("naïve 🜁") },
+    });
     expect((await guarded.send("GetItem", ada)).Item).toMatchObject({ "日本 é 🜁": text("naïve 🜁") });
   });
 });
 
 describe("a Query with Limit 1 of a table without a sort key", () => {
-  const query: QueryInput = { TableName: "People", KeyConditionExpression: "id = :id", ExpressionAttributeValues: { ":id": text("ada") }, Limit: 1 };
+  const query: QueryInput = {
+    TableName: "People",
+    KeyConditionExpression: "id = :id",
+    ExpressionAttributeValues: { ":id": text("ada") },
+    Limit: 1,
+  };
   const pages = async (transport: Transport): Promise<number> => {
     let next: Item | undefined;
     let count = 0;
@@ -98,20 +121,38 @@ describe("a Query with Limit 1 of a table without a sort key", () => {
   });
 
   test("guarded: a table with a sort key keeps its pages", async () => {
-    for (const target of ["bob", "cyd"]) await bare.send("PutItem", { TableName: "Edges", Item: { source: text("ada"), target: text(target) } });
-    const edges: QueryInput = { TableName: "Edges", KeyConditionExpression: "#s = :s", ExpressionAttributeNames: { "#s": "source" }, ExpressionAttributeValues: { ":s": text("ada") }, Limit: 1 };
+    for (const target of ["bob", "cyd"])
+      await bare.send("PutItem", { TableName: "Edges", Item: { source: text("ada"), target: text(target) } });
+    const edges: QueryInput = {
+      TableName: "Edges",
+      KeyConditionExpression: "#s = :s",
+      ExpressionAttributeNames: { "#s": "source" },
+      ExpressionAttributeValues: { ":s": text("ada") },
+      Limit: 1,
+    };
     const first = await guarded.send("Query", edges);
     expect(first.LastEvaluatedKey).toEqual({ source: text("ada"), target: text("bob") });
-    expect((await guarded.send("Query", { ...edges, ExclusiveStartKey: first.LastEvaluatedKey as Item })).Items).toEqual([{ source: text("ada"), target: text("cyd") }]);
+    expect((await guarded.send("Query", { ...edges, ExclusiveStartKey: first.LastEvaluatedKey as Item })).Items).toEqual([
+      { source: text("ada"), target: text("cyd") },
+    ]);
   });
 });
 
 describe("a Query without Limit", () => {
   const items = 10_000;
-  const everything: QueryInput = { TableName: "Edges", KeyConditionExpression: "#s = :s", ExpressionAttributeNames: { "#s": "source" }, ExpressionAttributeValues: { ":s": text("ada") } };
+  const everything: QueryInput = {
+    TableName: "Edges",
+    KeyConditionExpression: "#s = :s",
+    ExpressionAttributeNames: { "#s": "source" },
+    ExpressionAttributeValues: { ":s": text("ada") },
+  };
   const load = async (): Promise<void> => {
     for (let start = 0; start < items; start += 25) {
-      const put = (place: number): WriteRequest => ({ PutRequest: { Item: { source: text("ada"), target: text(String(start + place).padStart(6, "0")), filling: text("x".repeat(1_000)) } } });
+      const put = (place: number): WriteRequest => ({
+        PutRequest: {
+          Item: { source: text("ada"), target: text(String(start + place).padStart(6, "0")), filling: text("x".repeat(1_000)) },
+        },
+      });
       await bare.send("BatchWriteItem", { RequestItems: { Edges: Array.from({ length: 25 }, (_, place) => put(place)) } });
     }
   };
@@ -145,29 +186,47 @@ describe("a Query without Limit", () => {
 
   test("guarded: a Limit that was asked for is kept, and a Scan gets one too", async () => {
     const sent: unknown[] = [];
-    const spy: Transport = { send: async (operation, input) => (sent.push([operation, (input as QueryInput).Limit]), bare.send(operation, input)), close: () => undefined };
+    const spy: Transport = {
+      send: async (operation, input) => (sent.push([operation, (input as QueryInput).Limit]), bare.send(operation, input)),
+      close: () => undefined,
+    };
     const transport = createLocalTransport(engine, spy);
     await transport.send("Query", { ...everything, Limit: 7 });
     await transport.send("Scan", { TableName: "Edges" });
     await transport.send("GetItem", ada);
-    expect(sent).toEqual([["Query", 7], ["Scan", 2_000], ["GetItem", undefined]]);
+    expect(sent).toEqual([
+      ["Query", 7],
+      ["Scan", 2_000],
+      ["GetItem", undefined],
+    ]);
   });
 });
 
 describe("faults that no transport can guard: pinned, so that a newer engine shows", () => {
   test("SET of a list index past the end pads with nulls; AWS appends", async () => {
-    const set = { ...ada, UpdateExpression: "SET #l[3] = :v", ExpressionAttributeNames: { "#l": "list" }, ExpressionAttributeValues: { ":v": text("x") }, ReturnValues: "UPDATED_NEW" as const };
-    expect((await guarded.send("UpdateItem", set)).Attributes).toEqual({ list: { L: [text("zero"), { NULL: true }, { NULL: true }, text("x")] } });
+    const set = {
+      ...ada,
+      UpdateExpression: "SET #l[3] = :v",
+      ExpressionAttributeNames: { "#l": "list" },
+      ExpressionAttributeValues: { ":v": text("x") },
+      ReturnValues: "UPDATED_NEW" as const,
+    };
+    expect((await guarded.send("UpdateItem", set)).Attributes).toEqual({
+      list: { L: [text("zero"), { NULL: true }, { NULL: true }, text("x")] },
+    });
   });
 
   test("REMOVE under a missing parent succeeds; AWS refuses with ValidationException", async () => {
-    await expect(guarded.send("UpdateItem", { ...ada, UpdateExpression: "REMOVE #p.#a", ExpressionAttributeNames: { "#p": "absent", "#a": "a" } })).resolves.toBeDefined();
+    await expect(
+      guarded.send("UpdateItem", { ...ada, UpdateExpression: "REMOVE #p.#a", ExpressionAttributeNames: { "#p": "absent", "#a": "a" } }),
+    ).resolves.toBeDefined();
   });
 
   test("time to live is accepted and never deletes; sweepExpired does it when asked", async () => {
     await guarded.send("UpdateTimeToLive", { TableName: "People", TimeToLiveSpecification: { AttributeName: "expiresAt", Enabled: true } });
     const year = 365 * 24 * 3600;
-    const put = (id: string, expiresAt: object): Promise<unknown> => guarded.send("PutItem", { TableName: "People", Item: { id: text(id), expiresAt } as Item });
+    const put = (id: string, expiresAt: object): Promise<unknown> =>
+      guarded.send("PutItem", { TableName: "People", Item: { id: text(id), expiresAt } as Item });
     const now = 2_000_000_000;
     await put("over", { N: String(now - 1) });
     await put("later", { N: String(now + 60) });
@@ -176,6 +235,8 @@ describe("faults that no transport can guard: pinned, so that a newer engine sho
     expect((await guarded.send("GetItem", ada)).Item).toBeDefined();
     expect(await sweepExpired(guarded, { table: "People", attribute: "expiresAt", now: now * 1000 })).toBe(1);
     const left = (await guarded.send("Scan", { TableName: "People" })).Items?.map((item) => item["id"]);
-    expect(left?.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))).toEqual(["ada", "ancient", "later", "text"].map(text));
+    expect(left?.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))).toEqual(
+      ["ada", "ancient", "later", "text"].map(text),
+    );
   });
 });

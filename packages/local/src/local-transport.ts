@@ -1,4 +1,12 @@
-import { createLeanTransport, EdgetableError, type Operation, type OperationInputs, type QueryInput, type QueryOutput, type Transport } from "edgetable";
+import {
+  createLeanTransport,
+  EdgetableError,
+  type Operation,
+  type OperationInputs,
+  type QueryInput,
+  type QueryOutput,
+  type Transport,
+} from "edgetable";
 
 /**
  * The one place that knows the faults of dynoxide 1.2.1. Everything above is written for what AWS
@@ -13,7 +21,11 @@ const expressions = ["ConditionExpression", "FilterExpression", "KeyConditionExp
 
 const carriers = (input: object): readonly object[] => {
   const { TransactItems = [], RequestItems = {} } = input as { readonly TransactItems?: readonly object[]; readonly RequestItems?: object };
-  return [input, ...TransactItems.flatMap((item) => Object.values(item) as readonly object[]), ...(Object.values(RequestItems) as readonly object[])];
+  return [
+    input,
+    ...TransactItems.flatMap((item) => Object.values(item) as readonly object[]),
+    ...(Object.values(RequestItems) as readonly object[]),
+  ];
 };
 
 /** A raw multi-byte character in an expression ends the engine's process; AWS answers what is thrown here. */
@@ -23,10 +35,14 @@ const refuseMultibyte = (operation: string, input: object): void => {
       const text: unknown = (carrier as Readonly<Record<string, unknown>>)[name];
       const found = typeof text === "string" ? /\P{ASCII}/u.exec(text) : null;
       if (!found) continue;
-      throw new EdgetableError("execute.rejected", `${operation}: ${name} contains ${JSON.stringify(found[0])} at position ${found.index}: names and values outside ASCII go into an expression through placeholders (#name, :value).`, {
-        details: { fault: "ValidationException", status: 400, expression: text, ambiguous: false },
-        request: { operation, input },
-      });
+      throw new EdgetableError(
+        "execute.rejected",
+        `${operation}: ${name} contains ${JSON.stringify(found[0])} at position ${found.index}: names and values outside ASCII go into an expression through placeholders (#name, :value).`,
+        {
+          details: { fault: "ValidationException", status: 400, expression: text, ambiguous: false },
+          request: { operation, input },
+        },
+      );
     }
   }
 };
@@ -60,7 +76,10 @@ const endOnePage = (input: QueryInput, output: QueryOutput): QueryOutput => {
  * const engine = await startEngine();
  * const transport = createLocalTransport(engine);
  */
-export const createLocalTransport = (engine: { readonly endpoint: string }, inner: Transport = createLeanTransport({ endpoint: engine.endpoint })): Transport => ({
+export const createLocalTransport = (
+  engine: { readonly endpoint: string },
+  inner: Transport = createLeanTransport({ endpoint: engine.endpoint }),
+): Transport => ({
   send: async (operation, input, options) => {
     refuseMultibyte(operation, input);
     const output = await inner.send(operation, withLimit(operation, input), options);

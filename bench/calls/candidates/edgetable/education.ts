@@ -58,4 +58,3 @@ export const callsOver = (schemas: Schemas, place: Place): Calls => {
     close: () => db.close(),
   };
 };
-

@@ -12,7 +12,7 @@ export interface Outgoing {
 /** Brings a request to the service and gives the answer's text. */
 export type Exchange = (outgoing: Outgoing) => Promise<string>;
 
-export class ServiceFault extends Error {}
+class ServiceFault extends Error {}
 
 const faultOf = (text: string): ServiceFault => {
   const fault = JSON.parse(text) as { readonly __type?: string; readonly message?: string; readonly Message?: string };

@@ -7,7 +7,8 @@ const courseKeyText = (id: string): string => text(`COURSE#${id}`);
 
 export const studentKey = (id: string): string => `{"PK":{"S":${studentKeyText(id)}},"SK":{"S":${studentKeyText(id)}}}`;
 export const courseKey = (id: string): string => `{"PK":{"S":${courseKeyText(id)}},"SK":{"S":${courseKeyText(id)}}}`;
-export const edgeKey = (studentId: string, courseId: string): string => `{"PK":{"S":${studentKeyText(studentId)}},"SK":{"S":${courseKeyText(courseId)}}}`;
+export const edgeKey = (studentId: string, courseId: string): string =>
+  `{"PK":{"S":${studentKeyText(studentId)}},"SK":{"S":${courseKeyText(courseId)}}}`;
 
 export const studentItem = (row: Student): string =>
   `{"PK":{"S":${studentKeyText(row.studentId)}},"SK":{"S":${studentKeyText(row.studentId)}},"studentId":{"S":${text(row.studentId)}},"name":{"S":${text(row.name)}},"email":{"S":${text(row.email)}},"yearLevel":{"N":"${row.yearLevel}"},"major":{"S":${text(row.major)}},"city":{"S":${text(row.city)}},"country":{"S":${text(row.country)}},"gpa":{"N":"${row.gpa}"},"active":{"BOOL":${row.active}},"tags":{"L":[${row.tags.map((tag) => `{"S":${text(tag)}}`).join(",")}]}}`;
@@ -31,7 +32,13 @@ interface BooleanValue {
   readonly BOOL: boolean;
 }
 type Wire<Row> = {
-  readonly [Name in keyof Row]: Row[Name] extends string ? TextValue : Row[Name] extends number ? NumberValue : Row[Name] extends boolean ? BooleanValue : { readonly L: readonly TextValue[] };
+  readonly [Name in keyof Row]: Row[Name] extends string
+    ? TextValue
+    : Row[Name] extends number
+      ? NumberValue
+      : Row[Name] extends boolean
+        ? BooleanValue
+        : { readonly L: readonly TextValue[] };
 };
 export type StudentItem = Wire<Student>;
 export type CourseItem = Wire<Course>;

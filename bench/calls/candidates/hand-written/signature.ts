@@ -30,14 +30,19 @@ export const createSigner = (credentials: Credentials, host: string): ((target: 
   };
   const tick = (now: number): void => {
     second = now;
-    date = `${new Date(now * 1000).toISOString().replace(/[-:]|\.\d+/g, "")}`;
+    date = new Date(now * 1000).toISOString().replace(/[-:]|\.\d+/g, "");
     if (!scope.startsWith(date.slice(0, 8))) turnDay(date.slice(0, 8));
   };
   return (target, body) => {
     const now = Math.floor(Date.now() / 1000);
     if (now !== second) tick(now);
     const canonical = `POST\n/\n\nhost:${host}\nx-amz-date:${date}\nx-amz-target:${target}\n\n${signedHeaders}\n${hash("sha256", body)}`;
-    const signature = createHmac("sha256", key).update(`AWS4-HMAC-SHA256\n${date}\n${scope}\n${hash("sha256", canonical)}`).digest("hex");
-    return { date, authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}` };
+    const signature = createHmac("sha256", key)
+      .update(`AWS4-HMAC-SHA256\n${date}\n${scope}\n${hash("sha256", canonical)}`)
+      .digest("hex");
+    return {
+      date,
+      authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`,
+    };
   };
 };

@@ -2,7 +2,16 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
 import { definePatterns, explainPatterns } from "../client/patterns.ts";
-import { billingDocs, billingLab, defaults, education, people, school, trackerDraft, trackerPublished } from "../schema/adopted-models.test-support.ts";
+import {
+  billingDocs,
+  billingLab,
+  defaults,
+  education,
+  people,
+  school,
+  trackerDraft,
+  trackerPublished,
+} from "../schema/adopted-models.test-support.ts";
 import { assertModel } from "../schema/check-model.ts";
 import type { GraphDefinition } from "../schema/definition.ts";
 import { edge } from "../schema/edge.ts";
@@ -12,11 +21,16 @@ import { checkGraph, type Advice, type CheckedPattern } from "./index.ts";
 
 type Loose = Readonly<Record<string, unknown>>;
 const text = z.string();
-const user = (more: Loose = {}): never => node({ key: "USER#{id}", schema: z.object({ id: text, name: text, active: z.boolean() }), ...more }) as never;
+const user = (more: Loose = {}): never =>
+  node({ key: "USER#{id}", schema: z.object({ id: text, name: text, active: z.boolean() }), ...more }) as never;
 const team = (more: Loose = {}): never => node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text, owner: text }), ...more }) as never;
 const joins = (more: Loose = {}): never => edge({ from: "user", to: "team", schema: z.object({ role: text }), ...more }) as never;
-const inLayout = (layout: Partial<Layout>, more: Loose = {}): GraphDefinition =>
-  ({ table: "Teams", nodes: { user: user(), team: team() }, layout: { partitionKey: "PK", sortKey: "SK", ...layout }, ...more });
+const inLayout = (layout: Partial<Layout>, more: Loose = {}): GraphDefinition => ({
+  table: "Teams",
+  nodes: { user: user(), team: team() },
+  layout: { partitionKey: "PK", sortKey: "SK", ...layout },
+  ...more,
+});
 const indexes = { gsi: { partitionKey: "G1", sortKey: "G2" } };
 
 const about = (definition: GraphDefinition, rule: string, patterns: readonly CheckedPattern[] = []): readonly Advice[] =>
@@ -31,52 +45,117 @@ const cases = (rule: string, all: Readonly<Record<string, Case>>): void => {
   describe(rule, () => {
     test.each(Object.entries(all))("%s", (_, { model, advice }) => {
       const given = about(model, rule);
-      expect(given.map(({ law, definition, severity }) => ({ law, definition, severity }))).toEqual(advice.map(({ says: _says, ...rest }) => rest));
-      for (const [at, { says }] of advice.entries()) for (const words of says) expect(`${given[at]?.message} ${given[at]?.mend}`).toContain(words);
+      expect(given.map(({ law, definition, severity }) => ({ law, definition, severity }))).toEqual(
+        advice.map(({ says: _says, ...rest }) => rest),
+      );
+      for (const [at, { says }] of advice.entries())
+        for (const words of says) expect(`${given[at]?.message} ${given[at]?.mend}`).toContain(words);
     });
   });
 };
 
-const warning = (law: Advice["law"], definition: string, ...says: readonly string[]) => ({ law, definition, severity: "warning" as const, says });
+const warning = (law: Advice["law"], definition: string, ...says: readonly string[]) => ({
+  law,
+  definition,
+  severity: "warning" as const,
+  says,
+});
 const note = (law: Advice["law"], definition: string, ...says: readonly string[]) => ({ law, definition, severity: "note" as const, says });
 
 cases("hotIndexPartition", {
-  "every root item under one key": { model: billingLab, advice: [warning("5 Nothing is lost in a batch", "invoice", '"GSI_1"', '"SK" is always "root"', "1,000 writes a second", "key attributes of its own")] },
+  "every root item under one key": {
+    model: billingLab,
+    advice: [
+      warning(
+        "5 Nothing is lost in a batch",
+        "invoice",
+        '"GSI_1"',
+        '"SK" is always "root"',
+        "1,000 writes a second",
+        "key attributes of its own",
+      ),
+    ],
+  },
   "a constant index key": {
     model: inLayout({ indexes, nodes: { user: { keys: { G1: "USERS", G2: "{name}" } } } }),
     advice: [warning("5 Nothing is lost in a batch", "user", '"G1" is always "USERS"', "{id:shard(16)}")],
   },
   "a country as the index key": { model: school, advice: [note("5 Nothing is lost in a batch", "livesIn", "{to.country}", "few values")] },
-  "a boolean as the index key": { model: inLayout({ indexes, nodes: { user: { keys: { G1: "A#{active:boolean}", G2: "{name}" } } } }), advice: [note("5 Nothing is lost in a batch", "user", "{active}")] },
-  "a shard or an id is none": { model: inLayout({ indexes, nodes: { user: { keys: { G1: "U#{id:shard(8)}", G2: "{name}" } }, team: { keys: { G1: "{owner}", G2: "T" } } } }), advice: [] },
+  "a boolean as the index key": {
+    model: inLayout({ indexes, nodes: { user: { keys: { G1: "A#{active:boolean}", G2: "{name}" } } } }),
+    advice: [note("5 Nothing is lost in a batch", "user", "{active}")],
+  },
+  "a shard or an id is none": {
+    model: inLayout({
+      indexes,
+      nodes: { user: { keys: { G1: "U#{id:shard(8)}", G2: "{name}" } }, team: { keys: { G1: "{owner}", G2: "T" } } },
+    }),
+    advice: [],
+  },
   "METADATA items that stay out of the index": { model: education, advice: [] },
 });
 
 cases("unboundedCollection", {
-  "an edge without a limit": { model: education, advice: [note("8 Budgets are hard", "enrolledIn", '"student"', "nothing bounds", "maxDegree: { from: … }", 'out("enrolledIn").page()')] },
-  "both copies of an edge stored twice": { model: inLayout({ nodes: { user: {}, team: {} } }, { edges: { joins: joins({ stored: "twice" }) } }), advice: [note("8 Budgets are hard", "joins", '"user"'), note("8 Budgets are hard", "joins", '"team"', 'in("joins").page()')] },
+  "an edge without a limit": {
+    model: education,
+    advice: [note("8 Budgets are hard", "enrolledIn", '"student"', "nothing bounds", "maxDegree: { from: … }", 'out("enrolledIn").page()')],
+  },
+  "both copies of an edge stored twice": {
+    model: inLayout({ nodes: { user: {}, team: {} } }, { edges: { joins: joins({ stored: "twice" }) } }),
+    advice: [note("8 Budgets are hard", "joins", '"user"'), note("8 Budgets are hard", "joins", '"team"', 'in("joins").page()')],
+  },
   "an edge with a limit": { model: inLayout({}, { edges: { joins: joins({ maxDegree: { from: 10 } }) } }), advice: [] },
   "an edge of which there is one": { model: inLayout({}, { edges: { joins: joins({ multiplicity: "many-to-one" }) } }), advice: [] },
-  "more than a page by its expectations": { model: inLayout({}, { edges: { joins: joins({ expect: { from: 10_000, bytes: 500 } }) } }), advice: [warning("8 Budgets are hard", "joins", "5 requests of 1 MB")] },
+  "more than a page by its expectations": {
+    model: inLayout({}, { edges: { joins: joins({ expect: { from: 10_000, bytes: 500 } }) } }),
+    advice: [warning("8 Budgets are hard", "joins", "5 requests of 1 MB")],
+  },
 });
 
 cases("staleCopy", {
-  "a date copied onto each edge": { model: billingDocs, advice: [warning("10 No hidden copies of the truth", "contains", '"Dated"', '"invoice" and "bill"', "immutable", "entries()")] },
-  "an attribute of an immutable name": { model: inLayout({}, { nodes: { user: user(), team: team({ immutable: ["owner"] }) }, edges: { joins: joins({ schema: z.object({ owner: text, teamId: text }) }) } }), advice: [] },
+  "a date copied onto each edge": {
+    model: billingDocs,
+    advice: [warning("10 No hidden copies of the truth", "contains", '"Dated"', '"invoice" and "bill"', "immutable", "entries()")],
+  },
+  "an attribute of an immutable name": {
+    model: inLayout(
+      {},
+      {
+        nodes: { user: user(), team: team({ immutable: ["owner"] }) },
+        edges: { joins: joins({ schema: z.object({ owner: text, teamId: text }) }) },
+      },
+    ),
+    advice: [],
+  },
   "an end without an item": { model: billingLab, advice: [] },
 });
 
 cases("mutableKey", {
-  "a parent's id in the table key": { model: trackerDraft, advice: [note("2 Index keys never go stale", "project", '"SK"', "{tenantId}", "deletes the item"), note("2 Index keys never go stale", "issue", "{projectId}")] },
-  "a shard of a name": { model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name:shard(8)}", G2: "{id}" } } } }), advice: [warning("2 Index keys never go stale", "user", "{name}", "another shard", "from the id")] },
+  "a parent's id in the table key": {
+    model: trackerDraft,
+    advice: [
+      note("2 Index keys never go stale", "project", '"SK"', "{tenantId}", "deletes the item"),
+      note("2 Index keys never go stale", "issue", "{projectId}"),
+    ],
+  },
+  "a shard of a name": {
+    model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name:shard(8)}", G2: "{id}" } } } }),
+    advice: [warning("2 Index keys never go stale", "user", "{name}", "another shard", "from the id")],
+  },
   "a node's attribute in an edge's key": {
     model: inLayout(
       { indexes, nodes: { team: { keys: { SK: "{owner}" } } }, edges: { joins: { keys: { G1: "{to.owner}", G2: "{from}" } } } },
       { edges: { joins: joins() } },
     ),
-    advice: [warning("2 Index keys never go stale", "joins", "{to.owner}", "old key"), note("2 Index keys never go stale", "team", "{owner}")],
+    advice: [
+      warning("2 Index keys never go stale", "joins", "{to.owner}", "old key"),
+      note("2 Index keys never go stale", "team", "{owner}"),
+    ],
   },
-  "an index key of the item's own is recomputed": { model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } }), advice: [] },
+  "an index key of the item's own is recomputed": {
+    model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } }),
+    advice: [],
+  },
 });
 
 cases("costlyProjection", {
@@ -85,26 +164,47 @@ cases("costlyProjection", {
     advice: [note("8 Budgets are hard", "issue", '"byRelated"', "name, state", "200 bytes", "one write unit", 'project "ALL"')],
   },
   "keys only, on larger items": {
-    model: inLayout({ indexes: { gsi: { ...indexes.gsi, projection: "KEYS_ONLY" } }, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } }, { nodes: { user: user({ expect: { bytes: 5000 } }) } }),
+    model: inLayout(
+      { indexes: { gsi: { ...indexes.gsi, projection: "KEYS_ONLY" } }, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } },
+      { nodes: { user: user({ expect: { bytes: 5000 } }) } },
+    ),
     advice: [note("8 Budgets are hard", "user", "leaves active out", "Name what reads need")],
   },
   "everything, of large items": {
-    model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } }, { nodes: { user: user({ expect: { bytes: 9000 } }) } }),
+    model: inLayout(
+      { indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } },
+      { nodes: { user: user({ expect: { bytes: 9000 } }) } },
+    ),
     advice: [note("8 Budgets are hard", "user", "9000 bytes", "9 write units", '"KEYS_ONLY"')],
   },
   "a name that no item stores": {
-    model: inLayout({ indexes: { gsi: { ...indexes.gsi, projection: ["activ", "active"] } }, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } }),
+    model: inLayout({
+      indexes: { gsi: { ...indexes.gsi, projection: ["activ", "active"] } },
+      nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } },
+    }),
     advice: [warning("8 Budgets are hard", "gsi", '"activ"', 'Did you mean "active"?')],
   },
   "everything, of small items": { model: education, advice: [] },
 });
 
 cases("prefixHazard", {
-  "an id at the end": { model: billingLab, advice: [note("1 Keys", "bills", 'begins_with "B#42" also meets "B#420"', "compare whole keys by =")] },
+  "an id at the end": {
+    model: billingLab,
+    advice: [note("1 Keys", "bills", 'begins_with "B#42" also meets "B#420"', "compare whole keys by =")],
+  },
   "a key that goes on where another ends": {
-    model: inLayout({ nodes: { user: {} }, edges: { joins: { keys: { SK: "TEAM#{to.teamId}" } }, leads: { keys: { SK: "TEAM#{to.teamId}#LEADS" } } } }, { edges: { joins: joins(), leads: joins() } }),
+    model: inLayout(
+      { nodes: { user: {} }, edges: { joins: { keys: { SK: "TEAM#{to.teamId}" } }, leads: { keys: { SK: "TEAM#{to.teamId}#LEADS" } } } },
+      { edges: { joins: joins(), leads: joins() } },
+    ),
     advice: [
-      warning("1 Keys", "joins", '"leads" (TEAM#{to.teamId}#LEADS) goes on', 'begins_with "TEAM#42" also meets "TEAM#420"', 'every "leads" of "TEAM#42"'),
+      warning(
+        "1 Keys",
+        "joins",
+        '"leads" (TEAM#{to.teamId}#LEADS) goes on',
+        'begins_with "TEAM#42" also meets "TEAM#420"',
+        'every "leads" of "TEAM#42"',
+      ),
       note("1 Keys", "user", '"USER#42" also meets "USER#420"'),
     ],
   },
@@ -113,7 +213,10 @@ cases("prefixHazard", {
 
 cases("lostOrder", {
   "an unpadded number": { model: trackerDraft, advice: [warning("1 Keys", "issue", "{num}", "1, 10, 2", "{num:6}")] },
-  "a text with more behind it": { model: trackerPublished, advice: [warning("1 Keys", "value", "{value}#{num:6}", 'below "#"', '"Data"', "lower delimiter")] },
+  "a text with more behind it": {
+    model: trackerPublished,
+    advice: [warning("1 Keys", "value", "{value}#{num:6}", 'below "#"', '"Data"', "lower delimiter")],
+  },
   "Edgetable's own layout": { model: defaults, advice: [] },
 });
 
@@ -124,7 +227,10 @@ cases("highDelimiter", {
 
 cases("refusedValues", {
   "a name under a hyphen": {
-    model: inLayout({ delimiter: "-", indexes, nodes: { user: { keys: { G1: "A", G2: "{name}" } } } }, { nodes: { user: user({ key: "user-{id}" }) } }),
+    model: inLayout(
+      { delimiter: "-", indexes, nodes: { user: { keys: { G1: "A", G2: "{name}" } } } },
+      { nodes: { user: user({ key: "user-{id}" }) } },
+    ),
     advice: [note("1 Keys", "user", "{name}", 'contains "-" is refused', 'delimiters: { "G2": "\\u0001" }')],
   },
   "a name under a delimiter of its own": { model: trackerDraft, advice: [] },
@@ -139,15 +245,27 @@ cases("sharedPartition", {
 });
 
 cases("idleIndexKey", {
-  "half an index key": { model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name}" } } } }), advice: [warning("2 Index keys never go stale", "user", 'fills "G1" but not "G2"', '"gsi"', 'Fill "G2" too')] },
-  "a misspelt index key": { model: inLayout({ indexes, nodes: { user: { keys: { G11: "{name}" } } } }), advice: [note("2 Index keys never go stale", "user", '"G11"', 'Did you mean "G1"?')] },
+  "half an index key": {
+    model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name}" } } } }),
+    advice: [warning("2 Index keys never go stale", "user", 'fills "G1" but not "G2"', '"gsi"', 'Fill "G2" too')],
+  },
+  "a misspelt index key": {
+    model: inLayout({ indexes, nodes: { user: { keys: { G11: "{name}" } } } }),
+    advice: [note("2 Index keys never go stale", "user", '"G11"', 'Did you mean "G1"?')],
+  },
   "an index that shares the table's key": { model: trackerPublished, advice: [] },
 });
 
 test("a projection for which a pattern reads the same items twice is a warning", () => {
   const plan = { sources: [{ kind: "query", index: "byRelated" }], hydrate: { nodes: ["issue"], by: "query" } };
-  const [advice] = about(trackerDraft, "costlyProjection", [{ name: "issuesOfProject", explanation: { requests: [], cost: { requests: 4 }, plan } }]);
-  expect(advice).toMatchObject({ severity: "warning", definition: "issue", message: expect.stringContaining('"issuesOfProject" therefore reads each item once more') as string });
+  const [advice] = about(trackerDraft, "costlyProjection", [
+    { name: "issuesOfProject", explanation: { requests: [], cost: { requests: 4 }, plan } },
+  ]);
+  expect(advice).toMatchObject({
+    severity: "warning",
+    definition: "issue",
+    message: expect.stringContaining('"issuesOfProject" therefore reads each item once more') as string,
+  });
 });
 
 describe("patternRequests", () => {
@@ -172,8 +290,13 @@ describe("patternRequests", () => {
         mend: "Ask for edges() or ids() where the nodes' attributes are not needed, or hold immutable ones on the edge.",
       },
     ]);
-    expect(about(education, "patternRequests", [pattern("each", { operation: "Query" }, { operation: "Query", times: 9, after: "each" })])[0]?.mend).toContain("{ given }");
-    expect(about(education, "patternRequests", [pattern("two", { operation: "Query" }, { operation: "Query" })])[0]?.mend).toContain("one partition");
+    expect(
+      about(education, "patternRequests", [pattern("each", { operation: "Query" }, { operation: "Query", times: 9, after: "each" })])[0]
+        ?.mend,
+    ).toContain("{ given }");
+    expect(about(education, "patternRequests", [pattern("two", { operation: "Query" }, { operation: "Query" })])[0]?.mend).toContain(
+      "one partition",
+    );
   });
 
   test("a Scan breaks law 4 and comes first", () => {
@@ -184,12 +307,19 @@ describe("patternRequests", () => {
   test("takes a graph and what explainPatterns gives", () => {
     const graph = defineGraph({
       table: "Teams",
-      nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: text }) }), team: node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text }) }) },
+      nodes: {
+        user: node({ key: "USER#{id}", schema: z.object({ id: text }) }),
+        team: node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text }) }),
+      },
       edges: { joins: edge({ from: "user", to: "team" }) },
     });
     const patterns = definePatterns(graph, {
       teams: { question: "Which teams?", example: { id: "U1" }, ask: (db, id: { id: string }) => db.user(id).out("joins").ids() },
-      members: { question: "Who are its members?", example: { teamId: "T1" }, ask: (db, id: { teamId: string }) => db.team(id).in("joins").entries() },
+      members: {
+        question: "Who are its members?",
+        example: { teamId: "T1" },
+        ask: (db, id: { teamId: string }) => db.team(id).in("joins").entries(),
+      },
     });
     const advice = checkGraph(graph, explainPatterns(patterns)).filter((one) => one.rule === "patternRequests");
     expect(advice.map((one) => one.definition)).toEqual(["members"]);

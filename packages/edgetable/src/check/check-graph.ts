@@ -18,5 +18,7 @@ const rank: Readonly<Record<Advice["severity"], number>> = { error: 0, warning: 
 export const checkGraph = (graph: Catalog | { readonly catalog: Catalog }, patterns: readonly CheckedPattern[] = []): readonly Advice[] => {
   const catalog = "catalog" in graph ? graph.catalog : graph;
   const all = adviceRules.flatMap((rule) => rule(catalog, patterns));
-  return distinct(all, ({ rule, definition, message }) => `${rule} ${definition} ${message}`).toSorted((a, b) => rank[a.severity] - rank[b.severity]);
+  return distinct(all, ({ rule, definition, message }) => `${rule} ${definition} ${message}`).toSorted(
+    (a, b) => rank[a.severity] - rank[b.severity],
+  );
 };

@@ -24,7 +24,8 @@ export const placesIn = (catalog: Catalog, index: Index): readonly IndexPlace[] 
 export const nameOf = (index: Index): string => (index.name === undefined ? "the table" : `the index "${index.name}"`);
 
 /** The definition behind a shape. */
-const definitionOf = (catalog: Catalog, shape: Shape) => ({ node: catalog.nodes, edge: catalog.edges, part: catalog.parts })[shape.kind][shape.definition]?.definition;
+const definitionOf = (catalog: Catalog, shape: Shape) =>
+  ({ node: catalog.nodes, edge: catalog.edges, part: catalog.parts })[shape.kind][shape.definition]?.definition;
 
 /** Names of a shape's attributes, or none where its schema does not tell. */
 export const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {
@@ -46,6 +47,5 @@ export const isFixed = (catalog: Catalog, shape: Shape, path: string): boolean =
 };
 
 /** The first of each kind, as a key tells them apart. */
-export const distinct = <Value>(values: readonly Value[], keyOf: (value: Value) => string): readonly Value[] => [
-  ...new Map(values.toReversed().map((value) => [keyOf(value), value])).values(),
-].toReversed();
+export const distinct = <Value>(values: readonly Value[], keyOf: (value: Value) => string): readonly Value[] =>
+  [...new Map(values.toReversed().map((value) => [keyOf(value), value])).values()].toReversed();

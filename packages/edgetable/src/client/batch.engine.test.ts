@@ -58,7 +58,18 @@ test("puts and deletions of nodes, parts and edges go into one BatchWriteItem, e
       RequestItems: {
         Batch: [
           { PutRequest: { Item: { pk: { S: "STUDENT#S1" }, sk: { S: "#" }, type: { S: "student" }, name: { S: "Ann" } } } },
-          { PutRequest: { Item: { pk: { S: "STUDENT#S1" }, sk: { S: "takes#COURSE#nowhere" }, type: { S: "takes" }, gsi1pk: { S: "COURSE#nowhere" }, gsi1sk: { S: "takes#STUDENT#S1" }, grade: { S: "A" } } } },
+          {
+            PutRequest: {
+              Item: {
+                pk: { S: "STUDENT#S1" },
+                sk: { S: "takes#COURSE#nowhere" },
+                type: { S: "takes" },
+                gsi1pk: { S: "COURSE#nowhere" },
+                gsi1sk: { S: "takes#STUDENT#S1" },
+                grade: { S: "A" },
+              },
+            },
+          },
           { PutRequest: { Item: { pk: { S: "STUDENT#S1" }, sk: { S: "knows#STUDENT#S2" }, type: { S: "knows" } } } },
           { PutRequest: { Item: { pk: { S: "STUDENT#S2" }, sk: { S: "knows#STUDENT#S1" }, type: { S: "knows" } } } },
           { PutRequest: { Item: { pk: { S: "HOUSE#H1" }, sk: { S: "ROOM#1" }, type: { S: "room" }, size: { N: "20" } } } },
@@ -71,7 +82,9 @@ test("puts and deletions of nodes, parts and edges go into one BatchWriteItem, e
   });
   expect(explained).toMatchObject({ kind: "batch", atomic: { kind: "item" }, requests: [{ operation: "BatchWriteItem" }] });
   expect(outcome).toMatchObject({ ok: true, items: 7, unwritten: [], atomic: { kind: "item" }, cost: { requests: 1, readUnits: 0 } });
-  expect(Object.keys(await lab.items())).toEqual(expect.arrayContaining(["STUDENT#S1 / #", "STUDENT#S2 / knows#STUDENT#S1", "HOUSE#H1 / ROOM#1"]));
+  expect(Object.keys(await lab.items())).toEqual(
+    expect.arrayContaining(["STUDENT#S1 / #", "STUDENT#S2 / knows#STUDENT#S1", "HOUSE#H1 / ROOM#1"]),
+  );
 });
 
 test("26 items take two requests", async () => {
@@ -82,7 +95,10 @@ test("26 items take two requests", async () => {
 
 test("of several writes to one key the last stands, and a request never holds a key twice", async () => {
   const put = (name: string) => lab.node("student").put({ id: "S3", name });
-  expect(await batch([put("one"), put("two"), lab.node("student").delete({ id: "S3" }), put("three")])).toMatchObject({ ok: true, items: 1 });
+  expect(await batch([put("one"), put("two"), lab.node("student").delete({ id: "S3" }), put("three")])).toMatchObject({
+    ok: true,
+    items: 1,
+  });
   expect(requestsOf(lab.sent[0]!)).toHaveLength(1);
   expect((await lab.items())["STUDENT#S3 / #"]).toMatchObject({ name: { S: "three" } });
   await batch([put("four"), lab.node("student").delete({ id: "S3" })]);
@@ -101,10 +117,15 @@ test("what DynamoDB leaves unprocessed is sent again until it goes through", asy
 });
 
 test("what stays unprocessed until the deadline comes back by call and key, and orThrow throws it", async () => {
-  lab.hooks.answer = (sent, output) => (sent.operation === "BatchWriteItem" ? { UnprocessedItems: { Batch: requestsOf(sent).slice(-1) } } : output);
+  lab.hooks.answer = (sent, output) =>
+    sent.operation === "BatchWriteItem" ? { UnprocessedItems: { Batch: requestsOf(sent).slice(-1) } } : output;
   const calls = ["X1", "X2"].map((id) => lab.node("course").put({ id }));
   const outcome = await batch(calls).run({ deadline: 500 });
-  expect(outcome).toMatchObject({ ok: false, items: 1, unwritten: [{ call: 1, key: { pk: { S: "COURSE#X2" }, sk: { S: "#" } }, error: { code: "execute.unprocessed", retryable: true } }] });
+  expect(outcome).toMatchObject({
+    ok: false,
+    items: 1,
+    unwritten: [{ call: 1, key: { pk: { S: "COURSE#X2" }, sk: { S: "#" } }, error: { code: "execute.unprocessed", retryable: true } }],
+  });
   expect((await errorOf(() => batch(calls).orThrow({ deadline: 500 }))).code).toBe("execute.unprocessed");
 });
 
@@ -149,7 +170,10 @@ test("put of an edge replaces what is there, counts a guarded edge once, and che
   expect(await lab.edge("leads").put({ id: "P1" }, { id: "P1" })).toMatchObject({ ok: true, atomic: { items: 3 } });
   const items = await lab.items();
   expect(items["STUDENT#P1 / ~degree#leads#out"]).toMatchObject({ "~count": { N: "1" } });
-  expect(await lab.edge("leads").put({ id: "P1" }, { id: "gone" })).toMatchObject({ ok: false, reason: expect.stringMatching(/endMissing|degreeExceeded/) });
+  expect(await lab.edge("leads").put({ id: "P1" }, { id: "gone" })).toMatchObject({
+    ok: false,
+    reason: expect.stringMatching(/endMissing|degreeExceeded/),
+  });
   expect(await lab.edge("takes").put({ id: "P1" }, { id: "gone" })).toMatchObject({ ok: false, reason: "endMissing", end: "to" });
   await lab.edge("takes").put({ id: "P1" }, { id: "P1" }, { grade: "A" }).orThrow();
   await lab.edge("takes").put({ id: "P1" }, { id: "P1" }, { grade: "B" }).orThrow();

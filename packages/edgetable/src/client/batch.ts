@@ -73,7 +73,10 @@ const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): BatchExp
   const plan = planBatch(catalog, writes);
   const requests = inBatches(plan.items).map((items) => ({
     operation: "BatchWriteItem",
-    input: encodeBatchWrite(catalog.table, items.map(({ step }) => writeRequest(step))),
+    input: encodeBatchWrite(
+      catalog.table,
+      items.map(({ step }) => writeRequest(step)),
+    ),
     readUnits: 0,
     writeUnits: items.reduce((sum, { step }) => sum + stepUnits(catalog, step, false), 0),
   }));
@@ -96,18 +99,27 @@ export const batchOf =
       const { runBatch } = await import("../executor/run-batch.ts");
       const left = await runBatch(driver.session, plan, context);
       const { cost, requests } = context.meter;
-      return { value: { ok: left.length === 0, items: plan.items.length - left.length, unwritten: byCall(left), cost, atomic: { kind: "item" } }, cost, requests, missing: [] };
+      return {
+        value: { ok: left.length === 0, items: plan.items.length - left.length, unwritten: byCall(left), cost, atomic: { kind: "item" } },
+        cost,
+        requests,
+        missing: [],
+      };
     };
     const call = createCall<BatchOutcome, BatchExplanation>(() => explain(driver, writes), make);
     const orThrow = async (options?: RunOptions): Promise<BatchOutcome> => {
       const outcome = options ? await call.run(options) : await call;
       const [first] = outcome.unwritten;
       if (!first) return outcome;
-      throw new EdgetableError("execute.unprocessed", `${outcome.unwritten.length} items of the batch were not written, the first (of call ${first.call + 1}) because: ${first.error.message}`, {
-        retryable: outcome.unwritten.every(({ error }) => error.retryable),
-        cause: first.error,
-        details: { ...outcome },
-      });
+      throw new EdgetableError(
+        "execute.unprocessed",
+        `${outcome.unwritten.length} items of the batch were not written, the first (of call ${first.call + 1}) because: ${first.error.message}`,
+        {
+          retryable: outcome.unwritten.every(({ error }) => error.retryable),
+          cause: first.error,
+          details: { ...outcome },
+        },
+      );
     };
     return Object.assign(call, { orThrow });
   };

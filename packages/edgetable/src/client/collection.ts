@@ -4,7 +4,9 @@ import type { Catalog, NodeEntry } from "../schema/catalog.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 const isItself = (entry: NodeEntry, id: Row, found: Found): boolean =>
-  found.shape.kind === "node" && found.shape.definition === entry.name && entry.idFields.every((field) => String(found.row[field]) === String(id[field]));
+  found.shape.kind === "node" &&
+  found.shape.definition === entry.name &&
+  entry.idFields.every((field) => String(found.row[field]) === String(id[field]));
 
 /** Sorts the rows of one partition by what they are. */
 export const toCollection = (_catalog: Catalog, entry: NodeEntry, id: Row, found: readonly Found[]): unknown => {

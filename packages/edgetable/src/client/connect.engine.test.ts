@@ -18,10 +18,19 @@ const graphOf = (table: string) =>
   });
 
 test("a model works over the user's own DynamoDBClient", async () => {
-  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" }, maxAttempts: 1 });
+  const client = new DynamoDBClient({
+    endpoint: engine.endpoint,
+    region: "us-east-1",
+    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    maxAttempts: 1,
+  });
   const db = graphOf(engine.freshTableName("sdk")).connect({ client });
   await db.table.create();
-  await db.transact([db.city.create({ cityId: "a", map: new Uint8Array([1, 2]) }), db.city.create({ cityId: "b" }), db.city.create({ cityId: "c" })]);
+  await db.transact([
+    db.city.create({ cityId: "a", map: new Uint8Array([1, 2]) }),
+    db.city.create({ cityId: "b" }),
+    db.city.create({ cityId: "c" }),
+  ]);
   await db.road.link({ cityId: "a" }, { cityId: "b" }, { km: 12 });
   await db.road.link({ cityId: "c" }, { cityId: "a" }, { km: -1 });
   expect(await db.city({ cityId: "a" }).out("road").ids()).toEqual([{ cityId: "c" }, { cityId: "b" }]);

@@ -75,7 +75,11 @@ const SECRET = "~secret";
 const secretInTable = (session: Session): ((context: CallContext) => Promise<string>) => {
   let known: Promise<string> | undefined;
   const read = async (context: CallContext): Promise<string | undefined> => {
-    const output = await session.send("GetItem", { TableName: session.catalog.table, Key: systemKeyItem(session.catalog, cursorSecretKey), ConsistentRead: true }, context);
+    const output = await session.send(
+      "GetItem",
+      { TableName: session.catalog.table, Key: systemKeyItem(session.catalog, cursorSecretKey), ConsistentRead: true },
+      context,
+    );
     const value = output.Item?.[SECRET];
     return value && "S" in value ? value.S : undefined;
   };

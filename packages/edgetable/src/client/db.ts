@@ -28,13 +28,19 @@ export interface DbMembers {
 
 /** `db.<node>`. */
 export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string>
-  extends NodeReads<N, E, P, Name>,
-    NodeWrites<N[Name]["~types"]> {}
+  extends NodeReads<N, E, P, Name>, NodeWrites<N[Name]["~types"]> {}
 
 /** `db.<edge>`. */
 export interface EdgeApi<N extends Nodes, E extends Edges, Name extends keyof E & string>
-  extends EdgeReads<N, E[Name]>,
-    EdgeWrites<EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>, Edge<E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>, EdgeFilter<E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>, E[Name]["~types"]> {}
+  extends
+    EdgeReads<N, E[Name]>,
+    EdgeWrites<
+      EndId<N, E[Name]["~from"]>,
+      EndId<N, E[Name]["~to"]>,
+      Edge<E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>,
+      EdgeFilter<E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>,
+      E[Name]["~types"]
+    > {}
 
 /** A connection: one member for each node, edge and part of the model. */
 export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
@@ -52,7 +58,14 @@ const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (valu
 /** Opens a connection on a catalog. */
 export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
   const driver = openDriver(catalog, options);
-  const members: DbMembers = { catalog, table: tableAdmin(driver), transact: transactOf(driver), batch: batchOf(driver), jobs: jobsOf(driver), close: () => driver.session.close() };
+  const members: DbMembers = {
+    catalog,
+    table: tableAdmin(driver),
+    transact: transactOf(driver),
+    batch: batchOf(driver),
+    jobs: jobsOf(driver),
+    close: () => driver.session.close(),
+  };
   return {
     ...mapEntries(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry))),
     ...mapEntries(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),

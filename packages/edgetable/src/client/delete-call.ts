@@ -22,7 +22,9 @@ export const checkJobOptions = (options: Pick<Options, "indexLag" | "lease">): v
   for (const [name, [least, most]] of Object.entries(ranges)) {
     const value = options[name as keyof typeof ranges];
     if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) continue;
-    throw new EdgetableError("plan.invalidOption", `${name} is ${value}: give a whole number from ${least} to ${most}.`, { details: { option: name, value } });
+    throw new EdgetableError("plan.invalidOption", `${name} is ${value}: give a whole number from ${least} to ${most}.`, {
+      details: { option: name, value },
+    });
   }
 };
 
@@ -41,11 +43,17 @@ export const deletionOutcome = (result: DeletionResult): WriteOutcome<unknown> =
 
 const sweepRequests = (catalog: Catalog, plan: CascadePlan): readonly ExplainedWriteRequest[] =>
   plan.sweeps.flatMap((sweep) =>
-    explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] } }).requests.map(({ operation, input, readUnits: units }) => ({ operation, input, readUnits: units, writeUnits: 0 })),
+    explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] } }).requests.map(
+      ({ operation, input, readUnits: units }) => ({ operation, input, readUnits: units, writeUnits: 0 }),
+    ),
   );
 
 const notesOf = (plan: CascadePlan, { indexLag = INDEX_LAG }: Options): readonly string[] => [
-  ...(plan.marks ? ["marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes"] : []),
+  ...(plan.marks
+    ? [
+        "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes",
+      ]
+    : []),
   ...(plan.lags ? [`waits ${indexLag} ms before it reads an index, so that what was linked before the mark is seen`] : []),
   "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed",
 ];
@@ -55,10 +63,22 @@ const explain = (catalog: Catalog, write: DeleteWrite, options: Options): WriteE
   const bytes = catalog.nodes[write.name]?.shape.bytes ?? 0;
   const requests = sweepRequests(catalog, plan);
   const units = requests.reduce((sum, request) => sum + request.readUnits, plan.marks ? readUnits(bytes, { consistent: true }) : 0);
-  return { kind: "write", writes: [write], plan, requests, atomic: undefined, cost: { requests: requests.length, readUnits: units, writeUnits: 0 }, notes: notesOf(plan, options) };
+  return {
+    kind: "write",
+    writes: [write],
+    plan,
+    requests,
+    atomic: undefined,
+    cost: { requests: requests.length, readUnits: units, writeUnits: 0 },
+    notes: notesOf(plan, options),
+  };
 };
 
-const begin = async (driver: WriteDriver, write: DeleteWrite, settings: DeletionSettings): Promise<{ readonly deletion: Deletion; readonly id: string; run(): Promise<DeletionResult> }> => {
+const begin = async (
+  driver: WriteDriver,
+  write: DeleteWrite,
+  settings: DeletionSettings,
+): Promise<{ readonly deletion: Deletion; readonly id: string; run(): Promise<DeletionResult> }> => {
   const { beginDeletion } = await import("../executor/jobs/begin-deletion.ts");
   return beginDeletion(driver.session, write, settings);
 };
@@ -66,7 +86,12 @@ const begin = async (driver: WriteDriver, write: DeleteWrite, settings: Deletion
 /** A handle on a deletion that has begun. Its failure is told by `done`, and only there. */
 export const handleOf = <Outcome>(id: string, deletion: Deletion, done: Promise<Outcome>): JobHandle<Outcome> => {
   done.catch(() => undefined);
-  const progress = (): DeletionProgress => ({ items: deletion.items, sweeps: deletion.sweeps, requests: deletion.cost.requests, writeUnits: deletion.cost.writeUnits });
+  const progress = (): DeletionProgress => ({
+    items: deletion.items,
+    sweeps: deletion.sweeps,
+    requests: deletion.cost.requests,
+    writeUnits: deletion.cost.writeUnits,
+  });
   return { id, progress, done };
 };
 

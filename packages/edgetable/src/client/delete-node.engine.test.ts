@@ -26,10 +26,28 @@ const graph = {
     locker: part({ of: "student", key: "LOCKER#{n:5}", schema: z.object({ n: z.int() }), owner: "checked" }),
   },
   edges: {
-    takes: edge({ from: "student", to: "course", schema: z.object({ at: z.string().optional() }), orderBy: "at", onDelete: { from: "cascade", to: "cascade" } }),
-    belongs: edge({ from: "student", to: "club", stored: "twice", maxDegree: { from: 500, to: 1000 }, onDelete: { from: "cascade", to: "cascade" } }),
+    takes: edge({
+      from: "student",
+      to: "course",
+      schema: z.object({ at: z.string().optional() }),
+      orderBy: "at",
+      onDelete: { from: "cascade", to: "cascade" },
+    }),
+    belongs: edge({
+      from: "student",
+      to: "club",
+      stored: "twice",
+      maxDegree: { from: 500, to: 1000 },
+      onDelete: { from: "cascade", to: "cascade" },
+    }),
     knows: edge({ from: "student", to: "student", symmetric: true, onDelete: { from: "cascade" } }),
-    follows: edge({ from: "student", to: "student", key: ["topic"], schema: z.object({ topic: z.string() }), onDelete: { from: "cascade", to: "cascade" } }),
+    follows: edge({
+      from: "student",
+      to: "student",
+      key: ["topic"],
+      schema: z.object({ topic: z.string() }),
+      onDelete: { from: "cascade", to: "cascade" },
+    }),
     teaches: edge({ from: "teacher", to: "course", onDelete: { to: "restrict" } }),
     likes: edge({ from: "student", to: "teacher" }),
   },
@@ -44,22 +62,33 @@ const scan = async (): Promise<readonly Item[]> => {
   const items: Item[] = [];
   let start: Item | undefined;
   do {
-    const output = await lab.driver.session.send("Scan", { TableName: lab.catalog.table, Limit: 1000, ...(start ? { ExclusiveStartKey: start } : {}) }, lab.driver.context({}));
+    const output = await lab.driver.session.send(
+      "Scan",
+      { TableName: lab.catalog.table, Limit: 1000, ...(start ? { ExclusiveStartKey: start } : {}) },
+      lab.driver.context({}),
+    );
     items.push(...(output.Items ?? []));
     start = output.LastEvaluatedKey;
   } while (start);
   return items;
 };
-const keys = async (): Promise<readonly string[]> => (await scan()).map((item) => `${(item["pk"] as { S: string }).S} / ${(item["sk"] as { S: string }).S}`).toSorted();
+const keys = async (): Promise<readonly string[]> =>
+  (await scan()).map((item) => `${(item["pk"] as { S: string }).S} / ${(item["sk"] as { S: string }).S}`).toSorted();
 beforeEach(async () => {
   lab.hooks = {};
-  for (const item of await scan()) await lab.driver.session.send("DeleteItem", { TableName: lab.catalog.table, Key: { pk: item["pk"]!, sk: item["sk"]! } }, lab.driver.context({}));
+  for (const item of await scan())
+    await lab.driver.session.send(
+      "DeleteItem",
+      { TableName: lab.catalog.table, Key: { pk: item["pk"]!, sk: item["sk"]! } },
+      lab.driver.context({}),
+    );
   lab.sent.length = 0;
 });
 
 const quick = { indexLag: 0 };
 const jobs = () => jobsOf(lab.driver);
-const operations = (): readonly string[] => lab.sent.map(({ operation, input }) => (input.IndexName ? `${operation} ${input.IndexName}` : operation));
+const operations = (): readonly string[] =>
+  lab.sent.map(({ operation, input }) => (input.IndexName ? `${operation} ${input.IndexName}` : operation));
 const errorOf = async (act: () => unknown): Promise<EdgetableError> => {
   try {
     await act();
@@ -96,9 +125,23 @@ describe("a small deletion", () => {
     lab.sent.length = 0;
 
     const outcome = await lab.node("student").delete({ id: "S1" }, quick);
-    expect(operations()).toEqual(["GetItem", "TransactWriteItems", "Query", "Query gsi1", "GetItem", "TransactWriteItems"].map((one) => one.replace("gsi1", "reverse")));
+    expect(operations()).toEqual(
+      ["GetItem", "TransactWriteItems", "Query", "Query gsi1", "GetItem", "TransactWriteItems"].map((one) =>
+        one.replace("gsi1", "reverse"),
+      ),
+    );
     expect(outcome).toMatchObject({ ok: true, row: { id: "S1", email: "a@b" }, atomic: { kind: "transaction", items: 18 } });
-    expect(await keys()).toEqual([...before, "STUDENT#S1 / likes#TEACHER#T1", "STUDENT#S2 / belongs#CLUB#K1", "CLUB#K1 / ~belongs#STUDENT#S2", "STUDENT#S2 / ~degree#belongs#out", "CLUB#K1 / ~degree#belongs#in", "STUDENT#S2 / follows#STUDENT#S3#c"].toSorted());
+    expect(await keys()).toEqual(
+      [
+        ...before,
+        "STUDENT#S1 / likes#TEACHER#T1",
+        "STUDENT#S2 / belongs#CLUB#K1",
+        "CLUB#K1 / ~belongs#STUDENT#S2",
+        "STUDENT#S2 / ~degree#belongs#out",
+        "CLUB#K1 / ~degree#belongs#in",
+        "STUDENT#S2 / follows#STUDENT#S3#c",
+      ].toSorted(),
+    );
     const items = await lab.items();
     expect(items["CLUB#K1 / ~degree#belongs#in"]).toMatchObject({ "~count": { N: "1" } });
   });
@@ -109,13 +152,20 @@ describe("a small deletion", () => {
     lab.hooks.after = async (sent) => {
       if (sent.operation !== "Query" || refused.length > 0) return;
       refused.push(null);
-      refused.push(await lab.edge("takes").link({ id: "S1" }, { id: "C1" }, { at: "2024" }), await lab.part("locker").create({ id: "S1" }, { n: 1 }));
+      refused.push(
+        await lab.edge("takes").link({ id: "S1" }, { id: "C1" }, { at: "2024" }),
+        await lab.part("locker").create({ id: "S1" }, { n: 1 }),
+      );
       const { "~deleting": mark } = (await lab.items())["STUDENT#S1 / #"] ?? {};
       refused.push(mark, await lab.node("student").put({ id: "S1x", email: "x" }));
     };
     const outcome = (await lab.node("student").delete({ id: "S1" }, quick)) as WriteOutcome<object> & { ok: true };
     expect(outcome.row).toEqual({ id: "S1" });
-    expect(refused.slice(1, 4)).toMatchObject([{ ok: false, reason: "endMissing", end: "from" }, { ok: false, reason: "endMissing" }, { S: 'delete student ["S1"]' }]);
+    expect(refused.slice(1, 4)).toMatchObject([
+      { ok: false, reason: "endMissing", end: "from" },
+      { ok: false, reason: "endMissing" },
+      { S: 'delete student ["S1"]' },
+    ]);
     expect((await keys()).filter((key) => !key.includes("S1x") && !key.startsWith("~unique"))).toEqual(["COURSE#C1 / #"]);
   });
 
@@ -124,9 +174,18 @@ describe("a small deletion", () => {
     await link("teaches", "T1", "C1");
     await link("takes", "S1", "C1", { at: "2024" });
     const before = await keys();
-    expect(await lab.node("course").delete({ id: "C1" }, quick)).toMatchObject({ ok: false, reason: "hasEdges", edge: "teaches", end: "to" });
+    expect(await lab.node("course").delete({ id: "C1" }, quick)).toMatchObject({
+      ok: false,
+      reason: "hasEdges",
+      edge: "teaches",
+      end: "to",
+    });
     expect(await lab.node("course").delete({ id: "none" }, quick)).toMatchObject({ ok: false, reason: "notFound" });
-    expect(await lab.node("student").delete({ id: "S1" }, { ...quick, if: { email: "x" } })).toMatchObject({ ok: false, reason: "conditionFailed", current: { id: "S1" } });
+    expect(await lab.node("student").delete({ id: "S1" }, { ...quick, if: { email: "x" } })).toMatchObject({
+      ok: false,
+      reason: "conditionFailed",
+      current: { id: "S1" },
+    });
     expect(await lab.node("house").delete({ id: "H1" }, { ifVersion: 7 })).toMatchObject({ ok: false, reason: "versionConflict" });
     expect(await keys()).toEqual(before);
     expect((await errorOf(() => lab.node("course").delete({ id: "none" }, quick).orThrow())).code).toBe("execute.notWritten");
@@ -178,7 +237,10 @@ describe("a small deletion", () => {
     });
     expect(explained.notes.join("; ")).toMatch(/marks the node first.*waits 1000 ms.*100 items/);
     expect(lab.node("house").delete({ id: "H" }).explain()).toMatchObject({ plan: { kind: "cascade", marks: false, lags: false } });
-    expect(lab.node("teacher").delete({ id: "T" }).explain()).toMatchObject({ plan: { kind: "ready" }, requests: [{ operation: "DeleteItem" }] });
+    expect(lab.node("teacher").delete({ id: "T" }).explain()).toMatchObject({
+      plan: { kind: "ready" },
+      requests: [{ operation: "DeleteItem" }],
+    });
     expect(lab.sent).toEqual([]);
   });
 
@@ -192,7 +254,11 @@ describe("a small deletion", () => {
 describe("a deletion of more than a transaction holds", () => {
   const fill = async (): Promise<readonly string[]> => {
     const many = Array.from({ length: 120 }, (_, at) => `X${at}`);
-    const bare = [{ node: "course", row: { id: "C1" } }, ...many.map((one) => ({ node: "student", row: { id: one } })), { node: "club", row: { id: "K1" } }];
+    const bare = [
+      { node: "course", row: { id: "C1" } },
+      ...many.map((one) => ({ node: "student", row: { id: one } })),
+      { node: "club", row: { id: "K1" } },
+    ];
     await loadOf(lab.driver)(bare);
     await lab.node("student").create({ id: "S1", email: "a@b" }).orThrow();
     const before = (await keys()).filter((key) => !key.includes("S1") && !key.startsWith("~"));
@@ -211,10 +277,16 @@ describe("a deletion of more than a transaction holds", () => {
     const before = await fill();
     const progress: number[] = [];
     const student = await lab.node("student").delete({ id: "S1" }, { ...quick, onProgress: ({ items }) => progress.push(items) });
-    expect(student).toMatchObject({ ok: true, row: { id: "S1", email: "a@b" }, atomic: { kind: "job", id: 'delete student ["S1"]', items: 241 } });
+    expect(student).toMatchObject({
+      ok: true,
+      row: { id: "S1", email: "a@b" },
+      atomic: { kind: "job", id: 'delete student ["S1"]', items: 241 },
+    });
     expect(progress.at(-1)).toBe(241);
     expect(progress.length).toBeGreaterThan(1);
-    const deletions = lab.sent.findLastIndex(({ input }: Sent) => JSON.stringify(input).includes("follows#STUDENT#S1") && JSON.stringify(input).includes("DeleteRequest"));
+    const deletions = lab.sent.findLastIndex(
+      ({ input }: Sent) => JSON.stringify(input).includes("follows#STUDENT#S1") && JSON.stringify(input).includes("DeleteRequest"),
+    );
     const last = lab.sent.findLastIndex(({ operation }) => operation === "TransactWriteItems");
     expect(deletions).toBeLessThan(last);
     expect(JSON.stringify(lab.sent[last]?.input)).toContain('"STUDENT#S1"},"sk":{"S":"#"}');
@@ -224,7 +296,8 @@ describe("a deletion of more than a transaction holds", () => {
     const after = await scan();
     const left = after.filter((item) => !JSON.stringify(item).includes("~degree"));
     expect(left.map((item) => (item["pk"] as { S: string }).S + " / #").toSorted()).toEqual(before.filter((key) => !/K1|C1/.test(key)));
-    for (const guard of after.filter((item) => !left.includes(item))) expect(guard).toMatchObject({ pk: { S: expect.stringMatching(/^STUDENT#X/) }, "~count": { N: "0" } });
+    for (const guard of after.filter((item) => !left.includes(item)))
+      expect(guard).toMatchObject({ pk: { S: expect.stringMatching(/^STUDENT#X/) }, "~count": { N: "0" } });
   });
 
   test("that is cut off is listed, resumed by its id or by all, or by deleting again", async () => {
@@ -233,7 +306,8 @@ describe("a deletion of more than a transaction holds", () => {
     const cut = (at: number): void => {
       sent = 0;
       lab.hooks.before = ({ operation }) => {
-        if ((operation === "BatchWriteItem" || operation === "TransactWriteItems") && ++sent >= at) throw new EdgetableError("execute.accessDenied", "cut");
+        if ((operation === "BatchWriteItem" || operation === "TransactWriteItems") && ++sent >= at)
+          throw new EdgetableError("execute.accessDenied", "cut");
       };
     };
     cut(4);
@@ -278,7 +352,10 @@ describe("a deletion of more than a transaction holds", () => {
       await lab.node("student").put({ id: "S1", email: "new" }).orThrow();
     };
     expect(await lab.node("student").delete({ id: "S1" }, quick)).toMatchObject({ ok: true, atomic: { kind: "job" } });
-    expect((await keys()).filter((key) => key.includes("S1") || key.startsWith("~"))).toEqual(["STUDENT#S1 / #", "~unique#student#email#new / #"]);
+    expect((await keys()).filter((key) => key.includes("S1") || key.startsWith("~"))).toEqual([
+      "STUDENT#S1 / #",
+      "~unique#student#email#new / #",
+    ]);
     const stop = new AbortController();
     lab.hooks.before = ({ operation }) => {
       if (operation === "TransactWriteItems") setTimeout(() => stop.abort(), 1);
@@ -292,7 +369,11 @@ describe("a deletion of more than a transaction holds", () => {
 
   test("of an edge of which only half is left, the half goes", async () => {
     await fill();
-    await lab.driver.session.send("DeleteItem", { TableName: lab.catalog.table, Key: { pk: { S: "STUDENT#X7" }, sk: { S: "belongs#CLUB#K1" } } }, lab.driver.context({}));
+    await lab.driver.session.send(
+      "DeleteItem",
+      { TableName: lab.catalog.table, Key: { pk: { S: "STUDENT#X7" }, sk: { S: "belongs#CLUB#K1" } } },
+      lab.driver.context({}),
+    );
     expect(await lab.node("club").delete({ id: "K1" }, quick)).toMatchObject({ ok: true });
     expect((await keys()).filter((key) => key.includes("K1"))).toEqual([]);
   });

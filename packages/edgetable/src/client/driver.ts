@@ -47,7 +47,11 @@ export const createDriver = (options: DriverOptions): Driver => {
       plans.set(signature, plan);
       return plan;
     },
-    context: ({ signal, deadline }) => ({ meter: new Meter(), signal, deadline: session.effects.now() + (deadline ?? options.deadline ?? DEFAULT_DEADLINE) }),
+    context: ({ signal, deadline }) => ({
+      meter: new Meter(),
+      signal,
+      deadline: session.effects.now() + (deadline ?? options.deadline ?? DEFAULT_DEADLINE),
+    }),
     cursorSecret: options.cursorSecret,
   };
 };

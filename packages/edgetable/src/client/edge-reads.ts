@@ -11,9 +11,20 @@ import type { Read } from "./read-types.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** A point read of edges by their ends. */
-export const edgeLookup = (driver: Driver, name: string, lookup: { readonly rows: readonly Row[]; readonly many: boolean; readonly consistent: boolean }): ReadRequest => {
+export const edgeLookup = (
+  driver: Driver,
+  name: string,
+  lookup: { readonly rows: readonly Row[]; readonly many: boolean; readonly consistent: boolean },
+): ReadRequest => {
   const { rows, many, consistent } = lookup;
-  const plan = driver.plan(`edge|${name}|${many ? 1 : 0}${consistent ? 1 : 0}`, () => ({ kind: "lookup", of: "edge", name, many, given: [], consistent }));
+  const plan = driver.plan(`edge|${name}|${many ? 1 : 0}${consistent ? 1 : 0}`, () => ({
+    kind: "lookup",
+    of: "edge",
+    name,
+    many,
+    given: [],
+    consistent,
+  }));
   return { plan, binding: { row: rows[0] ?? {}, values: [] }, rows, findNode: findNode(driver) };
 };
 
@@ -25,17 +36,25 @@ interface GetManyOptions {
 
 /** The reading side of `db.<edge>`. */
 export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unknown> => {
-  const ends = (from: Row, to: Row): Row => ({ from: checkEnd(driver.catalog, entry, "from", from), to: checkEnd(driver.catalog, entry, "to", to) });
-  // oxlint-disable-next-line max-params -- the public call: two ends, the key between them, options
+  const ends = (from: Row, to: Row): Row => ({
+    from: checkEnd(driver.catalog, entry, "from", from),
+    to: checkEnd(driver.catalog, entry, "to", to),
+  });
   const get = (from: Row, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<Row | undefined> => {
     const rows = [{ ...key, ...ends(from, to) }];
-    return readCall(driver, edgeLookup(driver, entry.name, { rows, many: false, consistent: options.consistent ?? false }), ([one]) => one?.row);
+    return readCall(
+      driver,
+      edgeLookup(driver, entry.name, { rows, many: false, consistent: options.consistent ?? false }),
+      ([one]) => one?.row,
+    );
   };
   const getMany = (from: Row, to: readonly Row[], options: GetManyOptions = {}): Read<readonly Row[]> => {
     const rows = to.map((one) => ({ ...options.key, ...ends(from, one) }));
     const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"]);
     const request = edgeLookup(driver, entry.name, { rows, many: true, consistent: options.consistent ?? false });
-    return readCall(driver, request, (found) => found.map((one) => one.row).filter((row) => conditions.every((condition) => holds(condition, row, values))));
+    return readCall(driver, request, (found) =>
+      found.map((one) => one.row).filter((row) => conditions.every((condition) => holds(condition, row, values))),
+    );
   };
   return { get, getMany };
 };

@@ -5,7 +5,8 @@ import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
 
-const named = (key: string, field: string) => node({ key: `${key}#{${field}}` as "X#{id}", schema: z.object({ [field]: z.string(), name: z.string().optional() }) as never });
+const named = (key: string, field: string) =>
+  node({ key: `${key}#{${field}}` as "X#{id}", schema: z.object({ [field]: z.string(), name: z.string().optional() }) as never });
 const student = named("STUDENT", "studentId");
 const course = named("COURSE", "courseId");
 
@@ -16,9 +17,28 @@ const enrolledIn = edge({
   orderBy: "at",
   key: ["term"],
 });
-const friendOf = edge({ from: "student", to: "student", symmetric: true, schema: z.object({ since: z.string(), nick: z.string().optional() }), ends: "unchecked" });
-const bestFriendOf = edge({ from: "student", to: "student", symmetric: true, schema: z.object({ since: z.string(), nick: z.string().optional() }), maxDegree: { from: 1 } });
-const teaches = edge({ from: "student", to: "course", stored: "twice", schema: z.object({ a: z.string(), b: z.string() }), sides: { from: ["a"], to: ["b"] }, onDelete: { to: "restrict" } });
+const friendOf = edge({
+  from: "student",
+  to: "student",
+  symmetric: true,
+  schema: z.object({ since: z.string(), nick: z.string().optional() }),
+  ends: "unchecked",
+});
+const bestFriendOf = edge({
+  from: "student",
+  to: "student",
+  symmetric: true,
+  schema: z.object({ since: z.string(), nick: z.string().optional() }),
+  maxDegree: { from: 1 },
+});
+const teaches = edge({
+  from: "student",
+  to: "course",
+  stored: "twice",
+  schema: z.object({ a: z.string(), b: z.string() }),
+  sides: { from: ["a"], to: ["b"] },
+  onDelete: { to: "restrict" },
+});
 const mentors = edge({ from: "student", to: "student", multiplicity: "one-to-many", maxDegree: { from: 2 }, ends: "unchecked" });
 const likes = edge({ from: "student", to: ["student", "course"], ends: "unchecked" });
 const lovers = edge({ from: "student", to: ["student", "course"], ends: "unchecked", schema: z.object({ much: z.string() }) });
@@ -50,11 +70,18 @@ const codeOf = async (act: () => unknown): Promise<string> => {
     return error instanceof EdgetableError ? error.code : String(error);
   }
 };
-const keys = async (part: string): Promise<readonly string[]> => Object.keys(await lab.items()).filter((key) => key.includes(part)).toSorted();
+const keys = async (part: string): Promise<readonly string[]> =>
+  Object.keys(await lab.items())
+    .filter((key) => key.includes(part))
+    .toSorted();
 
 test("link writes the edge and checks both ends in one transaction", async () => {
   const outcome = await lab.edge("enrolledIn").link(S("S1"), C("C1"), { at: "2024", term: "T1" });
-  expect(outcome).toMatchObject({ ok: true, row: { from: S("S1"), to: C("C1"), at: "2024", term: "T1" }, atomic: { kind: "transaction", items: 3 } });
+  expect(outcome).toMatchObject({
+    ok: true,
+    row: { from: S("S1"), to: C("C1"), at: "2024", term: "T1" },
+    atomic: { kind: "transaction", items: 3 },
+  });
   const items = lab.sent[0]?.input.TransactItems;
   expect(items[0].Put.Item).toEqual({
     pk: { S: "STUDENT#S1" },
@@ -75,12 +102,23 @@ test("link writes the edge and checks both ends in one transaction", async () =>
       ReturnValuesOnConditionCheckFailure: "ALL_OLD",
     },
   });
-  expect(await lab.edge("enrolledIn").link(S("S1"), C("C1"), { at: "2025", term: "T1" })).toMatchObject({ ok: false, reason: "exists", current: { at: "2024" } });
-  expect(await lab.edge("enrolledIn").link(S("S1"), C("C9"), { at: "2025", term: "T1" })).toMatchObject({ ok: false, reason: "endMissing", end: "to", id: C("C9") });
+  expect(await lab.edge("enrolledIn").link(S("S1"), C("C1"), { at: "2025", term: "T1" })).toMatchObject({
+    ok: false,
+    reason: "exists",
+    current: { at: "2024" },
+  });
+  expect(await lab.edge("enrolledIn").link(S("S1"), C("C9"), { at: "2025", term: "T1" })).toMatchObject({
+    ok: false,
+    reason: "endMissing",
+    end: "to",
+    id: C("C9"),
+  });
 });
 
 test("relink moves an edge in its order by one UpdateItem that rewrites every index key", async () => {
-  const outcome = await lab.edge("enrolledIn").relink(S("S1"), C("C1"), { at: "2030", grade: "A" }, { key: { term: "T1" }, if: { at: "2024" } });
+  const outcome = await lab
+    .edge("enrolledIn")
+    .relink(S("S1"), C("C1"), { at: "2030", grade: "A" }, { key: { term: "T1" }, if: { at: "2024" } });
   expect(outcome).toMatchObject({ ok: true, row: { from: S("S1"), to: C("C1"), at: "2030", grade: "A", term: "T1" } });
   expect(lab.sent.map(({ operation }) => operation)).toEqual(["UpdateItem"]);
   expect((await lab.items())["STUDENT#S1 / enrolledIn#COURSE#C1#T1"]).toMatchObject({
@@ -88,19 +126,28 @@ test("relink moves an edge in its order by one UpdateItem that rewrites every in
     gsi2sk: { S: "enrolledIn#2030#COURSE#C1#T1" },
     at: { S: "2030" },
   });
-  expect(await codeOf(() => lab.edge("enrolledIn").relink(S("S1"), C("C1"), { term: "T2" }, { key: { term: "T1" } }))).toBe("schema.immutableAttribute");
+  expect(await codeOf(() => lab.edge("enrolledIn").relink(S("S1"), C("C1"), { term: "T2" }, { key: { term: "T1" } }))).toBe(
+    "schema.immutableAttribute",
+  );
   expect(await codeOf(() => lab.edge("enrolledIn").relink(S("S1"), C("C1"), { grade: "B" }))).toBe("schema.invalidValue");
 });
 
 test("unlink is one DeleteItem that gives the edge", async () => {
-  expect(await lab.edge("enrolledIn").unlink(S("S1"), C("C1"), { term: "T1" })).toMatchObject({ ok: true, row: { grade: "A" }, atomic: { kind: "item" } });
+  expect(await lab.edge("enrolledIn").unlink(S("S1"), C("C1"), { term: "T1" })).toMatchObject({
+    ok: true,
+    row: { grade: "A" },
+    atomic: { kind: "item" },
+  });
   expect(lab.sent.map(({ operation }) => operation)).toEqual(["DeleteItem"]);
   expect(await lab.edge("enrolledIn").unlink(S("S1"), C("C1"), { term: "T1" })).toMatchObject({ ok: false, reason: "notFound" });
 });
 
 test("a symmetric edge is written, changed and removed at both ends together", async () => {
   const friends = lab.edge("friendOf");
-  expect(await friends.link(S("S1"), S("S2"), { since: "2020", nick: "two" }, { reverse: { nick: "one" } })).toMatchObject({ ok: true, atomic: { items: 2 } });
+  expect(await friends.link(S("S1"), S("S2"), { since: "2020", nick: "two" }, { reverse: { nick: "one" } })).toMatchObject({
+    ok: true,
+    atomic: { items: 2 },
+  });
   expect((await lab.items())["STUDENT#S2 / friendOf#STUDENT#S1"]).toMatchObject({ since: { S: "2020" }, nick: { S: "one" } });
   expect(await friends.link(S("S2"), S("S1"), { since: "2021" })).toMatchObject({ ok: false, reason: "exists" });
   expect(await friends.relink(S("S2"), S("S1"), { since: "2022" })).toMatchObject({ ok: true });
@@ -148,14 +195,20 @@ test("several links of one transaction count at their common node together", asy
 test("an edge changes its type with what it holds", async () => {
   await lab.edge("friendOf").link(S("S1"), S("S4"), { since: "2020", nick: "four" }, { reverse: { nick: "one" } });
   lab.sent.length = 0;
-  expect(await lab.edge("friendOf").relink(S("S1"), S("S4"), {}, { type: "bestFriendOf" })).toMatchObject({ ok: true, row: { since: "2020", nick: "four" } });
+  expect(await lab.edge("friendOf").relink(S("S1"), S("S4"), {}, { type: "bestFriendOf" })).toMatchObject({
+    ok: true,
+    row: { since: "2020", nick: "four" },
+  });
   expect(lab.sent.map(({ operation }) => operation)).toEqual(["BatchGetItem", "TransactWriteItems"]);
   const items = await lab.items();
   expect(items["STUDENT#S4 / bestFriendOf#STUDENT#S1"]).toMatchObject({ nick: { S: "one" } });
   expect(Object.keys(items).filter((key) => key.includes("/ friendOf"))).toEqual(["STUDENT#S3 / friendOf#STUDENT#S3"]);
   await lab.edge("likes").link(S("S1"), { type: "course", ...C("C1") });
   expect(await codeOf(() => lab.edge("likes").relink(S("S1"), C("C1"), {}, { type: "lovers" }))).toBe("schema.invalidValue");
-  expect(await lab.edge("likes").relink(S("S1"), C("C1"), { much: "very" }, { type: "lovers" })).toMatchObject({ ok: true, row: { to: { type: "course", courseId: "C1" } } });
+  expect(await lab.edge("likes").relink(S("S1"), C("C1"), { much: "very" }, { type: "lovers" })).toMatchObject({
+    ok: true,
+    row: { to: { type: "course", courseId: "C1" } },
+  });
 });
 
 test("misuse of edges is refused", async () => {
@@ -185,6 +238,9 @@ test("a transaction takes its calls apart: an end created in it needs no check, 
 test("a condition that fails in a transaction is told to the call that set it alone", async () => {
   const created = await lab.transact([lab.edge("friendOf").link(S("S1"), S("S3"), { since: "x" }), lab.node("student").create(S("S1"))]);
   expect(created).toMatchObject({ ok: false, outcomes: [{ reason: "rolledBack" }, { reason: "exists" }] });
-  const changed = await lab.transact([lab.edge("friendOf").link(S("S1"), S("nobody"), { since: "x" }), lab.node("student").update(S("nobody"), { name: "x" })]);
+  const changed = await lab.transact([
+    lab.edge("friendOf").link(S("S1"), S("nobody"), { since: "x" }),
+    lab.node("student").update(S("nobody"), { name: "x" }),
+  ]);
   expect(changed).toMatchObject({ ok: false, outcomes: [{ reason: "rolledBack" }, { reason: "notFound" }] });
 });

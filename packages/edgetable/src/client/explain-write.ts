@@ -20,7 +20,9 @@ const explainReady = (catalog: Catalog, plan: WritePlan & { readonly kind: "read
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   const steps = plan.items.map(({ item }) => item);
   const transaction = plan.atomic.kind === "transaction";
-  const encoded = transaction ? encodeTransaction(target, steps, TOKEN) : encodeSingle(target, steps[0] as Parameters<typeof encodeSingle>[1]);
+  const encoded = transaction
+    ? encodeTransaction(target, steps, TOKEN)
+    : encodeSingle(target, steps[0] as Parameters<typeof encodeSingle>[1]);
   return { ...encoded, readUnits: 0, writeUnits: steps.reduce((sum, step) => sum + stepUnits(catalog, step, transaction), 0) };
 };
 
@@ -41,6 +43,13 @@ export const explainWrites = (catalog: Catalog, writes: readonly LogicalWrite[])
   const requests = requestsOf(catalog, plan);
   const total = (units: "readUnits" | "writeUnits"): number => requests.reduce((sum, request) => sum + request[units], 0);
   const cost = { requests: requests.length, readUnits: total("readUnits"), writeUnits: total("writeUnits") };
-  return Object.freeze({ kind: "write", writes, plan, requests, atomic: plan.kind === "ready" ? plan.atomic : undefined, cost, notes: notesOf(plan) });
+  return Object.freeze({
+    kind: "write",
+    writes,
+    plan,
+    requests,
+    atomic: plan.kind === "ready" ? plan.atomic : undefined,
+    cost,
+    notes: notesOf(plan),
+  });
 };
-

@@ -40,7 +40,10 @@ const explainQuery = (catalog: Catalog, step: QueryStep, binding: Binding, limit
 };
 
 const expectedRows = (plan: ReadPlan, limit: number | undefined): number => {
-  const rows = plan.sources.reduce((sum, source) => sum + (source.kind === "query" ? (source.sort?.kind === "equals" ? 1 : source.expect.rows) : 1), 0);
+  const rows = plan.sources.reduce(
+    (sum, source) => sum + (source.kind === "query" ? (source.sort?.kind === "equals" ? 1 : source.expect.rows) : 1),
+    0,
+  );
   return Math.min(limit ?? Number.POSITIVE_INFINITY, rows);
 };
 
@@ -49,15 +52,33 @@ const explainHydrate = (catalog: Catalog, step: HydrateStep, rows: number): read
   const bytes = Math.max(...step.nodes.map((name) => catalog.nodes[name]?.shape.bytes ?? 0));
   const units = rows * readUnits(bytes, step.consistent);
   const after = `the "${step.end}" of each edge`;
-  if (step.by === "query") return [{ operation: "Query", input: `one for each ${step.nodes.join(" or ")}: its key holds more than its id`, times: rows, readUnits: units, after }];
-  return [{ operation: "BatchGetItem", input: `keys of ${step.nodes.join(" or ")}, ${BATCH_GET_KEYS} a request`, times: Math.ceil(rows / BATCH_GET_KEYS), readUnits: units, after }];
+  if (step.by === "query")
+    return [
+      {
+        operation: "Query",
+        input: `one for each ${step.nodes.join(" or ")}: its key holds more than its id`,
+        times: rows,
+        readUnits: units,
+        after,
+      },
+    ];
+  return [
+    {
+      operation: "BatchGetItem",
+      input: `keys of ${step.nodes.join(" or ")}, ${BATCH_GET_KEYS} a request`,
+      times: Math.ceil(rows / BATCH_GET_KEYS),
+      readUnits: units,
+      after,
+    },
+  ];
 };
 
 const notesOf = (plan: ReadPlan): readonly string[] => {
   const notes: string[] = [];
   for (const source of plan.sources) {
     if (source.kind !== "query") continue;
-    if (source.filter.length > 0) notes.push(`filters ${source.filter.map((condition) => condition.path).join(", ")} after reading: items passed over are paid for`);
+    if (source.filter.length > 0)
+      notes.push(`filters ${source.filter.map((condition) => condition.path).join(", ")} after reading: items passed over are paid for`);
     if (source.discards) notes.push("items of other kinds may lie in the range; they are read and passed over");
   }
   if (plan.filter) notes.push(`checks ${plan.filter.conditions.map((condition) => condition.path).join(", ")} in memory`);
@@ -79,8 +100,14 @@ const explainSources = (catalog: Catalog, request: ExplainRequest): readonly Exp
     const consistent = source.consistent ? { ConsistentRead: true } : {};
     const units = readUnits(shape.bytes, source.consistent) * rows.length;
     const keys = rows.map((row) => keyOf(catalog, shape, row));
-    if (!source.many) return { operation: "GetItem", input: { TableName: catalog.table, Key: keys[0], ...consistent }, times: 1, readUnits: units };
-    return { operation: "BatchGetItem", input: { RequestItems: { [catalog.table]: { Keys: keys, ...consistent } } }, times: Math.ceil(rows.length / BATCH_GET_KEYS), readUnits: units };
+    if (!source.many)
+      return { operation: "GetItem", input: { TableName: catalog.table, Key: keys[0], ...consistent }, times: 1, readUnits: units };
+    return {
+      operation: "BatchGetItem",
+      input: { RequestItems: { [catalog.table]: { Keys: keys, ...consistent } } },
+      times: Math.ceil(rows.length / BATCH_GET_KEYS),
+      readUnits: units,
+    };
   });
 
 /** Explains a read: pure, from the plan and the call's values. */

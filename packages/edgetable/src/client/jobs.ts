@@ -34,15 +34,19 @@ export interface Jobs {
 }
 
 type Handle = JobHandle<WriteOutcome<unknown>>;
-type Chunk = typeof import("../executor/jobs/begin-deletion.ts");
 
-const chunk = (): Promise<Chunk> => import("../executor/jobs/begin-deletion.ts");
+// Deletion is code of its own that only those load who delete.
+const chunk = async () => import("../executor/jobs/begin-deletion.ts");
 
 const refuse = (id: string, message: string): never => {
   throw new EdgetableError("job.mismatch", `"${id}" ${message}`, { details: { id } });
 };
 
-const reopen = (driver: WriteDriver, { job, options }: { readonly job: Job; readonly options: ResumeOptions }, { reopenDeletion }: Chunk): Handle => {
+const reopen = (
+  driver: WriteDriver,
+  { job, options }: { readonly job: Job; readonly options: ResumeOptions },
+  { reopenDeletion }: Awaited<ReturnType<typeof chunk>>,
+): Handle => {
   const begun = reopenDeletion(driver.session, job, deletionSettings(driver, options, options));
   return handleOf(begun.id, begun.deletion, begun.run().then(deletionOutcome));
 };

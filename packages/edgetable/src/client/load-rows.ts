@@ -15,7 +15,10 @@ const object = (given: Row, field: string): Row => {
   throw new EdgetableError("schema.invalidValue", `The row has no object "${field}". ${FORM}`, { details: { row: given, field } });
 };
 
-const readers = (driver: WriteDriver, ends: "checked" | "unchecked"): Readonly<Record<"node" | "part" | "edge", ReadonlyMap<string, Reader>>> => {
+const readers = (
+  driver: WriteDriver,
+  ends: "checked" | "unchecked",
+): Readonly<Record<"node" | "part" | "edge", ReadonlyMap<string, Reader>>> => {
   const { nodes, parts, edges } = driver.catalog;
   const map = <Entry>(entries: Readonly<Record<string, Entry>>, make: (entry: Entry) => Reader): ReadonlyMap<string, Reader> =>
     new Map(Object.entries(entries).map(([name, entry]) => [name, make(entry)]));
@@ -52,10 +55,13 @@ export const rowReader = (driver: WriteDriver, ends: "checked" | "unchecked"): (
   return (given) => {
     const row = (typeof given === "object" && given !== null ? given : {}) as Row;
     const kind = kinds.find((one) => row[one] !== undefined);
-    if (!kind) throw new EdgetableError("schema.invalidValue", `The row says neither node, part nor edge. ${FORM}`, { details: { row: given } });
+    if (!kind)
+      throw new EdgetableError("schema.invalidValue", `The row says neither node, part nor edge. ${FORM}`, { details: { row: given } });
     const name = String(row[kind]);
     const read = known[kind].get(name);
     if (read) return read(row);
-    throw new EdgetableError(codes[kind], `There is no ${kind} "${name}".${didYouMean(name, [...known[kind].keys()])}`, { details: { [kind]: name } });
+    throw new EdgetableError(codes[kind], `There is no ${kind} "${name}".${didYouMean(name, [...known[kind].keys()])}`, {
+      details: { [kind]: name },
+    });
   };
 };

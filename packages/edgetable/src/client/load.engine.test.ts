@@ -29,7 +29,12 @@ beforeAll(async () => {
 afterAll(() => lab.stop());
 beforeEach(async () => {
   lab.hooks = {};
-  for (const item of Object.values(await lab.items())) await lab.driver.session.send("DeleteItem", { TableName: lab.catalog.table, Key: { pk: item["pk"]!, sk: item["sk"]! } }, lab.driver.context({}));
+  for (const item of Object.values(await lab.items()))
+    await lab.driver.session.send(
+      "DeleteItem",
+      { TableName: lab.catalog.table, Key: { pk: item["pk"]!, sk: item["sk"]! } },
+      lab.driver.context({}),
+    );
   lab.sent.length = 0;
 });
 
@@ -43,7 +48,8 @@ const errorOf = async (act: () => unknown): Promise<EdgetableError> => {
   }
   throw new Error("nothing was thrown");
 };
-const courses = (count: number): readonly object[] => Array.from({ length: count }, (_, at) => ({ node: "course", row: { id: `C${String(at).padStart(4, "0")}`, n: at } }));
+const courses = (count: number): readonly object[] =>
+  Array.from({ length: count }, (_, at) => ({ node: "course", row: { id: `C${String(at).padStart(4, "0")}`, n: at } }));
 const jobs = async (): Promise<readonly unknown[]> => listJobs(lab.driver.session, lab.driver.context({}));
 
 async function* slowly<T>(rows: Iterable<T>): AsyncGenerator<T> {
@@ -74,13 +80,31 @@ test("rows of nodes, parts and edges go 25 items a request, copies included", as
     { PutRequest: { Item: { pk: { S: "STUDENT#S1" }, sk: { S: "knows#STUDENT#S2" }, type: { S: "knows" } } } },
     { PutRequest: { Item: { pk: { S: "STUDENT#S2" }, sk: { S: "knows#STUDENT#S1" }, type: { S: "knows" } } } },
   ]);
-  expect(report).toMatchObject({ rows: 34, position: 34, items: 36, failed: 0, skipped: 0, failures: [], collisions: { items: 0 }, cost: { requests: 2, readUnits: 0 } });
+  expect(report).toMatchObject({
+    rows: 34,
+    position: 34,
+    items: 36,
+    failed: 0,
+    skipped: 0,
+    failures: [],
+    collisions: { items: 0 },
+    cost: { requests: 2, readUnits: 0 },
+  });
   expect(report.cost.writeUnits).toBeGreaterThanOrEqual(36);
   expect(Object.keys(await lab.items())).toHaveLength(36);
 });
 
 test("a row that does not fit is named with its position and the rest goes on; strict stops there", async () => {
-  const rows = [{ node: "course", row: { id: "C1" } }, { node: "course", row: { id: "C2", n: "two" } }, { node: "curse", row: {} }, { edge: "takes", from: { id: "S" } }, 7, { node: "course", row: { id: "" } }, { node: "course", row: { id: "C3", m: 1 } }, { node: "course", row: { id: "C4" } }];
+  const rows = [
+    { node: "course", row: { id: "C1" } },
+    { node: "course", row: { id: "C2", n: "two" } },
+    { node: "curse", row: {} },
+    { edge: "takes", from: { id: "S" } },
+    7,
+    { node: "course", row: { id: "" } },
+    { node: "course", row: { id: "C3", m: 1 } },
+    { node: "course", row: { id: "C4" } },
+  ];
   const seen: number[] = [];
   const report = await load(rows, { onFailure: ({ row }) => seen.push(row) });
   expect(report.failures.map(({ row, error }) => [row, error.code])).toEqual([
@@ -100,7 +124,15 @@ test("a row that does not fit is named with its position and the rest goes on; s
 });
 
 test("rows that make the same key are counted and named, with whether they differ; the last of a batch stands", async () => {
-  const rows = [{ node: "course", row: { id: "C", n: 1 } }, { node: "course", row: { id: "D", n: 1 } }, { node: "course", row: { id: "C", n: 1 } }, { node: "course", row: { id: "C", n: 2 } }, { edge: "knows", from: { id: "A" }, to: { id: "B" } }, { edge: "knows", from: { id: "B" }, to: { id: "A" } }, { edge: "knows", from: { id: "A" }, to: { id: "A" } }];
+  const rows = [
+    { node: "course", row: { id: "C", n: 1 } },
+    { node: "course", row: { id: "D", n: 1 } },
+    { node: "course", row: { id: "C", n: 1 } },
+    { node: "course", row: { id: "C", n: 2 } },
+    { edge: "knows", from: { id: "A" }, to: { id: "B" } },
+    { edge: "knows", from: { id: "B" }, to: { id: "A" } },
+    { edge: "knows", from: { id: "A" }, to: { id: "A" } },
+  ];
   const report = await load(rows);
   expect(report.collisions).toEqual({
     items: 4,
@@ -114,7 +146,10 @@ test("rows that make the same key are counted and named, with whether they diffe
     ],
   });
   expect((await lab.items())["COURSE#C / #"]).toMatchObject({ n: { N: "2" } });
-  expect(await errorOf(() => load(rows, { collisions: "refuse" }))).toMatchObject({ code: "load.collision", details: { rows: [0, 2], report: { collisions: { items: 1 } } } });
+  expect(await errorOf(() => load(rows, { collisions: "refuse" }))).toMatchObject({
+    code: "load.collision",
+    details: { rows: [0, 2], report: { collisions: { items: 1 } } },
+  });
   expect((await load(rows, { collisions: "ignore" })).collisions.items).toBe(0);
 });
 
@@ -134,7 +169,10 @@ describe("order", () => {
     delays();
     await load(rows, { order: "kept" });
     expect(await wrong()).toBe(0);
-    for (const sent of batches()) expect(new Set(requestsOf(sent).map((request) => JSON.stringify(request).match(/COURSE#C\d+/)?.[0])).size).toBe(requestsOf(sent).length);
+    for (const sent of batches())
+      expect(new Set(requestsOf(sent).map((request) => JSON.stringify(request).match(/COURSE#C\d+/)?.[0])).size).toBe(
+        requestsOf(sent).length,
+      );
   });
 
   test("any: requests do overtake each other", async () => {
@@ -167,9 +205,18 @@ test("unique values, versions and guarded degrees take a read and a transaction,
 });
 
 test("ends are checked where it is asked for", async () => {
-  const rows = [{ node: "student", row: { id: "S1", name: "x" } }, { node: "course", row: { id: "C1" } }];
+  const rows = [
+    { node: "student", row: { id: "S1", name: "x" } },
+    { node: "course", row: { id: "C1" } },
+  ];
   await load(rows);
-  const report = await load([{ edge: "takes", from: { id: "S1" }, to: { id: "C1" } }, { edge: "takes", from: { id: "S1" }, to: { id: "none" } }], { ends: "checked" });
+  const report = await load(
+    [
+      { edge: "takes", from: { id: "S1" }, to: { id: "C1" } },
+      { edge: "takes", from: { id: "S1" }, to: { id: "none" } },
+    ],
+    { ends: "checked" },
+  );
   expect(report).toMatchObject({ items: 2, failures: [{ row: 1, error: { details: { reason: "endMissing" } } }] });
 });
 
@@ -199,9 +246,12 @@ test("a signal ends a load, and a service that gives up does: the error says how
   expect(Object.keys(await lab.items()).filter((key) => key < "COURSE#C0050")).toHaveLength(50);
 });
 
-test.each([{ concurrency: 0 }, { lease: 1 }, { named: -1 }, { deadline: 1.5 }, { job: "" }])("an option out of its range is refused: %o", async (options) => {
-  expect((await errorOf(() => load([], options))).code).toBe("plan.invalidOption");
-});
+test.each([{ concurrency: 0 }, { lease: 1 }, { named: -1 }, { deadline: 1.5 }, { job: "" }])(
+  "an option out of its range is refused: %o",
+  async (options) => {
+    expect((await errorOf(() => load([], options))).code).toBe("plan.invalidOption");
+  },
+);
 
 describe("as a job", () => {
   const failAt = (text: string): void => {
@@ -229,7 +279,11 @@ describe("as a job", () => {
     failAt("C0200");
     await errorOf(() => load(rows, { job: "import" }));
     lab.hooks = {};
-    expect(await load(rows, { job: "import" })).toMatchObject({ failed: 1, failures: [{ row: 1 }], collisions: { items: 1, first: [{ rows: [0, 2] }] } });
+    expect(await load(rows, { job: "import" })).toMatchObject({
+      failed: 1,
+      failures: [{ row: 1 }],
+      collisions: { items: 1, first: [{ rows: [0, 2] }] },
+    });
   });
 
   test("the position is saved while it runs", async () => {
@@ -247,10 +301,17 @@ describe("as a job", () => {
 
   test("another run, another kind and another input are refused", async () => {
     const { session } = lab.driver;
-    await takeLease(session, { id: "import", kind: "load", duration: 300, facts: { position: 0, fingerprint: "" }, resumes: false }, lab.driver.context({}));
+    await takeLease(
+      session,
+      { id: "import", kind: "load", duration: 300, facts: { position: 0, fingerprint: "" }, resumes: false },
+      lab.driver.context({}),
+    );
     expect(await errorOf(() => load(courses(1), { job: "import" }))).toMatchObject({ code: "job.busy", retryable: true });
     await pause(310);
-    expect(await errorOf(() => load(courses(1), { job: "import", fingerprint: "other" }))).toMatchObject({ code: "job.mismatch", details: { given: "other" } });
+    expect(await errorOf(() => load(courses(1), { job: "import", fingerprint: "other" }))).toMatchObject({
+      code: "job.mismatch",
+      details: { given: "other" },
+    });
     expect(await load(courses(1), { job: "import" })).toMatchObject({ items: 1 });
     await takeLease(session, { id: "sweep", kind: "delete", duration: 300, facts: {}, resumes: false }, lab.driver.context({}));
     expect((await errorOf(() => load(courses(1), { job: "sweep" }))).code).toBe("job.mismatch");
@@ -262,7 +323,13 @@ describe("as a job", () => {
       if (operation !== "BatchWriteItem" || ++sent !== 3) return;
       await lab.driver.session.send(
         "UpdateItem",
-        { TableName: lab.catalog.table, Key: { pk: { S: "~job" }, sk: { S: "import" } }, UpdateExpression: "SET #h = :h", ExpressionAttributeNames: { "#h": "~holder" }, ExpressionAttributeValues: { ":h": { S: "thief" } } },
+        {
+          TableName: lab.catalog.table,
+          Key: { pk: { S: "~job" }, sk: { S: "import" } },
+          UpdateExpression: "SET #h = :h",
+          ExpressionAttributeNames: { "#h": "~holder" },
+          ExpressionAttributeValues: { ":h": { S: "thief" } },
+        },
         lab.driver.context({}),
       );
       await pause(150);

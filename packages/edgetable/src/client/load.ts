@@ -96,16 +96,26 @@ export interface LoadOptions {
  */
 export type Load<Row> = (rows: Iterable<Row> | AsyncIterable<Row>, options?: LoadOptions) => Promise<LoadReport>;
 
-const ranges = { lease: [100, 600_000], concurrency: [1, 1000], deadline: [1, 86_400_000], named: [0, 100_000], progressEvery: [1, 600_000] } as const;
+const ranges = {
+  lease: [100, 600_000],
+  concurrency: [1, 1000],
+  deadline: [1, 86_400_000],
+  named: [0, 100_000],
+  progressEvery: [1, 600_000],
+} as const;
 
 const checkRanges = (options: LoadOptions): void => {
   for (const [name, [least, most]] of Object.entries(ranges)) {
     const value = options[name as keyof typeof ranges];
     if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) continue;
-    throw new EdgetableError("plan.invalidOption", `${name} is ${value}: give a whole number from ${least} to ${most}.`, { details: { option: name, value } });
+    throw new EdgetableError("plan.invalidOption", `${name} is ${value}: give a whole number from ${least} to ${most}.`, {
+      details: { option: name, value },
+    });
   }
   if (options.job === undefined || (options.job.length >= 1 && options.job.length <= 200)) return;
-  throw new EdgetableError("plan.invalidOption", `The name of a job has 1 to 200 characters; this one has ${options.job.length}.`, { details: { option: "job", value: options.job } });
+  throw new EdgetableError("plan.invalidOption", `The name of a job has 1 to 200 characters; this one has ${options.job.length}.`, {
+    details: { option: "job", value: options.job },
+  });
 };
 
 const settingsOf = (driver: WriteDriver, options: LoadOptions): Omit<LoadSettings, "from" | "check"> => ({
@@ -131,5 +141,8 @@ export const loadOf =
     const [{ runLoad }, { rowReader }] = await Promise.all([import("../executor/load/run-load.ts"), import("./load-rows.ts")]);
     const { job, fingerprint = "", lease = 10_000 } = options;
     const source = { rows, toWrite: rowReader(driver, options.ends ?? "unchecked") };
-    return runLoad(driver.session, source, { job: job === undefined ? undefined : { id: job, fingerprint, lease }, settings: settingsOf(driver, options) });
+    return runLoad(driver.session, source, {
+      job: job === undefined ? undefined : { id: job, fingerprint, lease },
+      settings: settingsOf(driver, options),
+    });
   };

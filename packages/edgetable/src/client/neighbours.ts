@@ -31,13 +31,17 @@ const checkFields = (driver: Driver, edge: string, where: Row): void => {
   if (!known) return;
   for (const field of Object.keys(where)) {
     if (field === "from" || field === "to" || known.includes(field)) continue;
-    throw new EdgetableError("schema.unknownAttribute", `"${field}" is no attribute of the edge "${edge}".${didYouMean(field, known)}`, { details: { edge, attribute: field } });
+    throw new EdgetableError("schema.unknownAttribute", `"${field}" is no attribute of the edge "${edge}".${didYouMean(field, known)}`, {
+      details: { edge, attribute: field },
+    });
   }
 };
 
 const positive = (what: string, value: number, most: number): number => {
   if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new EdgetableError("plan.invalidOption", `${what} must be a whole number from 1 to ${most}; it is ${value}.`, { details: { [what]: value } });
+  throw new EdgetableError("plan.invalidOption", `${what} must be a whole number from 1 to ${most}; it is ${value}.`, {
+    details: { [what]: value },
+  });
 };
 
 /** The builder behind {@link Neighbours}; each method returns a new one. */
@@ -92,7 +96,11 @@ export class NeighbourQuery {
   }
 
   nodes(options: { readonly given?: Row } = {}): Read<readonly Row[]> {
-    return this.#rows(this.#hydrated(options.given), (found): readonly Row[] => found.flatMap((one) => (one.node ? [one.node as Row] : [])), options.given);
+    return this.#rows(
+      this.#hydrated(options.given),
+      (found): readonly Row[] => found.flatMap((one) => (one.node ? [one.node as Row] : [])),
+      options.given,
+    );
   }
 
   entries(options: { readonly given?: Row } = {}): Read<readonly Entry<Row, Row>[]> {
@@ -109,7 +117,9 @@ export class NeighbourQuery {
 
   range(position: number, limit: number): Read<readonly Row[]> {
     if (!Number.isInteger(position) || position < 0) positive("position", position, MOST_ROWS);
-    return this.limit(position + positive("limit", limit, MOST_ROWS)).#rows(wants.edges, (found) => found.slice(position).map((one) => this.#edge(one)));
+    return this.limit(position + positive("limit", limit, MOST_ROWS)).#rows(wants.edges, (found) =>
+      found.slice(position).map((one) => this.#edge(one)),
+    );
   }
 
   count(): Read<number> {
@@ -186,7 +196,12 @@ export class NeighbourQuery {
     const make = async (options: RunOptions): Promise<Report<T>> => {
       const context = this.#driver.context(options);
       const { found } = await runRead(this.#driver.session, request, context);
-      return { value: give(found, request.plan), cost: context.meter.cost, requests: context.meter.requests, missing: this.#missing(request.plan, found) };
+      return {
+        value: give(found, request.plan),
+        cost: context.meter.cost,
+        requests: context.meter.requests,
+        missing: this.#missing(request.plan, found),
+      };
     };
     return createCall(() => this.#explain(request), make);
   }
@@ -195,7 +210,11 @@ export class NeighbourQuery {
     return plan.hydrate ? found.filter((one) => one.node === undefined).map((one) => one.row[farOf(plan, one)]) : [];
   }
 
-  async #readPage(request: ReadRequest, page: { readonly kind: PageKind; readonly cursor: string | undefined }, context: CallContext): Promise<Page<unknown>> {
+  async #readPage(
+    request: ReadRequest,
+    page: { readonly kind: PageKind; readonly cursor: string | undefined },
+    context: CallContext,
+  ): Promise<Page<unknown>> {
     const { session } = this.#driver;
     const secret = await this.#driver.cursorSecret(context);
     const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${JSON.stringify([this.#state.id, this.#state.values])}`;
@@ -206,7 +225,11 @@ export class NeighbourQuery {
     return { items: this.#pageItems(page.kind, request.plan, rows.found), next: seal(next), previous: seal(previous) };
   }
 
-  #edgesOfPage(request: ReadRequest, rows: Rows, from: Position | undefined): { readonly next: Position | undefined; readonly previous: Position | undefined } {
+  #edgesOfPage(
+    request: ReadRequest,
+    rows: Rows,
+    from: Position | undefined,
+  ): { readonly next: Position | undefined; readonly previous: Position | undefined } {
     const { session } = this.#driver;
     const first = rows.found[0];
     const last = rows.found.at(-1);

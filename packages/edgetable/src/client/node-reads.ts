@@ -42,10 +42,18 @@ const getNodes = (driver: Driver, entry: NodeEntry, ids: readonly Row[], options
   const consistent = options.consistent ?? false;
   const rows = ids.map((id) => ({ ...options.given, ...checkId(entry.name, entry.idFields, id) }));
   const logical = (): LogicalPlan => ({ ...nodeLookup(entry.name, given, consistent), many: true }) as LogicalPlan;
-  const request: ReadRequest = { ...plain(driver, `nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical), binding: { row: {}, values: [] }, rows };
+  const request: ReadRequest = {
+    ...plain(driver, `nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical),
+    binding: { row: {}, values: [] },
+    rows,
+  };
   const idOf = (row: Row): string => JSON.stringify(entry.idFields.map((field) => String(row[field])));
   if (request.plan.sources[0]?.kind === "query") {
-    throw new EdgetableError("plan.unsupported", `The key of "${entry.name}" holds more than its id: give the rest by { given }, or get one at a time.`, { details: { node: entry.name } });
+    throw new EdgetableError(
+      "plan.unsupported",
+      `The key of "${entry.name}" holds more than its id: give the rest by { given }, or get one at a time.`,
+      { details: { node: entry.name } },
+    );
   }
   return readCall(driver, request, (found) => {
     const byId = new Map(found.map((one) => [idOf(one.row), one.row]));
@@ -53,7 +61,12 @@ const getNodes = (driver: Driver, entry: NodeEntry, ids: readonly Row[], options
   });
 };
 
-const collect = (driver: Driver, entry: NodeEntry, id: Row, options: { readonly direction: "out" | "in"; readonly consistent: boolean; readonly index: string | undefined }): Read<unknown> => {
+const collect = (
+  driver: Driver,
+  entry: NodeEntry,
+  id: Row,
+  options: { readonly direction: "out" | "in"; readonly consistent: boolean; readonly index: string | undefined },
+): Read<unknown> => {
   const { direction, consistent, index } = options;
   const logical = (): LogicalPlan => ({ kind: "collection", node: entry.name, direction, index, consistent });
   const request: ReadRequest = {
@@ -66,11 +79,17 @@ const collect = (driver: Driver, entry: NodeEntry, id: Row, options: { readonly 
 const checkEdge = (driver: Driver, entry: NodeEntry, edge: string, direction: Direction): void => {
   const known = driver.catalog.edges[edge];
   if (!known) {
-    throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(driver.catalog.edges))}`, { details: { edge } });
+    throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(driver.catalog.edges))}`, {
+      details: { edge },
+    });
   }
   const ends = direction === "out" ? known.from : direction === "in" ? known.to : known.from.filter((name) => known.to.includes(name));
   if (ends.includes(entry.name)) return;
-  throw new EdgetableError("schema.unknownEdge", `The edge "${edge}" has no "${entry.name}" at that end; it has ${ends.join(" or ") || "none"}.`, { details: { edge, node: entry.name, direction } });
+  throw new EdgetableError(
+    "schema.unknownEdge",
+    `The edge "${edge}" has no "${entry.name}" at that end; it has ${ends.join(" or ") || "none"}.`,
+    { details: { edge, node: entry.name, direction } },
+  );
 };
 
 /** What `db.node(id)` gives. */
@@ -111,11 +130,16 @@ export class NodeHandle {
     return this.#neighbours(edge, "both");
   }
 
-  // oxlint-disable-next-line max-params -- the public call: an edge, its far end, its key, options
   has(edge: string, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<boolean> {
     checkEdge(this.#driver, this.#entry, edge, "out");
     const entry = this.#driver.catalog.edges[edge];
-    const ends = { from: checkEnd(this.#driver.catalog, entry, "from", { ...(entry && entry.from.length > 1 ? { type: this.#entry.name } : {}), ...this.#id }), to: checkEnd(this.#driver.catalog, entry, "to", to) };
+    const ends = {
+      from: checkEnd(this.#driver.catalog, entry, "from", {
+        ...(entry && entry.from.length > 1 ? { type: this.#entry.name } : {}),
+        ...this.#id,
+      }),
+      to: checkEnd(this.#driver.catalog, entry, "to", to),
+    };
     const request = edgeLookup(this.#driver, edge, { rows: [{ ...key, ...ends }], many: false, consistent: options.consistent ?? false });
     return readCall(this.#driver, request, (found) => found.length > 0);
   }
@@ -124,7 +148,14 @@ export class NodeHandle {
     const known = this.#driver.catalog.parts[part];
     if (known?.shape.from === this.#entry.name) return new PartQuery(this.#driver, known, { id: this.#id });
     const own = Object.values(this.#driver.catalog.parts).filter((one) => one.shape.from === this.#entry.name);
-    throw new EdgetableError("schema.unknownNode", `"${this.#entry.name}" has no part "${part}".${didYouMean(part, own.map((one) => one.name))}`, { details: { part } });
+    throw new EdgetableError(
+      "schema.unknownNode",
+      `"${this.#entry.name}" has no part "${part}".${didYouMean(
+        part,
+        own.map((one) => one.name),
+      )}`,
+      { details: { part } },
+    );
   }
 
   #neighbours(edge: string, direction: Direction): NeighbourQuery {
@@ -149,7 +180,8 @@ export class NodeHandle {
 
 /** The reading side of `db.<node>`: a function that gives a handle, with its own methods. */
 export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeHandle) & object => {
-  const handle = (id: Row): NodeHandle => new NodeHandle(driver, entry, { id: checkId(entry.name, entry.idFields, id), fields: entry.idFields });
+  const handle = (id: Row): NodeHandle =>
+    new NodeHandle(driver, entry, { id: checkId(entry.name, entry.idFields, id), fields: entry.idFields });
   const within = (id: Row): NodeHandle => new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, id) });
   return Object.assign(handle, {
     within,

@@ -8,7 +8,13 @@ import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.t
 
 const student = node({
   key: "STUDENT#{studentId}",
-  schema: z.object({ studentId: z.string(), name: z.string().trim(), year: z.int().optional(), tags: z.array(z.string()).optional(), born: z.date().optional() }),
+  schema: z.object({
+    studentId: z.string(),
+    name: z.string().trim(),
+    year: z.int().optional(),
+    tags: z.array(z.string()).optional(),
+    born: z.date().optional(),
+  }),
   immutable: ["born"],
   dates: ["born"],
 });
@@ -48,7 +54,14 @@ test("create is one conditional PutItem of the schema's output, and refuses a se
       operation: "PutItem",
       input: {
         TableName: "Nodes",
-        Item: { pk: { S: "STUDENT#S1" }, sk: { S: "#" }, type: { S: "student" }, studentId: undefined, name: { S: "John" }, year: { N: "3" } },
+        Item: {
+          pk: { S: "STUDENT#S1" },
+          sk: { S: "#" },
+          type: { S: "student" },
+          studentId: undefined,
+          name: { S: "John" },
+          year: { N: "3" },
+        },
         ConditionExpression: "attribute_not_exists(#0)",
         ExpressionAttributeNames: { "#0": "pk" },
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
@@ -69,7 +82,9 @@ test("create is one conditional PutItem of the schema's output, and refuses a se
 test("update is one UpdateItem that gives the new row, and does not create", async () => {
   await lab.node("student").create({ studentId: "S2", name: "Ann", year: 1, tags: ["a"] });
   lab.sent.length = 0;
-  const outcome = await lab.node("student").update({ studentId: "S2" }, { set: { name: "Anna" }, remove: ["year"] }, { if: { name: "Ann" } });
+  const outcome = await lab
+    .node("student")
+    .update({ studentId: "S2" }, { set: { name: "Anna" }, remove: ["year"] }, { if: { name: "Ann" } });
   expect(lab.sent).toHaveLength(1);
   expect(lab.sent[0]).toMatchObject({
     operation: "UpdateItem",
@@ -83,7 +98,11 @@ test("update is one UpdateItem that gives the new row, and does not create", asy
     },
   });
   expect(outcome).toMatchObject({ ok: true, row: { studentId: "S2", name: "Anna", tags: ["a"] } });
-  expect(await lab.node("student").update({ studentId: "S2" }, { name: "B" }, { if: { name: "Ann" } })).toMatchObject({ ok: false, reason: "conditionFailed", current: { name: "Anna" } });
+  expect(await lab.node("student").update({ studentId: "S2" }, { name: "B" }, { if: { name: "Ann" } })).toMatchObject({
+    ok: false,
+    reason: "conditionFailed",
+    current: { name: "Anna" },
+  });
   expect(await lab.node("student").update({ studentId: "none" }, { name: "B" })).toMatchObject({ ok: false, reason: "notFound" });
 });
 
@@ -100,7 +119,10 @@ test("what accumulates goes as a transaction of one with a token", async () => {
 
 test("delete gives what was there, and notFound the second time", async () => {
   await lab.node("student").create({ studentId: "S4", name: "Ann", born: new Date(0) });
-  expect(await lab.node("student").delete({ studentId: "S4" })).toMatchObject({ ok: true, row: { studentId: "S4", name: "Ann", born: new Date(0) } });
+  expect(await lab.node("student").delete({ studentId: "S4" })).toMatchObject({
+    ok: true,
+    row: { studentId: "S4", name: "Ann", born: new Date(0) },
+  });
   expect(await lab.node("student").delete({ studentId: "S4" })).toMatchObject({ ok: false, reason: "notFound" });
 });
 
@@ -152,7 +174,11 @@ test("a version rises with every write, and an older one is refused", async () =
   lab.sent.length = 0;
   expect(await accounts.update({ id: "V1" }, { note: "n" }, { ifVersion: 1 })).toMatchObject({ ok: true, row: { version: 2, note: "n" } });
   expect(lab.sent.map(({ operation }) => operation)).toEqual(["UpdateItem"]);
-  expect(await accounts.update({ id: "V1" }, { note: "m" }, { ifVersion: 1 })).toMatchObject({ ok: false, reason: "versionConflict", current: { version: 2 } });
+  expect(await accounts.update({ id: "V1" }, { note: "m" }, { ifVersion: 1 })).toMatchObject({
+    ok: false,
+    reason: "versionConflict",
+    current: { version: 2 },
+  });
   expect(await accounts.update({ id: "V1" }, { note: "m" })).toMatchObject({ ok: true, atomic: { kind: "transaction" } });
   expect(await accounts.delete({ id: "V1" }, { ifVersion: 3 })).toMatchObject({ ok: true });
 });
@@ -160,7 +186,10 @@ test("a version rises with every write, and an older one is refused", async () =
 test("an asynchronous schema is waited for, and refuses before anything is sent", async () => {
   const student = lab.catalog.nodes["student"]!;
   const schema = z.object({ studentId: z.string(), name: z.string().refine(async (name) => name !== "taken") });
-  const catalog = { ...lab.catalog, nodes: { ...lab.catalog.nodes, student: { ...student, definition: { ...student.definition, schema } } } };
+  const catalog = {
+    ...lab.catalog,
+    nodes: { ...lab.catalog.nodes, student: { ...student, definition: { ...student.definition, schema } } },
+  };
   const slow = nodeWrites({ ...lab.driver, catalog }, catalog.nodes.student);
   expect(slow.create({ studentId: "S9", name: "x" }).explain().requests).toHaveLength(1);
   expect(await codeOf(() => slow.create({ studentId: "S9", name: "taken" }))).toBe("schema.invalidValue");
@@ -171,8 +200,19 @@ test("an asynchronous schema is waited for, and refuses before anything is sent"
 
 test("parts are written in their node's partition", async () => {
   const lines = lab.part("line");
-  expect(await lines.create({ studentId: "S1" }, { n: 7, text: "a" })).toMatchObject({ ok: true, row: { studentId: "S1", n: 7, text: "a" } });
-  expect(await lines.update({ studentId: "S1" }, { n: 7 }, { text: "b" })).toMatchObject({ ok: true, row: { studentId: "S1", n: 7, text: "b" } });
-  expect((await lab.items())["STUDENT#S1 / LINE#0007"]).toEqual({ pk: { S: "STUDENT#S1" }, sk: { S: "LINE#0007" }, type: { S: "line" }, text: { S: "b" } });
+  expect(await lines.create({ studentId: "S1" }, { n: 7, text: "a" })).toMatchObject({
+    ok: true,
+    row: { studentId: "S1", n: 7, text: "a" },
+  });
+  expect(await lines.update({ studentId: "S1" }, { n: 7 }, { text: "b" })).toMatchObject({
+    ok: true,
+    row: { studentId: "S1", n: 7, text: "b" },
+  });
+  expect((await lab.items())["STUDENT#S1 / LINE#0007"]).toEqual({
+    pk: { S: "STUDENT#S1" },
+    sk: { S: "LINE#0007" },
+    type: { S: "line" },
+    text: { S: "b" },
+  });
   expect(await lines.delete({ studentId: "S1" }, { n: 7 })).toMatchObject({ ok: true });
 });

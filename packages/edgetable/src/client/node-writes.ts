@@ -26,10 +26,19 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
   };
   return {
     create: (input) => writeCall(driver, { kind: "create", of: "node", name, row: rowOf(input) }),
-    put: (input, options?: Options) => writeCall(driver, { kind: "put", of: "node", name, row: rowOf(input), guards: readGuards(subject, options) }),
+    put: (input, options?: Options) =>
+      writeCall(driver, { kind: "put", of: "node", name, row: rowOf(input), guards: readGuards(subject, options) }),
     update: (id, changes, options?: Options) =>
-      writeCall(driver, { kind: "update", of: "node", name, id: idOf(id), changes: readSomeChanges(subject, changes as Row), guards: readGuards(subject, options) }),
-    delete: (id, options?: DeleteOptions<Row>) => deleteCall(driver, { kind: "delete", of: "node", name, id: idOf(id), guards: readGuards(subject, options) }, options),
+      writeCall(driver, {
+        kind: "update",
+        of: "node",
+        name,
+        id: idOf(id),
+        changes: readSomeChanges(subject, changes as Row),
+        guards: readGuards(subject, options),
+      }),
+    delete: (id, options?: DeleteOptions<Row>) =>
+      deleteCall(driver, { kind: "delete", of: "node", name, id: idOf(id), guards: readGuards(subject, options) }, options),
   };
 };
 
@@ -41,15 +50,26 @@ export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Ro
   const ownerOf = (id: Row): Row => checkNodeId(driver.catalog, owner, id);
   const idOf = (node: Row, id: Row): Row => ({ ...checkKey(name, entry.idFields, id), ...ownerOf(node) });
   const rowOf = (node: Row, input: Row): Row => {
-    checkNames(subject, Object.keys(input).filter((field) => !owner.idFields.includes(field)));
+    checkNames(
+      subject,
+      Object.keys(input).filter((field) => !owner.idFields.includes(field)),
+    );
     return { ...input, ...ownerOf(node) };
   };
   return {
     create: (node, input) => writeCall(driver, { kind: "create", of: "part", name, row: rowOf(node, input) }),
-    put: (node, input, options?: Options) => writeCall(driver, { kind: "put", of: "part", name, row: rowOf(node, input), guards: readGuards(subject, options) }),
-    // oxlint-disable-next-line max-params -- the public call: the owner, the part in it, changes, options
+    put: (node, input, options?: Options) =>
+      writeCall(driver, { kind: "put", of: "part", name, row: rowOf(node, input), guards: readGuards(subject, options) }),
     update: (node, id, changes, options?: Options) =>
-      writeCall(driver, { kind: "update", of: "part", name, id: idOf(node, id), changes: readSomeChanges(subject, changes as Row), guards: readGuards(subject, options) }),
-    delete: (node, id, options?: Options) => writeCall(driver, { kind: "delete", of: "part", name, id: idOf(node, id), guards: readGuards(subject, options) }),
+      writeCall(driver, {
+        kind: "update",
+        of: "part",
+        name,
+        id: idOf(node, id),
+        changes: readSomeChanges(subject, changes as Row),
+        guards: readGuards(subject, options),
+      }),
+    delete: (node, id, options?: Options) =>
+      writeCall(driver, { kind: "delete", of: "part", name, id: idOf(node, id), guards: readGuards(subject, options) }),
   };
 };

@@ -43,7 +43,11 @@ export class PartQuery {
     const known = attributeNames(this.#entry.definition.schema);
     const stranger = known && Object.keys(filter).find((field) => !known.includes(field));
     if (stranger !== undefined && known) {
-      throw new EdgetableError("schema.unknownAttribute", `"${stranger}" is no attribute of the part "${this.#entry.name}".${didYouMean(stranger, known)}`, { details: { part: this.#entry.name, attribute: stranger } });
+      throw new EdgetableError(
+        "schema.unknownAttribute",
+        `"${stranger}" is no attribute of the part "${this.#entry.name}".${didYouMean(stranger, known)}`,
+        { details: { part: this.#entry.name, attribute: stranger } },
+      );
     }
     const { conditions = [], values = [] } = this.#state;
     const more = readWhere(filter, [], values.length);

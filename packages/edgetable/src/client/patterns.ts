@@ -53,7 +53,10 @@ export const definePatterns = <N extends Nodes, E extends Edges, P extends Parts
 /** A transport that answers nothing: for connections that only explain. */
 export const offline: Transport = {
   send: async (operation) => {
-    throw new EdgetableError("execute.connection", `${operation} was not sent: this connection only explains. Connect with an endpoint or a region.`);
+    throw new EdgetableError(
+      "execute.connection",
+      `${operation} was not sent: this connection only explains. Connect with an endpoint or a region.`,
+    );
   },
   close: () => undefined,
 };
@@ -61,7 +64,11 @@ export const offline: Transport = {
 /** The plan of every pattern, made from its example without any request. */
 export const explainPatterns = ({ graph, patterns }: Patterns): readonly ExplainedPattern[] => {
   const db: unknown = graph.connect({ transport: offline });
-  return Object.entries(patterns).map(([name, { question, example, ask }]) => ({ name, question, explanation: ask(db, example).explain() }));
+  return Object.entries(patterns).map(([name, { question, example, ask }]) => ({
+    name,
+    question,
+    explanation: ask(db, example).explain(),
+  }));
 };
 
 type Answers<Calls> = { readonly [Name in keyof Calls]: Calls[Name] extends PromiseLike<infer Answer> ? Answer : never };
@@ -99,7 +106,11 @@ export const combine = <const Calls extends Readonly<Record<string, Read<unknown
     const sum = (pick: (report: Report<unknown>) => number): number => reports.reduce((total, report) => total + pick(report), 0);
     return {
       value: join(answers),
-      cost: { requests: sum((one) => one.cost.requests), readUnits: sum((one) => one.cost.readUnits), writeUnits: sum((one) => one.cost.writeUnits) },
+      cost: {
+        requests: sum((one) => one.cost.requests),
+        readUnits: sum((one) => one.cost.readUnits),
+        writeUnits: sum((one) => one.cost.writeUnits),
+      },
       requests: reports.flatMap((report) => report.requests),
       missing: reports.flatMap((report) => report.missing),
     };

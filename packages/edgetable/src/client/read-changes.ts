@@ -52,12 +52,19 @@ const clausesOf = (subject: Subject, given: Row): Changes => {
 
 const checkOperands = (subject: Subject, { add, append }: Changes): void => {
   for (const [field, value] of Object.entries(add)) {
-    if (typeof value !== "number" && typeof value !== "bigint" && !(value instanceof Set)) refuse(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
+    if (typeof value !== "number" && typeof value !== "bigint" && !(value instanceof Set))
+      refuse(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
   }
-  for (const [field, value] of Object.entries(append)) if (!Array.isArray(value)) refuse(subject, `\`append\` takes a list for "${field}"`, { field, value });
+  for (const [field, value] of Object.entries(append))
+    if (!Array.isArray(value)) refuse(subject, `\`append\` takes a list for "${field}"`, { field, value });
 };
 
-const changedFields = ({ set, remove, add, append }: Changes): readonly string[] => [...Object.keys(set), ...remove, ...Object.keys(add), ...Object.keys(append)];
+const changedFields = ({ set, remove, add, append }: Changes): readonly string[] => [
+  ...Object.keys(set),
+  ...remove,
+  ...Object.keys(add),
+  ...Object.keys(append),
+];
 
 const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
 
@@ -78,7 +85,11 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
   checkNames(subject, fields);
   const fixed = fields.find((field) => subject.fixed.includes(field));
   if (fixed !== undefined) {
-    throw new EdgetableError("schema.immutableAttribute", `"${fixed}" of "${subject.name}" cannot change: create another, and delete this one.`, { details: { attribute: fixed } });
+    throw new EdgetableError(
+      "schema.immutableAttribute",
+      `"${fixed}" of "${subject.name}" cannot change: create another, and delete this one.`,
+      { details: { attribute: fixed } },
+    );
   }
   const twice = fields.find((field, at) => fields.indexOf(field) !== at);
   if (twice !== undefined) refuse(subject, `"${twice}" is changed twice, in one update`, { field: twice });
@@ -94,8 +105,16 @@ export const readSomeChanges = (subject: Subject, given: Row): Changes => {
 };
 
 /** Reads `if` and `ifVersion`. */
-export const readGuards = (subject: Subject, options: { readonly if?: Row; readonly ifVersion?: number } = {}, nested: readonly string[] = []): Guards => {
-  if (options.if) checkNames(subject, Object.keys(options.if).filter((field) => !nested.includes(field)));
+export const readGuards = (
+  subject: Subject,
+  options: { readonly if?: Row; readonly ifVersion?: number } = {},
+  nested: readonly string[] = [],
+): Guards => {
+  if (options.if)
+    checkNames(
+      subject,
+      Object.keys(options.if).filter((field) => !nested.includes(field)),
+    );
   if (!options.if && options.ifVersion === undefined) return UNGUARDED;
   return { where: options.if && readWhere(options.if, nested), version: options.ifVersion };
 };

@@ -79,7 +79,9 @@ export interface Neighbours<Edge, Node, Id, Filter, Strong, Loose = Strong> exte
   /** Reads from the named index rather than from where it is cheapest. */
   using(index: string): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
   /** Reads and sends only the named attributes of the edges, and their ends. */
-  select<const Field extends keyof Edge & string>(...fields: readonly Field[]): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, Node, Id, Filter, Strong, Loose>;
+  select<const Field extends keyof Edge & string>(
+    ...fields: readonly Field[]
+  ): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, Node, Id, Filter, Strong, Loose>;
   /** Reads strongly consistently: twice the units, from the table only. */
   readonly consistent: Strong extends true ? () => Neighbours<Edge, Node, Id, Filter, Strong, Loose> : Strong;
   /** The edges. One Query for each megabyte. */
@@ -100,7 +102,8 @@ export interface Neighbours<Edge, Node, Id, Filter, Strong, Loose = Strong> exte
 }
 
 type IndexOnly<Name extends string> = `"${Name}" is read in this direction from an index, and an index cannot be read consistently.`;
-type OrderedByIndex<Name extends string> = `"${Name}" is ordered by an index, and an index cannot be read consistently: call unordered() first.`;
+type OrderedByIndex<Name extends string> =
+  `"${Name}" is ordered by an index, and an index cannot be read consistently: call unordered() first.`;
 
 // An edge in a `twice` or symmetric pair lies in both partitions of the table.
 type LooseOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = Direction extends "out"
@@ -127,18 +130,21 @@ type NeighboursOf<N extends Nodes, Name extends string, E extends AnyEdge, Direc
 type EdgesByEnd<E extends Edges, End extends "~from" | "~to"> = { [Edge in keyof E & string as E[Edge][End]]: Edge };
 
 /** Names of the edges that start (`~from`) or end (`~to`) at a node type. */
-export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> = EdgesByEnd<E, End> extends {
-  readonly [Type in Name]: infer Edge extends string;
-}
-  ? Edge
-  : never;
+export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> =
+  EdgesByEnd<E, End> extends {
+    readonly [Type in Name]: infer Edge extends string;
+  }
+    ? Edge
+    : never;
 
 /** A node with everything in its partition. */
 export interface Collection<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
   readonly node: N[Name]["~types"]["row"] | undefined;
   /** Edges by type. From a table they are the outgoing ones (and both for symmetric edges); from an index the incoming. */
   readonly edges: { readonly [Edge in EdgesAt<E, Name, "~from"> | EdgesAt<E, Name, "~to">]?: readonly EdgeRow<N, E[Edge]>[] };
-  readonly parts: { readonly [Part in keyof P & string as P[Part]["of"] extends Name ? Part : never]?: readonly P[Part]["~types"]["row"][] };
+  readonly parts: {
+    readonly [Part in keyof P & string as P[Part]["of"] extends Name ? Part : never]?: readonly P[Part]["~types"]["row"][];
+  };
 }
 
 /** Parts of one kind in a node. */
@@ -190,12 +196,20 @@ export interface NodeReads<N extends Nodes, E extends Edges, P extends Parts, Na
   within(id: Leading<N[Name]["~types"]["id"]>): Pick<NodeHandle<N, E, P, Name>, "in" | "out">;
   get(id: N[Name]["~types"]["id"], options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
   /** Several nodes in the order of the ids, undefined for those that do not exist. One BatchGetItem for each 100. */
-  getMany(ids: readonly N[Name]["~types"]["id"][], options?: GetOptions<N[Name]["~types"]["row"]>): Read<readonly (N[Name]["~types"]["row"] | undefined)[]>;
+  getMany(
+    ids: readonly N[Name]["~types"]["id"][],
+    options?: GetOptions<N[Name]["~types"]["row"]>,
+  ): Read<readonly (N[Name]["~types"]["row"] | undefined)[]>;
 }
 
 export interface EdgeReads<N extends Nodes, E extends AnyEdge> {
   /** One edge, undefined when there is none. One GetItem. */
-  get(from: EndId<N, E["~from"]>, to: EndId<N, E["~to"]>, key?: E["~types"]["key"], options?: { readonly consistent?: boolean }): Read<EdgeRow<N, E> | undefined>;
+  get(
+    from: EndId<N, E["~from"]>,
+    to: EndId<N, E["~to"]>,
+    key?: E["~types"]["key"],
+    options?: { readonly consistent?: boolean },
+  ): Read<EdgeRow<N, E> | undefined>;
   /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
   getMany(
     from: EndId<N, E["~from"]>,

@@ -40,7 +40,9 @@ const waitUntil = async (driver: Driver, context: CallContext, done: (table: Tab
   const { effects } = driver.session;
   for (let wait = FIRST_POLL; !done(await describe(driver, context)); wait = Math.min(SLOWEST_POLL, wait * 2)) {
     if (effects.now() + wait >= context.deadline) {
-      throw new EdgetableError("execute.timeout", `The table "${driver.catalog.table}" did not reach the wanted state in time.`, { retryable: true });
+      throw new EdgetableError("execute.timeout", `The table "${driver.catalog.table}" did not reach the wanted state in time.`, {
+        retryable: true,
+      });
     }
     await effects.sleep(wait, context.signal);
   }
@@ -48,7 +50,11 @@ const waitUntil = async (driver: Driver, context: CallContext, done: (table: Tab
 
 const refuseMismatch = (table: string, differences: readonly TableDifference[]): never => {
   const list = differences.map((one) => `${one.place}: the model says ${one.model}, the table ${one.table}`).join("; ");
-  throw new EdgetableError("table.mismatch", `The table "${table}" does not fit the model: ${list}. Change the model's layout, or use another table.`, { details: { table, differences } });
+  throw new EdgetableError(
+    "table.mismatch",
+    `The table "${table}" does not fit the model: ${list}. Change the model's layout, or use another table.`,
+    { details: { table, differences } },
+  );
 };
 
 /** The administration of a connection's table. */

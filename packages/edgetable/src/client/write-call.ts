@@ -20,22 +20,31 @@ const logicalWrites = new WeakMap<object, LogicalWrite>();
 export const outcomeOfFailure = (failed: FailedWrite | undefined, cost: NotWritten<unknown>["cost"]): NotWritten<unknown> => {
   if (!failed) return { ok: false, reason: "rolledBack", cost };
   const { failure, current } = failed;
-  if (failure.reason === "staleRead" || failure.reason === "beingDeleted") throw new EdgetableError("invariant", `${failure.reason} is no outcome: a defect of edgetable`);
+  if (failure.reason === "staleRead" || failure.reason === "beingDeleted")
+    throw new EdgetableError("invariant", `${failure.reason} is no outcome: a defect of edgetable`);
   return { ok: false, ...failure, ...(current ? { current } : {}), cost };
 };
 
 const outcomeOf = (result: WriteResult, at: number, context: CallContext): WriteOutcome<unknown> => {
   const { cost } = context.meter;
   if (result.ok) return { ok: true, row: result.rows[at], cost, atomic: result.atomic };
-  return outcomeOfFailure(result.failed.find(({ write }) => write === at), cost);
+  return outcomeOfFailure(
+    result.failed.find(({ write }) => write === at),
+    cost,
+  );
 };
 
 const run = async (driver: WriteDriver, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
-  const valid = driver.validates ? await Promise.all(writes.map((write) => validateWrite(driver.catalog, write))) : writes;
+  const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
   return runWrites(driver.session, valid, context);
 };
 
-const report = <T>(value: T, context: CallContext): Report<T> => ({ value, cost: context.meter.cost, requests: context.meter.requests, missing: [] });
+const report = <T>(value: T, context: CallContext): Report<T> => ({
+  value,
+  cost: context.meter.cost,
+  requests: context.meter.requests,
+  missing: [],
+});
 
 // A schema that is asynchronous is not waited for: the plan then shows the values as they were given.
 const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): WriteExplanation =>
@@ -51,7 +60,11 @@ const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): WriteExp
 
 const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
   const what = "edge" in write ? write.edge : write.name;
-  throw new EdgetableError("execute.notWritten", `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${outcome.reason}.`, { details: { ...outcome } });
+  throw new EdgetableError(
+    "execute.notWritten",
+    `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${outcome.reason}.`,
+    { details: { ...outcome } },
+  );
 };
 
 /** A call with what a write's call has more than others. */
@@ -72,7 +85,10 @@ export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteC
     const result = await run(driver, [write], context);
     return report(outcomeOf(result, 0, context) as WriteOutcome<Row>, context);
   };
-  return asWriteCall(createCall<WriteOutcome<Row>, WriteExplanation>(() => explain(driver, [write]), make), write);
+  return asWriteCall(
+    createCall<WriteOutcome<Row>, WriteExplanation>(() => explain(driver, [write]), make),
+    write,
+  );
 };
 
 /** The write that a call has not made yet. */
@@ -86,7 +102,11 @@ export const writeOf = (call: object): LogicalWrite => {
 const refuseCascades = ({ catalog }: WriteDriver, writes: readonly LogicalWrite[]): void => {
   const write = writes.find((one) => one.kind === "delete" && one.of === "node" && cascades(catalog, one.name));
   if (!write || !("name" in write)) return;
-  throw new EdgetableError("plan.unsupported", `Deleting "${write.name}" takes its parts or edges along, which a transaction of several calls cannot. Delete it by a call of its own.`, { details: { node: write.name } });
+  throw new EdgetableError(
+    "plan.unsupported",
+    `Deleting "${write.name}" takes its parts or edges along, which a transaction of several calls cannot. Delete it by a call of its own.`,
+    { details: { node: write.name } },
+  );
 };
 
 /** Makes several writes together. */

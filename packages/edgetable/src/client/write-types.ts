@@ -147,7 +147,12 @@ export interface PartWrites<Owner, T extends ItemTypes> {
   /** Writes a part, whatever was there. One PutItem. */
   put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /** Changes a part that is there. One UpdateItem. */
-  update(owner: Owner, id: T["id"], changes: T["changes"] | ChangeSet<T["changes"]>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  update(
+    owner: Owner,
+    id: T["id"],
+    changes: T["changes"] | ChangeSet<T["changes"]>,
+    options?: WriteOptions<Where<T["row"]>>,
+  ): WriteCall<T["row"]>;
   /** Deletes a part that is there. One DeleteItem. */
   delete(owner: Owner, id: T["id"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
 }
@@ -188,7 +193,12 @@ export interface EdgeWrites<From, To, Row, Filter, T extends EdgeSideTypes> {
    */
   put(from: From, to: To, attributes?: T["input"], options?: LinkOptions<T["changes"]>): WriteCall<Row>;
   /** Changes an edge that is there: attributes, its place in the order, or with `type` its edge type. One UpdateItem for each copy. */
-  relink(from: From, to: To, changes: T["changes"] | ChangeSet<T["changes"]>, options?: RelinkOptions<T["key"], T["changes"], Filter>): WriteCall<Row>;
+  relink(
+    from: From,
+    to: To,
+    changes: T["changes"] | ChangeSet<T["changes"]>,
+    options?: RelinkOptions<T["key"], T["changes"], Filter>,
+  ): WriteCall<Row>;
   /** Removes an edge that is there, everywhere. `key` are the edge's own key fields, where it has some. */
   unlink(from: From, to: To, key?: T["key"], options?: WriteOptions<Filter>): WriteCall<Row>;
 }

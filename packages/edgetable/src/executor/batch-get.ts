@@ -8,19 +8,20 @@ const ROUNDS = 20;
 const BASE_DELAY = 25;
 const MAX_DELAY = 2000;
 
-export const encodeBatchGet = (table: string, keys: readonly Key[], consistent: boolean): BatchGetItemInput => ({
+const encodeBatchGet = (table: string, keys: readonly Key[], consistent: boolean): BatchGetItemInput => ({
   RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}) } },
   ReturnConsumedCapacity: "INDEXES",
 });
 
-const unprocessed = (table: string, left: Readonly<Record<string, KeysAndAttributes>> | undefined): readonly Key[] => left?.[table]?.Keys ?? [];
+const unprocessed = (table: string, left: Readonly<Record<string, KeysAndAttributes>> | undefined): readonly Key[] =>
+  left?.[table]?.Keys ?? [];
 
 // Law 5: what DynamoDB leaves unprocessed is asked for again, with growing pauses while nothing comes.
 const readChunk = async (session: Session, keys: readonly Key[], consistent: boolean, context: CallContext): Promise<readonly Item[]> => {
   const { table } = session.catalog;
   const items: Item[] = [];
   let left = keys;
-  for (let idle = 0; idle < ROUNDS; ) {
+  for (let idle = 0; idle < ROUNDS;) {
     const output = await session.send("BatchGetItem", encodeBatchGet(table, left, consistent), context);
     items.push(...(output.Responses?.[table] ?? []));
     const next = unprocessed(table, output.UnprocessedKeys);
@@ -31,14 +32,23 @@ const readChunk = async (session: Session, keys: readonly Key[], consistent: boo
     if (session.effects.now() + wait >= context.deadline) break;
     await session.effects.sleep(wait, context.signal);
   }
-  throw new EdgetableError("execute.unprocessed", `BatchGetItem left ${left.length} of ${keys.length} keys unprocessed until the deadline. Try again, or give the table more capacity.`, {
-    retryable: true,
-    details: { keys: left },
-  });
+  throw new EdgetableError(
+    "execute.unprocessed",
+    `BatchGetItem left ${left.length} of ${keys.length} keys unprocessed until the deadline. Try again, or give the table more capacity.`,
+    {
+      retryable: true,
+      details: { keys: left },
+    },
+  );
 };
 
 /** Reads items by their keys, 100 a request, each key once. The answer is in no fixed order; absent items are left out. */
-export const batchGet = async (session: Session, keys: readonly Key[], consistent: boolean, context: CallContext): Promise<readonly Item[]> => {
+export const batchGet = async (
+  session: Session,
+  keys: readonly Key[],
+  consistent: boolean,
+  context: CallContext,
+): Promise<readonly Item[]> => {
   const chunks: Key[][] = [];
   for (let at = 0; at < keys.length; at += BATCH_GET_KEYS) chunks.push(keys.slice(at, at + BATCH_GET_KEYS));
   const answers = await Promise.all(chunks.map((chunk) => readChunk(session, chunk, consistent, context)));

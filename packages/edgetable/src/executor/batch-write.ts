@@ -30,11 +30,15 @@ const isolate = async (session: Session, requests: readonly WriteRequest[], cont
  * is sent again, with growing jittered pauses while nothing goes through, until the deadline (law 5).
  * Gives back what was not made; never throws for a fault of the service.
  */
-export const batchWrite = async (session: Session, requests: readonly WriteRequest[], context: CallContext): Promise<readonly Unwritten[]> => {
+export const batchWrite = async (
+  session: Session,
+  requests: readonly WriteRequest[],
+  context: CallContext,
+): Promise<readonly Unwritten[]> => {
   const { table } = session.catalog;
   const { effects } = session;
   let left = requests;
-  for (let idle = 0; left.length > 0; ) {
+  for (let idle = 0; left.length > 0;) {
     try {
       const output = await session.send("BatchWriteItem", encodeBatchWrite(table, left), context);
       const next = output.UnprocessedItems?.[table] ?? [];

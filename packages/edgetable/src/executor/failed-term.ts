@@ -36,7 +36,11 @@ export const isAsWritten = (step: WriteItem, found: Item | undefined): boolean =
       return found !== undefined && sameItem(found, step.item);
     case "update": {
       const { set, remove } = step.changes;
-      return found !== undefined && Object.entries(set).every(([name, value]) => sameAttribute(found[name], value)) && remove.every((name) => !(name in found));
+      return (
+        found !== undefined &&
+        Object.entries(set).every(([name, value]) => sameAttribute(found[name], value)) &&
+        remove.every((name) => !(name in found))
+      );
     }
     case "delete":
       return found === undefined;

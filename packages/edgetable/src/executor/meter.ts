@@ -30,7 +30,7 @@ type Consumed = ConsumedCapacity | readonly ConsumedCapacity[] | undefined;
 const isList = (consumed: Consumed): consumed is readonly ConsumedCapacity[] => Array.isArray(consumed);
 
 /** Capacity units of an answer, table and indexes together. */
-export const consumedUnits = (output: object): number => {
+const consumedUnits = (output: object): number => {
   const consumed = (output as { readonly ConsumedCapacity?: Consumed }).ConsumedCapacity;
   if (!isList(consumed)) return consumed?.CapacityUnits ?? 0;
   return consumed.reduce((sum, one) => sum + (one.CapacityUnits ?? 0), 0);

@@ -15,14 +15,23 @@ type Find = ReadNeed & { readonly kind: "find" };
 
 const sameKey = (item: Item, key: Key): boolean => Object.entries(key).every(([attribute, value]) => sameAttribute(item[attribute], value));
 
-const readGets = async (session: Session, gets: readonly Get[], context: CallContext): Promise<readonly (readonly [string, Item | null])[]> => {
+const readGets = async (
+  session: Session,
+  gets: readonly Get[],
+  context: CallContext,
+): Promise<readonly (readonly [string, Item | null])[]> => {
   const [only] = gets;
   if (!only) return [];
   if (gets.length === 1) {
     const output = await session.send("GetItem", encodeNeededGet(session.catalog, only), context);
     return [[only.id, output.Item ?? null]];
   }
-  const items = await batchGet(session, gets.map(({ key }) => key), true, context);
+  const items = await batchGet(
+    session,
+    gets.map(({ key }) => key),
+    true,
+    context,
+  );
   return gets.map(({ id, key }) => [id, items.find((item) => sameKey(item, key)) ?? null]);
 };
 
@@ -49,13 +58,24 @@ const readFind = async (session: Session, need: Find, context: CallContext): Pro
     start = output.LastEvaluatedKey;
   } while (start);
   if (found.length <= 1) return found[0] ?? null;
-  throw new EdgetableError("plan.unsupported", `${found.length} items of "${need.shape.definition}" fit this id: give the fields that tell them apart.`, { details: { row: need.row } });
+  throw new EdgetableError(
+    "plan.unsupported",
+    `${found.length} items of "${need.shape.definition}" fit this id: give the fields that tell them apart.`,
+    { details: { row: need.row } },
+  );
 };
 
 /** Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several; a Query for each item that is to be found. */
 export const readImages = async (session: Session, reads: readonly ReadNeed[], context: CallContext): Promise<Images> => {
-  const gets = readGets(session, reads.filter((need) => need.kind === "get"), context);
+  const gets = readGets(
+    session,
+    reads.filter((need) => need.kind === "get"),
+    context,
+  );
   const finds = reads.filter((need) => need.kind === "find").map(async (need) => ({ need, item: await readFind(session, need, context) }));
-  const found = (await Promise.all(finds)).flatMap(({ need, item }) => [[need.id, item] as const, ...(item ? [[keyId(tableKeyOf(session.catalog, item)), item] as const] : [])]);
+  const found = (await Promise.all(finds)).flatMap(({ need, item }) => [
+    [need.id, item] as const,
+    ...(item ? [[keyId(tableKeyOf(session.catalog, item)), item] as const] : []),
+  ]);
   return Object.fromEntries([...(await gets), ...found]);
 };

@@ -80,7 +80,12 @@ const queryPage = async (reader: Reader, step: QueryStep, start: Key | undefined
 };
 
 // Reads on until there are enough rows: a page that a filter leaves short, or empty, is not the end.
-const readSource = async (reader: Reader, source: number, from: Key | undefined, wanted: number | undefined): Promise<{ readonly found: readonly Found[]; readonly last: Key | undefined }> => {
+const readSource = async (
+  reader: Reader,
+  source: number,
+  from: Key | undefined,
+  wanted: number | undefined,
+): Promise<{ readonly found: readonly Found[]; readonly last: Key | undefined }> => {
   const step = reader.plan.sources[source] as QueryStep;
   const found: Found[] = [];
   let start = from;
@@ -157,7 +162,12 @@ const getItems = async (session: Session, keys: readonly Key[], step: GetStep, c
   const [only] = keys;
   if (only === undefined) return [];
   if (step.many || keys.length > 1) return batchGet(session, keys, step.consistent, context);
-  const input = { TableName: session.catalog.table, Key: only, ...(step.consistent ? { ConsistentRead: true } : {}), ReturnConsumedCapacity: "INDEXES" as const };
+  const input = {
+    TableName: session.catalog.table,
+    Key: only,
+    ...(step.consistent ? { ConsistentRead: true } : {}),
+    ReturnConsumedCapacity: "INDEXES" as const,
+  };
   const { Item: item } = await session.send("GetItem", input, context);
   return item ? [item] : [];
 };

@@ -44,13 +44,20 @@ describe("the tracker's layout", () => {
     parts: { value: { keys: { SK: "xvalue-{attribute}", Data: "{value}#{num:6}" }, delimiters: { Data: "#" } } },
   };
   const tenant = node({ key: "tenant-{tenantId}", schema: z.object({ tenantId: z.string(), name: z.string() }) });
-  const project = node({ key: "project-{projectId}", schema: z.object({ projectId: z.string(), tenantId: z.string(), name: z.string(), note: z.string().optional() }) });
+  const project = node({
+    key: "project-{projectId}",
+    schema: z.object({ projectId: z.string(), tenantId: z.string(), name: z.string(), note: z.string().optional() }),
+  });
   const issue = node({
     key: "issue-{issueId}",
     schema: z.object({ issueId: z.string(), projectId: z.string(), num: z.int(), name: z.string(), state: z.string() }),
     unique: ["name"],
   });
-  const value = part({ of: "issue", key: "xvalue-{attribute}", schema: z.object({ attribute: z.string(), value: z.string(), num: z.int() }) });
+  const value = part({
+    of: "issue",
+    key: "xvalue-{attribute}",
+    schema: z.object({ attribute: z.string(), value: z.string(), num: z.int() }),
+  });
 
   beforeAll(async () => {
     lab = await openWriteLab({ table: "Tracker", layout, nodes: { tenant, project, issue }, parts: { value } });
@@ -68,9 +75,15 @@ describe("the tracker's layout", () => {
     expect(update.explain()).toMatchObject({ plan: { kind: "needs", reads: [{ kind: "find" }] }, requests: [{ operation: "Query" }] });
     expect(await update).toMatchObject({ ok: true, row: { projectId: "35e9", tenantId: "0807", name: "Tay Bridge" } });
     expect(operations()).toEqual(["Query", "UpdateItem"]);
-    expect((await lab.items())["project-35e9 / tenant-0807"]).toEqual({ PK: { S: "project-35e9" }, SK: { S: "tenant-0807" }, Data: { S: "Tay Bridge" } });
+    expect((await lab.items())["project-35e9 / tenant-0807"]).toEqual({
+      PK: { S: "project-35e9" },
+      SK: { S: "tenant-0807" },
+      Data: { S: "Tay Bridge" },
+    });
     lab.sent.length = 0;
-    expect(await lab.node("project").update({ projectId: "35e9", tenantId: "0807" }, { name: "Forth Rail Bridge" })).toMatchObject({ ok: true });
+    expect(await lab.node("project").update({ projectId: "35e9", tenantId: "0807" }, { name: "Forth Rail Bridge" })).toMatchObject({
+      ok: true,
+    });
     expect(operations()).toEqual(["UpdateItem"]);
     expect(await lab.node("project").update({ projectId: "none" }, { name: "x" })).toMatchObject({ ok: false, reason: "notFound" });
   });
@@ -78,11 +91,20 @@ describe("the tracker's layout", () => {
   test("an item whose table key changes moves in a transaction, with everything it holds", async () => {
     await lab.node("project").create({ projectId: "7b7e", tenantId: "a", name: "News", note: "keep" }).orThrow();
     lab.sent.length = 0;
-    expect(await lab.node("project").update({ projectId: "7b7e" }, { tenantId: "b" })).toMatchObject({ ok: true, row: { tenantId: "b", note: "keep" }, atomic: { items: 2 } });
+    expect(await lab.node("project").update({ projectId: "7b7e" }, { tenantId: "b" })).toMatchObject({
+      ok: true,
+      row: { tenantId: "b", note: "keep" },
+      atomic: { items: 2 },
+    });
     expect(operations()).toEqual(["Query", "TransactWriteItems"]);
     const items = await lab.items();
     expect(items["project-7b7e / tenant-a"]).toBeUndefined();
-    expect(items["project-7b7e / tenant-b"]).toEqual({ PK: { S: "project-7b7e" }, SK: { S: "tenant-b" }, Data: { S: "News" }, note: { S: "keep" } });
+    expect(items["project-7b7e / tenant-b"]).toEqual({
+      PK: { S: "project-7b7e" },
+      SK: { S: "tenant-b" },
+      Data: { S: "News" },
+      note: { S: "keep" },
+    });
   });
 
   test("a computed attribute that needs what is not in the call is computed from a read, and again when that changed meanwhile", async () => {
@@ -90,16 +112,24 @@ describe("the tracker's layout", () => {
     await values.create({ issueId: "i1" }, { attribute: "a", value: "x", num: 3 }).orThrow();
     lab.sent.length = 0;
     meanwhile("GetItem", () => values.update({ issueId: "i1" }, { attribute: "a" }, { value: "x", num: 7 }).orThrow());
-    expect(await values.update({ issueId: "i1" }, { attribute: "a" }, { value: "y" })).toMatchObject({ ok: true, row: { value: "y", num: 7 } });
+    expect(await values.update({ issueId: "i1" }, { attribute: "a" }, { value: "y" })).toMatchObject({
+      ok: true,
+      row: { value: "y", num: 7 },
+    });
     expect(operations()).toEqual(["GetItem", "UpdateItem", "UpdateItem", "GetItem", "UpdateItem"]);
-    expect(lab.sent.at(-1)?.input).toMatchObject({ UpdateExpression: "SET #0 = :0", ConditionExpression: "attribute_exists(#1) AND #0 = :1" });
+    expect(lab.sent.at(-1)?.input).toMatchObject({
+      UpdateExpression: "SET #0 = :0",
+      ConditionExpression: "attribute_exists(#1) AND #0 = :1",
+    });
     expect((await lab.items())["issue-i1 / xvalue-a"]).toEqual({ PK: { S: "issue-i1" }, SK: { S: "xvalue-a" }, Data: { S: "y#000007" } });
   });
 
   test("racing additions to a carried number all count", async () => {
     const values = lab.part("value");
     await values.create({ issueId: "i2" }, { attribute: "a", value: "x", num: 0 }).orThrow();
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => values.update({ issueId: "i2" }, { attribute: "a" }, { add: { num: 1 } })));
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () => values.update({ issueId: "i2" }, { attribute: "a" }, { add: { num: 1 } })),
+    );
     expect(outcomes.every((outcome) => outcome.ok)).toBe(true);
     expect((await lab.items())["issue-i2 / xvalue-a"]).toMatchObject({ Data: { S: "x#000008" } });
   });
@@ -140,7 +170,9 @@ describe("other adopted layouts", () => {
         student: node({ key: "STUDENT#{studentId}", schema: z.object({ studentId: z.string(), name: z.string() }) }),
         course: node({ key: "COURSE#{courseId}", schema: z.object({ courseId: z.string(), name: z.string() }) }),
       },
-      edges: { enrolledIn: edge({ from: "student", to: "course", schema: z.object({ at: z.string(), grade: z.string().optional() }) }) as never },
+      edges: {
+        enrolledIn: edge({ from: "student", to: "course", schema: z.object({ at: z.string(), grade: z.string().optional() }) }) as never,
+      },
       layout: {
         partitionKey: "PK",
         sortKey: "SK",
@@ -150,7 +182,13 @@ describe("other adopted layouts", () => {
           student: { type: "STUDENT", keys: { SK: "METADATA" }, attributes: { name: "Name" } },
           course: { type: "COURSE", keys: { SK: "METADATA" }, attributes: { name: "Name" } },
         },
-        edges: { enrolledIn: { type: "ENROLLMENT", keys: { SK: "{to}", "GSI1-PK": "{to}", "GSI1-SK": "{from}" }, attributes: { at: "EnrollmentDate", grade: "Grade" } } },
+        edges: {
+          enrolledIn: {
+            type: "ENROLLMENT",
+            keys: { SK: "{to}", "GSI1-PK": "{to}", "GSI1-SK": "{from}" },
+            attributes: { at: "EnrollmentDate", grade: "Grade" },
+          },
+        },
       },
     });
     await lab.node("student").create({ studentId: "S1", name: "John Doe" }).orThrow();
@@ -158,7 +196,7 @@ describe("other adopted layouts", () => {
     await lab.edge("enrolledIn").link({ studentId: "S1" }, { courseId: "C1" }, { at: "2024-03-31T10:00:00" }).orThrow();
     await lab.edge("enrolledIn").relink({ studentId: "S1" }, { courseId: "C1" }, { grade: "A" }).orThrow();
     expect(await lab.items()).toEqual({
-      "STUDENT#S1 / METADATA": { PK: { S: "STUDENT#S1" }, SK: { S: "METADATA" }, EntityType: { S: "STUDENT" }, Name: { S: "John Doe" }, },
+      "STUDENT#S1 / METADATA": { PK: { S: "STUDENT#S1" }, SK: { S: "METADATA" }, EntityType: { S: "STUDENT" }, Name: { S: "John Doe" } },
       "COURSE#C1 / METADATA": { PK: { S: "COURSE#C1" }, SK: { S: "METADATA" }, EntityType: { S: "COURSE" }, Name: { S: "Maths" } },
       "STUDENT#S1 / COURSE#C1": {
         PK: { S: "STUDENT#S1" },
@@ -185,7 +223,9 @@ describe("other adopted layouts", () => {
         sharedIds: true,
         indexes: { GSI1: { partitionKey: "GSIPK", sortKey: "Data" }, GSI2: { partitionKey: "GSIPK", sortKey: "TypeTarget" } },
         nodes: { person: { keys: { TypeTarget: "PERSON|{id}", Data: "{name}", GSIPK: "{id:shard(4)}" } } },
-        edges: { friend: { keys: { NodeId: "{from.id}", TypeTarget: "PERSON|{to.id}|FRIEND", Data: "{name}", GSIPK: "{from.id:shard(4)}" } } },
+        edges: {
+          friend: { keys: { NodeId: "{from.id}", TypeTarget: "PERSON|{to.id}|FRIEND", Data: "{name}", GSIPK: "{from.id:shard(4)}" } },
+        },
       },
     });
     await lab.node("person").create({ id: "1", name: "John Doe" }).orThrow();
@@ -197,12 +237,19 @@ describe("other adopted layouts", () => {
     expect(items["5 / PERSON|1|FRIEND"]).toMatchObject({ Data: { S: "John Doe" }, GSIPK: items["5 / PERSON|5"]?.["GSIPK"] });
     expect(await lab.edge("friend").unlink({ id: "5" }, { id: "1" })).toMatchObject({ ok: true });
     expect(Object.keys(await lab.items())).toHaveLength(2);
-    expect(await lab.node("person").update({ id: "1" }, { name: "J. Doe" }, { if: { name: "John Doe" } })).toMatchObject({ ok: true, row: { id: "1", name: "J. Doe" } });
+    expect(await lab.node("person").update({ id: "1" }, { name: "J. Doe" }, { if: { name: "John Doe" } })).toMatchObject({
+      ok: true,
+      row: { id: "1", name: "J. Doe" },
+    });
   });
 });
 
 describe("lost answers and races", () => {
-  const item = node({ key: "ITEM#{id}", schema: z.object({ id: z.string(), n: z.int().optional(), text: z.string().optional() }), version: true });
+  const item = node({
+    key: "ITEM#{id}",
+    schema: z.object({ id: z.string(), n: z.int().optional(), text: z.string().optional() }),
+    version: true,
+  });
   const plain = node({ key: "PLAIN#{id}", schema: z.object({ id: z.string(), n: z.int().optional(), text: z.string().optional() }) });
   const linked = edge({ from: "plain", to: "item", maxDegree: { from: 5 } });
   beforeAll(async () => {
@@ -225,10 +272,16 @@ describe("lost answers and races", () => {
   test("an update whose answer was lost succeeds, its condition notwithstanding", async () => {
     await lab.node("plain").create({ id: "2", text: "open" }).orThrow();
     loseAnswer("UpdateItem");
-    expect(await lab.node("plain").update({ id: "2" }, { text: "closed" }, { if: { text: "open" } })).toMatchObject({ ok: true, row: { text: "closed" } });
+    expect(await lab.node("plain").update({ id: "2" }, { text: "closed" }, { if: { text: "open" } })).toMatchObject({
+      ok: true,
+      row: { text: "closed" },
+    });
     await lab.node("item").create({ id: "2" }).orThrow();
     loseAnswer("UpdateItem");
-    expect(await lab.node("item").update({ id: "2" }, { text: "x" }, { ifVersion: 1 })).toMatchObject({ ok: true, row: { version: 2, text: "x" } });
+    expect(await lab.node("item").update({ id: "2" }, { text: "x" }, { ifVersion: 1 })).toMatchObject({
+      ok: true,
+      row: { version: 2, text: "x" },
+    });
   });
 
   test("a lost answer that another writer has overtaken is ambiguous, not a success and not a failure", async () => {
@@ -240,7 +293,9 @@ describe("lost answers and races", () => {
       await lab.node("item").update({ id: "3" }, { text: "other" }, { ifVersion: 2 });
       throw new EdgetableError("execute.connection", "reset", { retryable: true, details: { ambiguous: true } });
     };
-    await expect(lab.node("item").update({ id: "3" }, { text: "mine" }, { ifVersion: 1 }).orThrow()).rejects.toMatchObject({ code: "execute.ambiguous" });
+    await expect(lab.node("item").update({ id: "3" }, { text: "mine" }, { ifVersion: 1 }).orThrow()).rejects.toMatchObject({
+      code: "execute.ambiguous",
+    });
   });
 
   test("an addition whose answer was lost counts once, and so does a link", async () => {

@@ -30,11 +30,15 @@ const TRIES = 12;
 const BASE_DELAY = 10;
 const MAX_DELAY = 1000;
 
-export const targetOf = (catalog: Catalog): WriteTarget => ({ table: catalog.table, partitionKey: catalog.index.partitionKey });
+const targetOf = (catalog: Catalog): WriteTarget => ({ table: catalog.table, partitionKey: catalog.index.partitionKey });
 
 /** A token of 32 hexadecimal digits, from the injected randomness, so that a seed replays a run. */
 export const newToken = (session: Session): string =>
-  Array.from({ length: 4 }, () => Math.floor(session.effects.random() * 2 ** 32).toString(16).padStart(8, "0")).join("");
+  Array.from({ length: 4 }, () =>
+    Math.floor(session.effects.random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0"),
+  ).join("");
 
 const currentRow = (catalog: Catalog, { item }: PlannedItem, found: Item | undefined): Row | undefined =>
   found && item.shape && isOfShape(catalog, item.shape, found) ? decodeItem(catalog, item.shape, found) : undefined;
@@ -49,24 +53,37 @@ const blamed = ({ writes, asked = [] }: PlannedItem, failure: Failure): readonly
 
 const fail = (catalog: Catalog, planned: PlannedItem, found: Item | undefined): readonly FailedWrite[] => {
   const failure = failureOf(planned.item, found);
-  return blamed(planned, failure).map((write) => ({ write, failure, current: failure.reason === "endMissing" ? undefined : currentRow(catalog, planned, found) }));
+  return blamed(planned, failure).map((write) => ({
+    write,
+    failure,
+    current: failure.reason === "endMissing" ? undefined : currentRow(catalog, planned, found),
+  }));
 };
 
 // DynamoDB charges a failed condition and does not say how much.
-const meterFailure = (session: Session, context: CallContext, { plan, encoded }: { readonly plan: Ready; readonly encoded: EncodedWrite }): void => {
+const meterFailure = (
+  session: Session,
+  context: CallContext,
+  { plan, encoded }: { readonly plan: Ready; readonly encoded: EncodedWrite },
+): void => {
   const transaction = plan.atomic.kind === "transaction";
-  const writeUnits = plan.items.reduce((sum, { item }) => sum + stepUnits(session.catalog, { ...item, kind: "check" } as typeof item, transaction), 0);
+  const writeUnits = plan.items.reduce((sum, { item }) => sum + stepUnits(session.catalog, { ...item, kind: "check" }, transaction), 0);
   context.meter.requests.push({ ...encoded, index: undefined, attempts: 1, duration: 0, itemsRead: 0, readUnits: 0, writeUnits });
 };
 
-const faultOf = (error: unknown): string | undefined => (isEdgetableError(error) ? (error.details["fault"] as string | undefined) : undefined);
+const faultOf = (error: unknown): string | undefined =>
+  isEdgetableError(error) ? (error.details["fault"] as string | undefined) : undefined;
 
 const ambiguous = (cause: EdgetableError): EdgetableError =>
-  new EdgetableError("execute.ambiguous", "The answer to a first attempt was lost, and the item is now in neither the old nor the new state: another writer came between. Read it, and decide.", {
-    cause,
-    details: cause.details,
-    ...(cause.request ? { request: cause.request } : {}),
-  });
+  new EdgetableError(
+    "execute.ambiguous",
+    "The answer to a first attempt was lost, and the item is now in neither the old nor the new state: another writer came between. Read it, and decide.",
+    {
+      cause,
+      details: cause.details,
+      ...(cause.request ? { request: cause.request } : {}),
+    },
+  );
 
 const rowOf = (catalog: Catalog, plan: Ready, attributes: Item | undefined): Row | undefined => {
   const shape = plan.items[0]?.item.shape;
@@ -76,7 +93,11 @@ const rowOf = (catalog: Catalog, plan: Ready, attributes: Item | undefined): Row
 const sendSingle = async (session: Session, plan: Ready, context: CallContext): Promise<WriteResult> => {
   const planned = plan.items[0] as PlannedItem;
   const encoded = encodeSingle(targetOf(session.catalog), planned.item as Parameters<typeof encodeSingle>[1]);
-  const done = (attributes: Item | undefined): WriteResult => ({ ok: true, rows: [rowOf(session.catalog, plan, attributes)], atomic: plan.atomic });
+  const done = (attributes: Item | undefined): WriteResult => ({
+    ok: true,
+    rows: [rowOf(session.catalog, plan, attributes)],
+    atomic: plan.atomic,
+  });
   try {
     const output: WriteItemOutput = await session.send(encoded.operation as "PutItem", encoded.input as never, context);
     return done(output.Attributes);
@@ -94,12 +115,19 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
 };
 
 const sendTransaction = async (session: Session, plan: Ready, context: CallContext): Promise<WriteResult> => {
-  const encoded = encodeTransaction(targetOf(session.catalog), plan.items.map(({ item }) => item), newToken(session));
+  const encoded = encodeTransaction(
+    targetOf(session.catalog),
+    plan.items.map(({ item }) => item),
+    newToken(session),
+  );
   try {
     await session.send("TransactWriteItems", encoded.input as never, context);
     return { ok: true, rows: plan.rows, atomic: plan.atomic };
   } catch (error) {
-    const reasons = faultOf(error) === "TransactionCanceledException" ? ((error as EdgetableError).details["reasons"] as readonly CancellationReason[] | undefined) : undefined;
+    const reasons =
+      faultOf(error) === "TransactionCanceledException"
+        ? ((error as EdgetableError).details["reasons"] as readonly CancellationReason[] | undefined)
+        : undefined;
     const failed = (reasons ?? []).flatMap((reason, at) => {
       const planned = plan.items[at];
       return planned && reason.Code === "ConditionalCheckFailed" ? fail(session.catalog, planned, reason.Item) : [];
@@ -114,7 +142,11 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
 export type WritePlanner = (images: Images) => WritePlan;
 
 // Law 2 in rounds: a read may show that another is needed (a found item, then its markers).
-const planReading = async (session: Session, planner: WritePlanner, context: CallContext): Promise<Exclude<WritePlan, { kind: "needs" }>> => {
+const planReading = async (
+  session: Session,
+  planner: WritePlanner,
+  context: CallContext,
+): Promise<Exclude<WritePlan, { kind: "needs" }>> => {
   let images: Images = {};
   for (;;) {
     const plan = planner(images);
@@ -146,7 +178,10 @@ export const runPlanned = async (session: Session, planner: WritePlanner, contex
     if (session.effects.now() + wait >= context.deadline) break;
     await session.effects.sleep(wait, context.signal);
   }
-  throw new EdgetableError("execute.conflict", "Other writers changed the item between reading and writing, every time. Try again.", { retryable: true, details: { tries: TRIES } });
+  throw new EdgetableError("execute.conflict", "Other writers changed the item between reading and writing, every time. Try again.", {
+    retryable: true,
+    details: { tries: TRIES },
+  });
 };
 
 /** Makes writes together; see {@link runPlanned}. */

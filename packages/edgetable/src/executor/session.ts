@@ -88,7 +88,11 @@ export const createSession = (options: SessionOptions): Session => {
     return transport.send(operation, input, { signal: context.signal, timeout: left });
   };
 
-  const sendUntilAnswered = async <O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]> => {
+  const sendUntilAnswered = async <O extends Operation>(
+    operation: O,
+    input: OperationInputs[O],
+    context: CallContext,
+  ): Promise<OperationOutputs[O]> => {
     const started = effects.now();
     const attempts: Attempts = { made: 0, ambiguous: false };
     for (;;) {

@@ -37,7 +37,9 @@ const validateWhole = (catalog: Catalog, write: LogicalWrite & { readonly kind: 
 };
 
 const schemaOf = (catalog: Catalog, write: Exclude<LogicalWrite, { kind: "create" | "put" }>): AnySchema | undefined =>
-  "edge" in write ? catalog.edges[write.edge]?.definition.schema : (write.of === "node" ? catalog.nodes : catalog.parts)[write.name]?.definition.schema;
+  "edge" in write
+    ? catalog.edges[write.edge]?.definition.schema
+    : (write.of === "node" ? catalog.nodes : catalog.parts)[write.name]?.definition.schema;
 
 const removed = (fields: readonly string[]): Row => Object.fromEntries(fields.map((field) => [field, undefined]));
 
@@ -54,7 +56,9 @@ export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<Logi
   if (write.kind === "link" || write.kind === "putEdge") {
     const row = validateRow(schema, without(write.row, VERSIONED), `"${write.edge}"`);
     if (!(row instanceof Promise) && !hasFields(write.reverse)) return { ...write, row };
-    return andThen(row, (valid) => andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), () => ({ ...write, row: valid }))) as Maybe<LogicalWrite>;
+    return andThen(row, (valid) =>
+      andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), () => ({ ...write, row: valid })),
+    ) as Maybe<LogicalWrite>;
   }
   if (write.kind === "relink" && write.type !== undefined) return write;
   const { set, remove } = write.changes;

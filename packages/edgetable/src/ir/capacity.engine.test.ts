@@ -17,7 +17,9 @@ afterAll(() => lab.stop());
 
 test("bytes follow the documented rules", () => {
   expect(valueBytes({ S: "ß€😀" })).toBe(9);
-  expect(["0", "7", "-7", "12", "123", "1000", "0.001", "-1.5e10"].map((text) => valueBytes({ N: text }))).toEqual([1, 2, 3, 2, 3, 2, 2, 3]);
+  expect(["0", "7", "-7", "12", "123", "1000", "0.001", "-1.5e10"].map((text) => valueBytes({ N: text }))).toEqual([
+    1, 2, 3, 2, 3, 2, 2, 3,
+  ]);
   expect(valueBytes({ B: "AQID" })).toBe(3);
   expect(valueBytes({ M: { a: { BOOL: true }, b: { NULL: true } } })).toBe(3 + 2 + 4);
   expect(valueBytes({ L: [{ S: "ab" }, { SS: ["c", "d"] }] })).toBe(3 + 2 + 4);
@@ -31,7 +33,10 @@ test("units round up by block, double in a transaction and halve where a read ma
 });
 
 test("an index entry costs its write, its move twice, and nothing where its projection stays", () => {
-  const table = { index: { name: undefined, partitionKey: "pk", sortKey: "sk", projection: "ALL" as const }, indexes: [{ name: "i", partitionKey: "g", sortKey: undefined, projection: "KEYS_ONLY" as const }] };
+  const table = {
+    index: { name: undefined, partitionKey: "pk", sortKey: "sk", projection: "ALL" as const },
+    indexes: [{ name: "i", partitionKey: "g", sortKey: undefined, projection: "KEYS_ONLY" as const }],
+  };
   const item = { pk: { S: "a" }, sk: { S: "b" }, g: { S: "c" } };
   expect(changeUnits(table, { before: undefined, after: item })).toBe(2);
   expect(changeUnits(table, { before: item, after: { ...item, x: { S: "y" } } })).toBe(1);

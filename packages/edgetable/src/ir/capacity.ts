@@ -69,10 +69,11 @@ export const readUnits = (bytes: number, charge: ReadCharge = {}): number => {
 };
 
 /** Units of writing one item of so many bytes: the larger of before and after. */
-export const writeUnits = (bytes: number, transaction = false): number => Math.max(1, Math.ceil(bytes / WRITE_UNIT)) * (transaction ? 2 : 1);
+export const writeUnits = (bytes: number, transaction = false): number =>
+  Math.max(1, Math.ceil(bytes / WRITE_UNIT)) * (transaction ? 2 : 1);
 
 /** The part of an item that an index copies, or undefined when the item is not in the index. */
-export const projected = (index: Index, tableKeys: readonly string[], item: Item | undefined): Item | undefined => {
+const projected = (index: Index, tableKeys: readonly string[], item: Item | undefined): Item | undefined => {
   if (!item || !(index.partitionKey in item) || (index.sortKey !== undefined && !(index.sortKey in item))) return undefined;
   if (index.projection === "ALL") return item;
   const named = index.projection === "KEYS_ONLY" ? [] : index.projection;
@@ -100,7 +101,7 @@ const indexWriteUnits = (table: IndexedTable, index: Index, { before, after }: I
   const keys = [table.index.partitionKey, table.index.sortKey ?? table.index.partitionKey];
   const old = projected(index, keys, before);
   const now = projected(index, keys, after);
-  if (!old || !now) return old ?? now ? writeUnits(itemBytes((old ?? now) as Item)) : 0;
+  if (!old || !now) return (old ?? now) ? writeUnits(itemBytes((old ?? now) as Item)) : 0;
   if (keyMoved(index, old, now)) return writeUnits(itemBytes(old)) + writeUnits(itemBytes(now));
   return same(old, now) ? 0 : writeUnits(Math.max(itemBytes(old), itemBytes(now)));
 };
@@ -134,6 +135,8 @@ export const stepUnits = (table: IndexedTable, item: WriteItem, transaction: boo
   const bytes = item.shape?.bytes ?? 100;
   const base = writeUnits(bytes, transaction);
   if (item.kind === "check") return base;
-  const filled = table.indexes.filter((index) => item.shape && [index.partitionKey, index.sortKey].every((key) => key === undefined || key in item.shape!.keys));
+  const filled = table.indexes.filter(
+    (index) => item.shape && [index.partitionKey, index.sortKey].every((key) => key === undefined || key in item.shape!.keys),
+  );
   return base + sum(filled.map((index) => (item.kind === "delete" ? 1 : touchesIndex(index, item)) * writeUnits(bytes)));
 };

@@ -4,7 +4,19 @@ import { didYouMean } from "../util/did-you-mean.ts";
 /** How an attribute is compared. `eq` is what a bare value means. */
 export type ComparisonOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "beginsWith" | "contains" | "in" | "exists";
 
-const OPERATORS: readonly ComparisonOperator[] = ["eq", "ne", "lt", "lte", "gt", "gte", "between", "beginsWith", "contains", "in", "exists"];
+const OPERATORS: readonly ComparisonOperator[] = [
+  "eq",
+  "ne",
+  "lt",
+  "lte",
+  "gt",
+  "gte",
+  "between",
+  "beginsWith",
+  "contains",
+  "in",
+  "exists",
+];
 
 /** The comparisons of one attribute, as a caller writes them; a bare value means `eq`. */
 export interface Comparisons<T> {

@@ -70,7 +70,6 @@ export interface CountStep {
 }
 
 export type AccessStep = GetStep | QueryStep;
-export type ReadStep = AccessStep | FilterStep | HydrateStep | CountStep;
 
 /**
  * How a read is done, in words of the table: what `explain` shows is what runs. `sources` are read one

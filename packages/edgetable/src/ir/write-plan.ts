@@ -84,7 +84,8 @@ export const sameKey = (a: Key, b: Key): boolean => {
   return true;
 };
 
-const sameText = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean => (a as { readonly S?: string } | undefined)?.S === (b as { readonly S?: string } | undefined)?.S;
+const sameText = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean =>
+  (a as { readonly S?: string } | undefined)?.S === (b as { readonly S?: string } | undefined)?.S;
 
 /** What was read so far, by the need's `id`; null: there is no such item. */
 export type Images = Readonly<Record<string, Item | null>>;

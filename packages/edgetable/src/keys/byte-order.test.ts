@@ -1,7 +1,28 @@
 import { expect, test } from "vitest";
 import { comparePrimary, keyBytes } from "./byte-order.ts";
 
-const samples = ["", "\0", "A", "a", "a#", "aa", "B#1", "root", "METADATA", "\u007f", "é", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "😀", "\u{10ffff}", "a😀", "a\uffff"];
+const samples = [
+  "",
+  "\0",
+  "A",
+  "a",
+  "a#",
+  "aa",
+  "B#1",
+  "root",
+  "METADATA",
+  "\u007f",
+  "é",
+  "\u07ff",
+  "\u0800",
+  "\ud7ff",
+  "\ue000",
+  "\uffff",
+  "😀",
+  "\u{10ffff}",
+  "a😀",
+  "a\uffff",
+];
 
 test("keys compare as the bytes of their UTF-8 do", () => {
   for (const a of samples) {

@@ -27,7 +27,11 @@ const containsDelimiter = (delimiter: string): Refusal =>
     "This layout leaves no room to escape it: give a value without it, or choose a layout with another delimiter.",
   );
 
-const isEmpty = refusal("keys.empty", "is empty", "Give at least one character: an empty id would share its key's prefix with every other.");
+const isEmpty = refusal(
+  "keys.empty",
+  "is empty",
+  "Give at least one character: an empty id would share its key's prefix with every other.",
+);
 
 /** Writes one place's value, empty texts included. */
 const encodePart = (template: Template, part: FieldPart, value: unknown): string => {
@@ -55,7 +59,8 @@ const placeOf = (template: Template, path: string): FieldPart => {
  * @throws {keys.notEncodable} when the format has no text for the value
  * @throws {keys.delimiter} when an adopted layout's delimiter occurs in the value
  */
-export const encodeField = (template: Template, path: string, value: unknown): string => encodePart(template, placeOf(template, path), value);
+export const encodeField = (template: Template, path: string, value: unknown): string =>
+  encodePart(template, placeOf(template, path), value);
 
 /** Reads what {@link encodeField} wrote; undefined when it did not write this. A shard reads as its number. */
 export const decodeField = (template: Template, path: string, text: string): unknown =>

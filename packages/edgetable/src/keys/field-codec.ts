@@ -25,7 +25,11 @@ const encodeEither = (formats: readonly FieldFormat[], value: unknown, dialect: 
     }
     const back = decodeEither(formats, text, dialect);
     if (sameValue(value, back)) return text;
-    return refusal("keys.notEncodable", `reads back as the ${typeof back} ${String(back)}`, "Give each value in the type it is to be read in.");
+    return refusal(
+      "keys.notEncodable",
+      `reads back as the ${typeof back} ${String(back)}`,
+      "Give each value in the type it is to be read in.",
+    );
   }
   return best ?? refusal("keys.wrongType", "fits no format", "Give a value of one of the formats.");
 };

@@ -21,7 +21,8 @@ const checkDelimiter = (source: string, { delimiter, escapes }: KeyDialect): voi
 
 const checkSteps = (source: string, path: string, steps: readonly string[]): void => {
   for (const step of steps) {
-    if (step === "") invalidTemplate(source, path === "" ? "a field has no name; write {name}." : `the field {${path}} has an empty name beside a dot.`);
+    if (step === "")
+      invalidTemplate(source, path === "" ? "a field has no name; write {name}." : `the field {${path}} has an empty name beside a dot.`);
     if (!stepShape.test(step) || !isWellFormed(step)) invalidTemplate(source, `"${path}" is not a field's name.`);
     // Such a name would find the prototype's value in a row that has none of its own.
     if (step in Object.prototype) invalidTemplate(source, `"${step}" cannot be a field's name, every JavaScript object has it.`);
@@ -41,7 +42,10 @@ const parseField = (body: string, source: string, { delimiter }: KeyDialect): Fi
   checkSteps(source, path, steps);
   const format = colon === -1 ? ({ kind: "text" } as const) : parseFormat(body.slice(colon + 1).trim(), source);
   if (containsAlways(format, delimiter)) {
-    invalidTemplate(source, `{${path}} is a date, whose text contains the delimiter "${delimiter}"; use another delimiter or keep the date as a number.`);
+    invalidTemplate(
+      source,
+      `{${path}} is a date, whose text contains the delimiter "${delimiter}"; use another delimiter or keep the date as a number.`,
+    );
   }
   return Object.freeze({ kind: "field", path, format: Object.freeze(format), steps: Object.freeze(steps) });
 };
@@ -72,9 +76,13 @@ const checkNeighbours = (source: string, delimiter: string, parts: readonly Temp
   for (const [index, part] of parts.entries()) {
     const before = parts[index - 1];
     if (before?.kind !== "field") continue;
-    if (part.kind === "field") invalidTemplate(source, `nothing stands between {${before.path}} and {${part.path}}; put "${delimiter}" there.`);
+    if (part.kind === "field")
+      invalidTemplate(source, `nothing stands between {${before.path}} and {${part.path}}; put "${delimiter}" there.`);
     if (part.kind === "literal" && !part.text.startsWith(delimiter)) {
-      invalidTemplate(source, `"${part.text}" follows {${before.path}} but does not begin with the delimiter "${delimiter}", so nothing ends the field.`);
+      invalidTemplate(
+        source,
+        `"${part.text}" follows {${before.path}} but does not begin with the delimiter "${delimiter}", so nothing ends the field.`,
+      );
     }
   }
 };

@@ -69,7 +69,7 @@ test("a missing field makes no key at all", () => {
 test.each([
   ["{id}", { id: "" }, "keys.empty", "Give at least one character"],
   ["{id:shard(4)}", { id: "" }, "keys.empty", "is empty"],
-  ["{id}", { id: 7 }, "keys.wrongType", "the value 7 of {id} in the key template \"{id}\" is not a text. Write {id:number}"],
+  ["{id}", { id: 7 }, "keys.wrongType", 'the value 7 of {id} in the key template "{id}" is not a text. Write {id:number}'],
   ["{id}", { id: true }, "keys.wrongType", "Write {id:boolean}"],
   ["{id}", { id: bornAt }, "keys.wrongType", "Write {id:date}"],
   ["{id}", { id: {} }, "keys.wrongType", "the value of type object of {id}"],

@@ -42,7 +42,7 @@ const textOf = (value: unknown): string | Refusal => {
 };
 
 /** The text of one shard's number, zero padded to the width of `count - 1`. */
-export const shardText = (shard: number, count: number): string => String(shard).padStart(String(count - 1).length, "0");
+const shardText = (shard: number, count: number): string => String(shard).padStart(String(count - 1).length, "0");
 
 /**
  * The shard of a value, 0 to `count - 1`, as text: FNV-1a over the UTF-8 of its text, mixed, modulo

@@ -1,6 +1,17 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Template, comparePrimary, decodeField, encodeField, parseTemplate, readTemplate, renderPrefix, renderTemplate, templateMatches, templatesOverlap } from "./template.ts";
+import {
+  type Template,
+  comparePrimary,
+  decodeField,
+  encodeField,
+  parseTemplate,
+  readTemplate,
+  renderPrefix,
+  renderTemplate,
+  templateMatches,
+  templatesOverlap,
+} from "./template.ts";
 
 const seed = process.env["EDGETABLE_SEED"];
 const numRuns = Number(process.env["EDGETABLE_RUNS"] ?? 2000);
@@ -11,12 +22,47 @@ const adopted = (source: string): Template => parseTemplate(source, { delimiter:
 const bytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 // The characters around each boundary: escape range, delimiters, UTF-8 lengths, planes, surrogates.
-const edges = ["\0", "\u0001", " ", "!", '"', "#", "$", "%", "-", "0", "9", "A", "T", "U", "a", "{", "|", "~", "\u007f", "\u0080", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff"];
+const edges = [
+  "\0",
+  "\u0001",
+  " ",
+  "!",
+  '"',
+  "#",
+  "$",
+  "%",
+  "-",
+  "0",
+  "9",
+  "A",
+  "T",
+  "U",
+  "a",
+  "{",
+  "|",
+  "~",
+  "\u007f",
+  "\u0080",
+  "\u07ff",
+  "\u0800",
+  "\ud7ff",
+  "\ue000",
+  "\uffff",
+];
 const planes = Array.from({ length: 16 }, (_, plane) => String.fromCodePoint(0x1_0000 * (plane + 1) + (plane % 2) * 0xffff));
 const nasty = fc.string({ unit: fc.constantFrom(...edges, ...planes), maxLength: 6 });
-const text = fc.oneof(nasty, fc.string({ unit: "binary" }), fc.string({ unit: "grapheme", minLength: 200, maxLength: 600 }), fc.constantFrom("SIMON", "SIMONE", "$S", "acme#user_bob"));
+const text = fc.oneof(
+  nasty,
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: "grapheme", minLength: 200, maxLength: 600 }),
+  fc.constantFrom("SIMON", "SIMONE", "$S", "acme#user_bob"),
+);
 const filled = text.filter((value) => value !== "");
-const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.constantFrom(0, -0, 5e-324, -5e-324, Number.MAX_VALUE, 4, 4.2, -4, -4.2));
+const number = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer(),
+  fc.constantFrom(0, -0, 5e-324, -5e-324, Number.MAX_VALUE, 4, 4.2, -4, -4.2),
+);
 const bigint = fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n });
 const date = fc.date({ min: new Date("0000-01-01T00:00:00.000Z"), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true });
 const natural = fc.nat({ max: Number.MAX_SAFE_INTEGER });
@@ -49,7 +95,8 @@ const pair = fc.array(oneKind, { minLength: 1, maxLength: 3 }).chain((kinds) =>
   })),
 );
 const sourceOf = (kinds: readonly Kind[]): string => `K#${kinds.map(({ format }, index) => `{f${index}:${format}}`).join("#")}`;
-const rowOf = (values: readonly unknown[]): Record<string, unknown> => Object.fromEntries(values.map((value, index) => [`f${index}`, value]));
+const rowOf = (values: readonly unknown[]): Record<string, unknown> =>
+  Object.fromEntries(values.map((value, index) => [`f${index}`, value]));
 const compareTuples = (kinds: readonly Kind[], left: readonly unknown[], right: readonly unknown[]): number =>
   kinds.map(({ compare }, index) => compare(left[index] as never, right[index] as never)).find((order) => order !== 0) ?? 0;
 const key = (template: Template, values: readonly unknown[]): string => renderTemplate(template, rowOf(values)) ?? "";
@@ -69,7 +116,7 @@ test("a key reads back as its tuple, and writes again as the same key", () => {
     const template = own(sourceOf(kinds));
     const written = key(template, left);
     const row = readTemplate(template, written) ?? {};
-    kinds.forEach(({ compare }, index) => expect(compare(row[`f${index}`] as never, left[index] as never)).toBe(0));
+    for (const [index, { compare }] of kinds.entries()) expect(compare(row[`f${index}`] as never, left[index] as never)).toBe(0);
     expect(renderTemplate(template, row)).toBe(written);
     expect(templateMatches(template, written)).toBe(true);
   });
@@ -91,12 +138,17 @@ test("a prefix meets exactly the tuples that begin with its values", () => {
 test("empty texts, too, are injective, ordered and reversible field by field", () => {
   const template = own("{f0}#{f1}#{f2}");
   const fields = template.fields;
-  const join = (values: readonly string[]): string => values.map((value, index) => encodeField(template, fields[index] ?? "", value)).join("#");
+  const join = (values: readonly string[]): string =>
+    values.map((value, index) => encodeField(template, fields[index] ?? "", value)).join("#");
   const texts = fc.array(fc.oneof(fc.constant(""), text), { minLength: 3, maxLength: 3 });
   const property = fc.property(texts, texts, (left, right) => {
     const order = left.map((value, index) => bytes(value, right[index] ?? "")).find((one) => one !== 0) ?? 0;
     expect(bytes(join(left), join(right))).toBe(order);
-    expect(join(left).split("#").map((piece, index) => decodeField(template, fields[index] ?? "", piece))).toEqual(left);
+    expect(
+      join(left)
+        .split("#")
+        .map((piece, index) => decodeField(template, fields[index] ?? "", piece)),
+    ).toEqual(left);
   });
   fc.assert(property, settings);
 });
@@ -104,29 +156,70 @@ test("empty texts, too, are injective, ordered and reversible field by field", (
 test("adopted layouts are injective and reversible for every text they accept", () => {
   const template = adopted("P|{f0}|{f1:plain}|{f2:6|text}");
   const safe = filled.filter((value) => !value.includes("|"));
-  const last = fc.oneof(fc.nat({ max: 999_999 }), safe.filter((value) => !/^\d{6}$/.test(value)));
+  const last = fc.oneof(
+    fc.nat({ max: 999_999 }),
+    safe.filter((value) => !/^\d{6}$/.test(value)),
+  );
   const property = fc.property(safe, fc.oneof(bigint, fc.maxSafeInteger()), last, (first, second, third) => {
     const written = key(template, [first, second, third]);
-    expect(readTemplate(template, written)).toEqual({ f0: first, f1: Number.isSafeInteger(Number(second)) ? Number(second) : second, f2: third });
+    expect(readTemplate(template, written)).toEqual({
+      f0: first,
+      f1: Number.isSafeInteger(Number(second)) ? Number(second) : second,
+      f2: third,
+    });
   });
   fc.assert(property, settings);
 });
 
 test("what a template reads it has written: any other text is undefined, and nothing throws", () => {
   const templates = ["K#{a}", "K#{a:number}#{b:plain}", "{a:date|boolean|6|text}", "{a:shard(16)}#{b}"].map(own);
-  const pieces = fc.constantFrom("K#", "#", "p501", "n49857z", "42", "-1", "true", "2023-05-01T00:00:00.000Z", "$S", "$", " ", "x", "\ud800");
-  const property = fc.property(fc.constantFrom(...templates), fc.array(pieces, { maxLength: 5 }).map((list) => list.join("")), (template, candidate) => {
-    const row = readTemplate(template, candidate);
-    expect(templateMatches(template, candidate)).toBe(row !== undefined);
-    if (row === undefined || template.source.includes("shard")) return;
-    expect(renderTemplate(template, row)).toBe(candidate);
-  });
+  const pieces = fc.constantFrom(
+    "K#",
+    "#",
+    "p501",
+    "n49857z",
+    "42",
+    "-1",
+    "true",
+    "2023-05-01T00:00:00.000Z",
+    "$S",
+    "$",
+    " ",
+    "x",
+    "\ud800",
+  );
+  const property = fc.property(
+    fc.constantFrom(...templates),
+    fc.array(pieces, { maxLength: 5 }).map((list) => list.join("")),
+    (template, candidate) => {
+      const row = readTemplate(template, candidate);
+      expect(templateMatches(template, candidate)).toBe(row !== undefined);
+      if (row === undefined || template.source.includes("shard")) return;
+      expect(renderTemplate(template, row)).toBe(candidate);
+    },
+  );
   fc.assert(property, settings);
 });
 
 test("templates that do not overlap never make one key", () => {
-  const piece = fc.constantFrom("A", "AB", "1", "{x}", "{x:number}", "{x:6}", "{x:plain}", "{x:boolean}", "A{x}", "1{x:2}", "{x:date}", "{x:shard(16)}", "{x:boolean|6}");
-  const source = fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.map((one, index) => one.replace("x", `f${index}`)).join("#"));
+  const piece = fc.constantFrom(
+    "A",
+    "AB",
+    "1",
+    "{x}",
+    "{x:number}",
+    "{x:6}",
+    "{x:plain}",
+    "{x:boolean}",
+    "A{x}",
+    "1{x:2}",
+    "{x:date}",
+    "{x:shard(16)}",
+    "{x:boolean|6}",
+  );
+  const source = fc
+    .array(piece, { minLength: 1, maxLength: 3 })
+    .map((pieces) => pieces.map((one, index) => one.replace("x", `f${index}`)).join("#"));
   const values = fc.constantFrom<unknown>("A", "AB", "B", "1", "111111", "true", "p5001", 1, 11, 111_111, true, false, new Date(0));
   const property = fc.property(source, source, fc.array(values, { minLength: 3, maxLength: 3 }), (one, other, tuple) => {
     const [a, b] = [own(one), own(other)];

@@ -1,12 +1,11 @@
 // The one door to this folder: everything outside makes, reads and compares keys through here.
 export { comparePrimary, keyBytes } from "./byte-order.ts";
 export { decodeField, encodeField } from "./encode-field.ts";
-export type { FieldFormat, KeyDialect } from "./field-format.ts";
-export type { FieldPart, LiteralPart, Template, TemplatePart } from "./key-template.ts";
+export type { FieldFormat } from "./field-format.ts";
+export type { FieldPart, Template } from "./key-template.ts";
 export { keepsOrder } from "./keeps-order.ts";
 export { parseTemplate } from "./parse-template.ts";
 export { readTemplate, templateMatches } from "./read-template.ts";
-export { type Prefix, renderPrefix, renderTemplate } from "./render-template.ts";
+export { renderPrefix, renderTemplate } from "./render-template.ts";
 export { sameValue } from "./same-value.ts";
-export { shardText } from "./shard.ts";
 export { templatesOverlap } from "./templates-overlap.ts";

@@ -35,12 +35,11 @@ export interface Wanted {
 const inShape = (shape: Shape, path: string): string => shape.alias?.[path] ?? path;
 
 /** The paths of a set as the shape's own templates name them. */
-export const knownIn = (shape: Shape, known: ReadonlySet<string>): ReadonlySet<string> =>
+const knownIn = (shape: Shape, known: ReadonlySet<string>): ReadonlySet<string> =>
   shape.alias ? new Set([...known].map((path) => inShape(shape, path))) : known;
 
 /** Whether every field of a template is known. */
-export const isDetermined = (template: Template, known: ReadonlySet<string>): boolean =>
-  template.fields.every((path) => known.has(path));
+export const isDetermined = (template: Template, known: ReadonlySet<string>): boolean => template.fields.every((path) => known.has(path));
 
 const cut = (template: Template, length: number): Template => {
   const parts = template.parts.slice(0, length);
@@ -54,7 +53,12 @@ export const sortPrefix = (template: Template, known: ReadonlySet<string>): Sort
   if (at < 0) return { template, complete: true, next: undefined, fixed: template.fields.length };
   const field = template.parts[at];
   const prefix = cut(template, at);
-  return { template: prefix, complete: false, next: field?.kind === "field" ? { path: field.path, at } : undefined, fixed: prefix.fields.length };
+  return {
+    template: prefix,
+    complete: false,
+    next: field?.kind === "field" ? { path: field.path, at } : undefined,
+    fixed: prefix.fields.length,
+  };
 };
 
 const samePart = (a: Template["parts"][number] | undefined, b: Template["parts"][number] | undefined): boolean =>
@@ -104,7 +108,8 @@ const mayStartWith = (template: Template | undefined, prefix: Template): boolean
 const strangers = (catalog: Catalog, index: Index, shapes: readonly Shape[]): readonly Shape[] => {
   const wanted = new Set(shapes.map((shape) => (shape.role === "reference" ? shape.keys : shape.id)));
   return catalog.shapes.filter(
-    (shape) => !wanted.has(shape.id) && !wanted.has(shape.keys) && shape.keys[index.partitionKey] && (!index.sortKey || shape.keys[index.sortKey]),
+    (shape) =>
+      !wanted.has(shape.id) && !wanted.has(shape.keys) && shape.keys[index.partitionKey] && (!index.sortKey || shape.keys[index.sortKey]),
   );
 };
 
@@ -116,7 +121,9 @@ const pathOn = (catalog: Catalog, index: Index, shapes: readonly Shape[], wanted
   const sorts = index.sortKey === undefined ? [] : shapes.map((shape) => shape.keys[index.sortKey as string]);
   if (sorts.some((sort) => sort === undefined)) return undefined;
   const prefix = commonPrefix(shapes.flatMap((shape, at) => (sorts[at] ? [sortPrefix(sorts[at], knownIn(shape, wanted.known))] : [])));
-  const sharing = strangers(catalog, index, shapes).filter((other) => templatesOverlap(other.keys[index.partitionKey] as Template, partition));
+  const sharing = strangers(catalog, index, shapes).filter((other) =>
+    templatesOverlap(other.keys[index.partitionKey] as Template, partition),
+  );
   const sharesPrefix = sharing.some((other) => !prefix || mayStartWith(other.keys[index.sortKey as string], prefix.template));
   return { index, shapes, partition, prefix, sharesPartition: sharing.length > 0, sharesPrefix };
 };
@@ -124,7 +131,9 @@ const pathOn = (catalog: Catalog, index: Index, shapes: readonly Shape[], wanted
 /** Whether the path gives rows in the order of a field: it is next in the sort key, or fixed. */
 export const isOrderedBy = (path: AccessPath, orderBy: string | undefined): boolean => {
   if (orderBy === undefined) return true;
-  return path.shapes.every((shape) => path.prefix?.next?.path === inShape(shape, orderBy) || path.prefix?.template.fields.includes(inShape(shape, orderBy)));
+  return path.shapes.every(
+    (shape) => path.prefix?.next?.path === inShape(shape, orderBy) || path.prefix?.template.fields.includes(inShape(shape, orderBy)),
+  );
 };
 
 const isRangedBy = (path: AccessPath, ranges: ReadonlySet<string>): boolean =>

@@ -13,7 +13,7 @@ export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direc
 };
 
 /** Paths of an edge's row that the anchor fixes. */
-export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] => {
+const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] => {
   const end = expand.direction === "out" ? "from" : "to";
   return expand.anchor.map((field) => `${end}.${field}`);
 };
@@ -21,13 +21,25 @@ export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): reado
 const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order"): never => {
   const what = `${expand.direction}("${expand.edge}") of "${expand.node}"`;
   if (why === "consistent") {
-    throw new EdgetableError("plan.notConsistent", `${what} is answered by an index, and an index cannot be read consistently. Leave out consistent(), or store the edge twice.`, { details: { edge: expand.edge, direction: expand.direction } });
+    throw new EdgetableError(
+      "plan.notConsistent",
+      `${what} is answered by an index, and an index cannot be read consistently. Leave out consistent(), or store the edge twice.`,
+      { details: { edge: expand.edge, direction: expand.direction } },
+    );
   }
   if (why === "order") {
-    throw new EdgetableError("plan.noIndex", `${what} cannot come in the order of "${catalog.edges[expand.edge]?.orderBy}": no key that serves it holds that attribute next. Call unordered(), or add an index.`, { details: { edge: expand.edge } });
+    throw new EdgetableError(
+      "plan.noIndex",
+      `${what} cannot come in the order of "${catalog.edges[expand.edge]?.orderBy}": no key that serves it holds that attribute next. Call unordered(), or add an index.`,
+      { details: { edge: expand.edge } },
+    );
   }
   const named = expand.index === undefined ? "No table or index key" : `The index "${expand.index}"`;
-  throw new EdgetableError("plan.noIndex", `${named} can answer ${what}: none has a partition key made only of ${anchorPaths(expand).join(", ") || "nothing"}. Give the layout one, or store the edge twice.`, { details: { edge: expand.edge, direction: expand.direction, index: expand.index } });
+  throw new EdgetableError(
+    "plan.noIndex",
+    `${named} can answer ${what}: none has a partition key made only of ${anchorPaths(expand).join(", ") || "nothing"}. Give the layout one, or store the edge twice.`,
+    { details: { edge: expand.edge, direction: expand.direction, index: expand.index } },
+  );
 };
 
 /**

@@ -13,7 +13,11 @@ const mirrored = (catalog: Catalog, collection: Collection): Index => {
   const candidates = catalog.indexes.filter((index) => collection.index === undefined || index.name === collection.index);
   const found = candidates.find((index) => shape.keys[index.partitionKey]?.source === definition.key);
   if (found) return found;
-  throw new EdgetableError("plan.noIndex", `"${collection.node}" has no item in ${collection.index === undefined ? "any index" : `the index "${collection.index}"`} under its own key. Declare mirror: true, or read its edges by in().`, { details: { node: collection.node, index: collection.index } });
+  throw new EdgetableError(
+    "plan.noIndex",
+    `"${collection.node}" has no item in ${collection.index === undefined ? "any index" : `the index "${collection.index}"`} under its own key. Declare mirror: true, or read its edges by in().`,
+    { details: { node: collection.node, index: collection.index } },
+  );
 };
 
 /** One Query for a node and all that shares its partition, of the table or of the index that mirrors it. */
@@ -23,7 +27,11 @@ export const lowerCollection = (catalog: Catalog, collection: Collection): Query
   const partition = defined(node.shape.keys[index.partitionKey], "partition key");
   const shapes = catalog.shapes.filter((shape: Shape) => {
     const template = shape.keys[index.partitionKey];
-    return template !== undefined && (index.sortKey === undefined || shape.keys[index.sortKey] !== undefined) && templatesOverlap(template, partition);
+    return (
+      template !== undefined &&
+      (index.sortKey === undefined || shape.keys[index.sortKey] !== undefined) &&
+      templatesOverlap(template, partition)
+    );
   });
   return {
     kind: "query",

@@ -19,7 +19,14 @@ const rangeOf = (path: AccessPath, bounds: readonly Condition[]): SortCondition 
   const template = index.sortKey === undefined ? undefined : shape?.keys[index.sortKey];
   const part = prefix?.next && template?.parts[prefix.next.at];
   if (!prefix?.next || !template || part?.kind !== "field") return undefined;
-  return { kind: "range", template: prefix.template, path: part.path, whole: template, followed: prefix.next.at < template.parts.length - 1, bounds };
+  return {
+    kind: "range",
+    template: prefix.template,
+    path: part.path,
+    whole: template,
+    followed: prefix.next.at < template.parts.length - 1,
+    bounds,
+  };
 };
 
 const sortCondition = (path: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
@@ -32,7 +39,11 @@ const sortCondition = (path: AccessPath, bounds: readonly Condition[]): SortCond
   return { kind: "prefix", template: prefix.template };
 };
 
-const queryStep = (path: AccessPath, bounds: readonly Condition[], rest: Pick<QueryStep, "known" | "filter" | "forward" | "consistent" | "select" | "expect">): QueryStep => ({
+const queryStep = (
+  path: AccessPath,
+  bounds: readonly Condition[],
+  rest: Pick<QueryStep, "known" | "filter" | "forward" | "consistent" | "select" | "expect">,
+): QueryStep => ({
   kind: "query",
   index: path.index.name,
   partitionKey: path.index.partitionKey,
@@ -68,7 +79,14 @@ const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
     sharesPrefix: true,
   };
   const { filter, forward, consistent } = parts;
-  return queryStep(path, parts.range, { known: parts.known, filter, forward, consistent, select: undefined, expect: { rows: DEFAULT_DEGREE, bytes: shape.bytes } });
+  return queryStep(path, parts.range, {
+    known: parts.known,
+    filter,
+    forward,
+    consistent,
+    select: undefined,
+    expect: { rows: DEFAULT_DEGREE, bytes: shape.bytes },
+  });
 };
 
 const shapesOf = (catalog: Catalog, lookup: Lookup): readonly Shape[] => {
@@ -78,10 +96,12 @@ const shapesOf = (catalog: Catalog, lookup: Lookup): readonly Shape[] => {
 };
 
 /** Whether a node's table key follows from its id and the given fields alone. */
-export const isAddressable = (catalog: Catalog, shape: Shape, given: readonly string[]): boolean => {
+const isAddressable = (catalog: Catalog, shape: Shape, given: readonly string[]): boolean => {
   const known = new Set(given);
   const { partitionKey, sortKey } = catalog.index;
-  return [partitionKey, sortKey].every((attribute) => attribute === undefined || isDetermined(defined(shape.keys[attribute], attribute), known));
+  return [partitionKey, sortKey].every(
+    (attribute) => attribute === undefined || isDetermined(defined(shape.keys[attribute], attribute), known),
+  );
 };
 
 // A node whose sort key holds more than its id is found by a Query on its partition.
@@ -95,7 +115,14 @@ const findByPartition = (catalog: Catalog, shape: Shape, lookup: Lookup & { read
     sharesPartition: true,
     sharesPrefix: true,
   };
-  return queryStep(path, [], { known: [], filter: [], forward: true, consistent: lookup.consistent, select: undefined, expect: { rows: 1, bytes: shape.bytes } });
+  return queryStep(path, [], {
+    known: [],
+    filter: [],
+    forward: true,
+    consistent: lookup.consistent,
+    select: undefined,
+    expect: { rows: 1, bytes: shape.bytes },
+  });
 };
 
 const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
@@ -104,9 +131,12 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
   if (lookup.of === "node" && shape) {
     const given = defined(catalog.nodes[lookup.name], "node").idFields;
     if (catalog.nodes[lookup.name]?.definition.stored === false) {
-      throw new EdgetableError("plan.unsupported", `"${lookup.name}" has no item of its own (stored: false): read its edges instead.`, { details: { node: lookup.name } });
+      throw new EdgetableError("plan.unsupported", `"${lookup.name}" has no item of its own (stored: false): read its edges instead.`, {
+        details: { node: lookup.name },
+      });
     }
-    if (!isAddressable(catalog, shape, [...given, ...lookup.given])) return findByPartition(catalog, shape, { ...lookup, given: [...given, ...lookup.given] });
+    if (!isAddressable(catalog, shape, [...given, ...lookup.given]))
+      return findByPartition(catalog, shape, { ...lookup, given: [...given, ...lookup.given] });
   }
   return { kind: "get", shapes: shapes.map((one) => one.id), many: lookup.many, consistent: lookup.consistent };
 };
@@ -133,7 +163,11 @@ const lowerBase = (catalog: Catalog, plan: LogicalPlan): Base => {
     }
     case "union": {
       const bases = plan.inputs.map((input) => lowerBase(catalog, input));
-      return { sources: bases.flatMap((base) => base.sources), near: bases.flatMap((base) => base.near), conditions: bases[0]?.conditions ?? [] };
+      return {
+        sources: bases.flatMap((base) => base.sources),
+        near: bases.flatMap((base) => base.near),
+        conditions: bases[0]?.conditions ?? [],
+      };
     }
     default:
       throw new EdgetableError("invariant", `a ${plan.kind} cannot stand below another: a defect of edgetable`);
@@ -154,7 +188,11 @@ const lowerHydrate = (catalog: Catalog, plan: Extract<LogicalPlan, { kind: "hydr
   const nodes = entry[end];
   const missing = nodes.filter((name) => catalog.nodes[name]?.definition.stored === false);
   if (missing.length === nodes.length && !plan.embedded) {
-    throw new EdgetableError("plan.unsupported", `"${missing[0]}" has no item of its own (stored: false): ask for edges() or ids() of "${expand.edge}".`, { details: { edge: expand.edge } });
+    throw new EdgetableError(
+      "plan.unsupported",
+      `"${missing[0]}" has no item of its own (stored: false): ask for edges() or ids() of "${expand.edge}".`,
+      { details: { edge: expand.edge } },
+    );
   }
   const addressable = nodes.every((name) => {
     const node = defined(catalog.nodes[name], name);
@@ -169,7 +207,9 @@ export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {
   const hydrated = counted.kind === "hydrate" ? counted.input : counted;
   const base = lowerBase(catalog, hydrated);
   const server = plan.kind === "count" && plan.server;
-  const sources = server ? base.sources.map((source) => (source.kind === "query" && !source.discards ? { ...source, counts: true } : source)) : base.sources;
+  const sources = server
+    ? base.sources.map((source) => (source.kind === "query" && !source.discards ? { ...source, counts: true } : source))
+    : base.sources;
   return {
     kind: "read",
     sources,

@@ -13,7 +13,7 @@ const freezeDeep = <T>(value: T): T => {
 };
 
 /** Rewrites a logical plan by every rule that is not switched off; the plan is verified after each. */
-export const optimize = (catalog: Catalog, plan: LogicalPlan, off: ReadonlySet<string>): LogicalPlan => {
+const optimize = (catalog: Catalog, plan: LogicalPlan, off: ReadonlySet<string>): LogicalPlan => {
   let current = plan;
   for (const rule of rules) {
     if (off.has(rule.name)) continue;

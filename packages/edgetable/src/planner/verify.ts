@@ -30,5 +30,9 @@ export const verify = (before: LogicalPlan, after: LogicalPlan, rule: string): v
   const wanted = slotsOf(before).join(",");
   const kept = slotsOf(after).join(",");
   if (wanted === kept) return;
-  throw new EdgetableError("invariant", `the rule "${rule}" changed the conditions of a plan from [${wanted}] to [${kept}]: a defect of edgetable`, { details: { rule, before, after } });
+  throw new EdgetableError(
+    "invariant",
+    `the rule "${rule}" changed the conditions of a plan from [${wanted}] to [${kept}]: a defect of edgetable`,
+    { details: { rule, before, after } },
+  );
 };

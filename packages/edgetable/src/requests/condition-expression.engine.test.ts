@@ -64,6 +64,8 @@ test.each(cases)("%s holds on the engine as it does in memory", async (text, whe
 test("a comparison that a computed attribute does not allow is refused", () => {
   for (const where of [{ num: 7 }, { place: { gt: "a" } }, { name: { contains: "n" } }]) {
     const { conditions, values } = readWhere(where);
-    expect(() => conditionExpression(lab.catalog.nodes["item"]!.shape, conditions, values, new Placeholders())).toThrowError(/computed attribute/);
+    expect(() => conditionExpression(lab.catalog.nodes["item"]!.shape, conditions, values, new Placeholders())).toThrowError(
+      /computed attribute/,
+    );
   }
 });

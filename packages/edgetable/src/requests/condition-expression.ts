@@ -15,9 +15,13 @@ interface Place {
 const symbols = { eq: "=", ne: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
 
 const unsupported = (shape: Shape, path: string, operator: ComparisonOperator): EdgetableError =>
-  new EdgetableError("plan.unsupported", `"${path}" of "${shape.definition}" lives inside a computed attribute, which cannot be compared by "${operator}".`, {
-    details: { path, operator, shape: shape.id },
-  });
+  new EdgetableError(
+    "plan.unsupported",
+    `"${path}" of "${shape.definition}" lives inside a computed attribute, which cannot be compared by "${operator}".`,
+    {
+      details: { path, operator, shape: shape.id },
+    },
+  );
 
 /** One condition with its value. */
 interface Comparison {
@@ -49,7 +53,10 @@ const compare = (place: Place, { condition, value }: Comparison, names: Placehol
 };
 
 const literals = (template: Template, from: number, to?: number): string =>
-  template.parts.slice(from, to).map((part) => (part.kind === "literal" ? part.text : "")).join("");
+  template.parts
+    .slice(from, to)
+    .map((part) => (part.kind === "literal" ? part.text : ""))
+    .join("");
 
 const ranges: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between"]);
 
@@ -86,6 +93,9 @@ const one = (comparison: Comparison, names: Placeholders): string => {
  * @param values the call's values, by the conditions' slots
  * @throws {plan.unsupported} for a comparison that a field inside a computed attribute does not allow
  */
-// oxlint-disable-next-line max-params -- the four sides of one expression, shared by reads and writes
-export const conditionExpression = (shape: Shape, conditions: readonly Condition[], values: readonly unknown[], names: Placeholders): string =>
-  conditions.map((condition) => one({ shape, condition, value: values[condition.slot] }, names)).join(" AND ");
+export const conditionExpression = (
+  shape: Shape,
+  conditions: readonly Condition[],
+  values: readonly unknown[],
+  names: Placeholders,
+): string => conditions.map((condition) => one({ shape, condition, value: values[condition.slot] }, names)).join(" AND ");

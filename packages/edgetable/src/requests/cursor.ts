@@ -45,6 +45,10 @@ export const openCursor = (cursor: string, query: string, secret: string): Posit
     const [source, backward, key] = JSON.parse(open(cursor, query, secret)) as [number, number, Key | null];
     return { source, backward: backward === 1, key: key ?? undefined };
   } catch (cause) {
-    throw new EdgetableError("cursor.invalid", "The cursor is not one of this query: it is damaged, forged, of another query, or sealed with another secret. Start again without it.", { cause });
+    throw new EdgetableError(
+      "cursor.invalid",
+      "The cursor is not one of this query: it is damaged, forged, of another query, or sealed with another secret. Start again without it.",
+      { cause },
+    );
   }
 };

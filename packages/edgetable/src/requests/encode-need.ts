@@ -17,5 +17,11 @@ export const encodeNeededQuery = (catalog: Catalog, need: ReadNeed & { readonly 
   const { partitionKey, sortKey = "" } = catalog.index;
   const partition = `${names.name(partitionKey)} = ${names.value({ S: need.partition })}`;
   const prefix = need.prefix === "" ? "" : ` AND begins_with(${names.name(sortKey)}, ${names.value({ S: need.prefix })})`;
-  return { TableName: catalog.table, KeyConditionExpression: partition + prefix, ConsistentRead: true, ReturnConsumedCapacity: "INDEXES", ...names.fields };
+  return {
+    TableName: catalog.table,
+    KeyConditionExpression: partition + prefix,
+    ConsistentRead: true,
+    ReturnConsumedCapacity: "INDEXES",
+    ...names.fields,
+  };
 };

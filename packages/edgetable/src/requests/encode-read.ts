@@ -47,7 +47,11 @@ const inShape = (shape: Shape, row: Row): Row => {
   return aliased;
 };
 
-const sortExpression = (step: QueryStep, row: Row, placeholders: { readonly values: Record<string, AttributeValue>; readonly all: readonly unknown[] }): string => {
+const sortExpression = (
+  step: QueryStep,
+  row: Row,
+  placeholders: { readonly values: Record<string, AttributeValue>; readonly all: readonly unknown[] },
+): string => {
   const { sort } = step;
   const { values } = placeholders;
   if (!sort) return "";
@@ -77,7 +81,9 @@ const sortExpression = (step: QueryStep, row: Row, placeholders: { readonly valu
 export const isEmptyRange = (input: QueryInput): boolean => {
   const low = input.ExpressionAttributeValues?.[":s"];
   const high = input.ExpressionAttributeValues?.[":t"];
-  return low !== undefined && high !== undefined && "S" in low && "S" in high && Buffer.compare(Buffer.from(low.S), Buffer.from(high.S)) > 0;
+  return (
+    low !== undefined && high !== undefined && "S" in low && "S" in high && Buffer.compare(Buffer.from(low.S), Buffer.from(high.S)) > 0
+  );
 };
 
 const projection = (catalog: Catalog, step: QueryStep, shape: Shape, placeholders: Placeholders): string | undefined => {

@@ -106,9 +106,15 @@ export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude
     case "put":
       return { operation: "PutItem", input: input as unknown as OperationInputs["PutItem"] };
     case "update":
-      return { operation: "UpdateItem", input: Object.assign(input, { ReturnValues: "ALL_NEW" }) as unknown as OperationInputs["UpdateItem"] };
+      return {
+        operation: "UpdateItem",
+        input: Object.assign(input, { ReturnValues: "ALL_NEW" }) as unknown as OperationInputs["UpdateItem"],
+      };
     case "delete":
-      return { operation: "DeleteItem", input: Object.assign(input, { ReturnValues: "ALL_OLD" }) as unknown as OperationInputs["DeleteItem"] };
+      return {
+        operation: "DeleteItem",
+        input: Object.assign(input, { ReturnValues: "ALL_OLD" }) as unknown as OperationInputs["DeleteItem"],
+      };
     default:
       return unreachable(item);
   }
@@ -118,7 +124,10 @@ export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude
 const transactItem = ({ table, partitionKey }: WriteTarget, item: WriteItem): TransactWriteItem => {
   const one = body(table, partitionKey, item);
   if (item.kind !== "update" || one.UpdateExpression !== undefined) return { [actions[item.kind]]: one } as unknown as TransactWriteItem;
-  const anyhow = { ConditionExpression: "attribute_exists(#0) OR attribute_not_exists(#0)", ExpressionAttributeNames: { "#0": partitionKey } };
+  const anyhow = {
+    ConditionExpression: "attribute_exists(#0) OR attribute_not_exists(#0)",
+    ExpressionAttributeNames: { "#0": partitionKey },
+  };
   return { ConditionCheck: one.ConditionExpression === undefined ? { ...one, ...anyhow } : one } as unknown as TransactWriteItem;
 };
 

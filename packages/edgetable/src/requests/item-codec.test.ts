@@ -5,7 +5,8 @@ import { decodeItem, shapeOf } from "./item-codec.ts";
 
 test("an item is no node under its own id when its two keys hold different ids", () => {
   const catalog = buildCatalog(people);
-  const typeOf = (partition: string, sort: string): string | undefined => shapeOf(catalog, catalog.shapes, { NodeId: { S: partition }, TypeTarget: { S: sort } })?.id;
+  const typeOf = (partition: string, sort: string): string | undefined =>
+    shapeOf(catalog, catalog.shapes, { NodeId: { S: partition }, TypeTarget: { S: sort } })?.id;
   expect(typeOf("6", "SKILL|6")).toBe("skill");
   expect(typeOf("1", "SKILL|6")).toBe("has");
 });
@@ -13,6 +14,12 @@ test("an item is no node under its own id when its two keys hold different ids",
 test("an edge inside its source's item has its own attributes, and not the node's", () => {
   const catalog = buildCatalog(trackerPublished);
   const item = { PK: { S: "issue-af34" }, SK: { S: "project-35e9" }, Data: { S: "000003" }, Name: { S: "Girder" }, State: { S: "open" } };
-  expect(decodeItem(catalog, catalog.shapesById["inProject"]!, item)).toEqual({ from: { issueId: "af34" }, to: { projectId: "35e9" }, num: 3 });
-  expect(decodeItem(catalog, catalog.shapesById["ofTenant"]!, { PK: { S: "project-1" }, SK: { S: "tenant-2" }, Data: { S: "News" } })).toEqual({ from: { projectId: "1" }, to: { tenantId: "2" } });
+  expect(decodeItem(catalog, catalog.shapesById["inProject"]!, item)).toEqual({
+    from: { issueId: "af34" },
+    to: { projectId: "35e9" },
+    num: 3,
+  });
+  expect(
+    decodeItem(catalog, catalog.shapesById["ofTenant"]!, { PK: { S: "project-1" }, SK: { S: "tenant-2" }, Data: { S: "News" } }),
+  ).toEqual({ from: { projectId: "1" }, to: { tenantId: "2" } });
 });

@@ -4,7 +4,8 @@ import type { AttributeValue, Item } from "../transport/operations.ts";
 const whole = /^-?\d+$/;
 const sameNumber = (a: string, b: string): boolean => (whole.test(a) && whole.test(b) ? BigInt(a) === BigInt(b) : Number(a) === Number(b));
 
-const sameMembers = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((member) => b.includes(member));
+const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((member) => b.includes(member));
 
 /** Whether two stored values are the same to DynamoDB. */
 export const sameAttribute = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean => {

@@ -9,7 +9,9 @@ const keySchema = (index: Index): readonly KeySchemaElement[] => [
 ];
 
 const projection = (index: Index): Projection =>
-  typeof index.projection === "string" ? { ProjectionType: index.projection } : { ProjectionType: "INCLUDE", NonKeyAttributes: index.projection };
+  typeof index.projection === "string"
+    ? { ProjectionType: index.projection }
+    : { ProjectionType: "INCLUDE", NonKeyAttributes: index.projection };
 
 const secondaryIndex = (index: Index): GlobalSecondaryIndex => ({
   IndexName: defined(index.name, "index name"),
@@ -39,10 +41,12 @@ export interface TableDifference {
   readonly harmless: boolean;
 }
 
-const describeKeys = (keys: readonly KeySchemaElement[] | undefined): string => (keys ?? []).map((key) => `${key.KeyType} ${key.AttributeName}`).join(", ");
+const describeKeys = (keys: readonly KeySchemaElement[] | undefined): string =>
+  (keys ?? []).map((key) => `${key.KeyType} ${key.AttributeName}`).join(", ");
 
-const describeProjection = (value: { readonly ProjectionType?: string; readonly NonKeyAttributes?: readonly string[] } | undefined): string =>
-  [value?.ProjectionType ?? "none", ...(value?.NonKeyAttributes ?? []).toSorted()].join(" ");
+const describeProjection = (
+  value: { readonly ProjectionType?: string; readonly NonKeyAttributes?: readonly string[] } | undefined,
+): string => [value?.ProjectionType ?? "none", ...(value?.NonKeyAttributes ?? []).toSorted()].join(" ");
 
 const differing = (place: string, model: string, table: string): readonly TableDifference[] =>
   model === table ? [] : [{ place, model, table, harmless: false }];

@@ -11,7 +11,11 @@ const optional = z.string().optional();
 export const education: GraphDefinition = {
   table: "Education",
   nodes: {
-    student: node({ key: "STUDENT#{studentId}", schema: z.object({ studentId: text, name: text, email: text, yearLevel: z.int() }), unique: ["email"] }),
+    student: node({
+      key: "STUDENT#{studentId}",
+      schema: z.object({ studentId: text, name: text, email: text, yearLevel: z.int() }),
+      unique: ["email"],
+    }),
     course: node({ key: "COURSE#{courseId}", schema: z.object({ courseId: text, name: text, professor: text, credits: z.int() }) }),
   },
   edges: { enrolledIn: edge({ from: "student", to: "course", schema: z.object({ at: text, grade: optional }) }) as never },
@@ -24,7 +28,13 @@ export const education: GraphDefinition = {
       student: { type: "STUDENT", keys: { SK: "METADATA" }, attributes: { name: "Name", email: "Email", yearLevel: "YearLevel" } },
       course: { type: "COURSE", keys: { SK: "METADATA" }, attributes: { name: "Name", professor: "Professor", credits: "Credits" } },
     },
-    edges: { enrolledIn: { type: "ENROLLMENT", keys: { SK: "{to}", "GSI1-PK": "{to}", "GSI1-SK": "{from}" }, attributes: { at: "EnrollmentDate", grade: "Grade" } } },
+    edges: {
+      enrolledIn: {
+        type: "ENROLLMENT",
+        keys: { SK: "{to}", "GSI1-PK": "{to}", "GSI1-SK": "{from}" },
+        attributes: { at: "EnrollmentDate", grade: "Grade" },
+      },
+    },
   },
 };
 
@@ -32,7 +42,10 @@ export const education: GraphDefinition = {
 export const billingLab: GraphDefinition = {
   table: "InvoiceAndBills",
   nodes: {
-    invoice: node({ key: "I#{invoiceId}", schema: z.object({ invoiceId: text, InvoiceDate: text, InvoiceBalance: text, InvoiceStatus: text, InvoiceDueDate: text }) }),
+    invoice: node({
+      key: "I#{invoiceId}",
+      schema: z.object({ invoiceId: text, InvoiceDate: text, InvoiceBalance: text, InvoiceStatus: text, InvoiceDueDate: text }),
+    }),
     bill: node({ key: "B#{billId}", schema: z.object({ billId: text }), stored: false }),
     customer: node({ key: "C#{customerId}", schema: z.object({ customerId: text }), stored: false }),
   },
@@ -44,7 +57,13 @@ export const billingLab: GraphDefinition = {
       schema: z.object({ BillAmount: text, BillBalance: text, BillDueDate: text }),
       sides: { from: ["BillAmount", "BillBalance"], to: ["BillDueDate", "BillAmount"] },
     }) as never,
-    billedTo: edge({ from: "invoice", to: "customer", stored: "twice", schema: z.object({ CustomerName: text, State: text }), sides: { from: [], to: ["CustomerName", "State"] } }) as never,
+    billedTo: edge({
+      from: "invoice",
+      to: "customer",
+      stored: "twice",
+      schema: z.object({ CustomerName: text, State: text }),
+      sides: { from: [], to: ["CustomerName", "State"] },
+    }) as never,
   },
   layout: {
     partitionKey: "PK",
@@ -74,7 +93,12 @@ export const school: GraphDefinition = {
     home: node({ key: "HOME#{country}#{state}#{city}", schema: z.object({ country: text, state: text, city: text }), stored: false }),
   },
   edges: {
-    attends: edge({ from: "student", to: "teacher", key: ["class"], schema: z.object({ class: text, subject: text, name: text }) }) as never,
+    attends: edge({
+      from: "student",
+      to: "teacher",
+      key: ["class"],
+      schema: z.object({ class: text, subject: text, name: text }),
+    }) as never,
     livesIn: edge({ from: "student", to: "home" }) as never,
   },
   layout: {
@@ -84,7 +108,11 @@ export const school: GraphDefinition = {
     indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
     nodes: { student: { type: "STUDENT", keys: { SK: "{key}", GSI1PK: "{key}", GSI1SK: "{key}" }, attributes: { name: "Name" } } },
     edges: {
-      attends: { type: "CLASS", keys: { SK: "{to}#CLASS#{class}", GSI1PK: "{to}", GSI1SK: "CLASS#{class}" }, attributes: { subject: "Subject", name: "Name" } },
+      attends: {
+        type: "CLASS",
+        keys: { SK: "{to}#CLASS#{class}", GSI1PK: "{to}", GSI1SK: "CLASS#{class}" },
+        attributes: { subject: "Subject", name: "Name" },
+      },
       livesIn: { type: "HOME", keys: { SK: "{to}", GSI1PK: "COUNTRY#{to.country}", GSI1SK: "HOME#{to.state}#{to.city}" } },
     },
   },
@@ -92,7 +120,10 @@ export const school: GraphDefinition = {
 
 const valued = (): GraphDefinition["nodes"][string] => node({ key: "{id}", schema: z.object({ id: text, value: text }) });
 const reference = (type: string) => ({ keys: { TypeTarget: `${type}|{id}`, Data: "{value}", GSIPK: "0" }, delimiters: { Data: "\u0001" } });
-const target = (type: string) => ({ keys: { NodeId: "{from.id}", TypeTarget: type, Data: "{value}", GSIPK: "{from.id:shard(4)}" }, delimiters: { Data: "\u0001" } });
+const target = (type: string) => ({
+  keys: { NodeId: "{from.id}", TypeTarget: type, Data: "{value}", GSIPK: "{from.id:shard(4)}" },
+  delimiters: { Data: "\u0001" },
+});
 const born = (to: string): never => edge({ from: "person", to, multiplicity: "many-to-one", schema: z.object({ value: text }) }) as never;
 
 /** Seed 002 B: the materialized graph, one key space for every id. */
@@ -138,12 +169,27 @@ const trackerOf = (format: "draft" | "published"): GraphDefinition => {
       field: node({ key: `${value}-{fieldId}` as "x-{fieldId}", schema: z.object({ fieldId: text }), stored: false }),
     },
     parts: {
-      definition: part({ of: "project", key: "xattrib-{fieldId}", schema: z.object({ fieldId: text, name: text, num: z.int(), type: text }) }),
+      definition: part({
+        of: "project",
+        key: "xattrib-{fieldId}",
+        schema: z.object({ fieldId: text, name: text, num: z.int(), type: text }),
+      }),
     },
     edges: {
       ofTenant: edge({ from: "project", to: "tenant", stored: "reference" }) as never,
-      inProject: edge({ from: "issue", to: "project", stored: "reference", schema: z.object({ num: z.int() }), orderBy: draft ? "num:plain" : "num:6" }) as never,
-      value: edge({ from: "issue", to: "field", schema: draft ? z.object({ value: text }) : z.object({ value: text, num: z.int() }), orderBy: "value" }) as never,
+      inProject: edge({
+        from: "issue",
+        to: "project",
+        stored: "reference",
+        schema: z.object({ num: z.int() }),
+        orderBy: draft ? "num:plain" : "num:6",
+      }) as never,
+      value: edge({
+        from: "issue",
+        to: "field",
+        schema: draft ? z.object({ value: text }) : z.object({ value: text, num: z.int() }),
+        orderBy: "value",
+      }) as never,
     },
     layout: {
       partitionKey: "PK",
@@ -153,7 +199,10 @@ const trackerOf = (format: "draft" | "published"): GraphDefinition => {
       nodes: {
         tenant: { keys: { SK: "*" }, attributes: { name: "Name" } },
         project: { keys: { SK: "tenant-{tenantId}", Data: "{name}" }, delimiters: { Data: "#" } },
-        issue: { keys: { SK: "project-{projectId}", Data: draft ? "{num:plain}" : "{num:6}" }, attributes: { name: "Name", state: "State" } },
+        issue: {
+          keys: { SK: "project-{projectId}", Data: draft ? "{num:plain}" : "{num:6}" },
+          attributes: { name: "Name", state: "State" },
+        },
       },
       parts: { definition: { keys: { SK: "{key}" }, attributes: { name: "Name", num: "Num", type: "Type" } } },
       edges: { value: { keys: { SK: "{to}", Data: draft ? "{value}" : "{value}#{num:6}" }, delimiters: { Data: "#" } } },
@@ -165,19 +214,38 @@ const trackerOf = (format: "draft" | "published"): GraphDefinition => {
 export const trackerDraft: GraphDefinition = trackerOf("draft");
 export const trackerPublished: GraphDefinition = trackerOf("published");
 
-const plain = (key: string): GraphDefinition["nodes"][string] => node({ key: key as "X#{id}", schema: z.object({ id: text, name: optional, ownerId: optional }) });
+const plain = (key: string): GraphDefinition["nodes"][string] =>
+  node({ key: key as "X#{id}", schema: z.object({ id: text, name: optional, ownerId: optional }) });
 
 /** Edgetable's own layout, with every kind of edge. */
 export const defaults: GraphDefinition = {
   table: "Defaults",
-  nodes: { user: plain("USER#{id}"), post: plain("POST#{id}"), document: node({ key: "DOC#{docId}", schema: z.object({ docId: text, id: text }) }) },
+  nodes: {
+    user: plain("USER#{id}"),
+    post: plain("POST#{id}"),
+    document: node({ key: "DOC#{docId}", schema: z.object({ docId: text, id: text }) }),
+  },
   edges: {
     follows: edge({ from: "user", to: "user", schema: z.object({ since: text, role: text }), orderBy: "since", key: ["role"] }) as never,
-    likes: edge({ from: "user", to: ["post", "document"], stored: "twice", schema: z.object({ rank: z.number() }), orderBy: "rank:number" }) as never,
+    likes: edge({
+      from: "user",
+      to: ["post", "document"],
+      stored: "twice",
+      schema: z.object({ rank: z.number() }),
+      orderBy: "rank:number",
+    }) as never,
     knows: edge({ from: "user", to: "user", symmetric: true, maxDegree: { from: 5000 } }) as never,
     writtenBy: edge({ from: "document", to: "user", stored: "reference" }) as never,
   },
   parts: { comment: part({ of: "post", key: "COMMENT#{n:6}", schema: z.object({ n: z.int(), text }) }) },
 };
 
-export const adoptedModels: Readonly<Record<string, GraphDefinition>> = { education, billingLab, billingDocs, school, people, trackerDraft, trackerPublished };
+export const adoptedModels: Readonly<Record<string, GraphDefinition>> = {
+  education,
+  billingLab,
+  billingDocs,
+  school,
+  people,
+  trackerDraft,
+  trackerPublished,
+};

@@ -17,7 +17,10 @@ export const checkId = (what: string, idFields: readonly string[], id: unknown):
   for (const field of idFields) {
     const value = (id as Row)[field];
     if (value === undefined || value === null) return refuse(what, `lacks "${field}". Give { ${idFields.join(", ")} }.`, id);
-    if (value === "") throw new EdgetableError("keys.empty", `"${field}" of "${what}" is empty. Give at least one character.`, { details: { of: what, field } });
+    if (value === "")
+      throw new EdgetableError("keys.empty", `"${field}" of "${what}" is empty. Give at least one character.`, {
+        details: { of: what, field },
+      });
   }
   return id as Row;
 };
@@ -27,6 +30,7 @@ export const leadingIdFields = (what: string, idFields: readonly string[], id: R
   const given = idFields.filter((field) => id[field] !== undefined);
   const stranger = Object.keys(id).find((field) => !idFields.includes(field));
   if (stranger !== undefined) return refuse(what, `has no field "${stranger}".${didYouMean(stranger, idFields)}`, id);
-  if (given.some((field, at) => field !== idFields[at])) return refuse(what, `must give its leading levels (${idFields.join(", ")}) without a gap.`, id);
+  if (given.some((field, at) => field !== idFields[at]))
+    return refuse(what, `must give its leading levels (${idFields.join(", ")}) without a gap.`, id);
   return given;
 };

@@ -14,7 +14,7 @@ import { finding, type ModelFinding, type ModelRule } from "./check-model/findin
 import type { GraphDefinition } from "./definition.ts";
 
 export { RESERVED_NAMES } from "./check-model/check-names.ts";
-export type { ModelFinding, ModelRule } from "./check-model/finding.ts";
+export type { ModelFinding } from "./check-model/finding.ts";
 
 interface Inspection {
   readonly findings: readonly ModelFinding[];
@@ -29,7 +29,8 @@ const inspectCatalog = (definition: GraphDefinition, findings: readonly ModelFin
     const catalog = buildCatalog(definition);
     return { findings: [...findings, ...checkCollisions(catalog), ...checkItems(catalog), ...checkIndexAttributes(catalog)], catalog };
   } catch (error) {
-    if (isEdgetableError(error, "schema.invalidModel")) return { findings: [...findings, finding("template", "layout", error.message)], catalog: undefined };
+    if (isEdgetableError(error, "schema.invalidModel"))
+      return { findings: [...findings, finding("template", "layout", error.message)], catalog: undefined };
     throw error;
   }
 };
@@ -61,5 +62,7 @@ export const assertModel = (definition: GraphDefinition): Catalog => {
   const { findings, catalog } = inspect(definition);
   if (catalog && findings.length === 0) return catalog;
   const head = findings.length === 1 ? "The model has a mistake" : `The model has ${findings.length} mistakes`;
-  throw new EdgetableError("schema.invalidModel", `${head}:\n${findings.map((one) => `- ${show(one)}`).join("\n")}`, { details: { findings } });
+  throw new EdgetableError("schema.invalidModel", `${head}:\n${findings.map((one) => `- ${show(one)}`).join("\n")}`, {
+    details: { findings },
+  });
 };

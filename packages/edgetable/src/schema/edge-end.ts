@@ -6,12 +6,15 @@ import { checkId } from "./check-id.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 const refuseField = (what: string, field: string, known: readonly string[]): never => {
-  throw new EdgetableError("schema.unknownAttribute", `"${field}" is no part of the id of "${what}".${didYouMean(field, known)}`, { details: { attribute: field, known } });
+  throw new EdgetableError("schema.unknownAttribute", `"${field}" is no part of the id of "${what}".${didYouMean(field, known)}`, {
+    details: { attribute: field, known },
+  });
 };
 
 const checkFields = (what: string, { fields, further }: Allowed, id: unknown): Row => {
   const checked = checkId(what, fields, id);
-  for (const field of Object.keys(checked)) if (!fields.includes(field) && !further.includes(field)) return refuseField(what, field, fields);
+  for (const field of Object.keys(checked))
+    if (!fields.includes(field) && !further.includes(field)) return refuseField(what, field, fields);
   return checked;
 };
 
@@ -64,6 +67,8 @@ export const checkEnd = (catalog: Catalog, types: readonly string[], given: unkn
   const fitting = typed ? types.filter((type) => type === named) : only === undefined ? typesByFields(catalog, types, id) : [only];
   const entry = fitting.length === 1 ? catalog.nodes[fitting[0] ?? ""] : undefined;
   if (entry) return { type: entry.name, id: checkNodeId(catalog, entry, id) };
-  const message = typed ? `"${named}" is no node type of this end.${didYouMean(named, types)}` : `Say which node this is by type: ${types.join(" or ")}.`;
+  const message = typed
+    ? `"${named}" is no node type of this end.${didYouMean(named, types)}`
+    : `Say which node this is by type: ${types.join(" or ")}.`;
   throw new EdgetableError("schema.unknownNode", message, { details: { given, types } });
 };

@@ -60,5 +60,4 @@ export const node = <const Key extends string, Schema extends AnySchema>(
       Key,
       SchemaOutput<Schema>
     >,
-): NodeDefinition<Key, SchemaOutput<Schema>, SchemaInput<Schema>> =>
-  Object.freeze({ kind: "node", ...options }) as never;
+): NodeDefinition<Key, SchemaOutput<Schema>, SchemaInput<Schema>> => Object.freeze({ kind: "node", ...options }) as never;

@@ -1,7 +1,10 @@
 import type { FieldsOf, KeyCheck, NodeSettings } from "./node.ts";
 import type { AnySchema, SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
 
-export interface PartSettings<Attribute extends string = string> extends Pick<NodeSettings<Attribute>, "immutable" | "version" | "ttl" | "dates" | "expect"> {
+export interface PartSettings<Attribute extends string = string> extends Pick<
+  NodeSettings<Attribute>,
+  "immutable" | "version" | "ttl" | "dates" | "expect"
+> {
   /**
    * Whether creating or putting a part checks, in the same transaction, that its node exists. It then
    * takes four times the units; unchecked, a part written while its node is deleted may outlive it.

@@ -44,7 +44,10 @@ export const uniqueMarker = (node: string, attribute: string, value: unknown): S
 
 /** Who owns a unique marker: the node's id fields in the key's order, as JSON. */
 export const ownerText = (entry: NodeEntry, row: Row): string =>
-  JSON.stringify(entry.idFields.map((field) => row[field]), (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  JSON.stringify(
+    entry.idFields.map((field) => row[field]),
+    (_, value: unknown) => (typeof value === "bigint" ? String(value) : value),
+  );
 
 /** The counter that guards how many edges of a type leave (`out`) or reach (`in`) the node of a partition. */
 export const degreeGuard = (partition: string, edge: string, direction: "out" | "in"): SystemKey => ({
@@ -61,7 +64,7 @@ export const DELETING = "~deleting";
 export const jobState = (id: string): SystemKey => ({ partition: JOBS, sort: render(jobTemplate, { id }) });
 
 /** The id of the job whose state has this sort key. */
-export const jobIdOf = (sort: string): string => String(readTemplate(jobTemplate, sort)?.["id"] ?? sort);
+export const jobIdOf = (sort: string): string => (readTemplate(jobTemplate, sort)?.["id"] as string | undefined) ?? sort;
 
 /** The secret that signs cursors. */
 export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN };

@@ -130,9 +130,7 @@ export interface WriteItemOutput {
   readonly ConsumedCapacity?: ConsumedCapacity;
 }
 
-export type WriteRequest =
-  | { readonly PutRequest: { readonly Item: Item } }
-  | { readonly DeleteRequest: { readonly Key: Key } };
+export type WriteRequest = { readonly PutRequest: { readonly Item: Item } } | { readonly DeleteRequest: { readonly Key: Key } };
 export interface BatchWriteItemInput {
   readonly RequestItems: Readonly<Record<string, readonly WriteRequest[]>>;
   readonly ReturnConsumedCapacity?: ReturnConsumedCapacity;
@@ -143,7 +141,9 @@ export interface BatchWriteItemOutput {
 }
 
 type TransactPut = Omit<PutItemInput, "ReturnValues" | "ReturnConsumedCapacity">;
-type TransactUpdate = Omit<UpdateItemInput, "ReturnValues" | "ReturnConsumedCapacity" | "UpdateExpression"> & { readonly UpdateExpression: string };
+type TransactUpdate = Omit<UpdateItemInput, "ReturnValues" | "ReturnConsumedCapacity" | "UpdateExpression"> & {
+  readonly UpdateExpression: string;
+};
 type TransactDelete = Omit<DeleteItemInput, "ReturnValues" | "ReturnConsumedCapacity">;
 interface TransactCheck extends Conditional {
   readonly TableName: string;

@@ -66,6 +66,12 @@ const meaningOf = (fault: ServiceFault): Meaning => {
  */
 export const serviceError = (fault: ServiceFault, request: { readonly operation: string; readonly input: unknown }): EdgetableError => {
   const { code, retryable } = meaningOf(fault);
-  const details = { fault: fault.name, status: fault.status, item: fault.item, reasons: fault.reasons, ambiguous: fault.status >= 500 || fault.name === "TransactionInProgressException" };
+  const details = {
+    fault: fault.name,
+    status: fault.status,
+    item: fault.item,
+    reasons: fault.reasons,
+    ambiguous: fault.status >= 500 || fault.name === "TransactionInProgressException",
+  };
   return new EdgetableError(code, `${request.operation}: ${fault.name}: ${fault.message}`, { details, retryable, request });
 };

@@ -43,7 +43,8 @@ afterEach(() => {
 
 const answer = (status: string, body: string, headers = ""): string =>
   `HTTP/1.1 ${status}\r\ncontent-type: application/x-amz-json-1.0\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-const fault = (name: string, status: string): string => answer(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: "because" }));
+const fault = (name: string, status: string): string =>
+  answer(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: "because" }));
 
 const put = { TableName: "Test", Item: { PK: { S: "a" } } } as const;
 
@@ -51,14 +52,27 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
   test("nobody listening is a connection error, and nothing was sent", async () => {
     const endpoint = await serve(() => undefined);
     await new Promise((resolve) => server?.close(resolve));
-    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: false }, request: { operation: "PutItem", input: put } });
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      retryable: true,
+      details: { ambiguous: false },
+      request: { operation: "PutItem", input: put },
+    });
   });
 
   test("a connection that is reset or closed before the answer is ambiguous", async () => {
     const endpoint = await serve((socket, count) => (count === 1 ? socket.resetAndDestroy() : socket.end()));
     const transport = open(endpoint);
-    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: true } });
-    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: true } });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      retryable: true,
+      details: { ambiguous: true },
+    });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      retryable: true,
+      details: { ambiguous: true },
+    });
   });
 
   test.each([
@@ -67,13 +81,21 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
     ["in a chunk", 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n64\r\n{"Item":'],
   ])("half an answer, cut %s, is a connection error and ambiguous", async (_, half) => {
     const endpoint = await serve((socket) => socket.write(half, () => socket.destroy()));
-    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: true } });
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      retryable: true,
+      details: { ambiguous: true },
+    });
   });
 
   test("no answer within the timeout of the attempt is execute.timeout, and ambiguous", async () => {
     const transport = open(await serve(() => undefined));
     const started = performance.now();
-    await expect(transport.send("PutItem", put, { timeout: 80 })).rejects.toMatchObject({ code: "execute.timeout", retryable: true, details: { ambiguous: true } });
+    await expect(transport.send("PutItem", put, { timeout: 80 })).rejects.toMatchObject({
+      code: "execute.timeout",
+      retryable: true,
+      details: { ambiguous: true },
+    });
     expect(performance.now() - started).toBeLessThan(1500);
   });
 
@@ -85,7 +107,12 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
     await sleep(300);
     const aborted = performance.now();
     controller.abort(new Error("enough"));
-    await expect(sent).rejects.toMatchObject({ code: "execute.aborted", retryable: false, details: { ambiguous: true }, cause: { message: "enough" } });
+    await expect(sent).rejects.toMatchObject({
+      code: "execute.aborted",
+      retryable: false,
+      details: { ambiguous: true },
+      cause: { message: "enough" },
+    });
     expect(performance.now() - aborted).toBeLessThan(50);
     await sleep(200);
     expect(seen.closed - aborted).toBeLessThan(200);
@@ -95,7 +122,10 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
   test("a signal that is aborted beforehand sends nothing", async () => {
     let requests = 0;
     const endpoint = await serve(() => requests++);
-    await expect(open(endpoint).send("PutItem", put, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "execute.aborted", details: { ambiguous: false } });
+    await expect(open(endpoint).send("PutItem", put, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "execute.aborted",
+      details: { ambiguous: false },
+    });
     expect(requests).toBe(0);
   });
 
@@ -113,14 +143,30 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
   ])("%s with %s is %s", async (fullName, status, code, retryable) => {
     const endpoint = await serve((socket) => socket.write(fault(fullName, status)));
     const ambiguous = status.startsWith("5") || fullName === "TransactionInProgressException";
-    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({ code, retryable, details: { fault: fullName, status: Number(status.slice(0, 3)), ambiguous }, message: expect.stringContaining("because") });
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({
+      code,
+      retryable,
+      details: { fault: fullName, status: Number(status.slice(0, 3)), ambiguous },
+      message: expect.stringContaining("because"),
+    });
   });
 
   test("a page of a proxy instead of JSON is named as such", async () => {
-    const endpoint = await serve((socket, count) => socket.write(count === 1 ? answer("502 Bad Gateway", "<html>Bad gateway</html>") : answer("200 OK", "<html>Welcome</html>")));
+    const endpoint = await serve((socket, count) =>
+      socket.write(count === 1 ? answer("502 Bad Gateway", "<html>Bad gateway</html>") : answer("200 OK", "<html>Welcome</html>")),
+    );
     const transport = open(endpoint);
-    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.unavailable", retryable: true, details: { ambiguous: true } });
-    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", retryable: true, details: { ambiguous: true }, message: expect.stringContaining("not DynamoDB's JSON") });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.unavailable",
+      retryable: true,
+      details: { ambiguous: true },
+    });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      retryable: true,
+      details: { ambiguous: true },
+      message: expect.stringContaining("not DynamoDB's JSON"),
+    });
   });
 
   test("an answer in chunks, with extensions and trailers, is read", async () => {
@@ -138,7 +184,9 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
   });
 
   test(`${name} keeps the socket for the next request, unless told to close it`, async () => {
-    const endpoint = await serve((socket, count) => (count < 3 ? socket.write(answer("200 OK", "{}")) : socket.end(answer("200 OK", "{}", "connection: close\r\n"))));
+    const endpoint = await serve((socket, count) =>
+      count < 3 ? socket.write(answer("200 OK", "{}")) : socket.end(answer("200 OK", "{}", "connection: close\r\n")),
+    );
     const transport = open(endpoint);
     for (let requests = 0; requests < 3; requests++) await transport.send("PutItem", put);
     expect(sockets.size).toBe(1);

@@ -20,7 +20,9 @@ const table = (TableName: string) =>
       { AttributeName: "PK", KeyType: "HASH" },
       { AttributeName: "SK", KeyType: "RANGE" },
     ],
-    GlobalSecondaryIndexes: [{ IndexName: "GSI1", KeySchema: [{ AttributeName: "GSI1PK", KeyType: "HASH" }], Projection: { ProjectionType: "ALL" } }],
+    GlobalSecondaryIndexes: [
+      { IndexName: "GSI1", KeySchema: [{ AttributeName: "GSI1PK", KeyType: "HASH" }], Projection: { ProjectionType: "ALL" } },
+    ],
     BillingMode: "PAY_PER_REQUEST",
   }) as const;
 
@@ -28,7 +30,7 @@ const key = (PK: string, SK = "#"): Item => ({ PK: { S: PK }, SK: { S: SK } });
 const missing = { ConditionExpression: "attribute_not_exists(#pk)", ExpressionAttributeNames: { "#pk": "PK" } } as const;
 
 const everyType: Readonly<Record<string, AttributeValue>> = {
-  text: { S: "naïve 日本語 🜁 \u0000 \" \\" },
+  text: { S: 'naïve 日本語 🜁 \u0000 " \\' },
   empty: { S: "" },
   number: { N: "-12345678901234567890.5" },
   yes: { BOOL: true },
@@ -36,7 +38,7 @@ const everyType: Readonly<Record<string, AttributeValue>> = {
   nothing: { NULL: true },
   bytes: { B: Buffer.from([0, 255, 128, 10]).toString("base64") },
   list: { L: [{ S: "a" }, { N: "1" }, { B: "AQID" }, { L: [] }] },
-  map: { M: { B: { S: "an attribute called B" }, BS: { L: [{ S: "x" }] }, S: { M: {} }, "日本": { B: "AA==" } } },
+  map: { M: { B: { S: "an attribute called B" }, BS: { L: [{ S: "x" }] }, S: { M: {} }, 日本: { B: "AA==" } } },
   texts: { SS: ["a", "b"] },
   numbers: { NS: ["1", "2.5"] },
   blobs: { BS: ["AQ==", "Ag=="] },
@@ -61,13 +63,20 @@ describe.each(transports)("the %s transport on a real engine", (name, open) => {
   });
   afterAll(() => transport.close());
 
-  const get = async (Key: Item): Promise<Item | undefined> => (await transport.send("GetItem", { TableName, Key, ConsistentRead: true })).Item;
+  const get = async (Key: Item): Promise<Item | undefined> =>
+    (await transport.send("GetItem", { TableName, Key, ConsistentRead: true })).Item;
 
   test("every attribute type comes back as it was put", async () => {
     const Item = { ...key("types"), ...everyType };
     await transport.send("PutItem", { TableName, Item });
     const stored = (await get(key("types"))) as Record<string, AttributeValue>;
-    const sorted = (value: AttributeValue | undefined): unknown => (value === undefined ? value : Object.entries(value).map(([kind, inner]) => [kind, kind.endsWith("S") && Array.isArray(inner) ? new Set<unknown>(inner) : inner]));
+    const sorted = (value: AttributeValue | undefined): unknown =>
+      value === undefined
+        ? value
+        : Object.entries(value).map(([kind, inner]) => [
+            kind,
+            kind.endsWith("S") && Array.isArray(inner) ? new Set<unknown>(inner) : inner,
+          ]);
     for (const [attribute, value] of Object.entries(Item)) expect(sorted(stored[attribute]), attribute).toEqual(sorted(value));
     expect(Object.keys(stored).toSorted()).toEqual(Object.keys(Item).toSorted());
   });
@@ -91,7 +100,12 @@ describe.each(transports)("the %s transport on a real engine", (name, open) => {
   test("Query pages through a partition, on the table and on an index, and Scan through everything", async () => {
     const items = ["1", "2", "3"].map((SK) => ({ ...key("pages", SK), GSI1PK: { S: "pages" } }));
     await transport.send("BatchWriteItem", { RequestItems: { [TableName]: items.map((Item) => ({ PutRequest: { Item } })) } });
-    const query = { TableName, KeyConditionExpression: "#pk = :pk", ExpressionAttributeNames: { "#pk": "PK" }, ExpressionAttributeValues: { ":pk": { S: "pages" } } } as const;
+    const query = {
+      TableName,
+      KeyConditionExpression: "#pk = :pk",
+      ExpressionAttributeNames: { "#pk": "PK" },
+      ExpressionAttributeValues: { ":pk": { S: "pages" } },
+    } as const;
     const first = await transport.send("Query", { ...query, Limit: 2, ReturnConsumedCapacity: "TOTAL" });
     expect(first.Items).toEqual(items.slice(0, 2));
     expect(first.ConsumedCapacity?.CapacityUnits).toBeGreaterThan(0);
@@ -105,9 +119,19 @@ describe.each(transports)("the %s transport on a real engine", (name, open) => {
 
   test("UpdateItem, DeleteItem and PutItem give back the attributes that were asked for", async () => {
     const Key = key("update");
-    const set = { UpdateExpression: "SET #n = :n", ExpressionAttributeNames: { "#n": "name" }, ExpressionAttributeValues: { ":n": { B: "/w==" } } };
-    expect((await transport.send("UpdateItem", { TableName, Key, ...set, ReturnValues: "ALL_NEW" })).Attributes).toEqual({ ...Key, name: { B: "/w==" } });
-    expect((await transport.send("PutItem", { TableName, Item: Key, ReturnValues: "ALL_OLD" })).Attributes).toEqual({ ...Key, name: { B: "/w==" } });
+    const set = {
+      UpdateExpression: "SET #n = :n",
+      ExpressionAttributeNames: { "#n": "name" },
+      ExpressionAttributeValues: { ":n": { B: "/w==" } },
+    };
+    expect((await transport.send("UpdateItem", { TableName, Key, ...set, ReturnValues: "ALL_NEW" })).Attributes).toEqual({
+      ...Key,
+      name: { B: "/w==" },
+    });
+    expect((await transport.send("PutItem", { TableName, Item: Key, ReturnValues: "ALL_OLD" })).Attributes).toEqual({
+      ...Key,
+      name: { B: "/w==" },
+    });
     expect((await transport.send("DeleteItem", { TableName, Key, ReturnValues: "ALL_OLD" })).Attributes).toEqual(Key);
     expect(await get(Key)).toBeUndefined();
   });
@@ -115,11 +139,24 @@ describe.each(transports)("the %s transport on a real engine", (name, open) => {
   test("batches and transactions write and read", async () => {
     const [a, b] = [key("batch-a"), key("batch-b")];
     const written = await transport.send("TransactWriteItems", {
-      TransactItems: [{ Put: { TableName, Item: { ...a, data: { BS: ["AQ=="] } } } }, { Update: { TableName, Key: b, UpdateExpression: "SET #x = :x", ExpressionAttributeNames: { "#x": "x" }, ExpressionAttributeValues: { ":x": { N: "1" } } } }],
+      TransactItems: [
+        { Put: { TableName, Item: { ...a, data: { BS: ["AQ=="] } } } },
+        {
+          Update: {
+            TableName,
+            Key: b,
+            UpdateExpression: "SET #x = :x",
+            ExpressionAttributeNames: { "#x": "x" },
+            ExpressionAttributeValues: { ":x": { N: "1" } },
+          },
+        },
+      ],
       ClientRequestToken: `token-${name}`,
     });
     expect(written).toEqual({});
-    const read = await transport.send("TransactGetItems", { TransactItems: [{ Get: { TableName, Key: a } }, { Get: { TableName, Key: key("nobody") } }] });
+    const read = await transport.send("TransactGetItems", {
+      TransactItems: [{ Get: { TableName, Key: a } }, { Get: { TableName, Key: key("nobody") } }],
+    });
     expect(read.Responses?.map(({ Item }) => Item)).toEqual([{ ...a, data: { BS: ["AQ=="] } }, undefined]);
     const batch = await transport.send("BatchGetItem", { RequestItems: { [TableName]: { Keys: [a, b], ConsistentRead: true } } });
     expect(batch.Responses?.[TableName]).toHaveLength(2);
@@ -140,8 +177,15 @@ describe.each(transports)("the %s transport on a real engine", (name, open) => {
 
   test("a page of a megabyte comes back whole, through many packets", async () => {
     const text = "é".repeat(150_000);
-    await Promise.all(["1", "2", "3"].map((SK) => transport.send("PutItem", { TableName, Item: { ...key("large", SK), text: { S: text } } })));
-    const page = await transport.send("Query", { TableName, KeyConditionExpression: "#pk = :pk", ExpressionAttributeNames: { "#pk": "PK" }, ExpressionAttributeValues: { ":pk": { S: "large" } } });
+    await Promise.all(
+      ["1", "2", "3"].map((SK) => transport.send("PutItem", { TableName, Item: { ...key("large", SK), text: { S: text } } })),
+    );
+    const page = await transport.send("Query", {
+      TableName,
+      KeyConditionExpression: "#pk = :pk",
+      ExpressionAttributeNames: { "#pk": "PK" },
+      ExpressionAttributeValues: { ":pk": { S: "large" } },
+    });
     expect(page.Items?.map((item) => item["text"])).toEqual([{ S: text }, { S: text }, { S: text }]);
   });
 
@@ -155,20 +199,40 @@ describe.each(transports)("the %s transport on a real engine", (name, open) => {
     const Item = { ...key("taken"), data: { B: "AQID" } };
     await transport.send("PutItem", { TableName, Item });
     const refused = transport.send("PutItem", { TableName, Item, ...missing, ReturnValuesOnConditionCheckFailure: "ALL_OLD" });
-    await expect(refused).rejects.toMatchObject({ code: "execute.rejected", retryable: false, details: { fault: "ConditionalCheckFailedException", status: 400, item: Item, ambiguous: false }, request: { operation: "PutItem" } });
+    await expect(refused).rejects.toMatchObject({
+      code: "execute.rejected",
+      retryable: false,
+      details: { fault: "ConditionalCheckFailedException", status: 400, item: Item, ambiguous: false },
+      request: { operation: "PutItem" },
+    });
   });
 
   test("a cancelled transaction reports a reason for each of its items", async () => {
     const Item = { ...key("present"), data: { B: "AQID" } };
     await transport.send("PutItem", { TableName, Item });
-    const cancelled = transport.send("TransactWriteItems", { TransactItems: [{ Put: { TableName, Item: key("absent") } }, { Put: { TableName, Item, ...missing, ReturnValuesOnConditionCheckFailure: "ALL_OLD" } }] });
+    const cancelled = transport.send("TransactWriteItems", {
+      TransactItems: [
+        { Put: { TableName, Item: key("absent") } },
+        { Put: { TableName, Item, ...missing, ReturnValuesOnConditionCheckFailure: "ALL_OLD" } },
+      ],
+    });
     const reasons = [{ Code: "None" }, { Code: "ConditionalCheckFailed", Item }];
-    await expect(cancelled).rejects.toMatchObject({ code: "execute.rejected", retryable: false, details: { fault: "TransactionCanceledException", reasons } });
+    await expect(cancelled).rejects.toMatchObject({
+      code: "execute.rejected",
+      retryable: false,
+      details: { fault: "TransactionCanceledException", reasons },
+    });
     expect(await get(key("absent"))).toBeUndefined();
   });
 
   test("an unknown table and an invalid request have codes of their own", async () => {
-    await expect(transport.send("GetItem", { TableName: "Nowhere", Key: key("a") })).rejects.toMatchObject({ code: "execute.tableNotFound", retryable: false });
-    await expect(transport.send("GetItem", { TableName, Key: { PK: { S: "a" } } })).rejects.toMatchObject({ code: "execute.rejected", details: { fault: "ValidationException" } });
+    await expect(transport.send("GetItem", { TableName: "Nowhere", Key: key("a") })).rejects.toMatchObject({
+      code: "execute.tableNotFound",
+      retryable: false,
+    });
+    await expect(transport.send("GetItem", { TableName, Key: { PK: { S: "a" } } })).rejects.toMatchObject({
+      code: "execute.rejected",
+      details: { fault: "ValidationException" },
+    });
   });
 });

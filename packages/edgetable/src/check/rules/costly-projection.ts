@@ -8,10 +8,11 @@ const WRITE_UNIT = 1024;
 const READ_UNIT = 4096;
 const about = { rule: "costlyProjection", law: LAWS.budgets } as const;
 
-const projectedOf = (catalog: Catalog, index: Index): ReadonlySet<string> => new Set([
-  ...[catalog.index.partitionKey, catalog.index.sortKey, index.partitionKey, index.sortKey].filter((name) => name !== undefined),
-  ...(typeof index.projection === "string" ? [] : index.projection),
-]);
+const projectedOf = (catalog: Catalog, index: Index): ReadonlySet<string> =>
+  new Set([
+    ...[catalog.index.partitionKey, catalog.index.sortKey, index.partitionKey, index.sortKey].filter((name) => name !== undefined),
+    ...(typeof index.projection === "string" ? [] : index.projection),
+  ]);
 
 /** Attributes of the schema that a row read from the index would lack. */
 const lackingIn = (catalog: Catalog, { index, shape }: IndexPlace): readonly string[] => {
@@ -32,8 +33,14 @@ const adviceOnPart = (catalog: Catalog, place: IndexPlace, patterns: readonly Ch
   const lacking = lackingIn(catalog, place);
   if (lacking.length === 0) return [];
   const twice = readTwice(place, patterns);
-  const who = twice.length > 0 ? `${twice.join(", ")} therefore reads each item once more from the table.` : "whoever needs them reads each item once more from the table.";
-  const price = shape.bytes <= WRITE_UNIT ? ` An item of ${shape.bytes} bytes costs one write unit there in any case; what is saved is the write when these alone change.` : "";
+  const who =
+    twice.length > 0
+      ? `${twice.join(", ")} therefore reads each item once more from the table.`
+      : "whoever needs them reads each item once more from the table.";
+  const price =
+    shape.bytes <= WRITE_UNIT
+      ? ` An item of ${shape.bytes} bytes costs one write unit there in any case; what is saved is the write when these alone change.`
+      : "";
   return [
     {
       ...about,
@@ -49,12 +56,25 @@ const adviceOnWhole = ({ index, shape }: IndexPlace): readonly Advice[] => {
   if (shape.bytes <= READ_UNIT) return [];
   const units = Math.ceil(shape.bytes / WRITE_UNIT);
   const message = `${nameOf(index)} copies all ${shape.bytes} bytes of "${shape.definition}": each write costs ${units} write units more, and a list of 20 reads ${Math.ceil((20 * shape.bytes) / READ_UNIT / 2)} read units.`;
-  return [{ ...about, definition: shape.definition, severity: "note", message, mend: 'If reads by it want ids or few attributes, project "KEYS_ONLY" or name those.' }];
+  return [
+    {
+      ...about,
+      definition: shape.definition,
+      severity: "note",
+      message,
+      mend: 'If reads by it want ids or few attributes, project "KEYS_ONLY" or name those.',
+    },
+  ];
 };
 
 const adviceOnNames = (catalog: Catalog, index: Index): readonly Advice[] => {
   if (typeof index.projection === "string") return [];
-  const stored = new Set(catalog.shapes.flatMap((shape) => [...Object.keys(shape.keys), ...attributesOf(catalog, shape).map((name) => shape.stored[name] ?? name)]));
+  const stored = new Set(
+    catalog.shapes.flatMap((shape) => [
+      ...Object.keys(shape.keys),
+      ...attributesOf(catalog, shape).map((name) => shape.stored[name] ?? name),
+    ]),
+  );
   return index.projection
     .filter((name) => !stored.has(name) && name !== catalog.typeAttribute)
     .map((name) => ({
@@ -70,5 +90,8 @@ const adviceOnNames = (catalog: Catalog, index: Index): readonly Advice[] => {
 export const costlyProjection: AdviceRule = (catalog, patterns) =>
   catalog.indexes.flatMap((index) => {
     const places = distinct(placesIn(catalog, index), ({ shape }) => shape.definition);
-    return [...adviceOnNames(catalog, index), ...places.flatMap((place) => (index.projection === "ALL" ? adviceOnWhole(place) : adviceOnPart(catalog, place, patterns)))];
+    return [
+      ...adviceOnNames(catalog, index),
+      ...places.flatMap((place) => (index.projection === "ALL" ? adviceOnWhole(place) : adviceOnPart(catalog, place, patterns))),
+    ];
   });

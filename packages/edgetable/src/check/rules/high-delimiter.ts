@@ -5,7 +5,8 @@ import { distinct } from "../index-places.ts";
 const highest = 0x2f; // "/", the last before the digits.
 
 // A field with more behind it: only there does the delimiter decide which of two keys comes first.
-const isDivided = (template: Template): boolean => template.parts.some((part, at) => part.kind === "field" && at < template.parts.length - 1);
+const isDivided = (template: Template): boolean =>
+  template.parts.some((part, at) => part.kind === "field" && at < template.parts.length - 1);
 
 /** Delimiters of an adopted layout that sort above digits or letters. */
 export const highDelimiter: AdviceRule = (catalog) => {

@@ -6,7 +6,8 @@ import { distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts"
 // "1,000 write units and 3,000 read units a second for one partition key value", bp-partition-key-design.
 const limit = "One key value takes 1,000 writes a second, and a throttled index throttles the table's writes";
 
-const ofFewValues = /^(?:active|category|class|country|currency|day|deleted|gender|grade|kind|language|level|month|priority|region|role|severity|stage|state|status|type|year)$/i;
+const ofFewValues =
+  /^(?:active|category|class|country|currency|day|deleted|gender|grade|kind|language|level|month|priority|region|role|severity|stage|state|status|type|year)$/i;
 
 const isFew = ({ format, steps }: FieldPart): boolean => {
   if (format.kind === "boolean") return true;
@@ -31,4 +32,8 @@ const adviceOn = (catalog: Catalog, { index, shape, partition }: IndexPlace): re
 
 /** Index partitions that are hot by construction: every item of a kind under one key, or under few. */
 export const hotIndexPartition: AdviceRule = (catalog) =>
-  catalog.indexes.flatMap((index) => distinct(placesIn(catalog, index), ({ shape, partition }) => `${shape.definition} ${partition.source}`).flatMap((place) => adviceOn(catalog, place)));
+  catalog.indexes.flatMap((index) =>
+    distinct(placesIn(catalog, index), ({ shape, partition }) => `${shape.definition} ${partition.source}`).flatMap((place) =>
+      adviceOn(catalog, place),
+    ),
+  );

@@ -23,4 +23,6 @@ const adviceOn = (catalog: Catalog, shape: Shape, attribute: string): readonly A
 
 /** Computed attributes that put no item into any index. */
 export const idleIndexKey: AdviceRule = (catalog) =>
-  distinct(catalog.shapes, (shape) => `${shape.definition} ${shape.role}`).flatMap((shape) => Object.keys(shape.keys).flatMap((attribute) => adviceOn(catalog, shape, attribute)));
+  distinct(catalog.shapes, (shape) => `${shape.definition} ${shape.role}`).flatMap((shape) =>
+    Object.keys(shape.keys).flatMap((attribute) => adviceOn(catalog, shape, attribute)),
+  );

@@ -18,11 +18,25 @@ const adviceOn = (catalog: Catalog, place: IndexPlace, field: FieldPart): readon
   const about = { rule: "lostOrder", law: LAWS.keys, definition: shape.definition } as const;
   const where = `${nameOf(index)} sorts "${shape.definition}" by ${sort.source}`;
   if (isPlain(field.format)) {
-    return [{ ...about, severity: "warning", message: `${where}, where {${field.path}} is an unpadded number: 1, 10, 2.`, mend: `Pad it, as {${field.path}:6}, and rewrite the items; until then sort in memory.` }];
+    return [
+      {
+        ...about,
+        severity: "warning",
+        message: `${where}, where {${field.path}} is an unpadded number: 1, 10, 2.`,
+        mend: `Pad it, as {${field.path}:6}, and rewrite the items; until then sort in memory.`,
+      },
+    ];
   }
   if (orderedBy(catalog, place).includes(field.path)) {
     const message = `${where}, which does not keep the order of {${field.path}}: a character below "${sort.delimiter}", such as a space, sorts a longer value before a shorter one.`;
-    return [{ ...about, severity: "warning", message, mend: `Use values without such characters, give "${index.sortKey}" a lower delimiter (delimiters), or put {${field.path}} last.` }];
+    return [
+      {
+        ...about,
+        severity: "warning",
+        message,
+        mend: `Use values without such characters, give "${index.sortKey}" a lower delimiter (delimiters), or put {${field.path}} last.`,
+      },
+    ];
   }
   return [];
 };

@@ -17,7 +17,9 @@ const adviceOn = ({ catalog, shape, attribute, field }: KeyField): readonly Advi
   const ofNode = shape.kind === "edge" && /^(?:from|to)\./.test(field.path);
   if (ofNode) {
     const message = `"${attribute}" of "${shape.definition}" holds {${field.path}}, which may change at the node while the edge keeps the old key.`;
-    return [{ ...about, severity: "warning", message, mend: "Make the attribute immutable on the node, or leave it out of the edge's keys." }];
+    return [
+      { ...about, severity: "warning", message, mend: "Make the attribute immutable on the node, or leave it out of the edge's keys." },
+    ];
   }
   if (field.format.kind === "shard") {
     const message = `"${attribute}" of "${shape.definition}" takes its shard from {${field.path}}, which may change: each change moves the item to another shard.`;
@@ -32,6 +34,9 @@ const adviceOn = ({ catalog, shape, attribute, field }: KeyField): readonly Advi
 export const mutableKey: AdviceRule = (catalog) =>
   catalog.shapes.flatMap((shape) =>
     Object.entries(shape.keys).flatMap(([attribute, { parts }]) =>
-      distinct(parts.filter((part) => part.kind === "field"), (field) => field.path).flatMap((field) => adviceOn({ catalog, shape, attribute, field })),
+      distinct(
+        parts.filter((part) => part.kind === "field"),
+        (field) => field.path,
+      ).flatMap((field) => adviceOn({ catalog, shape, attribute, field })),
     ),
   );

@@ -5,7 +5,8 @@ const listed = ({ explanation }: CheckedPattern): string =>
 
 const mendOf = ({ explanation }: CheckedPattern): string => {
   const dependent = explanation.requests.find((request) => request.after !== undefined);
-  if (dependent?.operation === "Query") return "Give what the nodes' keys need beside their ids by { given }, so that one BatchGetItem reads them.";
+  if (dependent?.operation === "Query")
+    return "Give what the nodes' keys need beside their ids by { given }, so that one BatchGetItem reads them.";
   if (dependent) return "Ask for edges() or ids() where the nodes' attributes are not needed, or hold immutable ones on the edge.";
   return "Put what is read together into one partition, or into one index under one key.";
 };
@@ -14,7 +15,14 @@ const adviceOn = (pattern: CheckedPattern): readonly Advice[] => {
   const { name, explanation } = pattern;
   const about = { definition: name } as const;
   const scans = explanation.requests.some(({ operation }) => operation === "Scan");
-  const scan: Advice = { ...about, rule: "patternRequests", law: LAWS.noScan, severity: "error", message: `the pattern "${name}" reads the whole table by Scan.`, mend: "Give the layout an index that answers it." };
+  const scan: Advice = {
+    ...about,
+    rule: "patternRequests",
+    law: LAWS.noScan,
+    severity: "error",
+    message: `the pattern "${name}" reads the whole table by Scan.`,
+    mend: "Give the layout an index that answers it.",
+  };
   if (scans) return [scan];
   if (explanation.cost.requests <= 1) return [];
   const message = `the pattern "${name}" needs ${explanation.cost.requests} requests: ${listed(pattern)}.`;

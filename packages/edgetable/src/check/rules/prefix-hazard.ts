@@ -10,7 +10,8 @@ interface Ending {
   readonly sort: Template;
 }
 
-const formOf = (template: Template): readonly string[] => template.parts.map((part) => (part.kind === "literal" ? part.text : JSON.stringify(part.format)));
+const formOf = (template: Template): readonly string[] =>
+  template.parts.map((part) => (part.kind === "literal" ? part.text : JSON.stringify(part.format)));
 
 /** Whether the template ends in a value of no fixed length. */
 const endsOpen = (template: Template): boolean => {
@@ -31,7 +32,9 @@ const meets = (sort: Template): string => `begins_with "${example(sort, "42")}" 
 const mend = "In code beside Edgetable compare whole keys by =, or end a prefix with the delimiter. Edgetable does both.";
 
 const hazardsIn = (catalog: Catalog, index: Index): readonly Advice[] => {
-  const endings = placesIn(catalog, index).flatMap(({ shape, partition, sort }): readonly Ending[] => (sort ? [{ definition: shape.definition, partition, sort }] : []));
+  const endings = placesIn(catalog, index).flatMap(({ shape, partition, sort }): readonly Ending[] =>
+    sort ? [{ definition: shape.definition, partition, sort }] : [],
+  );
   const open = endings.filter(({ sort }) => endsOpen(sort));
   const about = { rule: "prefixHazard", law: LAWS.keys, mend } as const;
   const pairs = open.flatMap((short) =>
@@ -49,8 +52,17 @@ const hazardsIn = (catalog: Catalog, index: Index): readonly Advice[] => {
   const [first] = rest;
   if (!first) return pairs;
   const names = [...new Set(rest.map(({ definition }) => `"${definition}"`))].join(", ");
-  return [...pairs, { ...about, definition: first.definition, severity: "note", message: `in ${nameOf(index)} keys of ${names} end in a value of no fixed length: ${meets(first.sort)}.` }];
+  return [
+    ...pairs,
+    {
+      ...about,
+      definition: first.definition,
+      severity: "note",
+      message: `in ${nameOf(index)} keys of ${names} end in a value of no fixed length: ${meets(first.sort)}.`,
+    },
+  ];
 };
 
 /** Sort keys of an adopted layout of which one value's is the beginning of another's. */
-export const prefixHazard: AdviceRule = (catalog) => (catalog.escapes ? [] : [catalog.index, ...catalog.indexes].flatMap((index) => hazardsIn(catalog, index)));
+export const prefixHazard: AdviceRule = (catalog) =>
+  catalog.escapes ? [] : [catalog.index, ...catalog.indexes].flatMap((index) => hazardsIn(catalog, index));

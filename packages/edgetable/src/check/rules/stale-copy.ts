@@ -17,7 +17,9 @@ const copiesOf = (catalog: Catalog, entry: EdgeEntry): readonly (readonly [name:
   const { schema, stored } = entry.definition;
   const names = schema && stored !== "reference" ? (attributeNames(schema) ?? []) : [];
   const types = [...new Set(ends.flatMap((end) => entry[end]))];
-  return names.map((name) => [name, types.filter((type) => mutableOf(catalog, type).includes(name))] as const).filter(([, holders]) => holders.length > 0);
+  return names
+    .map((name) => [name, types.filter((type) => mutableOf(catalog, type).includes(name))] as const)
+    .filter(([, holders]) => holders.length > 0);
 };
 
 /** Edge attributes named like a changeable attribute of an end: copies that nothing keeps fresh. */

@@ -6,7 +6,9 @@ const PAGE_BYTES = 1_048_576; // One Query reads up to 1 MB, ServiceQuotas.
 type End = "from" | "to";
 
 const isBounded = ({ definition }: EdgeEntry, end: End): boolean =>
-  definition.maxDegree?.[end] !== undefined || definition.multiplicity === "one-to-one" || definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many");
+  definition.maxDegree?.[end] !== undefined ||
+  definition.multiplicity === "one-to-one" ||
+  definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many");
 
 const adviceOn = (entry: EdgeEntry, end: End, shape: Shape): Advice => {
   const node = shape[end] ?? "";

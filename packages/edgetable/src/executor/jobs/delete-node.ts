@@ -14,13 +14,25 @@ import { findAll, type Removal, removeAll, sweepPage } from "./sweep.ts";
 const PAGE = 500;
 const SMALL_TRIES = 3;
 
-const won = (deletion: Deletion, result: WriteResult & { readonly ok: true }): DeletionResult => ({ ok: true, row: result.rows[0], atomic: result.atomic, cost: deletion.cost });
-const lost = (deletion: Deletion, result: WriteResult & { readonly ok: false }): DeletionResult => ({ ok: false, failed: result.failed, cost: deletion.cost });
+const won = (deletion: Deletion, result: WriteResult & { readonly ok: true }): DeletionResult => ({
+  ok: true,
+  row: result.rows[0],
+  atomic: result.atomic,
+  cost: deletion.cost,
+});
+const lost = (deletion: Deletion, result: WriteResult & { readonly ok: false }): DeletionResult => ({
+  ok: false,
+  failed: result.failed,
+  cost: deletion.cost,
+});
 
 const isTooLarge = (error: unknown): boolean => isEdgetableError(error, "request.transactionTooLarge");
 
 /** Tries to do it all in one transaction; undefined when it is too much, or keeps changing. */
-const together = async (deletion: Deletion, transact: (removals: readonly Removal[]) => Promise<WriteResult>): Promise<WriteResult | undefined> => {
+const together = async (
+  deletion: Deletion,
+  transact: (removals: readonly Removal[]) => Promise<WriteResult>,
+): Promise<WriteResult | undefined> => {
   const { session, plan } = deletion;
   for (let attempt = 0; attempt < SMALL_TRIES; attempt++) {
     deletion.sweeps++;
@@ -43,11 +55,16 @@ const together = async (deletion: Deletion, transact: (removals: readonly Remova
 const deleteUnmarked = (deletion: Deletion): Promise<WriteResult | undefined> => {
   const { session, write } = deletion;
   return together(deletion, (removals) =>
-    step(deletion, (context) => runPlanned(session, (images) => planWrites(session.catalog, [write, ...removals.map((one) => one.write)], images), context)),
+    step(deletion, (context) =>
+      runPlanned(session, (images) => planWrites(session.catalog, [write, ...removals.map((one) => one.write)], images), context),
+    ),
   );
 };
 
-type Ended = { readonly kind: "done"; readonly result: DeletionResult };
+interface Ended {
+  readonly kind: "done";
+  readonly result: DeletionResult;
+}
 
 interface Marked {
   readonly deletion: Deletion;
@@ -55,7 +72,10 @@ interface Marked {
   readonly job: JobMark;
 }
 
-const factsOf = ({ lease, deletion }: Marked): JobFacts => ({ ...lease.job.facts, items: Number(lease.job.facts["items"] ?? 0) + deletion.items });
+const factsOf = ({ lease, deletion }: Marked): JobFacts => ({
+  ...lease.job.facts,
+  items: Number(lease.job.facts["items"] ?? 0) + deletion.items,
+});
 
 const end = ({ deletion, job }: Marked, along: readonly Removal[]): Promise<WriteResult> => {
   const { session, write } = deletion;
@@ -126,13 +146,18 @@ const underLease = async (marked: Marked): Promise<DeletionResult> => {
   } finally {
     await heartbeat.stop();
     // The first error is the one to tell; a lease that cannot be given back runs out.
-    if (!result) await releaseLease(session, { lease, facts: factsOf(marked) }, bookkeeping(session, lease.duration)).catch(() => undefined);
+    if (!result)
+      await releaseLease(session, { lease, facts: factsOf(marked) }, bookkeeping(session, lease.duration)).catch(() => undefined);
   }
 };
 
 const resumeLease = async (deletion: Deletion, id: string, resumes: boolean): Promise<Lease> =>
   step(deletion, (context) =>
-    takeLease(deletion.session, { id, kind: "delete", duration: deletion.settings.lease, facts: deletionFacts(deletion.session.catalog, deletion.write), resumes }, context),
+    takeLease(
+      deletion.session,
+      { id, kind: "delete", duration: deletion.settings.lease, facts: deletionFacts(deletion.session.catalog, deletion.write), resumes },
+      context,
+    ),
   );
 
 /**
@@ -152,12 +177,18 @@ const mark = async (deletion: Deletion, id: string): Promise<Marked | Ended> => 
   const facts = deletionFacts(session.catalog, write);
   const job: JobMark = { id, key: jobKey(session, id) };
   const state = firstItem(session, lease, { kind: "delete", facts });
-  const result = await step(deletion, (context) => runPlanned(session, (images) => planMark(session.catalog, { write, job, state }, images), context)).catch(async (error: unknown) => {
+  const result = await step(deletion, (context) =>
+    runPlanned(session, (images) => planMark(session.catalog, { write, job, state }, images), context),
+  ).catch(async (error: unknown) => {
     // The mark may have been made all the same: whoever deletes again need not wait for the lease.
     await releaseLease(session, { lease, facts }, bookkeeping(session, settings.lease)).catch(() => undefined);
     throw error;
   });
-  const leased = (one: Omit<Lease, "job">): Marked => ({ deletion, job, lease: { ...one, job: { id, kind: "delete", running: true, leasedUntil: one.until, runs: 1, facts } } });
+  const leased = (one: Omit<Lease, "job">): Marked => ({
+    deletion,
+    job,
+    lease: { ...one, job: { id, kind: "delete", running: true, leasedUntil: one.until, runs: 1, facts } },
+  });
   if (result.ok) return leased(lease);
   const failure = result.failed[0]?.failure;
   if (failure?.reason !== "beingDeleted") return { kind: "done", result: lost(deletion, result) };
@@ -173,4 +204,3 @@ export const deleteNode = async (deletion: Deletion): Promise<DeletionResult> =>
   const marked = await mark(deletion, deletionId(session.catalog, write));
   return "kind" in marked ? marked.result : underLease(marked);
 };
-

@@ -16,14 +16,20 @@ const LONGEST = 200;
 export const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string => {
   const text = `delete ${name} ${ownerText(defined(catalog.nodes[name], "node"), id)}`;
   if (text.length <= LONGEST) return text;
-  const hash = hashText(text).map((half) => half.toString(16).padStart(8, "0")).join("");
+  const hash = hashText(text)
+    .map((half) => half.toString(16).padStart(8, "0"))
+    .join("");
   return `${text.slice(0, LONGEST - hash.length - 1)} ${hash}`;
 };
 
 /** What a deletion leaves in the table for whoever resumes it. */
 export const deletionFacts = (catalog: Catalog, { name, id }: DeleteWrite): JobFacts => {
   const { shape } = defined(catalog.nodes[name], "node");
-  return { node: name, of: JSON.stringify(Object.fromEntries(Object.entries(id).map(([field, value]) => [field, encodeField(shape, field, value)]))), items: 0 };
+  return {
+    node: name,
+    of: JSON.stringify(Object.fromEntries(Object.entries(id).map(([field, value]) => [field, encodeField(shape, field, value)]))),
+    items: 0,
+  };
 };
 
 /**
@@ -34,9 +40,15 @@ export const deletionFacts = (catalog: Catalog, { name, id }: DeleteWrite): JobF
 export const deletionOf = (catalog: Catalog, facts: JobFacts): DeleteWrite => {
   const name = String(facts["node"]);
   const node = catalog.nodes[name];
-  if (!node) throw new EdgetableError("job.mismatch", `The job deletes a "${name}", which this model does not have. Resume it with the model that began it.`, { details: { node: name } });
+  if (!node)
+    throw new EdgetableError(
+      "job.mismatch",
+      `The job deletes a "${name}", which this model does not have. Resume it with the model that began it.`,
+      { details: { node: name } },
+    );
   const values = Object.entries(JSON.parse(String(facts["of"])) as Readonly<Record<string, AttributeValue>>);
-  const read = (field: string, value: unknown): unknown => (node.shape.dates.includes(field) && typeof value === "string" ? new Date(value) : value);
+  const read = (field: string, value: unknown): unknown =>
+    node.shape.dates.includes(field) && typeof value === "string" ? new Date(value) : value;
   const id: Row = Object.fromEntries(values.map(([field, value]) => [field, read(field, decodeValue(value))]));
   return { kind: "delete", of: "node", name, id, guards: {} };
 };

@@ -50,7 +50,11 @@ export interface Deletion {
   sweeps: number;
 }
 
-export const newDeletion = (session: Session, write: DeleteWrite, given: { readonly plan: CascadePlan; readonly settings: DeletionSettings }): Deletion => ({
+export const newDeletion = (
+  session: Session,
+  write: DeleteWrite,
+  given: { readonly plan: CascadePlan; readonly settings: DeletionSettings },
+): Deletion => ({
   session,
   write,
   ...given,
@@ -60,14 +64,27 @@ export const newDeletion = (session: Session, write: DeleteWrite, given: { reado
   sweeps: 0,
 });
 
-export const progressOf = ({ items, sweeps, cost }: Deletion): DeletionProgress => ({ items, sweeps, requests: cost.requests, writeUnits: cost.writeUnits });
+export const progressOf = ({ items, sweeps, cost }: Deletion): DeletionProgress => ({
+  items,
+  sweeps,
+  requests: cost.requests,
+  writeUnits: cost.writeUnits,
+});
 
 const checkTime = ({ session, settings, write }: Deletion): void => {
   if (settings.signal?.aborted) {
-    throw new EdgetableError("execute.aborted", `The deletion of "${write.name}" was aborted. What was done is kept: resume the job, or delete again.`, { cause: settings.signal.reason });
+    throw new EdgetableError(
+      "execute.aborted",
+      `The deletion of "${write.name}" was aborted. What was done is kept: resume the job, or delete again.`,
+      { cause: settings.signal.reason },
+    );
   }
   if (session.effects.now() < settings.deadline) return;
-  throw new EdgetableError("execute.timeout", `The deletion of "${write.name}" did not end before its deadline. What was done is kept: resume the job, or delete again.`, { retryable: true });
+  throw new EdgetableError(
+    "execute.timeout",
+    `The deletion of "${write.name}" did not end before its deadline. What was done is kept: resume the job, or delete again.`,
+    { retryable: true },
+  );
 };
 
 /** Does one step of a deletion, and adds what it consumed. */
@@ -81,7 +98,11 @@ export const step = async <T>(deletion: Deletion, work: (context: CallContext) =
   } finally {
     const { cost } = meter;
     const before = deletion.cost;
-    deletion.cost = { requests: before.requests + cost.requests, readUnits: before.readUnits + cost.readUnits, writeUnits: before.writeUnits + cost.writeUnits };
+    deletion.cost = {
+      requests: before.requests + cost.requests,
+      readUnits: before.readUnits + cost.readUnits,
+      writeUnits: before.writeUnits + cost.writeUnits,
+    };
     deletion.requests.push(...meter.requests.slice(0, MOST_REQUESTS - deletion.requests.length));
   }
 };

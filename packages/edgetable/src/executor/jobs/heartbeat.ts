@@ -5,7 +5,10 @@ import { type JobFacts, type Lease, renewLease } from "./job-store.ts";
 const LONGEST_BEAT = 1000;
 
 /** A context for a job's own bookkeeping: it is neither aborted with the job nor charged to it. */
-export const bookkeeping = (session: Session, deadline: number): CallContext => ({ meter: new Meter(), deadline: session.effects.now() + deadline });
+export const bookkeeping = (session: Session, deadline: number): CallContext => ({
+  meter: new Meter(),
+  deadline: session.effects.now() + deadline,
+});
 
 /** Renews a lease and saves the job's facts, until it is stopped. */
 export interface Heartbeat {

@@ -35,23 +35,27 @@ export interface Lease {
 }
 
 /** Type value of job items, where the table has a type attribute. */
-export const JOB_TYPE = "~job";
+const JOB_TYPE = "~job";
 /** Attributes of a job's item. None can be an index key of an adopted layout. */
-export const KIND = "~kind";
-export const HOLDER = "~holder";
-export const UNTIL = "~until";
+const KIND = "~kind";
+const HOLDER = "~holder";
+const UNTIL = "~until";
 const RUNS = "~runs";
 const FACTS = "~facts";
 
 const factsValue = (facts: JobFacts): AttributeValue => ({
-  M: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, typeof value === "number" ? { N: String(value) } : { S: value }])),
+  M: Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [name, typeof value === "number" ? { N: String(value) } : { S: value }]),
+  ),
 });
 
 const textOf = (value: AttributeValue | undefined): string => (value && "S" in value ? value.S : "");
 const numberOf = (value: AttributeValue | undefined): number => (value && "N" in value ? Number(value.N) : 0);
 
 const readFacts = (value: AttributeValue | undefined): JobFacts =>
-  Object.fromEntries(Object.entries(value && "M" in value ? value.M : {}).map(([name, fact]) => [name, "N" in fact ? Number(fact.N) : textOf(fact)]));
+  Object.fromEntries(
+    Object.entries(value && "M" in value ? value.M : {}).map(([name, fact]) => [name, "N" in fact ? Number(fact.N) : textOf(fact)]),
+  );
 
 export const jobKey = (session: Session, id: string): Key => systemKeyItem(session.catalog, jobState(id));
 
@@ -86,7 +90,8 @@ export const newLease = (session: Session, id: string, duration: number): Omit<L
   until: session.effects.now() + duration,
 });
 
-const isFailedCondition = (error: unknown): error is EdgetableError => isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
+const isFailedCondition = (error: unknown): error is EdgetableError =>
+  isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
 
 /** What a lease is asked for. */
 export interface LeaseRequest {
@@ -102,10 +107,16 @@ export interface LeaseRequest {
 const refuse = (session: Session, { id, kind }: LeaseRequest, found: Item | undefined): never => {
   const job = found && readJob(session, { ...found, ...jobKey(session, id) });
   if (job && job.kind !== kind) {
-    throw new EdgetableError("job.mismatch", `"${id}" is a job of another kind (${job.kind}, not ${kind}). Give this one another name.`, { details: { id, kind: job.kind, wanted: kind } });
+    throw new EdgetableError("job.mismatch", `"${id}" is a job of another kind (${job.kind}, not ${kind}). Give this one another name.`, {
+      details: { id, kind: job.kind, wanted: kind },
+    });
   }
   const left = Math.max(0, (job?.leasedUntil ?? 0) - session.effects.now());
-  throw new EdgetableError("job.busy", `The job "${id}" is under way elsewhere; its lease holds for another ${left} ms unless it is renewed. Wait for it, or try again then.`, { retryable: true, details: { id, retryAfter: left } });
+  throw new EdgetableError(
+    "job.busy",
+    `The job "${id}" is under way elsewhere; its lease holds for another ${left} ms unless it is renewed. Wait for it, or try again then.`,
+    { retryable: true, details: { id, retryAfter: left } },
+  );
 };
 
 const leaseInput = (session: Session, request: LeaseRequest, lease: Omit<Lease, "job">): UpdateItemInput => {
@@ -117,7 +128,14 @@ const leaseInput = (session: Session, request: LeaseRequest, lease: Omit<Lease, 
     Key: lease.key,
     UpdateExpression: `SET #k = :k, #h = :h, #u = :u, #f = if_not_exists(#f, :f)${type.length > 0 ? ", #t = :t" : ""} ADD #r :one`,
     ConditionExpression: `${free} AND ${kind}`,
-    ExpressionAttributeNames: { "#k": KIND, "#h": HOLDER, "#u": UNTIL, "#f": FACTS, "#r": RUNS, ...Object.fromEntries(type.map(([name]) => ["#t", name])) },
+    ExpressionAttributeNames: {
+      "#k": KIND,
+      "#h": HOLDER,
+      "#u": UNTIL,
+      "#f": FACTS,
+      "#r": RUNS,
+      ...Object.fromEntries(type.map(([name]) => ["#t", name])),
+    },
     ExpressionAttributeValues: {
       ":k": { S: request.kind },
       ":h": { S: lease.holder },
@@ -148,12 +166,17 @@ export const takeLease = async (session: Session, request: LeaseRequest, context
   } catch (error) {
     if (!isFailedCondition(error)) throw error;
     const found = error.details["item"] as Item | undefined;
-    if (!found && request.resumes) throw new EdgetableError("job.notFound", `There is no job "${request.id}": it ended, or was never begun.`, { details: { id: request.id } });
+    if (!found && request.resumes)
+      throw new EdgetableError("job.notFound", `There is no job "${request.id}": it ended, or was never begun.`, {
+        details: { id: request.id },
+      });
     return refuse(session, request, found);
   }
 };
 
-const ownsIt = (lease: Omit<Lease, "job">): { readonly ConditionExpression: string; readonly names: Readonly<Record<string, string>>; readonly values: Item } => ({
+const ownsIt = (
+  lease: Omit<Lease, "job">,
+): { readonly ConditionExpression: string; readonly names: Readonly<Record<string, string>>; readonly values: Item } => ({
   ConditionExpression: "#h = :h",
   names: { "#h": HOLDER },
   values: { ":h": { S: lease.holder } },
@@ -189,7 +212,11 @@ const saveLease = async (session: Session, { lease, facts }: Save, context: Call
 };
 
 /** Saves a job's facts and holds the lease on. Where somebody else has taken it, it is lost. */
-export const renewLease = async (session: Session, { lease, facts }: { readonly lease: Lease; readonly facts: JobFacts }, context: CallContext): Promise<void> => {
+export const renewLease = async (
+  session: Session,
+  { lease, facts }: { readonly lease: Lease; readonly facts: JobFacts },
+  context: CallContext,
+): Promise<void> => {
   const until = session.effects.now() + lease.duration;
   lease.until = (await saveLease(session, { lease: { ...lease, until }, facts }, context)) ? until : 0;
 };
@@ -203,7 +230,18 @@ export const releaseLease = async (session: Session, { lease, facts }: Save, con
 export const endJob = async (session: Session, lease: Lease, context: CallContext): Promise<void> => {
   const { ConditionExpression, names, values } = ownsIt(lease);
   try {
-    await session.send("DeleteItem", { TableName: session.catalog.table, Key: lease.key, ConditionExpression, ExpressionAttributeNames: names, ExpressionAttributeValues: values, ReturnConsumedCapacity: "INDEXES" }, context);
+    await session.send(
+      "DeleteItem",
+      {
+        TableName: session.catalog.table,
+        Key: lease.key,
+        ConditionExpression,
+        ExpressionAttributeNames: names,
+        ExpressionAttributeValues: values,
+        ReturnConsumedCapacity: "INDEXES",
+      },
+      context,
+    );
   } catch (error) {
     if (!isFailedCondition(error)) throw error;
   }
@@ -216,10 +254,14 @@ export const endJob = async (session: Session, lease: Lease, context: CallContex
  */
 export const checkLease = (session: Session, lease: Lease): void => {
   if (lease.until > session.effects.now()) return;
-  throw new EdgetableError("job.busy", `The job "${lease.job.id}" lost its lease: it was not renewed within ${lease.duration} ms, or another process took it. What was done is kept; resume it.`, {
-    retryable: true,
-    details: { id: lease.job.id },
-  });
+  throw new EdgetableError(
+    "job.busy",
+    `The job "${lease.job.id}" lost its lease: it was not renewed within ${lease.duration} ms, or another process took it. What was done is kept; resume it.`,
+    {
+      retryable: true,
+      details: { id: lease.job.id },
+    },
+  );
 };
 
 /** Every job in the table, by its id. One Query. */

@@ -46,7 +46,9 @@ const identity = (catalog: Catalog, { key, write }: Removal): string => {
   return JSON.stringify([write.edge, write.from, write.to, fields]);
 };
 
-const distinct = (catalog: Catalog, removals: readonly Removal[]): readonly Removal[] => [...new Map(removals.map((one) => [identity(catalog, one), one])).values()];
+const distinct = (catalog: Catalog, removals: readonly Removal[]): readonly Removal[] => [
+  ...new Map(removals.map((one) => [identity(catalog, one), one])).values(),
+];
 
 /** A page of what a sweep finds. */
 export interface SweptPage {
@@ -55,15 +57,29 @@ export interface SweptPage {
 }
 
 /** Reads a page of what goes with a node. */
-export const sweepPage = async (session: Session, sweep: Sweep, { context, from, limit }: { readonly context: CallContext; readonly from: Position | undefined; readonly limit: number }): Promise<SweptPage> => {
+export const sweepPage = async (
+  session: Session,
+  sweep: Sweep,
+  { context, from, limit }: { readonly context: CallContext; readonly from: Position | undefined; readonly limit: number },
+): Promise<SweptPage> => {
   const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, findNode: noNode };
   const { found, next } = await runRead(session, request, context);
   const wanted = found.filter(({ shape }) => sweep.shapes.includes(shape.id));
-  return { removals: distinct(session.catalog, wanted.map((one) => removal(session.catalog, one))), next };
+  return {
+    removals: distinct(
+      session.catalog,
+      wanted.map((one) => removal(session.catalog, one)),
+    ),
+    next,
+  };
 };
 
 /** Everything that goes with a node, or undefined when it is more than so many. */
-export const findAll = async (session: Session, sweeps: readonly Sweep[], { context, most }: { readonly context: CallContext; readonly most: number }): Promise<readonly Removal[] | undefined> => {
+export const findAll = async (
+  session: Session,
+  sweeps: readonly Sweep[],
+  { context, most }: { readonly context: CallContext; readonly most: number },
+): Promise<readonly Removal[] | undefined> => {
   const pages = await Promise.all(
     sweeps.map(async (sweep) => {
       const all: Removal[] = [];
@@ -91,11 +107,20 @@ const deleteItems = async (session: Session, keys: readonly Key[], context: Call
 const unlinkTogether = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<void> => {
   let left = removals;
   while (left.length > 0) {
-    const result = await runWrites(session, left.map(({ write }) => write), context);
+    const result = await runWrites(
+      session,
+      left.map(({ write }) => write),
+      context,
+    );
     if (result.ok) return;
     const missing = new Set(result.failed.filter(({ failure }) => failure.reason === "notFound").map(({ write }) => write));
-    if (missing.size === 0) throw new EdgetableError("execute.conflict", `Edges could not be removed: ${result.failed[0]?.failure.reason}.`, { retryable: true });
-    await deleteItems(session, left.filter((_, at) => missing.has(at)).map(({ key }) => key), context);
+    if (missing.size === 0)
+      throw new EdgetableError("execute.conflict", `Edges could not be removed: ${result.failed[0]?.failure.reason}.`, { retryable: true });
+    await deleteItems(
+      session,
+      left.filter((_, at) => missing.has(at)).map(({ key }) => key),
+      context,
+    );
     left = left.filter((_, at) => !missing.has(at));
   }
 };
@@ -104,7 +129,11 @@ const unlinkTogether = async (session: Session, removals: readonly Removal[], co
 export const removeAll = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<void> => {
   const plain = removals.filter((one) => one.plain);
   const joint = removals.filter((one) => !one.plain);
-  await deleteItems(session, plain.map(({ key }) => key), context);
+  await deleteItems(
+    session,
+    plain.map(({ key }) => key),
+    context,
+  );
   // One after the other: they meet in the node's own guard.
   for (let at = 0; at < joint.length; at += EDGES_TOGETHER) await unlinkTogether(session, joint.slice(at, at + EDGES_TOGETHER), context);
 };

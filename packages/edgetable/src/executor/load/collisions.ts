@@ -43,9 +43,13 @@ const readKey = (id: string): readonly string[] => (JSON.parse(id) as readonly {
 
 const refuse = (collision: Collision): never => {
   const [before, now] = collision.rows;
-  throw new EdgetableError("load.collision", `Rows ${before} and ${now} make the same "${collision.of}" (${collision.key.join(", ")})${collision.differs ? " with different values" : ""}. Mend the input or the key, or load with collisions: "report".`, {
-    details: { ...collision },
-  });
+  throw new EdgetableError(
+    "load.collision",
+    `Rows ${before} and ${now} make the same "${collision.of}" (${collision.key.join(", ")})${collision.differs ? " with different values" : ""}. Mend the input or the key, or load with collisions: "report".`,
+    {
+      details: { ...collision },
+    },
+  );
 };
 
 /**

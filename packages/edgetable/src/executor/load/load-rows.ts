@@ -77,7 +77,11 @@ interface State {
 const positionOf = (state: State): number => Math.min(state.flights.position(state.rows), state.batch?.firstRow ?? state.rows, state.stuck);
 const placeOf = (state: State): { readonly rows: number; readonly position: number } => ({ rows: state.rows, position: positionOf(state) });
 
-const contextOf = ({ session, settings }: State): CallContext => ({ meter: new Meter(), signal: settings.signal, deadline: session.effects.now() + settings.deadline });
+const contextOf = ({ session, settings }: State): CallContext => ({
+  meter: new Meter(),
+  signal: settings.signal,
+  deadline: session.effects.now() + settings.deadline,
+});
 
 const tellProgress = (state: State): void => {
   const { onProgress, progressEvery } = state.settings;
@@ -87,7 +91,13 @@ const tellProgress = (state: State): void => {
   onProgress(state.tally.progress(placeOf(state)));
 };
 
-const ROW_CODES: ReadonlySet<string> = new Set(["execute.rejected", "execute.conflict", "execute.ambiguous", "request.itemTooLarge", "request.transactionTooLarge"]);
+const ROW_CODES: ReadonlySet<string> = new Set([
+  "execute.rejected",
+  "execute.conflict",
+  "execute.ambiguous",
+  "request.itemTooLarge",
+  "request.transactionTooLarge",
+]);
 const isOfRow = (error: EdgetableError): boolean => ROW_CODES.has(error.code) || error.code.startsWith("keys.");
 
 const stop = (state: State, row: number, error: EdgetableError): void => {
@@ -98,7 +108,14 @@ const stop = (state: State, row: number, error: EdgetableError): void => {
 const failRow = (state: State, row: number, error: EdgetableError): void => {
   state.tally.fail({ row, error });
   if (!state.settings.strict) return;
-  stop(state, row, new EdgetableError("load.invalidRow", `Row ${row} stops the load: ${error.message}`, { cause: error, details: { row, code: error.code, ...error.details } }));
+  stop(
+    state,
+    row,
+    new EdgetableError("load.invalidRow", `Row ${row} stops the load: ${error.message}`, {
+      cause: error,
+      details: { row, code: error.code, ...error.details },
+    }),
+  );
 };
 
 // What the service says of one row fails that row; what it says of the table ends the load.
@@ -115,9 +132,14 @@ const failWritten = (state: State, rows: readonly number[], error: EdgetableErro
 
 const writeBatch = async (state: State, { requests }: OpenBatch): Promise<void> => {
   const context = contextOf(state);
-  const left = await batchWrite(state.session, [...requests.values()].map(({ request }) => request), context);
+  const left = await batchWrite(
+    state.session,
+    [...requests.values()].map(({ request }) => request),
+    context,
+  );
   state.tally.wrote(requests.size - left.length, context.meter.cost);
-  for (const { request, error } of left) failWritten(state, requests.get(keyId(requestKey(state.session.catalog, request)))?.rows ?? [], error);
+  for (const { request, error } of left)
+    failWritten(state, requests.get(keyId(requestKey(state.session.catalog, request)))?.rows ?? [], error);
   tellProgress(state);
 };
 
@@ -138,7 +160,9 @@ const guarded = async (state: State, rows: readonly number[], work: () => Promis
     if (state.halted) state.stuck = Math.min(state.stuck, rows[0] ?? 0);
     else await work();
   } catch (error) {
-    const known = isEdgetableError(error) ? error : new EdgetableError("invariant", `a load failed unexpectedly: ${String(error)}`, { cause: error });
+    const known = isEdgetableError(error)
+      ? error
+      : new EdgetableError("invariant", `a load failed unexpectedly: ${String(error)}`, { cause: error });
     failWritten(state, rows, known);
   }
 };
@@ -167,7 +191,11 @@ const addToBatch = async (state: State, row: number, planned: PlannedRow): Promi
 const startAlone = async (state: State, row: number, planned: PlannedRow & { readonly kind: "alone" }): Promise<void> => {
   // What the open batch writes to one of its keys comes first.
   if (state.settings.order === "kept" && planned.holds.some((id) => state.batch?.requests.has(id))) await sendBatch(state);
-  await state.flights.start({ firstRow: row, holds: planned.holds, run: () => guarded(state, [row], () => writeAlone(state, row, planned)) });
+  await state.flights.start({
+    firstRow: row,
+    holds: planned.holds,
+    run: () => guarded(state, [row], () => writeAlone(state, row, planned)),
+  });
 };
 
 const planOf = async (state: State, source: LoadSource, given: unknown): Promise<PlannedRow> => {
@@ -213,12 +241,18 @@ const readAll = async (state: State, source: LoadSource): Promise<void> => {
   }
 };
 
-const reportOf = (state: State): LoadReport => state.tally.report({ ...placeOf(state), skipped: Math.min(state.settings.from, state.rows) }, state.collisions.report());
+const reportOf = (state: State): LoadReport =>
+  state.tally.report({ ...placeOf(state), skipped: Math.min(state.settings.from, state.rows) }, state.collisions.report());
 
 // The first error ends the load; it carries what was done until then.
 const ended = (state: State, error: unknown): unknown => {
   if (!isEdgetableError(error)) return error;
-  return new EdgetableError(error.code, error.message, { details: { ...error.details, report: reportOf(state) }, cause: error.cause ?? error, retryable: error.retryable, ...(error.request ? { request: error.request } : {}) });
+  return new EdgetableError(error.code, error.message, {
+    details: { ...error.details, report: reportOf(state) },
+    cause: error.cause ?? error,
+    retryable: error.retryable,
+    ...(error.request ? { request: error.request } : {}),
+  });
 };
 
 const runAll = async (state: State, source: LoadSource): Promise<LoadReport> => {

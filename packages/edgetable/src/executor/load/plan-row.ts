@@ -23,9 +23,13 @@ export type PlannedRow =
   | { readonly kind: "batch"; readonly items: readonly RowItem[] }
   | { readonly kind: "alone"; readonly items: readonly RowItem[]; readonly write: LogicalWrite; readonly holds: readonly string[] };
 
-const isFree = (item: WriteItem): item is PutStep & { readonly shape: Shape } => item.kind === "put" && item.terms.length === 0 && item.shape !== undefined;
+const isFree = (item: WriteItem): item is PutStep & { readonly shape: Shape } =>
+  item.kind === "put" && item.terms.length === 0 && item.shape !== undefined;
 
-const placesOf = (catalog: Catalog, write: PutWrite | PutEdgeWrite): readonly { readonly shape: Shape; readonly row: PutWrite["row"] }[] => {
+const placesOf = (
+  catalog: Catalog,
+  write: PutWrite | PutEdgeWrite,
+): readonly { readonly shape: Shape; readonly row: PutWrite["row"] }[] => {
   if (write.kind === "putEdge") {
     const entry = defined(catalog.edges[write.edge], "edge");
     return edgeCopies({ entry, from: write.from, to: write.to }, write.row, write.reverse);
@@ -46,10 +50,16 @@ const sharedKeys = (catalog: Catalog, write: PutWrite | PutEdgeWrite): readonly 
 
 /** Plans one row's write; it goes into a batch exactly where its plan is nothing but puts without a condition. */
 export const planRow = (catalog: Catalog, write: LogicalWrite): PlannedRow => {
-  if (write.kind !== "put" && write.kind !== "putEdge") throw new EdgetableError("invariant", `a load puts, it does not ${write.kind}: a defect of edgetable`);
+  if (write.kind !== "put" && write.kind !== "putEdge")
+    throw new EdgetableError("invariant", `a load puts, it does not ${write.kind}: a defect of edgetable`);
   const plan = planWrite(catalog, write, {});
   const steps = plan.kind === "ready" ? plan.items.map(({ item }) => item) : [];
-  if (steps.length > 0 && steps.every(isFree)) return { kind: "batch", items: steps.map(({ key, shape, item }) => ({ id: keyId(key), shape, item })) };
-  const items = placesOf(catalog, write).map(({ shape, row }): RowItem => ({ id: keyId(keyOf(catalog, shape, row)), shape, item: encodeItem(catalog, shape, row) }));
+  if (steps.length > 0 && steps.every(isFree))
+    return { kind: "batch", items: steps.map(({ key, shape, item }) => ({ id: keyId(key), shape, item })) };
+  const items = placesOf(catalog, write).map(({ shape, row }): RowItem => ({
+    id: keyId(keyOf(catalog, shape, row)),
+    shape,
+    item: encodeItem(catalog, shape, row),
+  }));
   return { kind: "alone", items, write, holds: [...items.map(({ id }) => id), ...sharedKeys(catalog, write)] };
 };

@@ -19,9 +19,13 @@ type Settings = Omit<LoadSettings, "from" | "check">;
 const checkInput = (lease: Lease, job: LoadJob): number => {
   const { facts } = lease.job;
   if (facts["fingerprint"] !== job.fingerprint) {
-    throw new EdgetableError("job.mismatch", `The job "${job.id}" was begun with another input ("${facts["fingerprint"]}", now "${job.fingerprint}"). Give this load another name, or the input that it was begun with.`, {
-      details: { id: job.id, fingerprint: facts["fingerprint"], given: job.fingerprint },
-    });
+    throw new EdgetableError(
+      "job.mismatch",
+      `The job "${job.id}" was begun with another input ("${facts["fingerprint"]}", now "${job.fingerprint}"). Give this load another name, or the input that it was begun with.`,
+      {
+        details: { id: job.id, fingerprint: facts["fingerprint"], given: job.fingerprint },
+      },
+    );
   }
   return Number(facts["position"] ?? 0);
 };
@@ -34,9 +38,17 @@ const finished = async (loading: Loading, heartbeat: Heartbeat): Promise<LoadRep
   }
 };
 
-const runJob = async (session: Session, source: LoadSource, { job, settings }: { readonly job: LoadJob; readonly settings: Settings }): Promise<LoadReport> => {
+const runJob = async (
+  session: Session,
+  source: LoadSource,
+  { job, settings }: { readonly job: LoadJob; readonly settings: Settings },
+): Promise<LoadReport> => {
   const first: JobFacts = { position: 0, fingerprint: job.fingerprint, rows: 0, items: 0, failed: 0 };
-  const lease = await takeLease(session, { id: job.id, kind: "load", duration: job.lease, facts: first, resumes: false }, bookkeeping(session, settings.deadline));
+  const lease = await takeLease(
+    session,
+    { id: job.id, kind: "load", duration: job.lease, facts: first, resumes: false },
+    bookkeeping(session, settings.deadline),
+  );
   let facts = (): JobFacts => lease.job.facts;
   try {
     const from = checkInput(lease, job);
@@ -58,7 +70,13 @@ const runJob = async (session: Session, source: LoadSource, { job, settings }: {
 };
 
 /** Loads, as a job where it has a name. */
-export const runLoad = (session: Session, source: LoadSource, options: { readonly job: LoadJob | undefined; readonly settings: Settings }): Promise<LoadReport> => {
+export const runLoad = (
+  session: Session,
+  source: LoadSource,
+  options: { readonly job: LoadJob | undefined; readonly settings: Settings },
+): Promise<LoadReport> => {
   const { job, settings } = options;
-  return job ? runJob(session, source, { job, settings }) : loadRows(session, source, { ...settings, from: 0, check: () => undefined }).done;
+  return job
+    ? runJob(session, source, { job, settings })
+    : loadRows(session, source, { ...settings, from: 0, check: () => undefined }).done;
 };

@@ -73,9 +73,20 @@ export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
     },
     wrote: (more, units) => {
       items += more;
-      cost = { requests: cost.requests + units.requests, readUnits: cost.readUnits + units.readUnits, writeUnits: cost.writeUnits + units.writeUnits };
+      cost = {
+        requests: cost.requests + units.requests,
+        readUnits: cost.readUnits + units.readUnits,
+        writeUnits: cost.writeUnits + units.writeUnits,
+      };
     },
     progress,
-    report: (at, collisions) => ({ ...progress(at), skipped: at.skipped, failures: failures.toSorted((a, b) => a.row - b.row), collisions, cost, duration: now() - started }),
+    report: (at, collisions) => ({
+      ...progress(at),
+      skipped: at.skipped,
+      failures: failures.toSorted((a, b) => a.row - b.row),
+      collisions,
+      cost,
+      duration: now() - started,
+    }),
   };
 };

@@ -61,12 +61,19 @@ const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPl
   const path = choosePath(catalog, fixed, rangePaths);
   const inPath = (name: string, shape: Shape): string => shape.alias?.[name] ?? name;
   const used = (condition: Condition): boolean =>
-    path.shapes.every((shape) => path.prefix?.template.fields.includes(inPath(condition.path, shape)) || path.partition.fields.includes(inPath(condition.path, shape)));
+    path.shapes.every(
+      (shape) =>
+        path.prefix?.template.fields.includes(inPath(condition.path, shape)) ||
+        path.partition.fields.includes(inPath(condition.path, shape)),
+    );
   const next = path.prefix?.next?.path;
   const range = ranges.filter((condition) => path.shapes.every((shape) => inPath(condition.path, shape) === next));
   const taken = new Set<Condition>([...equalities.filter(used), ...range.filter((condition) => isExact(shapes, condition.path))]);
   const known = fixed.known.filter((field) => ![...equalities].some((condition) => condition.path === field.path && !taken.has(condition)));
-  return withoutFilter({ ...fixed, known, range: [...expand.range, ...range] }, filter.conditions.filter((condition) => !taken.has(condition)));
+  return withoutFilter(
+    { ...fixed, known, range: [...expand.range, ...range] },
+    filter.conditions.filter((condition) => !taken.has(condition)),
+  );
 };
 
 const pushParts = (catalog: Catalog, filter: Filter, parts: Parts): LogicalPlan => {
@@ -75,11 +82,19 @@ const pushParts = (catalog: Catalog, filter: Filter, parts: Parts): LogicalPlan 
   if (!shape || !sort) return filter;
   const equalities = keyed([shape], filter.conditions).filter((condition) => sort.fields.includes(condition.path));
   const known = new Set(equalities.map((condition) => condition.path));
-  const next = sort.fields.find((field) => !known.has(field) && !parts.known.some((one) => one.path === field) && !catalog.nodes[shape.from ?? ""]?.idFields.includes(field));
+  const next = sort.fields.find(
+    (field) =>
+      !known.has(field) && !parts.known.some((one) => one.path === field) && !catalog.nodes[shape.from ?? ""]?.idFields.includes(field),
+  );
   const usable = equalities.filter((condition) => next === undefined || sort.fields.indexOf(condition.path) < sort.fields.indexOf(next));
-  const range = filter.conditions.filter((condition) => RANGES.has(condition.operator) && condition.path === next && canRange([shape], condition));
+  const range = filter.conditions.filter(
+    (condition) => RANGES.has(condition.operator) && condition.path === next && canRange([shape], condition),
+  );
   const taken = new Set<Condition>([...usable, ...range.filter((condition) => isExact([shape], condition.path))]);
-  return withoutFilter({ ...parts, known: [...parts.known, ...usable.map(({ path, slot }) => ({ path, slot }))], range }, filter.conditions.filter((condition) => !taken.has(condition)));
+  return withoutFilter(
+    { ...parts, known: [...parts.known, ...usable.map(({ path, slot }) => ({ path, slot }))], range },
+    filter.conditions.filter((condition) => !taken.has(condition)),
+  );
 };
 
 /** Turns conditions on fields of a key into that key's condition, so that only matching items are read. */

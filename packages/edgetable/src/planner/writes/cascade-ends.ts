@@ -14,7 +14,7 @@ export const cascadeEnds = (catalog: Catalog, node: string): readonly CascadeEnd
     if (stored === "reference") return [];
     const out = entry.from.includes(node) && onDelete?.from === "cascade";
     const into = entry.to.includes(node) && onDelete?.to === "cascade";
-    if (symmetric) return (out || into) ? [{ entry, direction: "out" }] : [];
+    if (symmetric) return out || into ? [{ entry, direction: "out" }] : [];
     return [...(out ? [{ entry, direction: "out" as const }] : []), ...(into ? [{ entry, direction: "in" as const }] : [])];
   });
 
@@ -23,4 +23,5 @@ export const partsOf = (catalog: Catalog, node: string): readonly string[] =>
   Object.values(catalog.parts).flatMap((entry) => (entry.definition.of === node ? [entry.name] : []));
 
 /** Whether deleting a node of the type deletes more than its own item, markers and guards. */
-export const cascades = (catalog: Catalog, node: string): boolean => partsOf(catalog, node).length > 0 || cascadeEnds(catalog, node).length > 0;
+export const cascades = (catalog: Catalog, node: string): boolean =>
+  partsOf(catalog, node).length > 0 || cascadeEnds(catalog, node).length > 0;

@@ -38,7 +38,10 @@ const guardKey = (catalog: Catalog, entry: EdgeEntry, { end, node }: { readonly 
   const template = catalog.nodes[node.type]?.shape.keys[catalog.index.partitionKey];
   const partition = template && renderTemplate(template, node.id);
   if (partition === undefined) {
-    throw new EdgetableError("plan.unsupported", `The degree of "${entry.name}" cannot be guarded at "${node.type}": its partition does not follow from its id.`);
+    throw new EdgetableError(
+      "plan.unsupported",
+      `The degree of "${entry.name}" cannot be guarded at "${node.type}": its partition does not follow from its id.`,
+    );
   }
   const direction = entry.definition.symmetric || end === "from" ? "out" : "in";
   return systemKeyItem(catalog, degreeGuard(partition, entry.name, direction));
@@ -85,10 +88,6 @@ export const spentGuardKeys = (catalog: Catalog, node: EndId): readonly Key[] =>
   guardedEnds(catalog, node.type)
     .filter(({ entry, end }) => cascadesAt(entry, end) || restrictsAt(entry, end))
     .map(({ entry, end }) => guardKey(catalog, entry, { end, node }));
-
-/** The keys of a node's degree guards. */
-export const guardKeys = (catalog: Catalog, node: EndId): readonly Key[] =>
-  guardedEnds(catalog, node.type).map(({ entry, end }) => guardKey(catalog, entry, { end, node }));
 
 /** The steps that refuse a node's deletion while it has edges that restrict it, and take their guards along. */
 export const restrictSteps = (catalog: Catalog, node: EndId): readonly WriteItem[] =>

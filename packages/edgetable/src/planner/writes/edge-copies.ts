@@ -14,7 +14,8 @@ export interface EdgeCopy {
 const between = (shapes: readonly Shape[], from: EndId, to: EndId): Shape | undefined =>
   shapes.find((shape) => shape.from === from.type && shape.to === to.type);
 
-const sameEnd = (a: EndId, b: EndId): boolean => a.type === b.type && JSON.stringify(Object.entries(a.id).toSorted()) === JSON.stringify(Object.entries(b.id).toSorted());
+const sameEnd = (a: EndId, b: EndId): boolean =>
+  a.type === b.type && JSON.stringify(Object.entries(a.id).toSorted()) === JSON.stringify(Object.entries(b.id).toSorted());
 
 const endRow = (shape: Shape, end: EndId): Row => (shape.several ? { type: end.type, ...end.id } : end.id);
 const endsRow = (shape: Shape, from: EndId, to: EndId): Row => ({ from: endRow(shape, from), to: endRow(shape, to) });
@@ -32,7 +33,9 @@ const other = (entry: EdgeEntry, from: EndId, to: EndId): { readonly shape: Shap
 /** The copies of an edge: its own first, then the one in the target's partition where there is one. */
 export const edgeCopies = ({ entry, from, to }: EdgeBetween, attributes: Row, reverse: Row = {}): readonly [EdgeCopy, ...EdgeCopy[]] => {
   if (entry.definition.stored === "reference") {
-    throw new EdgetableError("plan.unsupported", `"${entry.name}" is stored as attributes of "${from.type}": update that node instead.`, { details: { edge: entry.name } });
+    throw new EdgetableError("plan.unsupported", `"${entry.name}" is stored as attributes of "${from.type}": update that node instead.`, {
+      details: { edge: entry.name },
+    });
   }
   const shape = defined(between(entry.shapes, from, to), `"${entry.name}" from "${from.type}" to "${to.type}"`);
   const own = { shape, row: { ...attributes, ...endsRow(shape, from, to) } };

@@ -8,7 +8,11 @@ import { cascades } from "./cascade-ends.ts";
  * Checks that a node is there and stays: nothing new is tied to one that a job deletes, or the job
  * would never see it.
  */
-export const existsStep = (catalog: Catalog, { node, key }: { readonly node: NodeEntry; readonly key: Key }, failure: Failure): CheckStep => {
+export const existsStep = (
+  catalog: Catalog,
+  { node, key }: { readonly node: NodeEntry; readonly key: Key },
+  failure: Failure,
+): CheckStep => {
   const stays: readonly Term[] = cascades(catalog, node.name) ? [{ kind: "equals", attribute: DELETING, value: undefined, failure }] : [];
   return { kind: "check", key, terms: [{ kind: "present", failure }, ...stays], shape: node.shape };
 };

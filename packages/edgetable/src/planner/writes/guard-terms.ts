@@ -9,10 +9,13 @@ export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {
   const terms: Term[] = [];
   if (guards.version !== undefined) {
     if (!shape.version) {
-      throw new EdgetableError("plan.invalidOption", `"${shape.definition}" keeps no version: declare version: true, or use \`if\`.`, { details: { option: "ifVersion" } });
+      throw new EdgetableError("plan.invalidOption", `"${shape.definition}" keeps no version: declare version: true, or use \`if\`.`, {
+        details: { option: "ifVersion" },
+      });
     }
     terms.push({ kind: "equals", attribute: VERSION, value: { N: String(guards.version) }, failure: { reason: "versionConflict" } });
   }
-  if (guards.where && guards.where.conditions.length > 0) terms.push({ kind: "where", shape, conditions: guards.where, failure: { reason: "conditionFailed" } });
+  if (guards.where && guards.where.conditions.length > 0)
+    terms.push({ kind: "where", shape, conditions: guards.where, failure: { reason: "conditionFailed" } });
   return terms;
 };

@@ -55,12 +55,17 @@ const joined = (before: PlannedItem, item: WriteItem, write: number): PlannedIte
 
 const refuse = (item: WriteItem, writes: readonly number[]): never => {
   const which = [...new Set(writes)].map((at) => at + 1).join(" and ");
-  throw new EdgetableError("plan.unsupported", `A transaction writes an item once: calls ${which} both write ${keyId(item.key)}. Join them into one call, or make them one after the other.`, {
-    details: { key: item.key, writes },
-  });
+  throw new EdgetableError(
+    "plan.unsupported",
+    `A transaction writes an item once: calls ${which} both write ${keyId(item.key)}. Join them into one call, or make them one after the other.`,
+    {
+      details: { key: item.key, writes },
+    },
+  );
 };
 
-const allDiffer = (items: readonly WriteItem[]): boolean => items.every((item, at) => items.findIndex((other) => sameKey(other.key, item.key)) === at);
+const allDiffer = (items: readonly WriteItem[]): boolean =>
+  items.every((item, at) => items.findIndex((other) => sameKey(other.key, item.key)) === at);
 
 // Above this, remembering keys is cheaper than comparing each with each.
 const FEW = 8;

@@ -35,9 +35,13 @@ export const moveItem = (catalog: Catalog, move: Move): readonly WriteItem[] => 
   for (const attribute of effect.remove) delete item[attribute];
   const { partitionKey, sortKey } = catalog.index;
   if (partitionKey in effect.set) {
-    throw new EdgetableError("plan.unsupported", `This change would move "${shape.definition}" to another partition, away from its edges: delete it and create it anew.`, {
-      details: { shape: shape.id, partitionKey },
-    });
+    throw new EdgetableError(
+      "plan.unsupported",
+      `This change would move "${shape.definition}" to another partition, away from its edges: delete it and create it anew.`,
+      {
+        details: { shape: shape.id, partitionKey },
+      },
+    );
   }
   const target: Record<string, Item[string]> = { ...key };
   if (sortKey !== undefined) target[sortKey] = item[sortKey]!;

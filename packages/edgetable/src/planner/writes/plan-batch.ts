@@ -21,7 +21,11 @@ const nameOf = (write: LogicalWrite): string => ("edge" in write ? write.edge : 
 
 const refuse = (write: LogicalWrite, call: number, why: string): never => {
   const verb = write.kind === "putEdge" ? "put" : write.kind;
-  throw new EdgetableError("plan.unsupported", `Call ${call + 1} of the batch, ${verb} of "${nameOf(write)}", ${why}. Make it alone, or in transact.`, { details: { call, kind: write.kind } });
+  throw new EdgetableError(
+    "plan.unsupported",
+    `Call ${call + 1} of the batch, ${verb} of "${nameOf(write)}", ${why}. Make it alone, or in transact.`,
+    { details: { call, kind: write.kind } },
+  );
 };
 
 const insteadOf: Readonly<Record<string, string>> = {
@@ -31,16 +35,19 @@ const insteadOf: Readonly<Record<string, string>> = {
   relink: "changes what is there, and a batch writes whole items: use put",
 };
 
-const guarded = (write: LogicalWrite): boolean => "guards" in write && (write.guards.version !== undefined || (write.guards.where?.conditions.length ?? 0) > 0);
+const guarded = (write: LogicalWrite): boolean =>
+  "guards" in write && (write.guards.version !== undefined || (write.guards.where?.conditions.length ?? 0) > 0);
 
 const checkWrite = (catalog: Catalog, write: LogicalWrite, call: number): void => {
   const instead = insteadOf[write.kind];
   if (instead !== undefined) refuse(write, call, instead);
   if (guarded(write)) refuse(write, call, "has a condition, and a batch checks none");
-  if (write.kind === "delete" && write.of === "node" && cascades(catalog, write.name)) refuse(write, call, "takes its parts or edges along");
+  if (write.kind === "delete" && write.of === "node" && cascades(catalog, write.name))
+    refuse(write, call, "takes its parts or edges along");
 };
 
-const isPlain = (item: WriteItem): item is PutStep | DeleteStep => (item.kind === "put" || item.kind === "delete") && item.shape !== undefined;
+const isPlain = (item: WriteItem): item is PutStep | DeleteStep =>
+  (item.kind === "put" || item.kind === "delete") && item.shape !== undefined;
 
 const checkItem = (write: LogicalWrite, call: number, item: WriteItem): PutStep | DeleteStep => {
   if (isPlain(item)) return item;
@@ -52,7 +59,11 @@ const stepsOf = (catalog: Catalog, given: LogicalWrite, call: number): readonly 
   checkWrite(catalog, write, call);
   const plan = planWrite(catalog, write, {});
   if (plan.kind === "ready") return plan.items.map(({ item }) => checkItem(write, call, item));
-  return refuse(write, call, plan.kind === "needs" ? `first has to read: ${plan.reads.map(({ reason }) => reason).join("; ")}` : "has nothing to write");
+  return refuse(
+    write,
+    call,
+    plan.kind === "needs" ? `first has to read: ${plan.reads.map(({ reason }) => reason).join("; ")}` : "has nothing to write",
+  );
 };
 
 /**

@@ -125,6 +125,7 @@ const endOf = (type: string | undefined, row: Row): EndId => {
 export const removalOf = (shape: Shape, row: Row): LogicalWrite => {
   if (shape.kind === "part") return { kind: "delete", of: "part", name: shape.definition, id: row, guards: {} };
   const { from, to, ...attributes } = row;
-  const end = (type: string | undefined, value: unknown): EndId => (shape.several ? endOf(type, value as Row) : { type: defined(type, "the type of an edge's end"), id: value as Row });
+  const end = (type: string | undefined, value: unknown): EndId =>
+    shape.several ? endOf(type, value as Row) : { type: defined(type, "the type of an edge's end"), id: value as Row };
   return { kind: "unlink", edge: shape.definition, from: end(shape.from, from), to: end(shape.to, to), key: attributes, guards: {} };
 };

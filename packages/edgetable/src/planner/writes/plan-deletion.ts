@@ -46,7 +46,11 @@ const unmarked: Term = { kind: "equals", attribute: DELETING, value: undefined, 
  * Marks a node as being deleted and writes the job's state, in one transaction, where its conditions
  * hold and no edge restricts it: from then on nothing can be linked to it.
  */
-export const planMark = (catalog: Catalog, { write, job, state }: { readonly write: DeleteWrite; readonly job: JobMark; readonly state: Item }, images: Images): WritePlan => {
+export const planMark = (
+  catalog: Catalog,
+  { write, job, state }: { readonly write: DeleteWrite; readonly job: JobMark; readonly state: Item },
+  images: Images,
+): WritePlan => {
   const located = locateNode({ catalog, images, needs: [] }, write);
   if ("kind" in located) return located;
   const { node, key, image, row } = located;
@@ -56,9 +60,14 @@ export const planMark = (catalog: Catalog, { write, job, state }: { readonly wri
   const items: readonly WriteItem[] = [
     { kind: "update", key, terms: [present, ...guardTerms(node.shape, write.guards), unmarked], shape: node.shape, changes },
     { kind: "put", key: job.key, item: state, terms: [], shape: undefined },
-    ...restrictSteps(catalog, { type: node.name, id: write.id }).map((step): WriteItem => ({ ...step, kind: "check" }) as WriteItem),
+    ...restrictSteps(catalog, { type: node.name, id: write.id }).map((step): WriteItem => ({ ...step, kind: "check" })),
   ];
-  return { kind: "ready", items: items.map((item) => ({ item, writes: [0] })), atomic: { kind: "transaction", items: items.length }, rows: [row] };
+  return {
+    kind: "ready",
+    items: items.map((item) => ({ item, writes: [0] })),
+    atomic: { kind: "transaction", items: items.length },
+    rows: [row],
+  };
 };
 
 /** The end of a node's deletion. */
@@ -74,7 +83,9 @@ const spent = (key: Key): PlannedItem => ({ item: { kind: "delete", key, terms: 
 
 const limited = (items: readonly PlannedItem[]): readonly PlannedItem[] => {
   if (items.length <= TRANSACTION_ITEMS) return items;
-  throw new EdgetableError("request.transactionTooLarge", `This takes ${items.length} items; a transaction holds ${TRANSACTION_ITEMS}.`, { details: { items: items.length } });
+  throw new EdgetableError("request.transactionTooLarge", `This takes ${items.length} items; a transaction holds ${TRANSACTION_ITEMS}.`, {
+    details: { items: items.length },
+  });
 };
 
 /**

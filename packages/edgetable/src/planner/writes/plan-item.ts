@@ -66,18 +66,30 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
     const row = versioned(shape, write.row, (write.guards.version ?? 0) + 1);
     return { kind: "items", items: [putStep(catalog, { shape, row }, guards), ...ownerChecks(catalog, write, row)], row };
   }
-  const image = imageOf(planning, { shape, key: keyOf(catalog, shape, write.row) }, unique.length > 0 ? "its unique values may change" : "its version rises by one");
+  const image = imageOf(
+    planning,
+    { shape, key: keyOf(catalog, shape, write.row) },
+    unique.length > 0 ? "its unique values may change" : "its version rises by one",
+  );
   if (image === undefined) return undefined;
   const row = versioned(shape, write.row, (write.guards.version ?? versionOf(image)) + 1);
   const before = image ? decodeItem(catalog, shape, image) : undefined;
   const versionTerm: Term = { kind: "equals", attribute: VERSION, value: image?.[VERSION], failure: STALE };
   const stale = image ? [...(node ? uniqueTerms(node, unique, image) : []), ...(needsVersion ? [versionTerm] : [])] : [];
   const own = putStep(catalog, { shape, row }, [...guards, ...asRead(image, stale)]);
-  return { kind: "items", items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : ownerChecks(catalog, write, row))], row };
+  return {
+    kind: "items",
+    items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : ownerChecks(catalog, write, row))],
+    row,
+  };
 };
 
-const changedNames = ({ changes }: UpdateWrite): readonly string[] =>
-  [...Object.keys(changes.set), ...changes.remove, ...Object.keys(changes.add), ...Object.keys(changes.append)];
+const changedNames = ({ changes }: UpdateWrite): readonly string[] => [
+  ...Object.keys(changes.set),
+  ...changes.remove,
+  ...Object.keys(changes.add),
+  ...Object.keys(changes.append),
+];
 
 const withTerms = (item: WriteItem, terms: readonly Term[]): WriteItem => ({ ...item, terms: [...item.terms, ...terms] });
 
@@ -96,7 +108,11 @@ export const planUpdate = (planning: Planning, write: UpdateWrite): Steps => {
     const { items } = changeItem(catalog, { shape, key, known, changes, guards, image: undefined });
     return { kind: "items", items };
   }
-  const image = imageOf(planning, { shape, key }, unique.length > 0 ? "the markers of its unique values move" : "a computed attribute needs what is not in the call");
+  const image = imageOf(
+    planning,
+    { shape, key },
+    unique.length > 0 ? "the markers of its unique values move" : "a computed attribute needs what is not in the call",
+  );
   if (image === undefined) return undefined;
   if (image === null) return notFound;
   const { items, row } = changeItem(catalog, { shape, key, known, changes, guards, image });

@@ -36,9 +36,13 @@ const checkSize = (item: WriteItem): number => {
   if (item.kind !== "put") return 0;
   const bytes = itemBytes(item.item);
   if (bytes <= ITEM_BYTES) return bytes;
-  throw new EdgetableError("request.itemTooLarge", `The item would be ${bytes} bytes; DynamoDB allows ${ITEM_BYTES}. Split it into parts, or keep the large value elsewhere.`, {
-    details: { key: item.key, bytes, limit: ITEM_BYTES },
-  });
+  throw new EdgetableError(
+    "request.itemTooLarge",
+    `The item would be ${bytes} bytes; DynamoDB allows ${ITEM_BYTES}. Split it into parts, or keep the large value elsewhere.`,
+    {
+      details: { key: item.key, bytes, limit: ITEM_BYTES },
+    },
+  );
 };
 
 // Counting bytes exactly is for writes that come near a limit.

@@ -1,4 +1,4 @@
-import type { Changes, Row } from "../../ir/logical-write.ts";
+import type { Row } from "../../ir/logical-write.ts";
 import { type Failure, type Images, keyId, type ReadNeed, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { renderPrefix, renderTemplate } from "../../keys/template.ts";
 import { keyIfComplete, keyOf } from "../../requests/item-codec.ts";
@@ -20,12 +20,11 @@ export type Steps =
   | undefined;
 
 export const NOT_FOUND: Failure = { reason: "notFound" };
-export const EXISTS: Failure = { reason: "exists" };
+const EXISTS: Failure = { reason: "exists" };
 export const STALE: Failure = { reason: "staleRead" };
 export const absent: Term = { kind: "absent", failure: EXISTS };
 export const present: Term = { kind: "present", failure: NOT_FOUND };
 export const notFound: Steps = { kind: "failure", failure: NOT_FOUND };
-export const NO_CHANGES: Changes = { set: {}, remove: [], add: {}, append: {} };
 
 const look = (planning: Planning, need: ReadNeed): Item | null | undefined => {
   const found = planning.images[need.id];
@@ -36,7 +35,6 @@ const look = (planning: Planning, need: ReadNeed): Item | null | undefined => {
 /** The item as it was read: null when there is none, undefined when it has yet to be read. */
 export const imageOf = (planning: Planning, at: { readonly shape: Shape; readonly key: Key }, reason: string): Item | null | undefined =>
   look(planning, { kind: "get", id: keyId(at.key), key: at.key, shape: at.shape, reason });
-
 
 /** The table key of a row: from its fields, else by finding the item in its partition. */
 export const locate = (planning: Planning, shape: Shape, row: Row): Key | null | undefined => {

@@ -23,7 +23,11 @@ export const markerKeys = (catalog: Catalog, entry: NodeEntry, row: Row): readon
   (entry.definition.unique ?? []).map((field) => keyFor(catalog, { node: entry.name, field }, row)).filter((key) => key !== undefined);
 
 /** The steps that move a node's unique markers from one row to another; undefined: no such row. */
-export const markerSteps = (catalog: Catalog, entry: NodeEntry, rows: { readonly before?: Row | undefined; readonly after?: Row | undefined }): readonly WriteItem[] => {
+export const markerSteps = (
+  catalog: Catalog,
+  entry: NodeEntry,
+  rows: { readonly before?: Row | undefined; readonly after?: Row | undefined },
+): readonly WriteItem[] => {
   const owner = { S: ownerText(entry, rows.after ?? rows.before ?? {}) };
   const mine = (failure: Failure): Term => ({ kind: "equals", attribute: OWNER, value: owner, orAbsent: true, failure });
   return (entry.definition.unique ?? []).flatMap((field): readonly WriteItem[] => {
@@ -46,4 +50,3 @@ export const uniqueTerms = (entry: NodeEntry, fields: readonly string[], image: 
     const attribute = attributeOf(entry.shape, field);
     return attribute === undefined ? [] : [{ kind: "equals", attribute, value: image[attribute], failure: STALE }];
   });
-

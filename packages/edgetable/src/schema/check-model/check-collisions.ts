@@ -17,7 +17,8 @@ const partitionOwner = (catalog: Catalog, shape: Shape, partition: Template): st
   return ids.length === partition.fields.length && ids.every((id) => partition.fields.includes(id)) ? owner : undefined;
 };
 
-const formOf = (template: Template): string => JSON.stringify(template.parts.map((part) => (part.kind === "literal" ? part.text : part.format)));
+const formOf = (template: Template): string =>
+  JSON.stringify(template.parts.map((part) => (part.kind === "literal" ? part.text : part.format)));
 
 interface Keyed {
   readonly shape: Shape;
@@ -31,12 +32,18 @@ const keyed = (catalog: Catalog): readonly Keyed[] =>
   catalog.shapes.flatMap((shape) => {
     const { [catalog.index.partitionKey]: partition, [catalog.index.sortKey ?? ""]: sort } = shape.keys;
     if (!partition || !sort) return [];
-    return [{ shape, partition, sort, leads: [leadOf(partition), leadOf(sort)] as const, owner: partitionOwner(catalog, shape, partition) }];
+    return [
+      { shape, partition, sort, leads: [leadOf(partition), leadOf(sort)] as const, owner: partitionOwner(catalog, shape, partition) },
+    ];
   });
 
 // Where ids are unique over all node types, partitions of two types that are made alike never meet.
 const neverMeet = (catalog: Catalog, a: Keyed, b: Keyed): boolean =>
-  catalog.layout.sharedIds === true && a.owner !== undefined && b.owner !== undefined && a.owner !== b.owner && formOf(a.partition) === formOf(b.partition);
+  catalog.layout.sharedIds === true &&
+  a.owner !== undefined &&
+  b.owner !== undefined &&
+  a.owner !== b.owner &&
+  formOf(a.partition) === formOf(b.partition);
 
 const collide = (catalog: Catalog, a: Keyed, b: Keyed): boolean =>
   !apart(a.leads[0], b.leads[0]) &&
@@ -59,6 +66,12 @@ export const checkCollisions = (catalog: Catalog): readonly ModelFinding[] => {
     all
       .slice(0, at)
       .filter((a) => collide(catalog, a, b))
-      .map((a) => finding("collision", `${b.shape.kind}s.${b.shape.definition}`, `"${a.shape.id}" (${show(a)}) and "${b.shape.id}" (${show(b)}) can have the same key, so that one overwrites the other. ${mendOf(catalog, a, b)}`)),
+      .map((a) =>
+        finding(
+          "collision",
+          `${b.shape.kind}s.${b.shape.definition}`,
+          `"${a.shape.id}" (${show(a)}) and "${b.shape.id}" (${show(b)}) can have the same key, so that one overwrites the other. ${mendOf(catalog, a, b)}`,
+        ),
+      ),
   );
 };

@@ -40,7 +40,12 @@ const checkDegrees = (place: string, edge: AnyEdge): readonly ModelFinding[] =>
     if (!Number.isInteger(degree) || degree < 1 || degree > mostDegree) {
       return [finding("setting", at, `${degree} is not a whole number from 1 to ${mostDegree}.`)];
     }
-    return when(degree > 1 && isSingle(edge, end), "setting", at, `${degree} contradicts multiplicity "${edge.multiplicity}", which allows 1. Leave one of them out.`);
+    return when(
+      degree > 1 && isSingle(edge, end),
+      "setting",
+      at,
+      `${degree} contradicts multiplicity "${edge.multiplicity}", which allows 1. Leave one of them out.`,
+    );
   });
 
 const sorted = (end: string | readonly string[]): string => endTypes(end).toSorted().join();
@@ -56,9 +61,24 @@ const checkSymmetric = (place: string, edge: AnyEdge): readonly ModelFinding[] =
       `${place}.symmetric`,
       `a symmetric edge has the same node types at both ends, but from is ${sorted(edge.from)} and to is ${sorted(edge.to)}. Leave symmetric out, or name the same.`,
     ),
-    ...when(oneWay, "setting", `${place}.multiplicity`, `"${edge.multiplicity}" tells the ends of a symmetric edge apart. Say "one-to-one" or "many-to-many".`),
-    ...when(from !== undefined && to !== undefined && from !== to, "setting", `${place}.maxDegree`, `${from} and ${to} differ, but the ends of a symmetric edge are alike. Give one.`),
-    ...when(edge.stored === "reference", "setting", `${place}.stored`, '"reference" keeps the edge in one node, and a symmetric edge is in both. Leave one of them out.'),
+    ...when(
+      oneWay,
+      "setting",
+      `${place}.multiplicity`,
+      `"${edge.multiplicity}" tells the ends of a symmetric edge apart. Say "one-to-one" or "many-to-many".`,
+    ),
+    ...when(
+      from !== undefined && to !== undefined && from !== to,
+      "setting",
+      `${place}.maxDegree`,
+      `${from} and ${to} differ, but the ends of a symmetric edge are alike. Give one.`,
+    ),
+    ...when(
+      edge.stored === "reference",
+      "setting",
+      `${place}.stored`,
+      '"reference" keeps the edge in one node, and a symmetric edge is in both. Leave one of them out.',
+    ),
   ];
 };
 
@@ -67,7 +87,11 @@ const checkOrder = (place: string, edge: AnyEdge, names: readonly string[] | und
   const at = `${place}.orderBy`;
   try {
     const { fields } = parseTemplate(`{${edge.orderBy}}`, { delimiter: "#", escapes: true });
-    return unknownNames(at, fields, { rule: "attribute", what: edge.stored === "reference" ? "attribute of the source" : "attribute here", known: names });
+    return unknownNames(at, fields, {
+      rule: "attribute",
+      what: edge.stored === "reference" ? "attribute of the source" : "attribute here",
+      known: names,
+    });
   } catch (error) {
     if (isEdgetableError(error, "schema.invalidModel")) return [finding("template", at, error.message)];
     throw error;
@@ -82,25 +106,50 @@ const checkReference = (definition: GraphDefinition, place: string, edge: AnyEdg
   const ids = fieldNames(definition.nodes[targets[0] ?? ""]?.key ?? "");
   const held = ids.map((id) => edge.by?.[id] ?? id);
   return [
-    ...unusable.map((setting) => finding("setting", `${place}.${setting}`, `an edge stored as a reference is no item of its own, so that ${setting} has no effect. Leave it out.`)),
-    ...when(several, "setting", `${place}.stored`, 'a reference has room for one target. Say multiplicity "many-to-one" or "one-to-one", or store the edge "once".'),
+    ...unusable.map((setting) =>
+      finding(
+        "setting",
+        `${place}.${setting}`,
+        `an edge stored as a reference is no item of its own, so that ${setting} has no effect. Leave it out.`,
+      ),
+    ),
+    ...when(
+      several,
+      "setting",
+      `${place}.stored`,
+      'a reference has room for one target. Say multiplicity "many-to-one" or "one-to-one", or store the edge "once".',
+    ),
     ...when(targets.length > 1, "setting", `${place}.to`, `a reference cannot tell ${targets.join(" from ")}. Declare an edge for each.`),
     ...unknownNames(`${place}.by`, Object.keys(edge.by ?? {}), { rule: "attribute", what: `id field of "${targets[0]}"`, known: ids }),
     ...endTypes(edge.from).flatMap((source) => {
       const node = definition.nodes[source];
-      return unknownNames(`${place}.by`, held, { rule: "attribute", what: `attribute of "${source}", which has to hold the id of "${targets[0]}"`, known: node && attributeNames(node.schema) });
+      return unknownNames(`${place}.by`, held, {
+        rule: "attribute",
+        what: `attribute of "${source}", which has to hold the id of "${targets[0]}"`,
+        known: node && attributeNames(node.schema),
+      });
     }),
   ];
 };
 
 const checkSides = (place: string, edge: AnyEdge): readonly ModelFinding[] =>
-  when(edge.sides !== undefined && (edge.symmetric === true || edge.stored === "once"), "setting", `${place}.sides`, 'only an edge with stored: "twice" has two sides of its own. Store it twice, or leave sides out.');
+  when(
+    edge.sides !== undefined && (edge.symmetric === true || edge.stored === "once"),
+    "setting",
+    `${place}.sides`,
+    'only an edge with stored: "twice" has two sides of its own. Store it twice, or leave sides out.',
+  );
 
 const checkTypeField = (definition: GraphDefinition, place: string, edge: AnyEdge): readonly ModelFinding[] =>
   bothEnds.flatMap((end) => {
     const types = endTypes(edge[end]);
     const typed = types.length > 1 ? types.find((type) => fieldNames(definition.nodes[type]?.key ?? "").includes("type")) : undefined;
-    return when(typed !== undefined, "reservedName", `${place}.${end}`, `"type" tells the node types of this end apart, and is an id field of "${typed}". Rename the field.`);
+    return when(
+      typed !== undefined,
+      "reservedName",
+      `${place}.${end}`,
+      `"type" tells the node types of this end apart, and is an id field of "${typed}". Rename the field.`,
+    );
   });
 
 const orderNames = (definition: GraphDefinition, edge: AnyEdge): readonly string[] | undefined => {
@@ -121,7 +170,9 @@ export const checkEdges = (definition: GraphDefinition): readonly ModelFinding[]
       ...checkSides(place, edge),
       ...checkOrder(place, edge, orderNames(definition, edge)),
       ...checkTypeField(definition, place, edge),
-      ...(reference ? checkReference(definition, place, edge) : when(edge.by !== undefined, "setting", `${place}.by`, 'by is for stored: "reference". Leave it out.')),
+      ...(reference
+        ? checkReference(definition, place, edge)
+        : when(edge.by !== undefined, "setting", `${place}.by`, 'by is for stored: "reference". Leave it out.')),
       ...when(
         definition.layout?.edges?.[name]?.mirror !== undefined && edge.stored !== "twice" && !edge.symmetric,
         "layout",

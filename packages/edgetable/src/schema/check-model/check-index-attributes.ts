@@ -18,7 +18,8 @@ const storesPlainly = (catalog: Catalog, shape: Shape, attribute: string): boole
 
 const clash = (attribute: string, a: Shape, b: Shape): string | undefined => {
   const [left, right] = [a.keys[attribute], b.keys[attribute]];
-  if (!left || !right || left.delimiter === right.delimiter || !divided(left) || !divided(right) || !templatesOverlap(left, right)) return undefined;
+  if (!left || !right || left.delimiter === right.delimiter || !divided(left) || !divided(right) || !templatesOverlap(left, right))
+    return undefined;
   return `"${a.id}" divides it by "${left.delimiter}" (${left.source}) and "${b.id}" by "${right.delimiter}" (${right.source}). Use one delimiter, or begin each with a text of its own.`;
 };
 
@@ -28,9 +29,14 @@ const checkAttribute = (catalog: Catalog, attribute: string): readonly ModelFind
   if (!first) return [];
   const plain = catalog.shapes
     .filter((shape) => storesPlainly(catalog, shape, attribute))
-    .map((shape) => `"${first.id}" computes it (${first.keys[attribute]?.source}) and "${shape.id}" stores an attribute of its schema there. Compute it in both, or store that under another name.`);
+    .map(
+      (shape) =>
+        `"${first.id}" computes it (${first.keys[attribute]?.source}) and "${shape.id}" stores an attribute of its schema there. Compute it in both, or store that under another name.`,
+    );
   const rival = computing.flatMap((b, at) => computing.slice(0, at).flatMap((a) => clash(attribute, a, b) ?? []))[0];
-  return [...plain, ...(rival === undefined ? [] : [rival])].map((message) => finding("indexAttribute", `index attribute "${attribute}"`, message));
+  return [...plain, ...(rival === undefined ? [] : [rival])].map((message) =>
+    finding("indexAttribute", `index attribute "${attribute}"`, message),
+  );
 };
 
 /** Key attributes of indexes that two definitions fill in ways that do not go together. */

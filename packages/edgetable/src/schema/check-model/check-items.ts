@@ -14,20 +14,28 @@ const limitOf = (catalog: Catalog, attribute: string): number | undefined => {
   return indexes.some((index) => index.partitionKey === attribute) ? 2048 : undefined;
 };
 
-const literalBytes = (template: Template): number => template.parts.reduce((sum, part) => sum + (part.kind === "literal" ? keyBytes(part.text) : 1), 0);
+const literalBytes = (template: Template): number =>
+  template.parts.reduce((sum, part) => sum + (part.kind === "literal" ? keyBytes(part.text) : 1), 0);
 
 const checkLength = (catalog: Catalog, shape: Shape): readonly ModelFinding[] =>
   each(shape.keys, (attribute, template) => {
     const limit = limitOf(catalog, attribute);
     const bytes = literalBytes(template);
-    return when(limit !== undefined && bytes > limit, "keyLength", `${placeOf(shape)}.${attribute}`, `its fixed text alone takes ${bytes} bytes, and DynamoDB allows ${limit}. Shorten it.`);
+    return when(
+      limit !== undefined && bytes > limit,
+      "keyLength",
+      `${placeOf(shape)}.${attribute}`,
+      `its fixed text alone takes ${bytes} bytes, and DynamoDB allows ${limit}. Shorten it.`,
+    );
   });
 
 const readable = (template: Template | undefined): readonly string[] =>
   template?.parts.flatMap((part) => (part.kind === "field" && part.format.kind !== "shard" ? [part.path] : [])) ?? [];
 
 const onePer = ({ definition }: EdgeEntry, end: "from" | "to"): boolean =>
-  definition.multiplicity === "one-to-one" || definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many") || definition.maxDegree?.[end] === 1;
+  definition.multiplicity === "one-to-one" ||
+  definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many") ||
+  definition.maxDegree?.[end] === 1;
 
 const identityOf = (catalog: Catalog, shape: Shape): readonly string[] => {
   const ids = (type: string | undefined): readonly string[] => catalog.nodes[type ?? ""]?.idFields ?? [];
@@ -45,7 +53,13 @@ const checkIdentity = (catalog: Catalog, shape: Shape): readonly ModelFinding[] 
   const held = new Set(keys.flatMap(readable));
   const missing = identityOf(catalog, shape).filter((path) => !held.has(path));
   const shown = keys.map((key) => key?.source).join(" / ");
-  return missing.map((path) => finding("identity", placeOf(shape), `two of "${shape.id}" that differ in {${path}} alone would be one item: ${shown} does not hold it. Add it to the sort key.`));
+  return missing.map((path) =>
+    finding(
+      "identity",
+      placeOf(shape),
+      `two of "${shape.id}" that differ in {${path}} alone would be one item: ${shown} does not hold it. Add it to the sort key.`,
+    ),
+  );
 };
 
 const takenNames = (catalog: Catalog, shape: Shape): Map<string, string> => {
@@ -61,7 +75,12 @@ const checkStoredNames = (catalog: Catalog, shape: Shape): readonly ModelFinding
   return plainAttributes(catalog, shape).flatMap(([name, stored]) => {
     const other = taken.get(stored);
     taken.set(stored, `"${name}"`);
-    return when(other !== undefined, "storedName", `${placeOf(shape)}.${name}`, `"${name}" would be stored as "${stored}", which is ${other}. ${mend}`);
+    return when(
+      other !== undefined,
+      "storedName",
+      `${placeOf(shape)}.${name}`,
+      `"${name}" would be stored as "${stored}", which is ${other}. ${mend}`,
+    );
   });
 };
 
@@ -85,6 +104,11 @@ const checkSides = (entry: EdgeEntry): readonly ModelFinding[] => {
 
 /** What only the resolved items show: their identity, names and fixed lengths. */
 export const checkItems = (catalog: Catalog): readonly ModelFinding[] => [
-  ...catalog.shapes.flatMap((shape) => [...checkIdentity(catalog, shape), ...checkLength(catalog, shape), ...checkStoredNames(catalog, shape), ...checkType(catalog, shape)]),
+  ...catalog.shapes.flatMap((shape) => [
+    ...checkIdentity(catalog, shape),
+    ...checkLength(catalog, shape),
+    ...checkStoredNames(catalog, shape),
+    ...checkType(catalog, shape),
+  ]),
   ...each(catalog.edges, (_, entry) => checkSides(entry)),
 ];

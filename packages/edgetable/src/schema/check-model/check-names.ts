@@ -20,9 +20,15 @@ const identifier = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 const kinds = ["nodes", "edges", "parts"] as const;
 
 const checkName = (place: string, name: string): readonly ModelFinding[] => {
-  if (!identifier.test(name)) return [finding("name", place, `"${name}" cannot follow "db.": use letters, digits and _, with a letter first.`)];
+  if (!identifier.test(name))
+    return [finding("name", place, `"${name}" cannot follow "db.": use letters, digits and _, with a letter first.`)];
   if (name in Object.prototype) return [finding("name", place, `"${name}" is a member of every object. Choose another name.`)];
-  return when(RESERVED_NAMES.includes(name), "reservedName", place, `"${name}" is a member of the connection (db.${name}). Choose another name.`);
+  return when(
+    RESERVED_NAMES.includes(name),
+    "reservedName",
+    place,
+    `"${name}" is a member of the connection (db.${name}). Choose another name.`,
+  );
 };
 
 const duplicates = (definition: GraphDefinition): readonly ModelFinding[] => {
@@ -31,7 +37,12 @@ const duplicates = (definition: GraphDefinition): readonly ModelFinding[] => {
     each<unknown, ModelFinding>(definition[kind], (name) => {
       const other = seen.get(name);
       seen.set(name, kind);
-      return when(other !== undefined, "duplicateName", `${kind}.${name}`, `"${name}" is already among the ${other}, and both would be db.${name}. Rename one.`);
+      return when(
+        other !== undefined,
+        "duplicateName",
+        `${kind}.${name}`,
+        `"${name}" is already among the ${other}, and both would be db.${name}. Rename one.`,
+      );
     }),
   );
 };

@@ -11,7 +11,8 @@ const mostBytes = 409_600; // An item's limit, ServiceQuotas.
 
 /** The settings that name attributes, whatever they are settings of. */
 const namedBy = (definition: AnyNode | AnyEdge | AnyPart): Readonly<Record<string, readonly string[] | undefined>> => {
-  const { unique, immutable, dates, ttl, key, sides } = definition as Partial<AnyNode> & Pick<AnyEdge, "sides"> & { readonly key?: string | readonly string[] };
+  const { unique, immutable, dates, ttl, key, sides } = definition as Partial<AnyNode> &
+    Pick<AnyEdge, "sides"> & { readonly key?: string | readonly string[] };
   return {
     unique,
     immutable,
@@ -24,7 +25,12 @@ const namedBy = (definition: AnyNode | AnyEdge | AnyPart): Readonly<Record<strin
 };
 
 const checkBytes = (place: string, bytes: number | undefined): readonly ModelFinding[] =>
-  when(bytes !== undefined && !(bytes >= 1 && bytes <= mostBytes), "setting", `${place}.expect.bytes`, `${bytes} is not between 1 and ${mostBytes}, the most of an item.`);
+  when(
+    bytes !== undefined && !(bytes >= 1 && bytes <= mostBytes),
+    "setting",
+    `${place}.expect.bytes`,
+    `${bytes} is not between 1 and ${mostBytes}, the most of an item.`,
+  );
 
 interface Known {
   readonly fields: readonly string[] | undefined;
@@ -36,7 +42,11 @@ const checkItem = (place: string, item: ItemLayout | undefined, known: Known): r
   const computed = [...new Set([known.layout.partitionKey, known.layout.sortKey, ...Object.keys(item.keys ?? {})])];
   const keys = { rule: "layout", what: "computed attribute of this item", known: computed } as const;
   return [
-    ...unknownNames(`${place}.attributes`, Object.keys(item.attributes ?? {}), { rule: "attribute", what: "attribute here", known: known.fields }),
+    ...unknownNames(`${place}.attributes`, Object.keys(item.attributes ?? {}), {
+      rule: "attribute",
+      what: "attribute here",
+      known: known.fields,
+    }),
     ...unknownNames(`${place}.delimiters`, Object.keys(item.delimiters ?? {}), keys),
     ...unknownNames(`${place}.sparse`, item.sparse ?? [], { ...keys, known: computed.slice(2) }),
   ];
@@ -57,8 +67,15 @@ const checkDefinition = (kind: Kind, name: string, definition: AnyDefinition): r
   const place = `${kind}.${name}`;
   const names = namesOf(definition);
   return [
-    ...each(namedBy(definition), (setting, given) => unknownNames(`${place}.${setting}`, given ?? [], { rule: "attribute", what: "attribute here", known: names })),
-    ...when(definition.version === true && names?.includes("version") === true, "reservedName", place, 'with version: true, "version" counts the writes. Rename the attribute, or leave the setting out.'),
+    ...each(namedBy(definition), (setting, given) =>
+      unknownNames(`${place}.${setting}`, given ?? [], { rule: "attribute", what: "attribute here", known: names }),
+    ),
+    ...when(
+      definition.version === true && names?.includes("version") === true,
+      "reservedName",
+      place,
+      'with version: true, "version" counts the writes. Rename the attribute, or leave the setting out.',
+    ),
     ...checkBytes(place, definition.expect?.bytes),
   ];
 };
@@ -66,7 +83,12 @@ const checkDefinition = (kind: Kind, name: string, definition: AnyDefinition): r
 const checkPartKey = (definition: GraphDefinition, name: string, part: AnyPart): readonly ModelFinding[] => {
   const owner = fieldNames(definition.nodes[part.of]?.key ?? "");
   const shared = fieldNames(part.key).find((field) => owner.includes(field));
-  return when(shared !== undefined, "reservedName", `parts.${name}.key`, `"${shared}" is already an id field of "${part.of}", whose rows and this part's share it. Rename one.`);
+  return when(
+    shared !== undefined,
+    "reservedName",
+    `parts.${name}.key`,
+    `"${shared}" is already an id field of "${part.of}", whose rows and this part's share it. Rename one.`,
+  );
 };
 
 const checkEdgeNames = (name: string, names: readonly string[] | undefined): readonly ModelFinding[] =>
@@ -81,7 +103,10 @@ export const checkSettings = (definition: GraphDefinition): readonly ModelFindin
       const { layout } = definition;
       const names = namesOf(one);
       const fields = names && one.version ? [...names, "version"] : names;
-      return [...checkDefinition(kind, name, one), ...(layout ? checkLayout(`layout.${kind}.${name}`, layout[kind]?.[name], { fields, layout }) : [])];
+      return [
+        ...checkDefinition(kind, name, one),
+        ...(layout ? checkLayout(`layout.${kind}.${name}`, layout[kind]?.[name], { fields, layout }) : []),
+      ];
     }),
   ),
   ...each(definition.parts, (name, part) => checkPartKey(definition, name, part)),

@@ -18,7 +18,9 @@ const claimsOf = (who: Pick<Claim, "by" | "place">, keys: Readonly<Record<string
 /** Who fills which computed attribute of a node's item: the node, and each edge that lives in it. */
 const claimsOn = (definition: GraphDefinition, layout: Layout, name: string): readonly Claim[] => {
   const node = definition.nodes[name] as AnyNode;
-  const own = claimsOf({ place: `nodes.${name}`, by: node.mirror ? `the mirror of "${name}"` : `"${name}"` }, layout.nodes?.[name]?.keys, { key: node.key });
+  const own = claimsOf({ place: `nodes.${name}`, by: node.mirror ? `the mirror of "${name}"` : `"${name}"` }, layout.nodes?.[name]?.keys, {
+    key: node.key,
+  });
   const edges = each(definition.edges, (edgeName, edge) => {
     const target = definition.nodes[endTypes(edge.to)[0] ?? ""];
     if (edge.stored !== "reference" || !target || !endTypes(edge.from).includes(name)) return [];

@@ -13,7 +13,12 @@ const checkTableName = (place: string, name: string): readonly ModelFinding[] =>
 const checkKeys = (place: string, keys: Pick<IndexLayout, "partitionKey" | "sortKey">): readonly ModelFinding[] => [
   ...when(keys.partitionKey === keys.sortKey, "table", place, `"${keys.sortKey}" is both partition and sort key. Name two attributes.`),
   ...[keys.partitionKey, keys.sortKey].flatMap((name) =>
-    when(name !== undefined && (name === "" || name.length > longestAttribute), "table", place, `"${name}" has ${name?.length} characters; a key attribute has 1 to 255.`),
+    when(
+      name !== undefined && (name === "" || name.length > longestAttribute),
+      "table",
+      place,
+      `"${name}" has ${name?.length} characters; a key attribute has 1 to 255.`,
+    ),
   ),
 ];
 
@@ -29,9 +34,18 @@ const checkLayout = (definition: GraphDefinition, layout: Layout): readonly Mode
       `"${typeAttribute}" is a key of the table. Leave the type attribute out, or name another.`,
     ),
     ...each(indexes, (name, index) => [...checkTableName(`layout.indexes.${name}`, name), ...checkKeys(`layout.indexes.${name}`, index)]),
-    ...when(count > mostIndexes, "table", "layout.indexes", `${count} indexes are more than the ${mostIndexes} of a table. Let definitions share some.`),
+    ...when(
+      count > mostIndexes,
+      "table",
+      "layout.indexes",
+      `${count} indexes are more than the ${mostIndexes} of a table. Let definitions share some.`,
+    ),
     ...(["nodes", "edges", "parts"] as const).flatMap((kind) =>
-      unknownNames(`layout.${kind}`, Object.keys(layout[kind] ?? {}), { rule: "layout", what: `name of the ${kind}`, known: Object.keys(definition[kind] ?? {}) }),
+      unknownNames(`layout.${kind}`, Object.keys(layout[kind] ?? {}), {
+        rule: "layout",
+        what: `name of the ${kind}`,
+        known: Object.keys(definition[kind] ?? {}),
+      }),
     ),
   ];
 };

@@ -47,7 +47,9 @@ const checkField = (place: string, path: string, scope: Scope): readonly ModelFi
   const name = ofEnd ? next : head;
   if (!known || known.includes(name)) return [];
   const what = ofEnd ? `part of the id of ${head} of ${scope.of}` : `attribute of ${scope.of}`;
-  return [finding("attribute", place, `{${path}} names no ${what}.${didYouMean(name, [...known, ...(ofEnd ? [] : Object.keys(scope.macros))])}`)];
+  return [
+    finding("attribute", place, `{${path}} names no ${what}.${didYouMean(name, [...known, ...(ofEnd ? [] : Object.keys(scope.macros))])}`),
+  ];
 };
 
 interface NamedSource {
@@ -94,7 +96,14 @@ const checkEdge = (definition: GraphDefinition, name: string, base: Base): reado
   const findings = pairs.flatMap(([from, to]) => {
     const names = edgeNames(definition, edge, from);
     const ends = { from: endFields(base.layout, definition, from), to: endFields(base.layout, definition, to) };
-    const scope: Scope = { ...base, item, macros: edgeMacros(definition, edge, [from, to]), names, of: `"${name}"`, ...(edge.stored === "reference" ? {} : { ends }) };
+    const scope: Scope = {
+      ...base,
+      item,
+      macros: edgeMacros(definition, edge, [from, to]),
+      names,
+      of: `"${name}"`,
+      ...(edge.stored === "reference" ? {} : { ends }),
+    };
     return [...checkItem(`layout.edges.${name}`, scope), ...checkItem(`layout.edges.${name}.mirror`, { ...scope, item: item?.mirror })];
   });
   return firstOfEach(findings);
@@ -116,7 +125,13 @@ const checkPart = (definition: GraphDefinition, name: string, base: Base): reado
   const { of, key, schema } = (definition.parts ?? {})[name] as AnyPart;
   const owner = definition.nodes[of]?.key ?? "";
   const own = attributeNames(schema);
-  const scope: Scope = { ...base, item: base.layout.parts?.[name], macros: { key, owner }, names: own && [...own, ...fieldNames(owner)], of: `"${name}"` };
+  const scope: Scope = {
+    ...base,
+    item: base.layout.parts?.[name],
+    macros: { key, owner },
+    names: own && [...own, ...fieldNames(owner)],
+    of: `"${name}"`,
+  };
   return checkKeyed({ place: `parts.${name}.key`, attribute: base.layout.sortKey, source: key }, `layout.parts.${name}`, scope);
 };
 
@@ -128,10 +143,13 @@ export const checkTemplates = (definition: GraphDefinition): readonly ModelFindi
   const base: Base = { layout: definition.layout ?? ownLayout, escapes: definition.layout === undefined };
   const nodes = each(definition.nodes, (name) => checkNode(definition, name, base));
   const broken = new Set(nodes.flatMap(({ rule, place }) => (rule === "template" ? [place] : [])));
-  const usable = (types: readonly string[]): boolean => types.every((type) => Object.hasOwn(definition.nodes, type) && !broken.has(`nodes.${type}.key`));
+  const usable = (types: readonly string[]): boolean =>
+    types.every((type) => Object.hasOwn(definition.nodes, type) && !broken.has(`nodes.${type}.key`));
   return [
     ...nodes,
     ...each(definition.parts, (name, part) => (usable([part.of]) ? checkPart(definition, name, base) : [])),
-    ...each(definition.edges, (name, edge) => (usable([...endTypes(edge.from), ...endTypes(edge.to)]) ? checkEdge(definition, name, base) : [])),
+    ...each(definition.edges, (name, edge) =>
+      usable([...endTypes(edge.from), ...endTypes(edge.to)]) ? checkEdge(definition, name, base) : [],
+    ),
   ];
 };

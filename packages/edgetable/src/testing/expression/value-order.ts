@@ -23,7 +23,7 @@ const decimal = (text: string): Decimal => {
 const order = <T extends string | number>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Order of two numbers written as text, exact at any number of digits. */
-export const compareNumbers = (a: string, b: string): number => {
+const compareNumbers = (a: string, b: string): number => {
   const [left, right] = [decimal(a), decimal(b)];
   if (left.sign !== right.sign) return order(left.sign, right.sign);
   return (order(left.scale, right.scale) || order(left.digits, right.digits)) * left.sign;

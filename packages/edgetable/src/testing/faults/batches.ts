@@ -39,11 +39,11 @@ const split = <T, E>(
 };
 
 /** Splits a batch of writes; the injection's amount is the share that is left. */
-export const splitWrites = (items: BatchWriteItemInput["RequestItems"], chosen: Injection): SplitBatch<readonly WriteRequest[]> =>
+const splitWrites = (items: BatchWriteItemInput["RequestItems"], chosen: Injection): SplitBatch<readonly WriteRequest[]> =>
   split<readonly WriteRequest[], WriteRequest>(items, { list: (table) => table, remake: (_, list) => list }, chosen);
 
 /** Splits a batch of keys; the injection's amount is the share that is left. */
-export const splitKeys = (items: BatchGetItemInput["RequestItems"], chosen: Injection): SplitBatch<KeysAndAttributes> =>
+const splitKeys = (items: BatchGetItemInput["RequestItems"], chosen: Injection): SplitBatch<KeysAndAttributes> =>
   split<KeysAndAttributes, KeysAndAttributes["Keys"][number]>(
     items,
     { list: ({ Keys }) => Keys, remake: (table, Keys) => ({ ...table, Keys }) },

@@ -8,7 +8,7 @@ const key = (hash: string, range?: string): CreateTableInput["KeySchema"] => [
 ];
 
 /** A table with an index of each kind: all attributes, some, and keys alone without a range. */
-export const labTable = (name: string): CreateTableInput => ({
+const labTable = (name: string): CreateTableInput => ({
   TableName: name,
   BillingMode: "PAY_PER_REQUEST",
   AttributeDefinitions: [

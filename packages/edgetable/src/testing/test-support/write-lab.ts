@@ -61,7 +61,9 @@ export const openWriteLab = async (definition: GraphDefinition, options: { reado
       await lab.hooks.before?.(one);
       const output = await transport.send(operation, input, sendOptions);
       await lab.hooks.after?.(one);
-      return lab.hooks.answer ? (JSON.parse(JSON.stringify(lab.hooks.answer(one, output)).replaceAll(`"${definition.table}":`, `"${table}":`)) as typeof output) : output;
+      return lab.hooks.answer
+        ? (JSON.parse(JSON.stringify(lab.hooks.answer(one, output)).replaceAll(`"${definition.table}":`, `"${table}":`)) as typeof output)
+        : output;
     },
     close: () => transport.close(),
   };
@@ -87,7 +89,9 @@ export const openWriteLab = async (definition: GraphDefinition, options: { reado
     transact: transactOf(driver),
     items: async () => {
       const output = await transport.send("Scan", { TableName: catalog.table, Limit: 1000 });
-      const byKey = (output.Items ?? []).map((item) => [`${text(item, catalog.index.partitionKey)} / ${text(item, catalog.index.sortKey)}`, item] as const);
+      const byKey = (output.Items ?? []).map(
+        (item) => [`${text(item, catalog.index.partitionKey)} / ${text(item, catalog.index.sortKey)}`, item] as const,
+      );
       // A scan's order is the engine's own.
       return Object.fromEntries(byKey.toSorted(([a], [b]) => (a < b ? -1 : 1)));
     },

@@ -43,7 +43,10 @@ export class Connection {
   constructor(dialer: Dialer, owner: ConnectionOwner, connectTimeout: number) {
     this.#owner = owner;
     this.#socket = dialer.dial((count, packet) => this.#read(count, packet as Buffer));
-    const timer = setTimeout(() => this.#giveUp(Object.assign(new Error(`not connected within ${connectTimeout} ms`), { code: "CONNECT_TIMEOUT" })), connectTimeout);
+    const timer = setTimeout(
+      () => this.#giveUp(Object.assign(new Error(`not connected within ${connectTimeout} ms`), { code: "CONNECT_TIMEOUT" })),
+      connectTimeout,
+    );
     this.#socket.once(dialer.readyEvent, () => {
       clearTimeout(timer);
       this.#becomeReady();
@@ -133,7 +136,8 @@ export class Connection {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     // A reused socket that ends without a byte was most likely closed while the request was on its way.
-    const stale = exchange !== undefined && exchange.written && this.#served > 0 && !this.#reader.partial && !(this.#cause instanceof ProtocolError);
+    const stale =
+      exchange !== undefined && exchange.written && this.#served > 0 && !this.#reader.partial && !(this.#cause instanceof ProtocolError);
     this.#owner.closed(this, stale ? exchange : undefined);
     if (exchange?.connection !== this) return;
     exchange.connection = undefined;

@@ -76,13 +76,19 @@ test.each([
   ["a line break in the token", { accessKeyId: "A", secretAccessKey: "s", sessionToken: "a\r\nx-evil: 1" }],
   ["nothing", undefined],
 ])("%s is refused, fixed or provided", async (_, given) => {
-  if (given !== undefined) expect(() => cacheCredentials(given as Credentials)).toThrow(expect.objectContaining({ code: "execute.credentials" }));
-  await expect(cacheCredentials(() => Promise.resolve(given as Credentials)).refresh()).rejects.toMatchObject({ code: "execute.credentials" });
+  if (given !== undefined)
+    expect(() => cacheCredentials(given as Credentials)).toThrow(expect.objectContaining({ code: "execute.credentials" }));
+  await expect(cacheCredentials(() => Promise.resolve(given as Credentials)).refresh()).rejects.toMatchObject({
+    code: "execute.credentials",
+  });
 });
 
 test("a provider that throws at once is a failure like any other", async () => {
   const throwing = (): never => {
     throw new Error("at once");
   };
-  await expect(cacheCredentials(throwing).refresh()).rejects.toMatchObject({ code: "execute.credentials", message: "No AWS credentials: at once" });
+  await expect(cacheCredentials(throwing).refresh()).rejects.toMatchObject({
+    code: "execute.credentials",
+    message: "No AWS credentials: at once",
+  });
 });

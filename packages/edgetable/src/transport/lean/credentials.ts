@@ -37,7 +37,10 @@ const isUsable = (given: Credentials | undefined): boolean =>
 
 const checked = (given: Credentials | undefined): Credentials => {
   if (given !== undefined && isUsable(given)) return given;
-  throw new EdgetableError("execute.credentials", "The credentials lack accessKeyId or secretAccessKey, or hold characters that no AWS credential has: check what `credentials` gives.");
+  throw new EdgetableError(
+    "execute.credentials",
+    "The credentials lack accessKeyId or secretAccessKey, or hold characters that no AWS credential has: check what `credentials` gives.",
+  );
 };
 
 const fixedCredentials = (credentials: Credentials): CredentialCache => {

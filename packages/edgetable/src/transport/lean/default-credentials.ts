@@ -7,10 +7,20 @@ export interface DefaultCredentialsOptions {
 }
 
 const fromEnvironment = (): Credentials | undefined => {
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken, AWS_CREDENTIAL_EXPIRATION: ends } = process.env;
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+    AWS_CREDENTIAL_EXPIRATION: ends,
+  } = process.env;
   if (!accessKeyId || !secretAccessKey) return undefined;
   const expiration = ends ? new Date(ends) : undefined;
-  return { accessKeyId, secretAccessKey, sessionToken: sessionToken || undefined, expiration: Number.isNaN(expiration?.getTime()) ? undefined : expiration };
+  return {
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: sessionToken || undefined,
+    expiration: Number.isNaN(expiration?.getTime()) ? undefined : expiration,
+  };
 };
 
 type SdkProvider = (options: { readonly forceRefresh: boolean }) => Promise<Credentials>;

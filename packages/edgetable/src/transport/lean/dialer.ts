@@ -10,7 +10,9 @@ const packetBytes = 65_536;
 // After so long without traffic the kernel asks whether the other side is still there.
 const probeAfter = 30_000;
 
-const commonOptions = (endpoint: Endpoint): { host: string; port: number; noDelay: true; keepAlive: true; keepAliveInitialDelay: number } => ({
+const commonOptions = (
+  endpoint: Endpoint,
+): { host: string; port: number; noDelay: true; keepAlive: true; keepAliveInitialDelay: number } => ({
   host: endpoint.hostname,
   port: endpoint.port,
   noDelay: true,
@@ -31,7 +33,13 @@ const secureDialer = (endpoint: Endpoint, ca: string | undefined): Dialer => {
     readyEvent: "secureConnect",
     dial(callback) {
       const onread = { buffer: Buffer.allocUnsafeSlow(packetBytes), callback };
-      const options: ConnectionOptions & { onread: typeof onread } = { ...commonOptions(endpoint), secureContext, ALPNProtocols: ["http/1.1"], rejectUnauthorized: true, onread };
+      const options: ConnectionOptions & { onread: typeof onread } = {
+        ...commonOptions(endpoint),
+        secureContext,
+        ALPNProtocols: ["http/1.1"],
+        rejectUnauthorized: true,
+        onread,
+      };
       if (isIP(endpoint.hostname) === 0) options.servername = endpoint.hostname;
       if (session !== undefined) options.session = session;
       const socket = connectTls(options);
@@ -43,4 +51,5 @@ const secureDialer = (endpoint: Endpoint, ca: string | undefined): Dialer => {
 };
 
 /** Opens sockets to an endpoint; over TLS the certificate is always verified. */
-export const createDialer = (endpoint: Endpoint, ca?: string): Dialer => (endpoint.tls ? secureDialer(endpoint, ca) : plainDialer(endpoint));
+export const createDialer = (endpoint: Endpoint, ca?: string): Dialer =>
+  endpoint.tls ? secureDialer(endpoint, ca) : plainDialer(endpoint);

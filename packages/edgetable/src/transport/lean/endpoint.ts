@@ -29,7 +29,10 @@ export const serviceEndpoint = (region: string): string => {
 };
 
 const isLoopback = (hostname: string): boolean =>
-  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "::1" || (isIP(hostname) === 4 && hostname.startsWith("127."));
+  hostname === "localhost" ||
+  hostname.endsWith(".localhost") ||
+  hostname === "::1" ||
+  (isIP(hostname) === 4 && hostname.startsWith("127."));
 
 const refuse = (message: string, value: string): never => {
   throw new EdgetableError("plan.invalidOption", message, { details: { option: "endpoint", value } });
@@ -40,8 +43,10 @@ const parseUrl = (text: string): URL => {
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") refuse(`endpoint "${text}" is neither http nor https.`, text);
   // Not repeated in the message: the text may hold a password.
-  if (url.username !== "" || url.password !== "") refuse("endpoint holds a user name or password: DynamoDB takes signed requests only; remove them.", url.host);
-  if (url.pathname !== "/" || url.search !== "" || url.hash !== "") refuse(`endpoint "${text}" has a path, query or fragment: give scheme, host and port only.`, text);
+  if (url.username !== "" || url.password !== "")
+    refuse("endpoint holds a user name or password: DynamoDB takes signed requests only; remove them.", url.host);
+  if (url.pathname !== "/" || url.search !== "" || url.hash !== "")
+    refuse(`endpoint "${text}" has a path, query or fragment: give scheme, host and port only.`, text);
   return url;
 };
 
@@ -57,7 +62,10 @@ export const parseEndpoint = (text: string, allowInsecure: boolean): Endpoint =>
   const tls = url.protocol === "https:";
   const loopback = isLoopback(hostname);
   if (!tls && !loopback && !allowInsecure) {
-    refuse(`endpoint "${text}" would send data unencrypted to another machine: use https, or \`allowInsecure: true\` where the network itself is private.`, text);
+    refuse(
+      `endpoint "${text}" would send data unencrypted to another machine: use https, or \`allowInsecure: true\` where the network itself is private.`,
+      text,
+    );
   }
   return { hostname, port: Number(url.port) || (tls ? 443 : 80), host: url.host, tls, loopback };
 };

@@ -39,7 +39,10 @@ export class Exchange {
   /** Limits the exchange to so many milliseconds, and to the signal where there is one. */
   limit(timeout: number, signal: AbortSignal | undefined): void {
     // The timer also keeps the process alive meanwhile: the sockets themselves do not.
-    this.#timer = setTimeout(() => this.fail({ code: "execute.timeout", message: `no answer within ${timeout} ms`, ambiguous: this.written }), timeout);
+    this.#timer = setTimeout(
+      () => this.fail({ code: "execute.timeout", message: `no answer within ${timeout} ms`, ambiguous: this.written }),
+      timeout,
+    );
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
   }

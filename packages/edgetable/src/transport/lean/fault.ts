@@ -53,4 +53,8 @@ export const readFault = (answer: Answer, attempt: Attempt): EdgetableError => {
 
 /** The same error, worth another try because its reason has been put right meanwhile. */
 export const mended = (error: EdgetableError, mend: string): EdgetableError =>
-  new EdgetableError(error.code, `${error.message} (${mend})`, { details: { ...error.details, mend }, retryable: true, ...(error.request && { request: error.request }) });
+  new EdgetableError(error.code, `${error.message} (${mend})`, {
+    details: { ...error.details, mend },
+    retryable: true,
+    ...(error.request && { request: error.request }),
+  });

@@ -35,12 +35,22 @@ const open = async (handler: Handler, options: LeanTransportOptions = {}): Promi
   const port = await listen(createServer(handler));
   return createLeanTransport({ endpoint: `http://127.0.0.1:${port}`, region: "us-east-1", ...options });
 };
-const fault = (name: string, headers: Record<string, string> = {}): Handler => (_, response) => response.writeHead(400, headers).end(JSON.stringify({ __type: `x#${name}`, message: "because" }));
+const fault =
+  (name: string, headers: Record<string, string> = {}): Handler =>
+  (_, response) =>
+    response.writeHead(400, headers).end(JSON.stringify({ __type: `x#${name}`, message: "because" }));
 
 describe("sockets", () => {
   test("there are never more than maxSockets; the other requests wait in order", async () => {
     const order: string[] = [];
-    const transport = await open((request, response) => request.on("data", (body: Buffer) => (order.push((JSON.parse(body.toString()) as typeof put).TableName), setTimeout(() => response.end("{}"), 5))), { maxSockets: 2 });
+    const transport = await open(
+      (request, response) =>
+        request.on(
+          "data",
+          (body: Buffer) => (order.push((JSON.parse(body.toString()) as typeof put).TableName), setTimeout(() => response.end("{}"), 5)),
+        ),
+      { maxSockets: 2 },
+    );
     const names = Array.from({ length: 10 }, (_, index) => `Table${index}`);
     await Promise.all(names.map((TableName) => transport.send("PutItem", { ...put, TableName })));
     expect(connections).toHaveLength(2);
@@ -52,7 +62,10 @@ describe("sockets", () => {
     let requests = 0;
     const transport = await open((_, response) => (requests++, setTimeout(() => response.end("{}"), 150)), { maxSockets: 1 });
     const first = transport.send("PutItem", put);
-    await expect(transport.send("PutItem", put, { timeout: 30 })).rejects.toMatchObject({ code: "execute.timeout", details: { ambiguous: false } });
+    await expect(transport.send("PutItem", put, { timeout: 30 })).rejects.toMatchObject({
+      code: "execute.timeout",
+      details: { ambiguous: false },
+    });
     await first;
     await transport.send("PutItem", put);
     expect(requests).toBe(2);
@@ -144,7 +157,9 @@ describe("signing", () => {
       if (keys.length === 1) fault("ExpiredTokenException")(request, response);
       else response.end("{}");
     };
-    const transport = await open(handler, { credentials: () => Promise.resolve({ accessKeyId: `KEY${++given}`, secretAccessKey: "s", sessionToken: `t${given}` }) });
+    const transport = await open(handler, {
+      credentials: () => Promise.resolve({ accessKeyId: `KEY${++given}`, secretAccessKey: "s", sessionToken: `t${given}` }),
+    });
     await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.expiredCredentials", retryable: true });
     await transport.send("PutItem", put);
     await transport.send("PutItem", put);
@@ -153,8 +168,14 @@ describe("signing", () => {
 
   test("a timeout and an abort also end the wait for credentials", async () => {
     const transport = await open(() => undefined, { credentials: () => new Promise(() => undefined) });
-    await expect(transport.send("PutItem", put, { timeout: 20 })).rejects.toMatchObject({ code: "execute.timeout", details: { ambiguous: false } });
-    await expect(transport.send("PutItem", put, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({ code: "execute.aborted", details: { ambiguous: false } });
+    await expect(transport.send("PutItem", put, { timeout: 20 })).rejects.toMatchObject({
+      code: "execute.timeout",
+      details: { ambiguous: false },
+    });
+    await expect(transport.send("PutItem", put, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
+      code: "execute.aborted",
+      details: { ambiguous: false },
+    });
     expect(connections).toHaveLength(0);
   });
 });
@@ -164,7 +185,26 @@ const makeCertificate = (): { key: string; cert: string } | undefined => {
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   try {
     const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-keyout", key, "-out", cert, ...subject], { stdio: "ignore" });
+    execFileSync(
+      "openssl",
+      [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+        "-keyout",
+        key,
+        "-out",
+        cert,
+        ...subject,
+      ],
+      { stdio: "ignore" },
+    );
     return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
   } catch {
     return undefined;
@@ -182,12 +222,20 @@ describe.skipIf(certificate === undefined)("TLS", () => {
 
   test("a certificate that no authority signed is refused before anything is sent", async () => {
     const transport = await openSecure({});
-    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", details: { ambiguous: false }, message: expect.stringContaining("self-signed") });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      details: { ambiguous: false },
+      message: expect.stringContaining("self-signed"),
+    });
   });
 
   test("a certificate for another host is refused", async () => {
     const transport = await openSecure({ ca: certificate?.cert }, "127.0.0.1");
-    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.connection", details: { ambiguous: false }, message: expect.stringContaining("altnames") });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      details: { ambiguous: false },
+      message: expect.stringContaining("altnames"),
+    });
   });
 
   test("a trusted one is accepted, HTTP/1.1 agreed, and the session used again by the next socket", async () => {
@@ -207,7 +255,11 @@ describe.skipIf(certificate === undefined)("TLS", () => {
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as AddressInfo;
     const transport = createLeanTransport({ endpoint: `https://127.0.0.1:${port}`, region: "us-east-1", connectTimeout: 100 });
-    await expect(transport.send("PutItem", put)).rejects.toMatchObject({ code: "execute.timeout", retryable: true, details: { ambiguous: false } });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.timeout",
+      retryable: true,
+      details: { ambiguous: false },
+    });
     silent.close();
   });
 });

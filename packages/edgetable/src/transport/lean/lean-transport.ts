@@ -48,7 +48,9 @@ const expired: ReadonlySet<string> = new Set(["ExpiredTokenException", "ExpiredT
 
 const inRange = (option: string, value: number, most: number): number => {
   if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new EdgetableError("plan.invalidOption", `${option} is ${value}: give a whole number from 1 to ${most}.`, { details: { option, value } });
+  throw new EdgetableError("plan.invalidOption", `${option} is ${value}: give a whole number from 1 to ${most}.`, {
+    details: { option, value },
+  });
 };
 
 interface Parts {
@@ -86,9 +88,16 @@ class LeanTransport implements Transport {
 
   #start(exchange: Exchange, options: SendOptions | undefined): void {
     const timeout = options?.timeout === undefined ? this.#requestTimeout : inRange("timeout", Math.ceil(options.timeout), 600_000);
-    if (this.#closed) throw new EdgetableError("execute.connection", `${exchange.operation}: the transport is closed`, { details: { ambiguous: false } });
+    if (this.#closed)
+      throw new EdgetableError("execute.connection", `${exchange.operation}: the transport is closed`, { details: { ambiguous: false } });
     const signal = options?.signal;
-    if (signal?.aborted) throw attemptError(exchange, { code: "execute.aborted", message: "aborted before it was sent", ambiguous: false, cause: signal.reason });
+    if (signal?.aborted)
+      throw attemptError(exchange, {
+        code: "execute.aborted",
+        message: "aborted before it was sent",
+        ambiguous: false,
+        cause: signal.reason,
+      });
     exchange.limit(timeout, signal);
     exchange.credentials = this.#cache.current(this.#clock.now());
     if (exchange.credentials === undefined) this.#await(exchange);
@@ -100,7 +109,10 @@ class LeanTransport implements Transport {
       exchange.credentials = credentials;
       if (!exchange.settled) this.#pool.run(exchange);
     };
-    this.#cache.refresh().then(go).catch((error: unknown) => exchange.reject(error));
+    this.#cache
+      .refresh()
+      .then(go)
+      .catch((error: unknown) => exchange.reject(error));
   }
 
   #read(exchange: Exchange, answer: Answer): unknown {
@@ -141,6 +153,8 @@ export const createLeanTransport = (options: LeanTransportOptions = {}): Transpo
     maxSockets: inRange("maxSockets", options.maxSockets ?? 64, 10_000),
     connectTimeout: inRange("connectTimeout", options.connectTimeout ?? 3_000, 600_000),
   });
-  const cache = cacheCredentials(options.credentials ?? (endpoint.loopback ? dummyCredentials : defaultCredentials({ profile: options.profile })));
+  const cache = cacheCredentials(
+    options.credentials ?? (endpoint.loopback ? dummyCredentials : defaultCredentials({ profile: options.profile })),
+  );
   return new LeanTransport({ pool, clock, cache, requestTimeout: inRange("requestTimeout", options.requestTimeout ?? 10_000, 600_000) });
 };

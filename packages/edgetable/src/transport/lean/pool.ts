@@ -22,7 +22,15 @@ export interface Pool {
 // frozen (Lambda), without our having noticed: the write that finds out would be ambiguous.
 const maxIdle = 10_000;
 
-const repeatable: ReadonlySet<string> = new Set(["GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "DescribeTable", "ListTables"]);
+const repeatable: ReadonlySet<string> = new Set([
+  "GetItem",
+  "Query",
+  "Scan",
+  "BatchGetItem",
+  "TransactGetItems",
+  "DescribeTable",
+  "ListTables",
+]);
 
 class SocketPool implements Pool {
   readonly #options: PoolOptions;
@@ -36,7 +44,11 @@ class SocketPool implements Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#owner = { sign: options.sign, idle: (connection) => this.#release(connection), closed: (connection, unanswered) => this.#forget(connection, unanswered) };
+    this.#owner = {
+      sign: options.sign,
+      idle: (connection) => this.#release(connection),
+      closed: (connection, unanswered) => this.#forget(connection, unanswered),
+    };
   }
 
   run(exchange: Exchange): void {

@@ -44,12 +44,23 @@ const wellFormed = /^[a-z0-9]+(?:-[a-z0-9]+)*$/i;
  */
 export const resolveRegion = (source: RegionSource, fallback?: string): string => {
   const profile = source.profile ?? process.env["AWS_PROFILE"] ?? "default";
-  const region = source.region || process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || regionInConfig(readConfigFile(), profile) || fallback;
+  const region =
+    source.region ||
+    process.env["AWS_REGION"] ||
+    process.env["AWS_DEFAULT_REGION"] ||
+    regionInConfig(readConfigFile(), profile) ||
+    fallback;
   if (region === undefined) {
-    throw new EdgetableError("plan.invalidOption", `No AWS region: give \`region\`, set AWS_REGION, or add a region to profile "${profile}" in ~/.aws/config.`, { details: { option: "region", profile } });
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `No AWS region: give \`region\`, set AWS_REGION, or add a region to profile "${profile}" in ~/.aws/config.`,
+      { details: { option: "region", profile } },
+    );
   }
   if (!wellFormed.test(region)) {
-    throw new EdgetableError("plan.invalidOption", `region "${region}" is not the name of an AWS region, such as "eu-central-1".`, { details: { option: "region", value: region } });
+    throw new EdgetableError("plan.invalidOption", `region "${region}" is not the name of an AWS region, such as "eu-central-1".`, {
+      details: { option: "region", value: region },
+    });
   }
   return region;
 };

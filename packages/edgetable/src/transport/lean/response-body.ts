@@ -105,7 +105,8 @@ class ChunkedBody implements BodyReader {
     const stop = feed < 0 || feed >= end ? end : feed;
     this.#line += bytes.toString("latin1", start, stop);
     if (this.#state === "trailers") this.#trailing += stop - start;
-    if (this.#line.length > lineLimit || this.#trailing > lineLimit) throw new ProtocolError("a chunk's size line or the trailers are too long");
+    if (this.#line.length > lineLimit || this.#trailing > lineLimit)
+      throw new ProtocolError("a chunk's size line or the trailers are too long");
     if (stop === end) return end;
     if (!this.#line.endsWith("\r")) throw new ProtocolError("a line of a chunked body does not end in CR LF");
     this.#lineRead(this.#line.slice(0, -1));

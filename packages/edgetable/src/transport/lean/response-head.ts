@@ -24,14 +24,31 @@ const digits = /^\d{1,15}$/;
 const readStatus = (text: string): ResponseHead => {
   const status = Number(text.slice(9, 12));
   const afterStatus = text.charCodeAt(12);
-  const wellFormed = text.startsWith("HTTP/1.") && text[8] === " " && status >= 100 && status <= 599 && (afterStatus === 32 || afterStatus === 13 || text.length === 12);
+  const wellFormed =
+    text.startsWith("HTTP/1.") &&
+    text[8] === " " &&
+    status >= 100 &&
+    status <= 599 &&
+    (afterStatus === 32 || afterStatus === 13 || text.length === 12);
   if (!wellFormed) throw new ProtocolError("the answer does not begin as HTTP/1.1 does");
-  return { status, keepAlive: text[7] === "1", chunked: false, length: -1, crc32: "", requestId: "", errorType: "", contentType: "", encoding: "", date: "" };
+  return {
+    status,
+    keepAlive: text[7] === "1",
+    chunked: false,
+    length: -1,
+    crc32: "",
+    requestId: "",
+    errorType: "",
+    contentType: "",
+    encoding: "",
+    date: "",
+  };
 };
 
 const noteLength = (head: ResponseHead, value: string): void => {
   const length = digits.test(value) ? Number(value) : -1;
-  if (length < 0 || (head.length >= 0 && head.length !== length)) throw new ProtocolError(`content-length "${value.slice(0, 40)}" is not one number`);
+  if (length < 0 || (head.length >= 0 && head.length !== length))
+    throw new ProtocolError(`content-length "${value.slice(0, 40)}" is not one number`);
   head.length = length;
 };
 

@@ -24,9 +24,13 @@ const split = (bytes: Buffer, cuts: readonly number[]): Buffer[] => {
 };
 
 const chunk = (text: string, extension: string): string => `${Buffer.byteLength(text).toString(16)}${extension}\r\n${text}\r\n`;
-const withLength = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\nx-amz-crc32: ${zlib.crc32(body)}\r\n\r\n${body}`;
+const withLength = (body: string): string =>
+  `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\nx-amz-crc32: ${zlib.crc32(body)}\r\n\r\n${body}`;
 const inChunks = (parts: readonly string[], extension: string): string =>
-  `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${parts.filter((part) => part !== "").map((part) => chunk(part, extension)).join("")}0\r\nx-trailer: y\r\n\r\n`;
+  `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${parts
+    .filter((part) => part !== "")
+    .map((part) => chunk(part, extension))
+    .join("")}0\r\nx-trailer: y\r\n\r\n`;
 
 const bodyText = fc.string({ unit: "binary", maxLength: 300 }).map((text) => Buffer.from(text).toString());
 const cuts = fc.array(fc.nat(2000), { maxLength: 30 });
@@ -42,9 +46,16 @@ describe("reading", () => {
 
   test("a chunked response comes out the same, however it is split", () => {
     fc.assert(
-      fc.property(fc.array(bodyText, { maxLength: 5 }), fc.constantFrom("", ";a=b", '; name="x"', " "), cuts, (parts, extension, places) => {
-        expect(readPackets(split(Buffer.from(inChunks(parts, extension)), places)).map((answer) => answer.body)).toEqual([parts.join("")]);
-      }),
+      fc.property(
+        fc.array(bodyText, { maxLength: 5 }),
+        fc.constantFrom("", ";a=b", '; name="x"', " "),
+        cuts,
+        (parts, extension, places) => {
+          expect(readPackets(split(Buffer.from(inChunks(parts, extension)), places)).map((answer) => answer.body)).toEqual([
+            parts.join(""),
+          ]);
+        },
+      ),
     );
   });
 
@@ -55,14 +66,25 @@ describe("reading", () => {
 
   test("responses one after another on a connection are each read", () => {
     const reader = new ResponseReader();
-    const packets = [withLength("1"), inChunks(["2"], ""), "HTTP/1.1 204 No Content\r\n\r\n", withLength("3")].map((text) => Buffer.from(text));
+    const packets = [withLength("1"), inChunks(["2"], ""), "HTTP/1.1 204 No Content\r\n\r\n", withLength("3")].map((text) =>
+      Buffer.from(text),
+    );
     expect(readPackets(packets, reader).map((answer) => answer.body)).toEqual(["1", "2", "", "3"]);
     expect(reader.partial).toBe(false);
   });
 
   test("the headers that matter are found in any case, with any white space", () => {
-    const [answer] = readText("HTTP/1.1 400 Bad Request\r\nSERVER:x\r\nDATE:  Sat, 21 Nov 2026 04:46:29 GMT \r\nX-Amzn-RequestId:R1\r\nX-AMZN-ERRORTYPE: E\r\nContent-Type:a/b\r\nConnection: Close\r\ncontent-length: 2\r\n\r\n{}");
-    expect(answer?.head).toMatchObject({ status: 400, date: "Sat, 21 Nov 2026 04:46:29 GMT", requestId: "R1", errorType: "E", contentType: "a/b", keepAlive: false });
+    const [answer] = readText(
+      "HTTP/1.1 400 Bad Request\r\nSERVER:x\r\nDATE:  Sat, 21 Nov 2026 04:46:29 GMT \r\nX-Amzn-RequestId:R1\r\nX-AMZN-ERRORTYPE: E\r\nContent-Type:a/b\r\nConnection: Close\r\ncontent-length: 2\r\n\r\n{}",
+    );
+    expect(answer?.head).toMatchObject({
+      status: 400,
+      date: "Sat, 21 Nov 2026 04:46:29 GMT",
+      requestId: "R1",
+      errorType: "E",
+      contentType: "a/b",
+      keepAlive: false,
+    });
   });
 
   test.each([
@@ -83,7 +105,12 @@ describe("reading", () => {
   });
 
   test("the end of the connection does not complete any other body", () => {
-    for (const text of ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"]) {
+    for (const text of [
+      "",
+      "HTTP/1.1 200 OK\r\n",
+      "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n",
+    ]) {
       const reader = new ResponseReader();
       readPackets([Buffer.from(text)], reader);
       expect(reader.end()).toBeUndefined();
@@ -120,7 +147,10 @@ describe("refusing", () => {
     ["an endless chunk extension", `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;${"x".repeat(20_000)}`],
     ["endless trailers", `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${"a: b\r\n".repeat(20_000)}`],
   ])("%s is a protocol error", (_, text) => {
-    const packets = split(Buffer.from(text, "latin1"), Array.from({ length: 100 }, (_each, index) => index * 1200));
+    const packets = split(
+      Buffer.from(text, "latin1"),
+      Array.from({ length: 100 }, (_each, index) => index * 1200),
+    );
     expect(() => readPackets(packets)).toThrow(ProtocolError);
   });
 
@@ -135,13 +165,32 @@ describe("refusing", () => {
   });
 
   test("garbage, and responses with bytes changed, give answers or protocol errors and nothing else", () => {
-    const pieces = fc.constantFrom("HTTP/1.1 200 OK\r\n", "HTTP/1.1 ", "\r\n", "\r\n\r\n", "content-length: 3\r\n", "transfer-encoding: chunked\r\n", "3\r\n", "0\r\n", "{}", ":", "\n", "\u0000", "100 Continue");
-    const text = fc.oneof(fc.array(pieces, { maxLength: 15 }).map((parts) => Buffer.from(parts.join(""))), fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)));
-    const changed = fc.tuple(fc.constantFrom(withLength('{"a":1}'), inChunks(["{}", " "], ";x")), fc.nat(500), fc.nat(255)).map(([whole, place, byte]) => {
-      const bytes = Buffer.from(whole);
-      bytes[place % bytes.length] = byte;
-      return bytes;
-    });
+    const pieces = fc.constantFrom(
+      "HTTP/1.1 200 OK\r\n",
+      "HTTP/1.1 ",
+      "\r\n",
+      "\r\n\r\n",
+      "content-length: 3\r\n",
+      "transfer-encoding: chunked\r\n",
+      "3\r\n",
+      "0\r\n",
+      "{}",
+      ":",
+      "\n",
+      "\u0000",
+      "100 Continue",
+    );
+    const text = fc.oneof(
+      fc.array(pieces, { maxLength: 15 }).map((parts) => Buffer.from(parts.join(""))),
+      fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    );
+    const changed = fc
+      .tuple(fc.constantFrom(withLength('{"a":1}'), inChunks(["{}", " "], ";x")), fc.nat(500), fc.nat(255))
+      .map(([whole, place, byte]) => {
+        const bytes = Buffer.from(whole);
+        bytes[place % bytes.length] = byte;
+        return bytes;
+      });
     fc.assert(
       fc.property(fc.oneof(text, changed), cuts, (bytes, places) => {
         const reader = new ResponseReader();

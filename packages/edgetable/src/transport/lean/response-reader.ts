@@ -96,8 +96,10 @@ export class ResponseReader {
     const head = this.#head as ResponseHead;
     this.#head = this.#body = undefined;
     if (head.length < 0 && !head.chunked) head.keepAlive = false;
-    if (head.encoding !== "" && head.encoding !== "identity") throw new ProtocolError(`the answer is encoded as "${head.encoding.slice(0, 40)}", which was not asked for`);
-    if (head.crc32 !== "" && !checksumMatches(content, head.crc32)) throw new ProtocolError("the answer does not match its checksum x-amz-crc32");
+    if (head.encoding !== "" && head.encoding !== "identity")
+      throw new ProtocolError(`the answer is encoded as "${head.encoding.slice(0, 40)}", which was not asked for`);
+    if (head.crc32 !== "" && !checksumMatches(content, head.crc32))
+      throw new ProtocolError("the answer does not match its checksum x-amz-crc32");
     return { head, body: content.toString("utf8") };
   }
 }

@@ -45,7 +45,13 @@ test("signatures equal those of the AWS SDK's signer", async () => {
     fc.asyncProperty(request, async ({ region, host, operation, body, time, ...credentials }) => {
       const ours = headersOf(createSigner(host, region)({ operation, body }, credentials, time));
       const given = ["host", "content-type", "x-amz-target"].map((name) => [name, ours[name] as string]);
-      const theirs = await new SignatureV4({ service: "dynamodb", region, credentials: credentials as never, sha256: Sha256 as never, applyChecksum: false }).sign(
+      const theirs = await new SignatureV4({
+        service: "dynamodb",
+        region,
+        credentials: credentials as never,
+        sha256: Sha256 as never,
+        applyChecksum: false,
+      }).sign(
         { method: "POST", protocol: "https:", hostname: host, path: "/", headers: Object.fromEntries(given), body },
         { signingDate: new Date(time) },
       );
@@ -62,7 +68,9 @@ test("a signer kept over days and credentials signs as a fresh one does", () => 
   const days = [0, 86_399_999, 86_400_000, 86_400_001, 0].map((offset) => 1_700_000_000_000 + offset);
   for (const time of days) {
     for (const secretAccessKey of ["one", "two"]) {
-      const [made, fresh] = [signer, createSigner("localhost:8000", "us-east-1")].map((sign) => sign({ operation: "GetItem", body: "{}" }, { accessKeyId: "A", secretAccessKey }, time));
+      const [made, fresh] = [signer, createSigner("localhost:8000", "us-east-1")].map((sign) =>
+        sign({ operation: "GetItem", body: "{}" }, { accessKeyId: "A", secretAccessKey }, time),
+      );
       expect(made).toBe(fresh);
     }
   }

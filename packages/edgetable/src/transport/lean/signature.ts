@@ -39,7 +39,8 @@ const deriveKey = (credentials: Credentials, day: string, region: string): DayKe
   return { day, credentials, sessionToken: credentials.sessionToken, scope, key, names, authorization };
 };
 
-const signedText = (names: string, lines: string, body: string): string => hash("sha256", `POST\n/\n\n${lines}\n${names}\n${hash("sha256", body, "hex")}`, "hex");
+const signedText = (names: string, lines: string, body: string): string =>
+  hash("sha256", `POST\n/\n\n${lines}\n${names}\n${hash("sha256", body, "hex")}`, "hex");
 
 /** Tells the time as signatures do, making the text once a second. */
 const createStamper = (): ((time: number) => string) => {

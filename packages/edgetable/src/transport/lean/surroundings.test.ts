@@ -10,7 +10,15 @@ import { regionInConfig, resolveRegion } from "./region.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "edgetable-"));
 beforeEach(() => {
-  const names = ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_CREDENTIAL_EXPIRATION"];
+  const names = [
+    "AWS_REGION",
+    "AWS_DEFAULT_REGION",
+    "AWS_PROFILE",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_CREDENTIAL_EXPIRATION",
+  ];
   for (const name of names) vi.stubEnv(name, undefined);
   vi.stubEnv("AWS_CONFIG_FILE", join(folder, "config"));
   vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", join(folder, "credentials"));
@@ -22,7 +30,8 @@ afterEach(() => vi.unstubAllEnvs());
 const refusal = (code: string, message: string) => expect.objectContaining({ code, message: expect.stringContaining(message) });
 
 describe("region", () => {
-  const config = "# comment\n[default]\noutput = json\nregion = eu-west-1 # here\n\n[profile work]\ns3 =\n  region = nowhere\nregion=ap-south-1\n[sso-session x]\nregion = us-west-2\n";
+  const config =
+    "# comment\n[default]\noutput = json\nregion = eu-west-1 # here\n\n[profile work]\ns3 =\n  region = nowhere\nregion=ap-south-1\n[sso-session x]\nregion = us-west-2\n";
 
   test("the option, then the environment, then the shared config file, then the fallback", () => {
     expect(() => resolveRegion({})).toThrow(refusal("plan.invalidOption", "set AWS_REGION"));
@@ -80,24 +89,38 @@ describe("endpoint", () => {
   ])("%s is refused", (url, message) => expect(() => parseEndpoint(url, false)).toThrow(refusal("plan.invalidOption", message)));
 
   test("a password in an endpoint is not repeated", () => {
-    expect(() => parseEndpoint("http://user:secret@localhost", false)).toThrow(expect.not.objectContaining({ message: expect.stringContaining("secret") }));
+    expect(() => parseEndpoint("http://user:secret@localhost", false)).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining("secret") }),
+    );
   });
 
   test("plain http to another machine has to be allowed", () => {
-    expect(() => createLeanTransport({ endpoint: "http://dynamodb.internal:8000", region: "x" })).toThrow(refusal("plan.invalidOption", "allowInsecure"));
+    expect(() => createLeanTransport({ endpoint: "http://dynamodb.internal:8000", region: "x" })).toThrow(
+      refusal("plan.invalidOption", "allowInsecure"),
+    );
     expect(() => createLeanTransport({ endpoint: "http://dynamodb.internal:8000", region: "x", allowInsecure: true })).not.toThrow();
   });
 
-  test.each([{ maxSockets: 0 }, { maxSockets: 1.5 }, { connectTimeout: Number.NaN }, { requestTimeout: 600_001 }])("%j is out of range", (options) => {
-    expect(() => createLeanTransport({ region: "eu-west-1", ...options })).toThrow(refusal("plan.invalidOption", Object.keys(options)[0] as string));
-  });
+  test.each([{ maxSockets: 0 }, { maxSockets: 1.5 }, { connectTimeout: Number.NaN }, { requestTimeout: 600_001 }])(
+    "%j is out of range",
+    (options) => {
+      expect(() => createLeanTransport({ region: "eu-west-1", ...options })).toThrow(
+        refusal("plan.invalidOption", Object.keys(options)[0] as string),
+      );
+    },
+  );
 });
 
 describe("default credentials", () => {
   test("come from the environment", async () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "AKID");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
-    expect(await defaultCredentials()()).toEqual({ accessKeyId: "AKID", secretAccessKey: "secret", sessionToken: undefined, expiration: undefined });
+    expect(await defaultCredentials()()).toEqual({
+      accessKeyId: "AKID",
+      secretAccessKey: "secret",
+      sessionToken: undefined,
+      expiration: undefined,
+    });
     vi.stubEnv("AWS_SESSION_TOKEN", "token");
     vi.stubEnv("AWS_CREDENTIAL_EXPIRATION", "2030-01-01T00:00:00Z");
     expect(await defaultCredentials()()).toMatchObject({ sessionToken: "token", expiration: new Date("2030-01-01T00:00:00Z") });

@@ -40,7 +40,8 @@ const bytesOf = (text: string): Uint8Array => Buffer.from(text, "base64");
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((each) => typeof each === "string");
-const isBytes = (value: unknown): value is Uint8Array[] => Array.isArray(value) && value.length > 0 && value.every((each) => each instanceof Uint8Array);
+const isBytes = (value: unknown): value is Uint8Array[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => each instanceof Uint8Array);
 
 const leafToSdk = ({ B, BS }: Binary): object | undefined => {
   if (typeof B === "string") return { B: bytesOf(B) };

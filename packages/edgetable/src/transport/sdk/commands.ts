@@ -8,7 +8,11 @@ type CommandName = Extract<keyof typeof Sdk, `${Operation}Command`>;
 export type Command = Parameters<Sdk.DynamoDBClient["send"]>[0];
 
 const missingPackage = (cause: unknown): never => {
-  throw new EdgetableError("plan.invalidOption", "A DynamoDBClient was given but @aws-sdk/client-dynamodb cannot be loaded: npm install @aws-sdk/client-dynamodb", { cause, details: { install: "@aws-sdk/client-dynamodb" } });
+  throw new EdgetableError(
+    "plan.invalidOption",
+    "A DynamoDBClient was given but @aws-sdk/client-dynamodb cannot be loaded: npm install @aws-sdk/client-dynamodb",
+    { cause, details: { install: "@aws-sdk/client-dynamodb" } },
+  );
 };
 
 let loaded: Promise<typeof Sdk> | undefined;

@@ -19,7 +19,18 @@ interface SdkError {
 }
 
 // Nothing was sent: the name did not resolve or nobody was listening.
-const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ERR_TLS_CERT_ALTNAME_INVALID", "DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "CERT_HAS_EXPIRED"]);
+const neverConnected: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED",
+]);
 
 const isCredentialsError = ({ name, message }: SdkError): boolean =>
   name === "CredentialsProviderError" || name === "TokenProviderError" || /credential/i.test(message ?? "");
@@ -57,8 +68,19 @@ export const readSdkError = (cause: unknown, attempt: Attempt): EdgetableError =
   const status = error.$metadata?.httpStatusCode ?? error.$response?.statusCode;
   if (error.name === "TimeoutError" && error.$fault === undefined) return timeoutError(error, attempt);
   if (status !== undefined && status !== 200) return answeredError(error, status, attempt);
-  if (status === 200) return attemptError(attempt, { code: "execute.connection", message: `the answer is not DynamoDB's JSON: ${error.message ?? ""}`, ambiguous: true, cause });
+  if (status === 200)
+    return attemptError(attempt, {
+      code: "execute.connection",
+      message: `the answer is not DynamoDB's JSON: ${error.message ?? ""}`,
+      ambiguous: true,
+      cause,
+    });
   if (error.code !== undefined) return connectionError(error, attempt);
-  if (isCredentialsError(error)) return new EdgetableError("execute.credentials", `${attempt.operation}: ${error.message ?? error.name}`, { cause, request: attempt });
-  return new EdgetableError("execute.rejected", `${attempt.operation}: the DynamoDBClient failed: ${error.message ?? error.name}`, { cause, request: attempt, details: { ambiguous: true } });
+  if (isCredentialsError(error))
+    return new EdgetableError("execute.credentials", `${attempt.operation}: ${error.message ?? error.name}`, { cause, request: attempt });
+  return new EdgetableError("execute.rejected", `${attempt.operation}: the DynamoDBClient failed: ${error.message ?? error.name}`, {
+    cause,
+    request: attempt,
+    details: { ambiguous: true },
+  });
 };

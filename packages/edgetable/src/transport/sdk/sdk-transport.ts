@@ -25,7 +25,10 @@ const limitAttempt = (attempt: Attempt, { signal, timeout }: SendOptions): Limit
     controller.abort();
   };
   const abort = (): void => end({ code: "execute.aborted", message: "aborted by the caller's signal", cause: signal?.reason });
-  const timer = timeout === undefined ? undefined : setTimeout(() => end({ code: "execute.timeout", message: `no answer within ${timeout} ms` }), timeout);
+  const timer =
+    timeout === undefined
+      ? undefined
+      : setTimeout(() => end({ code: "execute.timeout", message: `no answer within ${timeout} ms` }), timeout);
   signal?.addEventListener("abort", abort);
   return {
     signal: controller.signal,
@@ -52,11 +55,18 @@ class SdkTransport implements Transport {
 
   async send<O extends Operation>(operation: O, input: OperationInputs[O], options: SendOptions = {}): Promise<OperationOutputs[O]> {
     const attempt = { operation, input };
-    if (this.#closed) throw new EdgetableError("execute.connection", `${operation}: the transport is closed`, { details: { ambiguous: false } });
-    if (options.signal?.aborted) throw attemptError(attempt, { code: "execute.aborted", message: "aborted before it was sent", ambiguous: false, cause: options.signal.reason });
+    if (this.#closed)
+      throw new EdgetableError("execute.connection", `${operation}: the transport is closed`, { details: { ambiguous: false } });
+    if (options.signal?.aborted)
+      throw attemptError(attempt, {
+        code: "execute.aborted",
+        message: "aborted before it was sent",
+        ambiguous: false,
+        cause: options.signal.reason,
+      });
     const limit = limitAttempt(attempt, options);
     try {
-      const sent = this.#sendCommand(attempt as { operation: Operation; input: unknown }, limit.signal);
+      const sent = this.#sendCommand(attempt, limit.signal);
       return toWire(withoutMetadata(await Promise.race([sent, limit.ended]))) as OperationOutputs[O];
     } catch (error) {
       throw readSdkError(error, attempt);
