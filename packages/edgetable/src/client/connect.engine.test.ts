@@ -50,3 +50,20 @@ test("cursors of one process are read by another: the secret lies in the table",
   expect((await roads(other).page({ limit: 1, cursor: page.next })).items).toMatchObject([{ km: 2 }]);
   await expect(roads(other).reverse().page({ limit: 1, cursor: page.next }).run()).rejects.toMatchObject({ code: "cursor.invalid" });
 });
+
+test("an edge's own attribute called version is kept, by link, relink and a change of type", async () => {
+  const uses = edge({ from: "city", to: "city", schema: z.object({ version: z.string() }), ends: "unchecked" });
+  const graph = defineGraph({
+    table: engine.freshTableName("version"),
+    nodes: { city: node({ key: "CITY#{cityId}", schema: z.object({ cityId: z.string() }) }) },
+    edges: { uses, used: uses },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const [a, b] = [{ cityId: "a" }, { cityId: "b" }];
+  await db.uses.link(a, b, { version: "1.2" }).orThrow();
+  expect(await db.uses.get(a, b)).toMatchObject({ version: "1.2" });
+  await db.uses.relink(a, b, { version: "1.3" }).orThrow();
+  await db.uses.relink(a, b, {}, { type: "used" }).orThrow();
+  expect(await db.used.get(a, b)).toMatchObject({ version: "1.3" });
+});

@@ -54,7 +54,8 @@ export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<Logi
   const schema = schemaOf(catalog, write);
   if (!schema || write.kind === "delete" || write.kind === "unlink") return write;
   if (write.kind === "link" || write.kind === "putEdge") {
-    const row = validateRow(schema, without(write.row, VERSIONED), `"${write.edge}"`);
+    const versions = catalog.edges[write.edge]?.definition.version === true;
+    const row = validateRow(schema, versions ? without(write.row, VERSIONED) : write.row, `"${write.edge}"`);
     if (!(row instanceof Promise) && !hasFields(write.reverse)) return { ...write, row };
     return andThen(row, (valid) =>
       andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), () => ({ ...write, row: valid })),

@@ -143,7 +143,7 @@ export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   for (const field in row) {
     const value = row[field];
     if (value === undefined || isEnd(shape, field)) continue;
-    if (shape.holds && !shape.holds.includes(field) && field !== VERSION) continue;
+    if (shape.holds && !shape.holds.includes(field) && !(shape.version && field === VERSION)) continue;
     const attribute = attributeOf(shape, field);
     if (attribute !== undefined) item[attribute] = encodeField(shape, field, value);
   }

@@ -140,7 +140,9 @@ export const planRelink = (planning: Planning, write: RelinkWrite): Steps => {
   return missing ? undefined : { kind: "items", items, row };
 };
 
-const withoutIdentity = ({ from: _from, to: _to, [VERSION]: _version, ...attributes }: Row): Row => attributes;
+// An attribute that the user calls "version" is one like any other, unless the edge type counts its writes.
+const withoutIdentity = ({ from: _from, to: _to, [VERSION]: version, ...attributes }: Row, counted: boolean): Row =>
+  counted || version === undefined ? attributes : { ...attributes, [VERSION]: version };
 
 const validated = (edge: EdgeBetween, row: Row): Row => {
   const result = edge.entry.definition.schema?.["~standard"].validate(row);
@@ -168,7 +170,8 @@ const planRetype = (planning: Planning, write: RelinkWrite, type: string): Steps
   if (read.some(({ image }) => image === undefined)) return undefined;
   const [own, second] = read;
   if (!own?.key || !own.image) return notFound;
-  const attributesOf = (one: typeof own): Row => (one.image ? withoutIdentity(decodeItem(catalog, one.shape, one.image)) : {});
+  const attributesOf = (one: typeof own): Row =>
+    one.image ? withoutIdentity(decodeItem(catalog, one.shape, one.image), before.entry.definition.version === true) : {};
   const row = changedRow(attributesOf(own), write.changes);
   const reverse = { ...(second ? attributesOf(second) : {}), ...write.changes.set, ...write.reverse };
   const linked = linkSteps(catalog, after, { attributes: write.validates ? validated(after, row) : row, reverse });
