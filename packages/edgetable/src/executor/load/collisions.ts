@@ -1,6 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { Item } from "../../transport/operations.ts";
 import type { PlannedRow } from "./plan-row.ts";
-import { hashText, KeyTable } from "./key-table.ts";
+import { KeyTable } from "./key-table.ts";
 
 /** Two rows of the input that make the same item: the later one stands. */
 export interface Collision {
@@ -39,6 +40,26 @@ export interface CollisionSettings {
   readonly onCollision?: ((collision: Collision) => void) | undefined;
 }
 
+const mix = (hash: number, text: string): number => {
+  let mixed = hash;
+  for (let at = 0; at < text.length; at++) mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);
+  // Between two texts, so that "a", "bc" is not "ab", "c".
+  return Math.imul(mixed ^ 0x1ffff, 0x01000193);
+};
+
+/** 32 bits of an item, whatever the order of its attributes (FNV-1a over UTF-16 units, summed). */
+export const contentHash = (item: Item): number => {
+  let hash = 0;
+  for (const name in item) {
+    const value = item[name];
+    if (value === undefined) continue;
+    // Text is most of what there is, and needs no form of its own.
+    const text = "S" in value ? mix(mix(0x811c9dc5, name), value.S) : mix(mix(0x811c9dc6, name), JSON.stringify(value));
+    hash = (hash + text) | 0;
+  }
+  return hash >>> 0;
+};
+
 const readKey = (id: string): readonly string[] => (JSON.parse(id) as readonly { readonly S: string }[]).map(({ S }) => S);
 
 const refuse = (collision: Collision): never => {
@@ -71,7 +92,7 @@ export const findCollisions = (settings: CollisionSettings): CollisionFinder => 
   };
   const see = (row: number, { items }: PlannedRow): void => {
     for (const { id, item, shape } of items) {
-      const [content] = hashText(JSON.stringify(item));
+      const content = contentHash(item);
       const made = table.note(id, row, content);
       if (made && made.row !== row) note({ of: shape.id, key: readKey(id), rows: [made.row, row], differs: made.content !== content });
     }
