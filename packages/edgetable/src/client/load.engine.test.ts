@@ -190,7 +190,8 @@ test("unique values, versions and guarded degrees take a read and a transaction,
     { edge: "leads", from: { id: "S1" }, to: { id: "C1" } },
     { edge: "leads", from: { id: "S1" }, to: { id: "C2" } },
   ];
-  const report = await load(rows, { order: "kept" });
+  // One at a time: two rows that want one unique value at once would both be right to win.
+  const report = await load(rows, { order: "kept", concurrency: 1 });
   expect(report.failures.map(({ row, error }) => [row, error.details["reason"]])).toEqual([
     [1, "notUnique"],
     [4, "degreeExceeded"],
