@@ -42,6 +42,28 @@ test("no more are under way than the limit, and the position is the first row th
   expect(flights.position(30)).toBe(30);
 });
 
+test("the rows of a flight that waits for its place are not written either", async () => {
+  const flights = openFlights(1);
+  const [first, second] = [gate(), gate()];
+  await flights.start({ firstRow: 0, holds: [], run: () => first.opened });
+  const positions: number[] = [];
+  const waiting = flights.start({ firstRow: 10, holds: [], run: () => second.opened });
+  // Asked in every turn of the queue between the landing of the first and the start of the second.
+  const watch = async (): Promise<void> => {
+    for (let at = 0; at < 20; at++) {
+      positions.push(flights.position(20));
+      await Promise.resolve();
+    }
+  };
+  first.open();
+  await watch();
+  await waiting;
+  expect(Math.max(...positions)).toBe(10);
+  second.open();
+  await flights.landed();
+  expect(flights.position(20)).toBe(20);
+});
+
 test("a flight waits for every earlier one that holds one of its keys", async () => {
   const flights = openFlights(10);
   const gates = [gate(), gate(), gate()];

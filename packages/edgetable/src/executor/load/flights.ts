@@ -23,6 +23,8 @@ export const openFlights = (limit: number): Flights => {
   const running = new Map<Flight, Promise<void>>();
   const holders = new Map<string, Promise<void>>();
   const waiting: (() => void)[] = [];
+  // Flights without a place yet: their rows are not written either.
+  const entering = new Set<Flight>();
 
   const land = (flight: Flight, done: Promise<void>): void => {
     running.delete(flight);
@@ -41,7 +43,9 @@ export const openFlights = (limit: number): Flights => {
 
   return {
     start: async (flight) => {
+      entering.add(flight);
       while (running.size >= limit) await new Promise<void>((enter) => waiting.push(enter));
+      entering.delete(flight);
       const after = earlier(flight);
       const flown = after.length > 0 ? Promise.all(after).then(() => flight.run()) : flight.run();
       const done: Promise<void> = flown.then(() => land(flight, done));
@@ -54,6 +58,7 @@ export const openFlights = (limit: number): Flights => {
     position: (end) => {
       let position = end;
       for (const { firstRow } of running.keys()) position = Math.min(position, firstRow);
+      for (const { firstRow } of entering) position = Math.min(position, firstRow);
       return position;
     },
   };

@@ -54,6 +54,8 @@ interface OpenBatch {
   items: number;
 }
 
+// Milliseconds between two pauses of a load that otherwise waits for nothing.
+const LONGEST_BREATH = 20;
 // An input that makes one key over and over must not keep a batch open for ever.
 const MOST_OVERTAKING = 10 * BATCH_WRITE_ITEMS;
 
@@ -72,6 +74,7 @@ interface State {
   /** The first row that a fault left unwritten. */
   stuck: number;
   reported: number;
+  breathed: number;
 }
 
 const positionOf = (state: State): number => Math.min(state.flights.position(state.rows), state.batch?.firstRow ?? state.rows, state.stuck);
@@ -177,15 +180,22 @@ const sendBatch = async (state: State): Promise<void> => {
   await start;
 };
 
-const addToBatch = async (state: State, row: number, planned: PlannedRow): Promise<void> => {
+/** Something to wait for, where there is anything: most rows only fill a batch. */
+type Pause = Promise<unknown> | undefined;
+
+const addToBatch = (state: State, row: number, planned: PlannedRow): Pause => {
+  let pause: Pause;
   for (const { id, item } of planned.items) {
     const batch = (state.batch ??= { firstRow: row, requests: new Map(), items: 0 });
     const rows = batch.requests.get(id)?.rows ?? [];
     rows.push(row);
     batch.requests.set(id, { request: { PutRequest: { Item: item } }, rows });
     batch.items++;
-    if (batch.requests.size === BATCH_WRITE_ITEMS || batch.items === MOST_OVERTAKING) await sendBatch(state);
+    if (batch.requests.size < BATCH_WRITE_ITEMS && batch.items < MOST_OVERTAKING) continue;
+    const sent = sendBatch(state);
+    pause = pause ? Promise.all([pause, sent]) : sent;
   }
+  return pause;
 };
 
 const startAlone = async (state: State, row: number, planned: PlannedRow & { readonly kind: "alone" }): Promise<void> => {
@@ -198,27 +208,40 @@ const startAlone = async (state: State, row: number, planned: PlannedRow & { rea
   });
 };
 
-const planOf = async (state: State, source: LoadSource, given: unknown): Promise<PlannedRow> => {
-  const { catalog } = state.session;
-  const write = source.toWrite(given);
-  const valid = state.settings.validates ? validateWrite(catalog, write) : write;
-  return planRow(catalog, valid instanceof Promise ? await valid : valid);
+const writeRow = (state: State, row: number, planned: PlannedRow): Pause => {
+  state.collisions.see(row, planned);
+  if (row < state.settings.from) return undefined;
+  return planned.kind === "batch" ? addToBatch(state, row, planned) : startAlone(state, row, planned);
 };
 
-const loadRow = async (state: State, source: LoadSource, given: unknown): Promise<void> => {
+const failPlanning = (state: State, row: number, error: unknown): undefined => {
+  if (!isEdgetableError(error)) throw error;
+  failRow(state, row, error);
+};
+
+const validRow = async (state: State, row: number, valid: Promise<LogicalWrite>): Promise<void> => {
+  let planned: PlannedRow;
+  try {
+    planned = planRow(state.session.catalog, await valid);
+  } catch (error) {
+    return failPlanning(state, row, error);
+  }
+  await writeRow(state, row, planned);
+};
+
+const loadRow = (state: State, source: LoadSource, given: unknown): Pause => {
+  const { catalog } = state.session;
   const row = state.rows;
   let planned: PlannedRow;
   try {
-    planned = await planOf(state, source, given);
+    const write = source.toWrite(given);
+    const valid = state.settings.validates ? validateWrite(catalog, write) : write;
+    if (valid instanceof Promise) return validRow(state, row, valid);
+    planned = planRow(catalog, valid);
   } catch (error) {
-    if (!isEdgetableError(error)) throw error;
-    failRow(state, row, error);
-    return;
+    return failPlanning(state, row, error);
   }
-  state.collisions.see(row, planned);
-  if (row < state.settings.from) return;
-  if (planned.kind === "batch") await addToBatch(state, row, planned);
-  else await startAlone(state, row, planned);
+  return writeRow(state, row, planned);
 };
 
 const mayGoOn = (state: State): boolean => {
@@ -233,11 +256,41 @@ const mayGoOn = (state: State): boolean => {
   return state.fault === undefined;
 };
 
-const readAll = async (state: State, source: LoadSource): Promise<void> => {
-  for await (const given of source.rows) {
-    if (!mayGoOn(state)) return;
-    await loadRow(state, source, given);
+// Rows that need no request must not keep timers (a lease's renewal) and sockets from their turn.
+const breathe = (state: State): Pause => {
+  const { effects } = state.session;
+  const now = effects.now();
+  if (now - state.breathed < LONGEST_BREATH) return undefined;
+  state.breathed = now;
+  return effects.sleep(0);
+};
+
+const takeRow = (state: State, source: LoadSource, given: unknown): Pause => {
+  const pause = loadRow(state, source, given);
+  if (!pause) {
     state.rows++;
+    return breathe(state);
+  }
+  return pause.then(() => {
+    state.rows++;
+    return breathe(state);
+  });
+};
+
+const readAll = async (state: State, source: LoadSource): Promise<void> => {
+  const { rows } = source;
+  if (Symbol.asyncIterator in rows) {
+    for await (const given of rows) {
+      if (!mayGoOn(state)) return;
+      await takeRow(state, source, given);
+    }
+    return;
+  }
+  // A promise for each row would cost as much as the row.
+  for (const given of rows) {
+    if (!mayGoOn(state)) return;
+    const pause = takeRow(state, source, given);
+    if (pause) await pause;
   }
 };
 
@@ -287,6 +340,7 @@ export const loadRows = (session: Session, source: LoadSource, settings: LoadSet
     halted: false,
     stuck: Number.POSITIVE_INFINITY,
     reported: now(),
+    breathed: now(),
   };
   return { done: runAll(state, source), position: () => positionOf(state), progress: () => state.tally.progress(placeOf(state)) };
 };
