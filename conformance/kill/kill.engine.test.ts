@@ -79,7 +79,7 @@ const content = async (table: string): Promise<readonly string[]> => {
 
 const prepared = async (kind: string): Promise<string> => {
   const table = engine.freshTableName(`kill-${kind}`);
-  const db = connect(table, engine.transport);
+  const db = connect(table, { transport: engine.transport });
   await db.table.create();
   await scenarios[kind]!.prepare(db);
   return table;
@@ -87,7 +87,7 @@ const prepared = async (kind: string): Promise<string> => {
 
 const undisturbed = async (kind: string): Promise<readonly string[]> => {
   const table = await prepared(kind);
-  await workUntilDone(scenarios[kind]!, connect(table, engine.transport));
+  await workUntilDone(scenarios[kind]!, connect(table, { transport: engine.transport }));
   const items = await content(table);
   scenarios[kind]!.check(items);
   expect(items.filter((item) => item.includes('{"S":"~job"}'))).toEqual([]);

@@ -54,5 +54,5 @@ const transport = mortal(createLeanTransport({ endpoint }), orders);
 const chosen = scenarios[scenario];
 if (!chosen) throw new Error(`no scenario ${scenario}`);
 process.stdout.write("begun\n");
-await workUntilDone(chosen, connect(table, transport));
+await workUntilDone(chosen, connect(table, { transport }));
 await transport.close();
