@@ -18,6 +18,7 @@ describe("help", () => {
       for (const name of commands) expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
       for (const exit of ["0 ", "1 ", "2 ", "3 ", "4 ", "70 ", "130 "]) expect(out).toContain(`\n  ${exit}`);
       for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(columns);
+      expect(out.match(/--region/g), "each option once").toHaveLength(1);
     }
   });
 

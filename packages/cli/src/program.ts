@@ -90,7 +90,7 @@ export const createProgram = (specs: readonly CommandSpec[], building: Building 
     .helpCommand(false)
     .configureHelp({
       showGlobalOptions: true,
-      visibleGlobalOptions: () => program.options.filter((one) => one.long !== "--version"),
+      visibleGlobalOptions: (command) => (command === program ? [] : program.options.filter((one) => one.long !== "--version")),
       styleTitle: (text) => style.bold(text),
     })
     .configureOutput({
