@@ -14,7 +14,8 @@ export type {
   WriteExplanation,
   WriteOptions,
 } from "./client/write-types.ts";
-export type { Load, LoadOptions, LoadRow } from "./client/load.ts";
+export type { LoadOptions } from "./client/load-options.ts";
+export type { Load, LoadRow } from "./client/load.ts";
 export type { Collection, Entry, Neighbours, Page, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export {

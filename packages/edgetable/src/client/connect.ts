@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { createSession, type CallContext, type RetryPolicy, type Session } from "../executor/session.ts";
 import type { SentRequest } from "../executor/meter.ts";
 import { systemEffects } from "../executor/system-effects.ts";
 import type { Effects } from "../executor/effects.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { cursorSecret as cursorSecretKey, systemKeyItem } from "../schema/system-items.ts";
 import { createLeanTransport, type Credentials } from "../transport/lean/index.ts";
 import type { Transport } from "../transport/transport.ts";
 import { createDriver, type Driver } from "./driver.ts";
@@ -68,40 +66,16 @@ const transportOf = (options: ConnectOptions): Transport => {
   });
 };
 
-/** The attribute that holds the secret. */
-const SECRET = "~secret";
-
-// Every process that shares a table shares its cursors: the first to need a secret leaves one in it.
+// Asked for once, by the first page; a failure is not kept.
 const secretInTable = (session: Session): ((context: CallContext) => Promise<string>) => {
   let known: Promise<string> | undefined;
-  const read = async (context: CallContext): Promise<string | undefined> => {
-    const output = await session.send(
-      "GetItem",
-      { TableName: session.catalog.table, Key: systemKeyItem(session.catalog, cursorSecretKey), ConsistentRead: true },
-      context,
-    );
-    const value = output.Item?.[SECRET];
-    return value && "S" in value ? value.S : undefined;
-  };
-  const create = async (context: CallContext): Promise<string> => {
-    const existing = await read(context);
-    if (existing !== undefined) return existing;
-    const { catalog } = session;
-    const input = {
-      TableName: catalog.table,
-      Key: systemKeyItem(catalog, cursorSecretKey),
-      UpdateExpression: "SET #s = if_not_exists(#s, :s)",
-      ExpressionAttributeNames: { "#s": SECRET },
-      ExpressionAttributeValues: { ":s": { S: randomUUID() + randomUUID() } },
-    };
-    await session.send("UpdateItem", input, context);
-    return (await read(context)) ?? "";
-  };
   return (context) => {
-    known ??= create(context).catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
+    known ??= import("../executor/cursor-secret.ts")
+      .then(({ secretInTable: ask }) => ask(session, context))
+      .catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
     return known;
   };
 };

@@ -1,8 +1,6 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { RunOptions } from "../executor/call.ts";
 import type { Job } from "../executor/jobs/job-store.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
-import { checkJobOptions, deletionOutcome, deletionSettings, handleOf } from "./delete-call.ts";
 import type { WriteDriver } from "./write-call.ts";
 import type { JobHandle, JobOptions } from "./write-types.ts";
 
@@ -33,46 +31,13 @@ export interface Jobs {
   forget(id: string): Promise<void>;
 }
 
-type Handle = JobHandle<WriteOutcome<unknown>>;
-
-// Deletion is code of its own that only those load who delete.
-const chunk = async () => import("../executor/jobs/begin-deletion.ts");
-
-const refuse = (id: string, message: string): never => {
-  throw new EdgetableError("job.mismatch", `"${id}" ${message}`, { details: { id } });
-};
-
-const reopen = (
-  driver: WriteDriver,
-  { job, options }: { readonly job: Job; readonly options: ResumeOptions },
-  { reopenDeletion }: Awaited<ReturnType<typeof chunk>>,
-): Handle => {
-  const begun = reopenDeletion(driver.session, job, deletionSettings(driver, options, options));
-  return handleOf(begun.id, begun.deletion, begun.run().then(deletionOutcome));
-};
+// Few processes look after jobs: the code is loaded by those that do.
+const code = async () => import("./resume-jobs.ts");
 
 /** `db.jobs` of a connection. */
 export const jobsOf = (driver: WriteDriver): Jobs => ({
-  list: async (options = {}) => (await chunk()).listJobs(driver.session, driver.context(options)),
-  resume: async (id, options = {}) => {
-    checkJobOptions(options);
-    const code = await chunk();
-    const job = await code.findJob(driver.session, id);
-    if (job.kind === "load") return refuse(id, "is a load: resume it by the same db.load(source, { job }).");
-    return reopen(driver, { job, options }, code);
-  },
-  resumeAll: async (options = {}) => {
-    checkJobOptions(options);
-    const code = await chunk();
-    const jobs = await code.listJobs(driver.session, driver.context({}));
-    return jobs.filter(({ kind, running }) => kind === "delete" && !running).map((job) => reopen(driver, { job, options }, code));
-  },
-  forget: async (id) => {
-    const code = await chunk();
-    const job = await code.findJob(driver.session, id);
-    if (job.kind !== "load") refuse(id, "deletes a node that is marked for it: resume it, it cannot be forgotten.");
-    const context = driver.context({});
-    const lease = await code.takeLease(driver.session, { id, kind: "load", duration: 1000, facts: job.facts, resumes: true }, context);
-    await code.endJob(driver.session, lease, context);
-  },
+  list: async (options = {}) => (await code()).listJobs(driver, options),
+  resume: async (id, options = {}) => (await code()).resumeJob(driver, id, options),
+  resumeAll: async (options = {}) => (await code()).resumeAllJobs(driver, options),
+  forget: async (id) => (await code()).forgetJob(driver, id),
 });

@@ -1,7 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { runLoad } from "../executor/load/run-load.ts";
+import type { LoadReport } from "../executor/load/tally.ts";
 import type { LogicalWrite, Row } from "../ir/logical-write.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { edgeWrites } from "./edge-writes.ts";
+import { checkLoadOptions, loadSettings, type LoadOptions } from "./load-options.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 import { writeOf, type WriteDriver } from "./write-call.ts";
 
@@ -50,7 +53,7 @@ const codes = { node: "schema.unknownNode", part: "schema.unknownNode", edge: "s
  *
  * @throws {schema.unknownNode} {schema.unknownEdge} {schema.invalidValue} for a row that names nothing of the model
  */
-export const rowReader = (driver: WriteDriver, ends: "checked" | "unchecked"): ((given: unknown) => LogicalWrite) => {
+const rowReader = (driver: WriteDriver, ends: "checked" | "unchecked"): ((given: unknown) => LogicalWrite) => {
   const known = readers(driver, ends);
   return (given) => {
     const row = (typeof given === "object" && given !== null ? given : {}) as Row;
@@ -64,4 +67,19 @@ export const rowReader = (driver: WriteDriver, ends: "checked" | "unchecked"): (
       details: { [kind]: name },
     });
   };
+};
+
+/** Loads rows; see `Load`. */
+export const loadRows = (
+  driver: WriteDriver,
+  rows: Iterable<unknown> | AsyncIterable<unknown>,
+  options: LoadOptions,
+): Promise<LoadReport> => {
+  checkLoadOptions(options);
+  const { job, fingerprint = "", lease = 10_000 } = options;
+  const source = { rows, toWrite: rowReader(driver, options.ends ?? "unchecked") };
+  return runLoad(driver.session, source, {
+    job: job === undefined ? undefined : { id: job, fingerprint, lease },
+    settings: loadSettings(options, driver.validates),
+  });
 };

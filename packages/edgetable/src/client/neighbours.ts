@@ -1,13 +1,14 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createCall, type Report, type RunOptions } from "../executor/call.ts";
-import { positionOf, runCount, runRead, type Found, type ReadRequest, type Rows } from "../executor/run-read.ts";
+import { runCount, runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
 import type { CallContext } from "../executor/session.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/neighbours.ts";
-import { openCursor, sealCursor, type Position } from "../requests/cursor.ts";
+import type { Position } from "../requests/cursor.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
+import { inRange } from "../util/check-range.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
@@ -37,12 +38,7 @@ const checkFields = (driver: Driver, edge: string, where: Row): void => {
   }
 };
 
-const positive = (what: string, value: number, most: number): number => {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new EdgetableError("plan.invalidOption", `${what} must be a whole number from 1 to ${most}; it is ${value}.`, {
-    details: { [what]: value },
-  });
-};
+const positive = (option: string, value: number, most: number): number => inRange(option, value, [1, most]);
 
 /** The builder behind {@link Neighbours}; each method returns a new one. */
 export class NeighbourQuery {
@@ -116,9 +112,9 @@ export class NeighbourQuery {
   }
 
   range(position: number, limit: number): Read<readonly Row[]> {
-    if (!Number.isInteger(position) || position < 0) positive("position", position, MOST_ROWS);
-    return this.limit(position + positive("limit", limit, MOST_ROWS)).#rows(wants.edges, (found) =>
-      found.slice(position).map((one) => this.#edge(one)),
+    return this.limit(inRange("position", position, [0, Number.MAX_SAFE_INTEGER]) + positive("limit", limit, MOST_ROWS)).#rows(
+      wants.edges,
+      (found) => found.slice(position).map((one) => this.#edge(one)),
     );
   }
 
@@ -215,27 +211,12 @@ export class NeighbourQuery {
     page: { readonly kind: PageKind; readonly cursor: string | undefined },
     context: CallContext,
   ): Promise<Page<unknown>> {
-    const { session } = this.#driver;
+    const { session, catalog } = this.#driver;
+    const query = `${catalog.table}|${neighbourForm(this.#state, wants.edges)}|${JSON.stringify([this.#state.id, this.#state.values])}`;
+    const { readPage } = await import("../executor/read-page.ts");
     const secret = await this.#driver.cursorSecret(context);
-    const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${JSON.stringify([this.#state.id, this.#state.values])}`;
-    const from = page.cursor === undefined ? undefined : openCursor(page.cursor, query, secret);
-    const rows = await runRead(session, { ...request, from }, context);
-    const seal = (position: Position | undefined): string | undefined => position && sealCursor(position, query, secret);
-    const { next, previous } = this.#edgesOfPage(request, rows, from);
-    return { items: this.#pageItems(page.kind, request.plan, rows.found), next: seal(next), previous: seal(previous) };
-  }
-
-  #edgesOfPage(
-    request: ReadRequest,
-    rows: Rows,
-    from: Position | undefined,
-  ): { readonly next: Position | undefined; readonly previous: Position | undefined } {
-    const { session } = this.#driver;
-    const first = rows.found[0];
-    const last = rows.found.at(-1);
-    const before = first && positionOf(session, request.plan, first, true);
-    if (!from?.backward) return { next: rows.next, previous: from ? before : undefined };
-    return { next: last && positionOf(session, request.plan, last, false), previous: rows.next && before };
+    const { found, next, previous } = await readPage(session, { request, query, cursor: page.cursor, secret }, context);
+    return { items: this.#pageItems(page.kind, request.plan, found), next, previous };
   }
 
   #pageItems(kind: PageKind, plan: ReadPlan, found: readonly Found[]): readonly unknown[] {

@@ -35,7 +35,7 @@ const keyAttributes = (catalog: Catalog, step: QueryStep): readonly string[] => 
 };
 
 /** The key after which a Query goes on behind the given item. */
-const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {
+export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {
   const key: Record<string, AttributeValue> = {};
   for (const attribute of keyAttributes(catalog, step)) {
     const value = item[attribute];
@@ -262,10 +262,4 @@ const countSource = async (session: Session, step: QueryStep, binding: Binding, 
     start = output.LastEvaluatedKey;
   } while (start !== undefined);
   return count;
-};
-
-/** The key that a page before or after the given row starts at. */
-export const positionOf = (session: Session, plan: ReadPlan, found: Found, backward: boolean): Position => {
-  const step = plan.sources[found.source] as QueryStep;
-  return { source: found.source, key: startKeyOf(session.catalog, step, found.item), backward };
 };

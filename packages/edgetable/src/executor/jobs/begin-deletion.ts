@@ -40,5 +40,3 @@ export const findJob = async (session: Session, id: string): Promise<Job> => {
   if (job) return job;
   throw new EdgetableError("job.notFound", `There is no job "${id}": it ended, or was never begun.`, { details: { id } });
 };
-
-export { endJob, listJobs, takeLease } from "./job-store.ts";

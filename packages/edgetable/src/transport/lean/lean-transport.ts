@@ -1,4 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { inRange } from "../../util/check-range.ts";
 import { attemptError } from "../attempt-error.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
 import type { SendOptions, Transport } from "../transport.ts";
@@ -46,12 +47,7 @@ const dummyCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "
 
 const expired: ReadonlySet<string> = new Set(["ExpiredTokenException", "ExpiredToken"]);
 
-const inRange = (option: string, value: number, most: number): number => {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new EdgetableError("plan.invalidOption", `${option} is ${value}: give a whole number from 1 to ${most}.`, {
-    details: { option, value },
-  });
-};
+const timeouts = [1, 600_000] as const;
 
 interface Parts {
   readonly pool: Pool;
@@ -87,7 +83,7 @@ class LeanTransport implements Transport {
   }
 
   #start(exchange: Exchange, options: SendOptions | undefined): void {
-    const timeout = options?.timeout === undefined ? this.#requestTimeout : inRange("timeout", Math.ceil(options.timeout), 600_000);
+    const timeout = options?.timeout === undefined ? this.#requestTimeout : inRange("timeout", Math.ceil(options.timeout), timeouts);
     if (this.#closed)
       throw new EdgetableError("execute.connection", `${exchange.operation}: the transport is closed`, { details: { ambiguous: false } });
     const signal = options?.signal;
@@ -150,11 +146,11 @@ export const createLeanTransport = (options: LeanTransportOptions = {}): Transpo
     dialer: createDialer(endpoint, options.ca),
     sign,
     now: options.now ?? Date.now,
-    maxSockets: inRange("maxSockets", options.maxSockets ?? 64, 10_000),
-    connectTimeout: inRange("connectTimeout", options.connectTimeout ?? 3_000, 600_000),
+    maxSockets: inRange("maxSockets", options.maxSockets ?? 64, [1, 10_000]),
+    connectTimeout: inRange("connectTimeout", options.connectTimeout ?? 3_000, timeouts),
   });
   const cache = cacheCredentials(
     options.credentials ?? (endpoint.loopback ? dummyCredentials : defaultCredentials({ profile: options.profile })),
   );
-  return new LeanTransport({ pool, clock, cache, requestTimeout: inRange("requestTimeout", options.requestTimeout ?? 10_000, 600_000) });
+  return new LeanTransport({ pool, clock, cache, requestTimeout: inRange("requestTimeout", options.requestTimeout ?? 10_000, timeouts) });
 };

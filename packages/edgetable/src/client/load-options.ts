@@ -1,0 +1,78 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Collision } from "../executor/load/collisions.ts";
+import type { LoadSettings } from "../executor/load/load-rows.ts";
+import type { FailedRow, LoadProgress } from "../executor/load/tally.ts";
+import { checkRanges } from "../util/check-range.ts";
+
+export interface LoadOptions {
+  /**
+   * `kept`: rows that write the same item do so in the order of the input, so that the last one
+   * stands; `any`: that is left to chance where they are more than a few rows apart. @default "any"
+   */
+  readonly order?: "any" | "kept";
+  /**
+   * What becomes of rows that make the same key: they are reported, the first one stops the load, or
+   * nobody looks. Looking takes 16 to 54 bytes of memory for each item. @default "report"
+   */
+  readonly collisions?: "report" | "refuse" | "ignore";
+  /** True to stop at the first row that does not fit. @default false: it is named, and the rest goes on */
+  readonly strict?: boolean;
+  /** Whether an edge's ends must be there already; checking makes each edge a transaction. @default "unchecked" */
+  readonly ends?: "checked" | "unchecked";
+  /**
+   * Name of a resumable job, 1 to 200 characters: its position is kept in the table, and the same call
+   * with the same source goes on where an earlier one was cut off.
+   */
+  readonly job?: string;
+  /** Says which input this is (a file's hash, say): a job is not resumed with another. @default "" */
+  readonly fingerprint?: string;
+  /** Milliseconds after which a job whose process died may be resumed, 100 to 600,000. @default 10,000 */
+  readonly lease?: number;
+  /** Requests under way at the same time, 1 to 1,000. @default 16 */
+  readonly concurrency?: number;
+  /** Milliseconds that one request is tried for, retries included, 1 to 86,400,000. @default 60,000 */
+  readonly deadline?: number;
+  /** Failures and collisions that the report names; it counts all. 0 to 100,000. @default 100 */
+  readonly named?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: LoadProgress) => void;
+  /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
+  readonly progressEvery?: number;
+  /** Is told of every row that fails, while the load goes on. */
+  readonly onFailure?: (failure: FailedRow) => void;
+  /** Is told of every collision, while the load goes on. */
+  readonly onCollision?: (collision: Collision) => void;
+}
+
+const ranges = {
+  lease: [100, 600_000],
+  concurrency: [1, 1000],
+  deadline: [1, 86_400_000],
+  named: [0, 100_000],
+  progressEvery: [1, 600_000],
+} as const;
+
+/** @throws {plan.invalidOption} when an option is out of its range */
+export const checkLoadOptions = (options: LoadOptions): void => {
+  checkRanges(options, ranges);
+  if (options.job === undefined || (options.job.length >= 1 && options.job.length <= 200)) return;
+  throw new EdgetableError("plan.invalidOption", `The name of a job has 1 to 200 characters; this one has ${options.job.length}.`, {
+    details: { option: "job", value: options.job },
+  });
+};
+
+/** The options with their defaults. */
+export const loadSettings = (options: LoadOptions, validates: boolean): Omit<LoadSettings, "from" | "check"> => ({
+  order: options.order ?? "any",
+  collisions: options.collisions ?? "report",
+  strict: options.strict ?? false,
+  validates,
+  concurrency: options.concurrency ?? 16,
+  deadline: options.deadline ?? 60_000,
+  named: options.named ?? 100,
+  signal: options.signal,
+  onProgress: options.onProgress,
+  progressEvery: options.progressEvery ?? 1000,
+  onFailure: options.onFailure,
+  onCollision: options.onCollision,
+});

@@ -1,0 +1,40 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { findJob } from "../executor/jobs/begin-deletion.ts";
+import { endJob, listJobs as list, takeLease, type Job } from "../executor/jobs/job-store.ts";
+import type { RunOptions } from "../executor/call.ts";
+import type { WriteOutcome } from "../ir/write-outcome.ts";
+import { checkJobOptions } from "./job-options.ts";
+import { resumeDeletion } from "./run-deletion.ts";
+import type { WriteDriver } from "./write-call.ts";
+import type { JobHandle, JobOptions } from "./write-types.ts";
+
+type Handle = JobHandle<WriteOutcome<unknown>>;
+type Options = JobOptions & RunOptions;
+
+const refuse = (id: string, message: string): never => {
+  throw new EdgetableError("job.mismatch", `"${id}" ${message}`, { details: { id } });
+};
+
+export const listJobs = (driver: WriteDriver, options: RunOptions): Promise<readonly Job[]> =>
+  list(driver.session, driver.context(options));
+
+export const resumeJob = async (driver: WriteDriver, id: string, options: Options): Promise<Handle> => {
+  checkJobOptions(options);
+  const job = await findJob(driver.session, id);
+  if (job.kind === "load") return refuse(id, "is a load: resume it by the same db.load(source, { job }).");
+  return resumeDeletion(driver, job, options);
+};
+
+export const resumeAllJobs = async (driver: WriteDriver, options: Options): Promise<readonly Handle[]> => {
+  checkJobOptions(options);
+  const jobs = await listJobs(driver, {});
+  return jobs.filter(({ kind, running }) => kind === "delete" && !running).map((job) => resumeDeletion(driver, job, options));
+};
+
+export const forgetJob = async (driver: WriteDriver, id: string): Promise<void> => {
+  const job = await findJob(driver.session, id);
+  if (job.kind !== "load") refuse(id, "deletes a node that is marked for it: resume it, it cannot be forgotten.");
+  const context = driver.context({});
+  const lease = await takeLease(driver.session, { id, kind: "load", duration: 1000, facts: job.facts, resumes: true }, context);
+  await endJob(driver.session, lease, context);
+};

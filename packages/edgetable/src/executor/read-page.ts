@@ -1,0 +1,53 @@
+import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import { openCursor, sealCursor, type Position } from "../requests/cursor.ts";
+import { runRead, startKeyOf, type Found, type ReadRequest, type Rows } from "./run-read.ts";
+import type { CallContext, Session } from "./session.ts";
+
+export interface PageRequest {
+  readonly request: ReadRequest;
+  /** What the cursors are bound to. */
+  readonly query: string;
+  readonly secret: string;
+  /** Where to go on; undefined at the beginning. */
+  readonly cursor: string | undefined;
+}
+
+/** A page with the cursors of those beside it. */
+export interface FoundPage {
+  readonly found: readonly Found[];
+  readonly next: string | undefined;
+  readonly previous: string | undefined;
+}
+
+/** The key that a page before or after the given row starts at. */
+const positionOf = (session: Session, plan: ReadPlan, found: Found, backward: boolean): Position => {
+  const step = plan.sources[found.source] as QueryStep;
+  return { source: found.source, key: startKeyOf(session.catalog, step, found.item), backward };
+};
+
+interface Edges {
+  readonly next: Position | undefined;
+  readonly previous: Position | undefined;
+}
+
+const edgesOf = (session: Session, plan: ReadPlan, rows: Rows, from: Position | undefined): Edges => {
+  const first = rows.found[0];
+  const last = rows.found.at(-1);
+  const before = first && positionOf(session, plan, first, true);
+  if (!from?.backward) return { next: rows.next, previous: from ? before : undefined };
+  return { next: last && positionOf(session, plan, last, false), previous: rows.next && before };
+};
+
+/**
+ * Reads a page.
+ *
+ * @throws {cursor.invalid} when the cursor is not one of this query
+ */
+export const readPage = async (session: Session, page: PageRequest, context: CallContext): Promise<FoundPage> => {
+  const { request, query, secret, cursor } = page;
+  const from = cursor === undefined ? undefined : openCursor(cursor, query, secret);
+  const rows = await runRead(session, { ...request, from }, context);
+  const seal = (position: Position | undefined): string | undefined => position && sealCursor(position, query, secret);
+  const { next, previous } = edgesOf(session, request.plan, rows, from);
+  return { found: rows.found, next: seal(next), previous: seal(previous) };
+};
