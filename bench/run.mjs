@@ -13,6 +13,7 @@ const programs = [
   "plan/worker",
   "profile/share",
   "profile/wire",
+  "profile/ratio",
   "profile/load",
 ];
 const [program, ...rest] = process.argv.slice(2);

@@ -3,6 +3,7 @@ import { attemptError } from "../attempt-error.ts";
 import type { Attempt } from "../attempt-error.ts";
 import type { CancellationReason, Item } from "../operations.ts";
 import { serviceError } from "../service-error.ts";
+import { parseAnswer } from "./answer-json.ts";
 import type { Answer } from "./response-reader.ts";
 
 interface FaultBody {
@@ -33,7 +34,7 @@ const stranger = ({ head, body }: Answer): string => {
 /** The output in a successful answer. */
 export const readOutput = (answer: Answer, attempt: Attempt): unknown => {
   try {
-    return JSON.parse(answer.body);
+    return parseAnswer(answer.body);
   } catch (cause) {
     throw attemptError(attempt, { code: "execute.connection", message: stranger(answer), ambiguous: true, cause });
   }

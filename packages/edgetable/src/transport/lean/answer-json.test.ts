@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseAnswer } from "./answer-json.ts";
+
+const outcome = (parse: (text: string) => unknown, text: string): unknown => {
+  try {
+    return { value: parse(text) };
+  } catch (error) {
+    return (error as Error).name;
+  }
+};
+
+const text = fc.oneof(fc.string({ unit: "binary", maxLength: 30 }), fc.constantFrom("S", "N", "Item", "\\", '"', '\\"', "", "a\u2028b"));
+const { attribute } = fc.letrec<{ attribute: unknown }>((tie) => ({
+  attribute: fc.oneof(
+    { maxDepth: 4 },
+    fc.record({ S: text }),
+    fc.record({ N: fc.double().map(String) }),
+    fc.record({ BOOL: fc.boolean() }),
+    fc.constant({ NULL: true }),
+    fc.record({ SS: fc.array(text) }),
+    fc.record({ L: fc.array(tie("attribute")) }),
+    fc.record({ M: fc.dictionary(text, tie("attribute")) }),
+    fc.jsonValue(),
+  ),
+}));
+const answer = fc.record(
+  { Items: fc.array(fc.dictionary(text, attribute, { maxKeys: 45 })), Count: fc.nat(), ConsumedCapacity: fc.jsonValue() },
+  { requiredKeys: [] },
+);
+
+describe("what JSON.parse gives", () => {
+  test("of every answer", () => {
+    fc.assert(
+      fc.property(answer, fc.constantFrom(0, 0, 0, 1), (value, indent) => {
+        const body = JSON.stringify(value, undefined, indent);
+        expect(parseAnswer(body)).toEqual(JSON.parse(body));
+      }),
+    );
+  });
+
+  test("of escapes at any place of a text", () => {
+    for (const body of ['"\\""', '"\\\\"', '{"a\\"b":"\\\\","c":"\\u00e9\\n"}', '{"S":"a\\\\"}', '{"S":"\\\\\\""}', '["\\\\","x","\\"y"]'])
+      expect(parseAnswer(body)).toEqual(JSON.parse(body));
+  });
+
+  test("of names that are no ordinary names", () => {
+    const read = parseAnswer('{"__proto__":{"S":"x"},"constructor":{"S":"y"},"7":{"S":"z"}}') as object;
+    expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+    expect(Object.entries(read)).toHaveLength(3);
+    expect(parseAnswer('{"a":1,"b":2,"a":3}')).toEqual({ a: 3, b: 2 });
+  });
+
+  test("of an answer deeper than the stack", () => {
+    const depth = 5000;
+    const body = `${'{"L":['.repeat(depth)}${"]}".repeat(depth)}`;
+    let found = 0;
+    for (let value = parseAnswer(body); value !== undefined; value = (value as { L: unknown[] }).L[0]) found++;
+    expect(found).toBe(depth);
+  });
+
+  test("of what is no JSON: an error", () => {
+    const mutilated = fc
+      .tuple(answer, fc.nat(), fc.constantFrom("", '"', "{", "}", "[", "]", ",", ":", "\\", "x", "1", " "))
+      .map(([value, place, put]) => {
+        const body = JSON.stringify(value);
+        const at = place % (body.length + 1);
+        return body.slice(0, at) + put + body.slice(at + 1);
+      });
+    fc.assert(
+      fc.property(fc.oneof(mutilated, fc.string()), (body) => {
+        // JSON.parse alone refuses control characters, which a mutilated escape may leave.
+        fc.pre(!/[\u0000-\u001f]/.test(body));
+        expect(outcome(parseAnswer, body)).toEqual(outcome(JSON.parse, body));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+test("members come in one order, whatever the order in the answer", () => {
+  const orderOf = (body: string): string => Object.keys(parseAnswer(body) as object).join();
+  const first = orderOf('{"one":{"S":"1"},"two":{"N":"2"},"three":{"BOOL":true}}');
+  expect(orderOf('{"three":{"BOOL":true},"one":{"S":"1"},"two":{"N":"2"}}')).toBe(first);
+  expect(orderOf('{"two":{"N":"2"},"one":{"S":"1"}}')).toBe("one,two");
+});
+
+test("more names than it remembers are read all the same", () => {
+  for (let at = 0; at < 5000; at++) expect(parseAnswer(`{"name-${at}":1,"x":2}`)).toEqual({ [`name-${at}`]: 1, x: 2 });
+});
