@@ -1,4 +1,4 @@
-import type { AnyGraph, Catalog, Call, ConnectOptions, ReadExplanation, TableAdmin } from "edgetable";
+import type { AnyGraph, Catalog, Call, ConnectOptions, ReadExplanation, ScanTable, TableAdmin } from "edgetable";
 import { usageError } from "./failure.ts";
 import type { CommonOptions, Invocation } from "./invocation.ts";
 import { loadModel, theGraph } from "./model/load-model.ts";
@@ -42,6 +42,7 @@ export type UntypedNode = ((id: Row) => UntypedHandle) & { within(id: Row): Unty
 export interface UntypedDb {
   readonly catalog: Catalog;
   readonly table: TableAdmin;
+  readonly scan: ScanTable<Row>;
   close(): Promise<void>;
 }
 

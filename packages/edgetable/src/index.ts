@@ -16,6 +16,8 @@ export type {
 } from "./client/write-types.ts";
 export type { LoadOptions } from "./client/load-options.ts";
 export type { Load, LoadRow } from "./client/load.ts";
+export type { ScanOptions } from "./client/scan-options.ts";
+export type { Scan, ScanRow, ScanTable } from "./client/scan.ts";
 export type { Collection, Entry, Neighbours, Page, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export {
@@ -37,6 +39,7 @@ export type { DeletionProgress } from "./executor/jobs/deletion.ts";
 export type { Job } from "./executor/jobs/job-store.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
+export type { ScanReport, StrayItem } from "./executor/scan/run-scan.ts";
 export type { Cost, SentRequest } from "./executor/meter.ts";
 export type { Effects } from "./executor/effects.ts";
 export type { Comparisons, Where } from "./ir/condition.ts";
