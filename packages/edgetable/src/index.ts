@@ -32,6 +32,7 @@ export {
 } from "./client/patterns.ts";
 export type { TableAdmin } from "./client/table.ts";
 export type { TableDifference } from "./requests/table.ts";
+export { didYouMean } from "./util/did-you-mean.ts";
 export { EdgetableError, isEdgetableError } from "./errors/edgetable-error.ts";
 export type { ErrorCode } from "./errors/codes.ts";
 export type { Call, Report, RunOptions } from "./executor/call.ts";
