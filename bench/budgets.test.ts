@@ -16,6 +16,9 @@ const nothing: Report = {
   types: [],
   plan: [],
   load: [],
+  walks: [],
+  growth: [],
+  mixes: [],
 };
 
 test("every threshold has one limit, a reason and a figure to be read", () => {
