@@ -141,22 +141,26 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
 /** Plans a write from what was read so far. */
 export type WritePlanner = (images: Images) => WritePlan;
 
+type Settled = Exclude<WritePlan, { kind: "needs" }>;
+
 // Law 2 in rounds: a read may show that another is needed (a found item, then its markers).
 const planReading = async (
   session: Session,
   planner: WritePlanner,
-  context: CallContext,
-): Promise<Exclude<WritePlan, { kind: "needs" }>> => {
+  { needs, context }: { readonly needs: WritePlan & { readonly kind: "needs" }; readonly context: CallContext },
+): Promise<Settled> => {
   let images: Images = {};
-  for (;;) {
-    const plan = planner(images);
-    if (plan.kind !== "needs") return plan;
+  let plan: WritePlan = needs;
+  while (plan.kind === "needs") {
     images = { ...images, ...(await readImages(session, plan.reads, context)) };
+    plan = planner(images);
   }
+  return plan;
 };
 
 const runOnce = async (session: Session, planner: WritePlanner, context: CallContext): Promise<WriteResult> => {
-  const plan = await planReading(session, planner, context);
+  const needs = planner({});
+  const plan = needs.kind === "needs" ? await planReading(session, planner, { needs, context }) : needs;
   if (plan.kind === "settled") return { ok: false, failed: [{ write: plan.write, failure: plan.failure, current: undefined }] };
   return plan.atomic.kind === "item" ? sendSingle(session, plan, context) : sendTransaction(session, plan, context);
 };
