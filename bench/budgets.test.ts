@@ -18,6 +18,7 @@ const nothing: Report = {
   load: [],
   walks: [],
   growth: [],
+  frontier: [],
   mixes: [],
 };
 

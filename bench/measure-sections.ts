@@ -12,6 +12,7 @@ const empty = {
   load: [],
   walks: [],
   growth: [],
+  frontier: [],
   mixes: [],
 } as const satisfies Omit<Report, "environment">;
 

@@ -1,6 +1,7 @@
 import type { Bytes } from "./bytes/run.ts";
 import type { Standing } from "./calls/ratios.ts";
 import type { ColdStart } from "./cold-start/run.ts";
+import type { Frontier } from "./graph/frontier/run.ts";
 import type { Growth } from "./graph/growth/run.ts";
 import type { MixResult } from "./graph/mixes/run.ts";
 import type { WalkResult } from "./graph/walks/run.ts";
@@ -22,6 +23,7 @@ export interface Report {
   readonly load: readonly Load[];
   readonly walks: readonly WalkResult[];
   readonly growth: readonly Growth[];
+  readonly frontier: readonly Frontier[];
   readonly mixes: readonly MixResult[];
 }
 

@@ -13,6 +13,7 @@ const programs = [
   "plan/worker",
   "graph/walks/worker",
   "graph/mixes/worker",
+  "graph/frontier/worker",
   "profile/share",
   "profile/wire",
   "profile/ratio",

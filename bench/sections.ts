@@ -4,6 +4,7 @@ import type { CandidateName } from "./calls/candidates.ts";
 import { standingsOf } from "./calls/ratios.ts";
 import { runCalls } from "./calls/run.ts";
 import { runColdStart } from "./cold-start/run.ts";
+import { runFrontier } from "./graph/frontier/run.ts";
 import { runGrowth } from "./graph/growth/run.ts";
 import { runMixes } from "./graph/mixes/run.ts";
 import { runWalks } from "./graph/walks/run.ts";
@@ -34,6 +35,7 @@ export const fullRun = (log: Log): Runners => ({
   load: () => runLoad({ sides, items: 1_000_000, segment: 25_000, seed }, log),
   walks: () => runWalks({ nodes: 100_000, edges: 1_000_000, seed, starts: 5, rounds: 7 }, log),
   growth: () => runGrowth({ edges: [10_000, 100_000, 1_000_000], seed, rounds: 15, walks: 10 }, log),
+  frontier: () => runFrontier({ ids: 500_000 }, log),
   mixes: () => runMixes({ nodes: 100_000, seed, count: 100_000, warmUp: 10_000, requesters: [1, 16] }, log),
 });
 
@@ -52,5 +54,6 @@ export const reducedRun = (log: Log): Runners => ({
   load: () => runLoad({ sides, items: 100_000, segment: 10_000, seed }, log),
   walks: () => runWalks({ nodes: 10_000, edges: 50_000, seed, starts: 4, rounds: 5 }, log),
   growth: () => runGrowth({ edges: [10_000, 100_000], seed, rounds: 9, walks: 5 }, log),
+  frontier: () => runFrontier({ ids: 100_000 }, log),
   mixes: () => runMixes({ nodes: 10_000, seed, count: 5000, warmUp: 1000, requesters: [8] }, log),
 });

@@ -33,6 +33,15 @@ ${table(
   growth.map(({ side, edges, wall, ratio }) => [side, round(edges), wall, ratio]),
 )}`;
 
+export const frontierSection = ({ frontier }: Report): string => `## Memory of a frontier
+
+A walk of two hops whose last layer has ${round(frontier[0]?.ids ?? Number.NaN)} ids, in a fresh process. Megabytes above what it held before: alive is what survives collections while the walk goes on, its answer included; resident has the garbage too, which Node takes as long as it may.
+
+${table(
+  ["client", "MB alive", "bytes an id", "MB resident", "seconds"],
+  frontier.map(({ side, ids, live, resident, seconds }) => [side, live, (live * 2 ** 20) / ids, resident, seconds]),
+)}`;
+
 const mixTitles = { tao: "TAO's reads", linkbench: "LinkBench's mix" } as const;
 
 const mixTable = ({ mix, nodes, edges, requesters, rate, cpu, calls }: MixResult): string =>

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { fan } from "./fan.ts";
 import { degreeOf, reversed, targetsOf } from "./graph.ts";
 import type { Graph } from "./graph.ts";
 import { linkBench, linksAt } from "./linkbench.ts";
+import { plant, plantedDepth, plantedNodes, plantedStart } from "./plant.ts";
 import { layersOf } from "./reach.ts";
 import { scaleFree } from "./scale-free.ts";
 
@@ -64,4 +66,16 @@ test("layers hold every node once, at its smallest distance", () => {
   const all = layers.flat();
   expect(new Set([0, ...all]).size).toBe(all.length + 1);
   expect(layers[0]?.toSorted()).toEqual([...new Set([...targetsOf(graph, 0), ...targetsOf(reversed(graph), 0)])].toSorted());
+});
+
+test("a fan has its ids two hops from the start", () => {
+  expect(layersOf([fan({ ids: 60, width: 4 })], 0, 3).map((layer) => layer.length)).toEqual([4, 60, 0]);
+});
+
+test("the planted neighbourhood is the same in graphs of any size", () => {
+  const [small, large] = [1000, 3000].map((nodes) =>
+    layersOf([plant(scaleFree({ nodes, edges: 10 * nodes, seed }))], plantedStart, plantedDepth),
+  );
+  expect(small?.flat()).toHaveLength(plantedNodes - 1);
+  expect(large).toEqual(small);
 });

@@ -1,4 +1,5 @@
 import type { ConnectOptions } from "edgetable";
+import { fan } from "../graphs/fan.ts";
 import { linkBench } from "../graphs/linkbench.ts";
 import type { Graph } from "../graphs/graph.ts";
 import { plant } from "../graphs/plant.ts";
@@ -62,6 +63,18 @@ export const socialSet = (size: Size): DataSet => {
     graph,
     create: (options) => createBy(social.connect(options)),
     load: (options, most = Infinity) => loadInto(social.connect(options), firstOf(socialRows(graph()), most)),
+  };
+};
+
+/** The edges of a tree whose last level has so many ids. */
+export const fanSet = (size: { readonly ids: number; readonly width: number }): DataSet => {
+  const graph = once(() => fan(size));
+  return {
+    name: `fan-${size.ids}-${size.width}`,
+    table: "Social",
+    graph,
+    create: (options) => createBy(social.connect(options)),
+    load: (options, most = Infinity) => loadInto(social.connect(options), firstOf(socialRows(graph(), "edges"), most)),
   };
 };
 

@@ -27,11 +27,11 @@ type LinksRow = NodeRow<"object", ObjectData> | EdgeRow<"link", LinkData>;
 
 export const idOf = (node: number): Id => ({ id: String(node) });
 
-/** Every user followed by the edges from it. */
-export function* socialRows(graph: Graph): Generator<SocialRow> {
+/** Every user followed by the edges from it; or the edges alone. */
+export function* socialRows(graph: Graph, of: "all" | "edges" = "all"): Generator<SocialRow> {
   for (let node = 0; node < graph.nodes; node++) {
     const from = idOf(node);
-    yield { node: "user", row: { ...from, name: `User Number ${node}` } };
+    if (of === "all") yield { node: "user", row: { ...from, name: `User Number ${node}` } };
     for (const target of targetsOf(graph, node)) {
       const since = `20${10 + (target % 15)}-0${1 + (node % 9)}-1${target % 10}`;
       yield { edge: "follows", from, to: idOf(target), attributes: { since } };
