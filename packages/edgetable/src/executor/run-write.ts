@@ -7,8 +7,8 @@ import { encodeSingle, encodeTransaction, type EncodedWrite, type WriteTarget } 
 import { decodeItem, isOfShape } from "../requests/item-codec.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
+import { loadOnce } from "../util/load-once.ts";
 import { failureOf, isAsWritten } from "./failed-term.ts";
-import { readImages } from "./read-images.ts";
 import type { CallContext, Session } from "./session.ts";
 
 /** Why one of the writes did not happen. */
@@ -143,6 +143,8 @@ export type WritePlanner = (images: Images) => WritePlan;
 
 type Settled = Exclude<WritePlan, { kind: "needs" }>;
 
+const reading = loadOnce(async () => import("./read-images.ts"));
+
 // Law 2 in rounds: a read may show that another is needed (a found item, then its markers).
 const planReading = async (
   session: Session,
@@ -151,6 +153,7 @@ const planReading = async (
 ): Promise<Settled> => {
   let images: Images = {};
   let plan: WritePlan = needs;
+  const { readImages } = await reading();
   while (plan.kind === "needs") {
     images = { ...images, ...(await readImages(session, plan.reads, context)) };
     plan = planner(images);
