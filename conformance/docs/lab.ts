@@ -4,7 +4,6 @@ import {
   createLeanTransport,
   defineGraph,
   definePatterns,
-  didYouMean,
   edge,
   explainPatterns,
   node,
@@ -32,7 +31,12 @@ const inProject = edge({ from: "issue", to: "project" });
 const value = edge({ from: "issue", to: "field" });
 
 const graphOf = (table: string) =>
-  defineGraph({ table, nodes: { student, course, project, field, issue }, edges: { enrolledIn, inProject, value } });
+  defineGraph({
+    table,
+    nodes: { student, course, project, field, issue },
+    edges: { enrolledIn, inProject, value },
+    indexes: { byValue: { entries: { student: "name" }, shards: 4 } },
+  });
 
 const difference = (all: readonly { readonly issueId: string }[], some: readonly { readonly issueId: string }[]): readonly string[] => {
   const out = new Set(some.map((one) => one.issueId));
@@ -58,7 +62,6 @@ export const openLab = async (transport: Transport, table: string) => {
     createLeanTransport,
     defineGraph,
     definePatterns,
-    didYouMean,
     edge,
     explainPatterns,
     node,

@@ -1,6 +1,7 @@
-import { didYouMean, type Catalog } from "edgetable";
+import type { Catalog } from "edgetable";
 import { usageError } from "../failure.ts";
 import { parseAssignments } from "./assignments.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { fitTexts } from "./fit-texts.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -8,7 +8,6 @@ import type { LogicalWrite } from "../ir/logical-write.ts";
 import { planBatch, type BatchPlan } from "../planner/writes/plan-batch.ts";
 import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
 import type { Key } from "../transport/operations.ts";
-import { loadOnce } from "../util/load-once.ts";
 import { writeOf, type WriteDriver } from "./write-call.ts";
 import type { ExplainedWriteRequest, WriteCall } from "./write-types.ts";
 
@@ -85,8 +84,6 @@ const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): BatchExp
   return { kind: "batch", plan, requests, atomic: { kind: "item" }, cost: { requests: requests.length, readUnits: 0, writeUnits } };
 };
 
-const batching = loadOnce(async () => import("../executor/run-batch.ts"));
-
 const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
   left.flatMap(({ calls, key, error }) => calls.map((call) => ({ call, key, error }))).toSorted((a, b) => a.call - b.call);
 
@@ -99,7 +96,7 @@ export const batchOf =
       const context = driver.context(options);
       const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
       const plan = planBatch(driver.catalog, valid);
-      const { runBatch } = await batching();
+      const { runBatch } = await import("../executor/run-batch.ts");
       const left = await runBatch(driver.session, plan, context);
       const { cost, requests } = context.meter;
       return {

@@ -8,8 +8,9 @@ import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 import type { Edge, EdgeFilter, EdgeReads, Edges, EndId, NodeReads, Nodes, Parts } from "./read-types.ts";
+import { findOf } from "./search.ts";
+import type { Find } from "./search-types.ts";
 import { tableAdmin, type TableAdmin } from "./table.ts";
-import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";
 import type { EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
 
@@ -51,8 +52,7 @@ export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
 } & DbMembers & {
     /** Loads rows in bulk, as a resumable job where it is given a name. */
     readonly load: Load<LoadRow<N, E, P>>;
-    /** Reads the whole table, in rows that `load` takes. The one call that scans. */
-    readonly scan: ScanTable<ScanRow<N, E, P>>;
+    readonly find: Find<N, E, P>;
   };
 
 const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> =>
@@ -75,6 +75,6 @@ export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(cata
     ...mapEntries(catalog.parts, (entry) => partWrites(driver, entry)),
     ...members,
     load: loadOf(driver),
-    scan: scanOf(driver),
+    find: findOf(driver),
   } as unknown as Db<N, E, P>;
 };

@@ -1,22 +1,36 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { assertModel } from "../schema/check-model.ts";
-import type { AnyEdge } from "../schema/edge.ts";
+import type { AnyEdge, OrderOf } from "../schema/edge.ts";
+import type { GraphDefinition } from "../schema/definition.ts";
 import type { Layout } from "../schema/layout.ts";
+import type { IndexEntry, ValueIndex } from "../schema/value-index.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
 import type { Edges, Nodes, Parts } from "./read-types.ts";
 
 /** A sentence for every end of an edge that is no node type. */
-type EdgeCheck<N extends Nodes, E extends AnyEdge> = E["~from" | "~to"] extends keyof N
+type EdgeCheck<N extends Nodes, E extends AnyEdge> = [Exclude<E["~from"] | E["~to"], keyof N>] extends [never]
   ? unknown
   : `There is no node type "${Exclude<E["~from"] | E["~to"], keyof N> & string}".`;
 
-// Most models have no such end: all ends are looked at together, and each edge by itself only to say which.
-type EdgesCheck<N extends Nodes, E extends Edges> = E[keyof E]["~from" | "~to"] extends keyof N
-  ? unknown
-  : { readonly [Name in keyof E]: EdgeCheck<N, E[Name]> };
+type EdgesCheck<N extends Nodes, E extends Edges> = { readonly [Name in keyof E]: EdgeCheck<N, E[Name]> };
 type PartsCheck<N extends Nodes, P extends Parts> = {
   readonly [Name in keyof P]: P[Name]["of"] extends keyof N ? unknown : { readonly of: `There is no node type "${P[Name]["of"]}".` };
+};
+
+type EntryOf<Row> = IndexEntry<OrderOf<Row>, keyof Row & string>;
+
+/** What the items of each definition may be found by. */
+type IndexEntries<N extends Nodes, E extends Edges, P extends Parts> = {
+  readonly [Name in (keyof N | keyof E | keyof P) & string]?: Name extends keyof N
+    ? EntryOf<N[Name]["~types"]["row"]>
+    : Name extends keyof E
+      ? E[Name]["~stored"] extends "reference"
+        ? IndexEntry
+        : EntryOf<E[Name]["~types"]["row"]>
+      : Name extends keyof P
+        ? EntryOf<P[Name]["~types"]["row"]>
+        : never;
 };
 
 /** A model that can be connected to a table. */
@@ -45,9 +59,13 @@ export const defineGraph = <const N extends Nodes, const E extends Edges = None,
   readonly nodes: N;
   readonly edges?: E & EdgesCheck<N, E>;
   readonly parts?: P & PartsCheck<N, P>;
+  /**
+   * Indexes by value, in Edgetable's own layout: what `db.find` looks in.
+   */
+  readonly indexes?: Readonly<Record<string, ValueIndex<IndexEntries<NoInfer<N>, NoInfer<E>, NoInfer<P>>>>>;
   readonly layout?: Layout;
 }): Graph<N, E, P> => {
-  const catalog = assertModel(definition);
+  const catalog = assertModel(definition as GraphDefinition);
   return Object.freeze({
     kind: "graph",
     catalog,

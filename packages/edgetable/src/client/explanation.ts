@@ -1,6 +1,7 @@
 import { BATCH_GET_KEYS } from "../executor/batch-get.ts";
 import type { HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { encodeQuery, type Binding } from "../requests/encode-read.ts";
+import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
 import { keyOf, type Row } from "../requests/item-codec.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
@@ -13,6 +14,8 @@ export interface ExplainedRequest {
   readonly times: number;
   readonly readUnits: number;
   readonly after?: string;
+  /** The partition keys to which it is sent, once each, where a sharded index spreads the items over several. */
+  readonly partitions?: readonly string[];
 }
 
 /** What a read will do, without doing it. The same plan object is what runs. */
@@ -29,8 +32,28 @@ export interface ReadExplanation {
 // "One read unit: a strongly consistent read of up to 4 KB, half for an eventually consistent one", HowItWorks.ReadWriteCapacityMode.
 const readUnits = (bytes: number, consistent: boolean): number => Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
 
+const explainScatter = (
+  catalog: Catalog,
+  step: QueryStep,
+  binding: Binding,
+  { rows, limit }: { readonly rows: number; readonly limit: number | undefined },
+): ExplainedRequest => {
+  const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
+  const each = inPartition(step, partitions[0] ?? "");
+  const share = limit === undefined ? undefined : shareOf(limit, partitions.length);
+  const bytes = Math.ceil(rows / partitions.length) * step.expect.bytes;
+  return {
+    operation: "Query",
+    input: encodeQuery(catalog, each, binding, { limit: share, start: undefined, backward: false }),
+    times: partitions.length,
+    readUnits: partitions.length * readUnits(bytes, false),
+    partitions,
+  };
+};
+
 const explainQuery = (catalog: Catalog, step: QueryStep, binding: Binding, limit: number | undefined): ExplainedRequest => {
   const rows = Math.min(limit ?? Number.POSITIVE_INFINITY, step.sort?.kind === "equals" ? 1 : step.expect.rows);
+  if (step.scatter) return explainScatter(catalog, step, binding, { rows, limit });
   return {
     operation: "Query",
     input: encodeQuery(catalog, step, binding, { limit, start: undefined, backward: false }),
@@ -79,6 +102,10 @@ const notesOf = (plan: ReadPlan): readonly string[] => {
     if (source.kind !== "query") continue;
     if (source.filter.length > 0)
       notes.push(`filters ${source.filter.map((condition) => condition.path).join(", ")} after reading: items passed over are paid for`);
+    if (source.scatter)
+      notes.push(
+        `reads each shard of ${source.index ?? "the table"} and merges them: one Query for each, even where a shard holds nothing`,
+      );
     if (source.discards) notes.push("items of other kinds may lie in the range; they are read and passed over");
   }
   if (plan.filter) notes.push(`checks ${plan.filter.conditions.map((condition) => condition.path).join(", ")} in memory`);

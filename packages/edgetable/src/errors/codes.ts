@@ -30,6 +30,7 @@ export type ErrorCode =
   | "request.unsupportedValue"
   // Cursors.
   | "cursor.invalid"
+  | "cursor.outgrown"
   // Execution.
   | "execute.throttled"
   | "execute.unavailable"
@@ -54,8 +55,6 @@ export type ErrorCode =
   // A bulk load.
   | "load.collision"
   | "load.invalidRow"
-  // A scan.
-  | "scan.strayItem"
   // Tables.
   | "table.mismatch"
   // The embedded engine.

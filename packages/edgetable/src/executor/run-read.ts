@@ -6,26 +6,14 @@ import { decodeItem, decodeOwn, keyOf, shapeOf, type Row } from "../requests/ite
 import type { Position } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
-import type { AttributeValue, GetItemInput, Item, Key, QueryOutput } from "../transport/operations.ts";
+import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch-get.ts";
+import type { Found, Reader, Rows } from "./found.ts";
+import type { Scatter } from "./scatter.ts";
 import type { CallContext, Session } from "./session.ts";
 
-/** A row with where it came from. */
-export interface Found {
-  readonly shape: Shape;
-  readonly row: Record<string, unknown>;
-  readonly item: Item;
-  readonly source: number;
-  /** The node at the far end, once hydrated; undefined when it has no item. */
-  node?: Record<string, unknown> | undefined;
-}
-
-export interface Rows {
-  readonly found: readonly Found[];
-  /** Where to go on; undefined when everything was read. */
-  readonly next: Position | undefined;
-}
+export type { Found, Rows } from "./found.ts";
 
 const shapesOf = (catalog: Catalog, ids: readonly string[]): readonly Shape[] => ids.map((id) => defined(catalog.shapesById[id], id));
 
@@ -43,15 +31,6 @@ export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key =
   }
   return key;
 };
-
-interface Reader {
-  readonly session: Session;
-  readonly plan: ReadPlan;
-  readonly binding: Binding;
-  readonly context: CallContext;
-  readonly limit: number | undefined;
-  readonly backward: boolean;
-}
 
 const identify = (catalog: Catalog, step: QueryStep, shapes: readonly Shape[], item: Item): Shape | undefined =>
   step.discards || shapes.length > 1 || catalog.typeAttribute !== undefined ? shapeOf(catalog, shapes, item) : shapes[0];
@@ -108,12 +87,43 @@ const sourceOrder = (reader: Reader, from: number): readonly number[] => {
   return reader.backward ? all.filter((at) => at <= from).toReversed() : all.filter((at) => at >= from);
 };
 
+const isScattered = (step: AccessStep | undefined): boolean => step?.kind === "query" && step.scatter !== undefined;
+
+const scatterOf = (reader: Reader, sources: readonly number[], from: Position): Scatter => ({
+  reader,
+  sources,
+  from,
+  accept: (source, items) => accept(reader, source, items),
+  startKeyOf: (step, item) => startKeyOf(reader.session.catalog, step, item),
+  passesAll: (step) => passesAll(reader.plan, step),
+});
+
+// Sharded indexes are code of their own, that only those load who have one.
+const readParted = async (reader: Reader, sources: readonly number[], from: Position): Promise<Rows> =>
+  (await import("./scatter.ts")).readScattered(scatterOf(reader, sources, from));
+
+const readMerged = async (reader: Reader, from: Position): Promise<Rows> => readParted(reader, [...reader.plan.sources.keys()], from);
+
 const readQueries = async (reader: Reader, from: Position): Promise<Rows> => {
   const found: Found[] = [];
   const order = sourceOrder(reader, from.source);
   for (const [turn, source] of order.entries()) {
     const wanted = reader.limit === undefined ? undefined : reader.limit - found.length;
-    const { found: more, last } = await readSource(reader, source, turn === 0 ? from.key : undefined, wanted);
+    const start = turn === 0 ? from.key : undefined;
+    if (isScattered(reader.plan.sources[source])) {
+      const rest = await readParted({ ...reader, limit: wanted }, [source], {
+        ...(turn === 0 ? from : {}),
+        source,
+        key: start,
+        backward: from.backward,
+      });
+      found.push(...rest.found);
+      if (rest.next) return { found, next: rest.next };
+      if (reader.limit === undefined || found.length < reader.limit) continue;
+      const next = order[turn + 1];
+      return { found, next: next === undefined ? undefined : { source: next, key: undefined, backward: reader.backward } };
+    }
+    const { found: more, last } = await readSource(reader, source, start, wanted);
     found.push(...more);
     const full = reader.limit !== undefined && found.length >= reader.limit;
     const following = order[turn + 1];
@@ -137,39 +147,39 @@ const byIdentity = (catalog: Catalog, items: readonly Item[]): ReadonlyMap<strin
   return found;
 };
 
-const foundOf = (catalog: Catalog, shapes: readonly Shape[], item: Item): readonly Found[] => {
-  const shape = shapeOf(catalog, shapes, item);
-  return shape ? [{ shape, row: decodeItem(catalog, shape, item), item, source: 0 }] : [];
-};
-
 const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Promise<Rows> => {
   const { session, context } = reader;
   const { catalog } = session;
   const shapes = shapesOf(catalog, step.shapes);
   const asked = rows.flatMap((row) => shapes.filter((shape) => isOfEnds(shape, row)).map((shape) => keyOf(catalog, shape, row)));
   const keys = asked.length === 1 ? asked : [...byIdentity(catalog, asked).values()];
-  const [only] = keys;
-  if (only && keys.length === 1 && !step.many) {
-    const { Item: item } = await session.send("GetItem", encodeGet(catalog, only, step), context);
-    return { found: item ? asked.flatMap(() => foundOf(catalog, shapes, item)) : [], next: undefined };
-  }
-  const items = keys.length === 0 ? [] : await batchGet(session, keys, step.consistent, context);
-  const byKey = byIdentity(catalog, items);
-  const found = asked.flatMap((key) => {
+  const byKey = byIdentity(catalog, await getItems(session, keys, step, context));
+  const found: Found[] = [];
+  for (const key of asked) {
     const item = byKey.get(identity(catalog, key));
-    return item ? foundOf(catalog, shapes, item) : [];
-  });
+    const shape = item && shapeOf(catalog, shapes, item);
+    if (item && shape) found.push({ shape, row: decodeItem(catalog, shape, item), item, source: 0 });
+  }
   return { found, next: undefined };
 };
-
-const encodeGet = (catalog: Catalog, key: Key, { consistent }: GetStep): GetItemInput =>
-  consistent
-    ? { TableName: catalog.table, Key: key, ConsistentRead: true, ReturnConsumedCapacity: "INDEXES" }
-    : { TableName: catalog.table, Key: key, ReturnConsumedCapacity: "INDEXES" };
 
 const isOfEnds = (shape: Shape, row: Row): boolean => {
   const type = (end: unknown): unknown => (end as Row | undefined)?.["type"];
   return (type(row["from"]) ?? shape.from) === shape.from && (type(row["to"]) ?? shape.to) === shape.to;
+};
+
+const getItems = async (session: Session, keys: readonly Key[], step: GetStep, context: CallContext): Promise<readonly Item[]> => {
+  const [only] = keys;
+  if (only === undefined) return [];
+  if (step.many || keys.length > 1) return batchGet(session, keys, step.consistent, context);
+  const input = {
+    TableName: session.catalog.table,
+    Key: only,
+    ...(step.consistent ? { ConsistentRead: true } : {}),
+    ReturnConsumedCapacity: "INDEXES" as const,
+  };
+  const { Item: item } = await session.send("GetItem", input, context);
+  return item ? [item] : [];
 };
 
 const farType = (found: Found, end: "from" | "to"): string | undefined => (end === "to" ? found.shape.to : found.shape.from);
@@ -231,7 +241,9 @@ export const runRead = async (session: Session, request: ReadRequest, context: C
   const reader: Reader = { session, plan, binding, context, limit, backward: from.backward };
   const [first] = plan.sources;
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
-  const rows = isGet(first) ? await readGets(reader, first, request.rows ?? [binding.row]) : await readQueries(reader, from);
+  const rows = isGet(first)
+    ? await readGets(reader, first, request.rows ?? [binding.row])
+    : await (plan.merged ? readMerged(reader, from) : readQueries(reader, from));
   if (plan.hydrate) await hydrate(reader, plan.hydrate, rows.found, request.findNode);
   return from.backward ? { found: rows.found.toReversed(), next: rows.next } : rows;
 };
@@ -241,6 +253,12 @@ export const runCount = async (session: Session, request: ReadRequest, context: 
   const { plan, binding } = request;
   let count = 0;
   for (const [at, source] of plan.sources.entries()) {
+    if (isScattered(source)) {
+      const reader: Reader = { session, plan, binding, context, limit: undefined, backward: false };
+      const { countScattered } = await import("./scatter.ts");
+      count += await countScattered(scatterOf(reader, [at], { source: at, key: undefined, backward: false }));
+      continue;
+    }
     if (source.kind !== "query" || !source.counts) {
       const reader: Reader = { session, plan, binding, context, limit: undefined, backward: false };
       count += (await readSource(reader, at, undefined, undefined)).found.length;

@@ -62,6 +62,31 @@ export interface Collection {
   readonly consistent: boolean;
 }
 
+/** The nodes, parts or edges of one kind that an index finds by their values. */
+export interface Search {
+  readonly kind: "search";
+  readonly of: "node" | "edge" | "part";
+  readonly name: string;
+  /** Fields that the call fixes by equality. */
+  readonly known: readonly KnownField[];
+  /** Fields that the call ranges over, and all those that its conditions say are there. */
+  readonly ranged: readonly string[];
+  readonly present: readonly string[];
+  /** Comparisons of the field by which the chosen index is sorted, once a rule has moved them here. */
+  readonly range: readonly Condition[];
+  /** Comparisons that DynamoDB filters by after reading, once a rule has moved them here. */
+  readonly filter: readonly Condition[];
+  readonly forward: boolean;
+  readonly index: string | undefined;
+  readonly select: readonly string[] | undefined;
+}
+
+/** The inputs' rows in the one order of the index that all of them are read from. */
+export interface Merge {
+  readonly kind: "merge";
+  readonly inputs: readonly LogicalPlan[];
+}
+
 /** The inputs' rows, one input after the other. */
 export interface Union {
   readonly kind: "union";
@@ -81,6 +106,8 @@ export interface Hydrate {
   readonly input: LogicalPlan;
   /** Whether the far node is already in the item that the edge was read from. */
   readonly embedded: boolean;
+  /** Which end of the edges, where they were not reached from the other. */
+  readonly end?: "from" | "to";
   /** Fields beyond its id that the far node's key needs and the call gives. */
   readonly given: readonly string[];
   readonly consistent: boolean;
@@ -94,4 +121,4 @@ export interface Count {
 }
 
 /** What a call means, in words of the graph. Plain data, made by `query`, rewritten by the planner's rules. */
-export type LogicalPlan = Lookup | Expand | Parts | Collection | Union | Filter | Hydrate | Count;
+export type LogicalPlan = Lookup | Expand | Parts | Collection | Search | Merge | Union | Filter | Hydrate | Count;

@@ -32,6 +32,11 @@ export interface QueryStep {
   readonly index: string | undefined;
   readonly partitionKey: string;
   readonly partition: Template;
+  /**
+   * Present when the partition's shard is not known, or may be one of several: the step is then a Query of
+   * each partition, merged in the order of the sort key, and within one sort key of the partitions.
+   */
+  readonly scatter?: { readonly fields: readonly string[] };
   readonly sortKey: string | undefined;
   readonly sort: SortCondition | undefined;
   readonly known: readonly KnownField[];
@@ -73,11 +78,13 @@ export type AccessStep = GetStep | QueryStep;
 
 /**
  * How a read is done, in words of the table: what `explain` shows is what runs. `sources` are read one
- * after the other; the rest applies to all their rows.
+ * after the other unless they are merged; the rest applies to all their rows.
  */
 export interface ReadPlan {
   readonly kind: "read";
   readonly sources: readonly AccessStep[];
+  /** True when the sources' rows come in one order, that of the index they share. */
+  readonly merged?: boolean;
   readonly filter: FilterStep | undefined;
   readonly hydrate: HydrateStep | undefined;
   readonly count: CountStep | undefined;

@@ -6,6 +6,7 @@ import { decodePadded, decodePlain, encodePadded, encodePlain } from "./integer-
 import { decodeNumber, encodeNumber } from "./number-text.ts";
 import { sameValue } from "./same-value.ts";
 import { decodeShard, encodeShard } from "./shard.ts";
+import { mostShards } from "./sharding.ts";
 
 const formatFor = (value: unknown): string => {
   if (typeof value === "number" || typeof value === "bigint") return "Write {field:number}, or give a text.";
@@ -58,7 +59,7 @@ export const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDi
     case "boolean":
       return typeof value === "boolean" ? String(value) : refusal("keys.wrongType", "is not a boolean", "Give true or false.");
     case "shard":
-      return encodeShard(value, format.count);
+      return encodeShard(value, format.sharding.counts[0] ?? 1);
     case "either":
       return encodeEither(format.formats, value, dialect);
     default:
@@ -84,7 +85,7 @@ export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDial
     case "boolean":
       return decodeBoolean(text);
     case "shard":
-      return decodeShard(text, format.count);
+      return decodeShard(text, mostShards(format.sharding));
     case "either":
       return decodeEither(format.formats, text, dialect);
     default:

@@ -1,3 +1,13 @@
+/** Into how many shards the items of a key are spread. One definition serves writer and readers (law 10). */
+export interface Sharding {
+  /** Numbers of shards, 1 to 65,536, each a multiple or a divisor of the others: the first is the writers', readers look in all. */
+  readonly counts: readonly number[];
+  /** The row's field by whose value the counts differ. */
+  readonly per?: { readonly path: string; readonly steps: readonly string[] };
+  /** Counts for some values of that field, as texts. */
+  readonly hot?: Readonly<Record<string, readonly number[]>>;
+}
+
 /** How one field of a key template is written as text and read back. */
 export type FieldFormat =
   /** Any well-formed Unicode text. */
@@ -12,8 +22,8 @@ export type FieldFormat =
   | { readonly kind: "date" }
   /** `false` before `true`. */
   | { readonly kind: "boolean" }
-  /** A stable hash of the value modulo `count` (1 to 65,536), zero padded; one-way. */
-  | { readonly kind: "shard"; readonly count: number }
+  /** A stable hash of the value modulo a count of shards; one-way. */
+  | { readonly kind: "shard"; readonly sharding: Sharding }
   /** The first of several formats that takes the value. */
   | { readonly kind: "either"; readonly formats: readonly FieldFormat[] };
 
@@ -23,6 +33,8 @@ export interface KeyDialect {
   readonly delimiter: string;
   /** True for the library's own layouts; false for adopted ones, which refuse the delimiter in a value. */
   readonly escapes: boolean;
+  /** Shardings that templates may name: `{orderId:shard(hotStatus)}`. */
+  readonly shardings?: Readonly<Record<string, Sharding>> | undefined;
 }
 
 /** Why a value cannot be written; the thrower adds the field and the template. */

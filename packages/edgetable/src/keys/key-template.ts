@@ -25,8 +25,10 @@ export interface Template extends KeyDialect {
   /** What it was parsed from, such as `STUDENT#{studentId}`. */
   readonly source: string;
   readonly parts: readonly TemplatePart[];
-  /** The distinct paths, in order of appearance. */
+  /** The distinct paths that it depends on, in order of appearance. */
   readonly fields: readonly string[];
+  /** Those of them that may be missing: they only decide over the number of shards. */
+  readonly optional: readonly string[];
   /** Whether one path stands in several places that read back, which then must agree. */
   readonly repeats: boolean;
 }

@@ -34,13 +34,13 @@ const containsAlways = (format: FieldFormat, delimiter: string): boolean => {
   return format.kind === "date" && "-:.".includes(delimiter);
 };
 
-const parseField = (body: string, source: string, { delimiter }: KeyDialect): FieldPart => {
+const parseField = (body: string, source: string, { delimiter, shardings }: KeyDialect): FieldPart => {
   if (body.includes("{")) invalidTemplate(source, `the brace before "${body.slice(0, body.indexOf("{"))}" is never closed.`);
   const colon = body.indexOf(":");
   const path = (colon === -1 ? body : body.slice(0, colon)).trim();
   const steps = path.split(".");
   checkSteps(source, path, steps);
-  const format = colon === -1 ? ({ kind: "text" } as const) : parseFormat(body.slice(colon + 1).trim(), source);
+  const format = colon === -1 ? ({ kind: "text" } as const) : parseFormat(body.slice(colon + 1).trim(), source, shardings);
   if (containsAlways(format, delimiter)) {
     invalidTemplate(
       source,
@@ -106,8 +106,9 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
   const parts = parseParts(source, options);
   checkNeighbours(source, delimiter, parts);
   const places = parts.filter((part) => part.kind === "field");
-  const fields = Object.freeze([...new Set(places.map((place) => place.path))]);
+  const optional = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
+  const fields = Object.freeze([...new Set([...places.map((place) => place.path), ...optional])]);
   const readable = places.filter((place) => place.format.kind !== "shard").map((place) => place.path);
   const repeats = new Set(readable).size < readable.length;
-  return Object.freeze({ kind: "template", source, delimiter, escapes, parts: Object.freeze(parts), fields, repeats });
+  return Object.freeze({ kind: "template", source, delimiter, escapes, parts: Object.freeze(parts), fields, optional, repeats });
 };

@@ -41,7 +41,7 @@ test.each([
   ["{at:date}", "2023-99-01T00:00:00.000Z"],
   ["{flag:boolean}", "TRUE"],
   ["{id:shard(16)}", "16"],
-  ["{id:shard(16)}", "5"],
+  ["{id:shard(16)}", "05"],
   ["{id:shard(16)}", "0x"],
   ["{v:6|boolean}", "maybe"],
   ["{a}#{a}", "x#y"],

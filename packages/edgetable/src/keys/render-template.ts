@@ -1,5 +1,6 @@
 import { encodeStrictly } from "./encode-field.ts";
-import type { Template } from "./key-template.ts";
+import type { FieldPart, Template } from "./key-template.ts";
+import { writtenCount } from "./sharding.ts";
 
 /** As much of a key as is known, from the left. */
 export interface Prefix {
@@ -26,6 +27,13 @@ const valueAt = (row: Row, steps: readonly string[]): unknown => {
   return value;
 };
 
+// The number of a writer's shards may depend on another field of the row.
+const inRow = (part: FieldPart, row: Row): FieldPart => {
+  const { format } = part;
+  if (format.kind !== "shard" || !format.sharding.per) return part;
+  return { ...part, format: { kind: "shard", sharding: { counts: [writtenCount(format.sharding, row)] } } };
+};
+
 /**
  * The key of a row, or undefined when a field is undefined or null: never a partial key. The caller
  * checks the length: 2048 bytes for a partition key, 1024 for a sort key (ServiceQuotas).
@@ -44,7 +52,7 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
     }
     const value = valueAt(row, part.steps);
     if (value === undefined || value === null) return undefined;
-    text += encodeStrictly(template, part, value);
+    text += encodeStrictly(template, inRow(part, row), value);
   }
   return text;
 };
@@ -64,7 +72,7 @@ export const renderPrefix = (template: Template, row: Row): Prefix => {
     }
     const value = valueAt(row, part.steps);
     if (value === undefined || value === null) return { text, complete: false, next: part.path, used };
-    text += encodeStrictly(template, part, value);
+    text += encodeStrictly(template, inRow(part, row), value);
     if (!used.includes(part.path)) used.push(part.path);
   }
   return { text, complete: true, next: undefined, used };

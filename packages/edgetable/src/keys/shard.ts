@@ -2,7 +2,7 @@ import { encodeDate } from "./date-text.ts";
 import { type Refusal, refusal } from "./field-format.ts";
 import { encodeNumber } from "./number-text.ts";
 
-const digitsOnly = /^\d+$/;
+const plainNumber = /^(?:0|[1-9]\d{0,4})$/;
 
 // FNV-1a, 32 bit: http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis and prime).
 const absorb = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
@@ -41,21 +41,19 @@ const textOf = (value: unknown): string | Refusal => {
   return refusal("keys.wrongType", "has no text to take a shard from", "Give a text, number, boolean or Date.");
 };
 
-/** The text of one shard's number, zero padded to the width of `count - 1`. */
-const shardText = (shard: number, count: number): string => String(shard).padStart(String(count - 1).length, "0");
-
 /**
- * The shard of a value, 0 to `count - 1`, as text: FNV-1a over the UTF-8 of its text, mixed, modulo
- * `count`. Stored keys depend on it, so it never changes.
+ * The shard of a value, 0 to `count - 1`, as plain text: FNV-1a over the UTF-8 of its text, mixed, modulo
+ * `count`. Stored keys depend on it, so it never changes. Without padding, so that a shard has the same
+ * name whatever the count: where the count grows, an item whose number stays need not move.
  */
 export const encodeShard = (value: unknown, count: number): string | Refusal => {
   const text = textOf(value);
-  return typeof text === "string" ? shardText(hashText(text) % count, count) : text;
+  return typeof text === "string" ? String(hashText(text) % count) : text;
 };
 
 /** The shard's number; undefined when the text is not one of `count` shards. */
 export const decodeShard = (text: string, count: number): number | undefined => {
-  if (text.length !== String(count - 1).length || !digitsOnly.test(text)) return undefined;
+  if (!plainNumber.test(text)) return undefined;
   const shard = Number(text);
   return shard < count ? shard : undefined;
 };

@@ -1,11 +1,13 @@
 // The one door to this folder: everything outside makes, reads and compares keys through here.
 export { comparePrimary, keyBytes } from "./byte-order.ts";
 export { decodeField, encodeField } from "./encode-field.ts";
-export type { FieldFormat } from "./field-format.ts";
+export type { FieldFormat, Sharding } from "./field-format.ts";
 export type { FieldPart, Template } from "./key-template.ts";
 export { keepsOrder } from "./keeps-order.ts";
 export { parseTemplate } from "./parse-template.ts";
 export { readTemplate, templateMatches } from "./read-template.ts";
+export { renderPartitions, type Partition } from "./render-partitions.ts";
 export { renderPrefix, renderTemplate } from "./render-template.ts";
+export { growthOf, mostShards, readShards, shardPaths } from "./sharding.ts";
 export { sameValue } from "./same-value.ts";
 export { templatesOverlap } from "./templates-overlap.ts";

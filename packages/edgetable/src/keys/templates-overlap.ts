@@ -2,6 +2,7 @@ import { unreachable } from "../util/invariant.ts";
 import { decodeFormat } from "./field-codec.ts";
 import type { FieldFormat } from "./field-format.ts";
 import type { Template } from "./key-template.ts";
+import { mostShards } from "./sharding.ts";
 
 /** What stands between two delimiters: a fixed text, and at most one field after it. */
 interface Segment {
@@ -51,7 +52,7 @@ const outlineOf = (format: Exclude<FieldFormat, { kind: "either" }>): Outline =>
     case "boolean":
       return { alphabet: "boolean", shortest: 4, longest: 5 };
     case "shard":
-      return { alphabet: "digits", shortest: String(format.count - 1).length, longest: String(format.count - 1).length };
+      return { alphabet: "digits", shortest: 1, longest: String(mostShards(format.sharding) - 1).length };
     default:
       return unreachable(format);
   }

@@ -1,4 +1,4 @@
-import { templatesOverlap, type Template } from "../keys/template.ts";
+import { growthOf, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Index, Shape } from "../schema/shape.ts";
 
@@ -17,6 +17,8 @@ export interface AccessPath {
   readonly index: Index;
   readonly shapes: readonly Shape[];
   readonly partition: Template;
+  /** Whether the items may lie in several partitions, of which each has to be read. */
+  readonly scatters: boolean;
   readonly prefix: SortPrefix | undefined;
   /** Whether items of other shapes may lie in the same partition, and inside the prefix. */
   readonly sharesPartition: boolean;
@@ -32,7 +34,8 @@ export interface Wanted {
   readonly index: string | undefined;
 }
 
-const inShape = (shape: Shape, path: string): string => shape.alias?.[path] ?? path;
+/** A path as the shape's own templates name it. */
+export const inShape = (shape: Shape, path: string): string => shape.alias?.[path] ?? path;
 
 /** The paths of a set as the shape's own templates name them. */
 const knownIn = (shape: Shape, known: ReadonlySet<string>): ReadonlySet<string> =>
@@ -40,6 +43,28 @@ const knownIn = (shape: Shape, known: ReadonlySet<string>): ReadonlySet<string> 
 
 /** Whether every field of a template is known. */
 export const isDetermined = (template: Template, known: ReadonlySet<string>): boolean => template.fields.every((path) => known.has(path));
+
+/** Whether every field of a template is known, but for those that only choose a shard. */
+const isReachable = (template: Template, known: ReadonlySet<string>): boolean => {
+  const shards = shardPaths(template);
+  return template.fields.every((path) => known.has(path) || shards.has(path));
+};
+
+/** Whether several partitions may hold the items: an unknown shard, or one of several counts. */
+const isScattered = (template: Template, known: ReadonlySet<string>): boolean =>
+  !isDetermined(template, known) || growthOf(template) !== undefined;
+
+/** The fields whose values an item's keys tell on this path: a field that only chose a shard is not told by it. */
+export const fixedBy = ({ partition, prefix }: AccessPath): ReadonlySet<string> => {
+  const shards = shardPaths(partition);
+  return new Set([...partition.fields.filter((path) => !shards.has(path)), ...(prefix?.template.fields ?? [])]);
+};
+
+// A shard that is not known is the same whatever it is taken from.
+const outline = (template: Template, known: ReadonlySet<string>): string =>
+  template.parts
+    .map((part) => JSON.stringify(part.kind === "field" && part.format.kind === "shard" && !known.has(part.path) ? part.format : part))
+    .join();
 
 const cut = (template: Template, length: number): Template => {
   const parts = template.parts.slice(0, length);
@@ -99,6 +124,9 @@ const leadingLiteral = (template: Template | undefined): string => {
   return first?.kind === "literal" ? first.text : "";
 };
 
+const isSame = (a: Template, b: Template, known: ReadonlySet<string>): boolean =>
+  a.source === b.source || outline(a, known) === outline(b, known);
+
 const mayStartWith = (template: Template | undefined, prefix: Template): boolean => {
   const mine = leadingLiteral(template);
   const theirs = leadingLiteral(prefix);
@@ -113,11 +141,15 @@ const strangers = (catalog: Catalog, index: Index, shapes: readonly Shape[]): re
   );
 };
 
-const pathOn = (catalog: Catalog, index: Index, shapes: readonly Shape[], wanted: Wanted): AccessPath | undefined => {
+/** The way to some shapes through one index, where the known fields lead to it. */
+export const pathOn = (catalog: Catalog, index: Index, shapes: readonly Shape[], wanted: Wanted): AccessPath | undefined => {
   const partitions = shapes.map((shape) => shape.keys[index.partitionKey]);
   const [partition] = partitions;
-  if (!partition || !partitions.every((other) => other?.source === partition.source)) return undefined;
-  if (!shapes.every((shape) => isDetermined(partition, knownIn(shape, wanted.known)))) return undefined;
+  if (!partition || !partitions.every((other) => other && isSame(other, partition, wanted.known))) return undefined;
+  if (!shapes.every((shape) => isReachable(partition, knownIn(shape, wanted.known)))) return undefined;
+  const scatters = shapes.some((shape) => isScattered(partition, knownIn(shape, wanted.known)));
+  // The table's own partitions are asked for by the whole key.
+  if (scatters && index.name === undefined) return undefined;
   const sorts = index.sortKey === undefined ? [] : shapes.map((shape) => shape.keys[index.sortKey as string]);
   if (sorts.some((sort) => sort === undefined)) return undefined;
   const prefix = commonPrefix(shapes.flatMap((shape, at) => (sorts[at] ? [sortPrefix(sorts[at], knownIn(shape, wanted.known))] : [])));
@@ -125,7 +157,7 @@ const pathOn = (catalog: Catalog, index: Index, shapes: readonly Shape[], wanted
     templatesOverlap(other.keys[index.partitionKey] as Template, partition),
   );
   const sharesPrefix = sharing.some((other) => !prefix || mayStartWith(other.keys[index.sortKey as string], prefix.template));
-  return { index, shapes, partition, prefix, sharesPartition: sharing.length > 0, sharesPrefix };
+  return { index, shapes, partition, scatters, prefix, sharesPartition: sharing.length > 0, sharesPrefix };
 };
 
 /** Whether the path gives rows in the order of a field: it is next in the sort key, or fixed. */
@@ -139,9 +171,10 @@ export const isOrderedBy = (path: AccessPath, orderBy: string | undefined): bool
 const isRangedBy = (path: AccessPath, ranges: ReadonlySet<string>): boolean =>
   path.shapes.every((shape) => [...ranges].some((range) => inShape(shape, range) === path.prefix?.next?.path));
 
-// Lexicographic: order, range, the table before an index, everything projected, the longer prefix.
+// Lexicographic: order, one partition, range, the table before an index, everything projected, the longer prefix.
 const score = (path: AccessPath, wanted: Wanted): number =>
-  (isOrderedBy(path, wanted.orderBy) ? 1000 : 0) +
+  (isOrderedBy(path, wanted.orderBy) ? 2000 : 0) +
+  (path.scatters ? 0 : 1000) +
   (isRangedBy(path, wanted.ranges) ? 500 : 0) +
   (path.index.name === undefined ? 200 : 0) +
   (path.index.projection === "ALL" ? 100 : 0) +

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Expand, LogicalPlan, Lookup, Parts } from "../ir/logical-plan.ts";
-import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
+import type { AccessStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
@@ -8,53 +8,13 @@ import { defined } from "../util/invariant.ts";
 import { isDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { choosePath } from "./choose-path.ts";
 import { lowerCollection } from "./lower-collection.ts";
+import { lowerSearch } from "./lower-search.ts";
+import { queryStep } from "./query-step.ts";
+import { onSharedIndex, searchesOf } from "./search-path.ts";
 
 const DEFAULT_DEGREE = 10;
 
 type Near = "from" | "to";
-
-const rangeOf = (path: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
-  const { prefix, index } = path;
-  const [shape] = path.shapes;
-  const template = index.sortKey === undefined ? undefined : shape?.keys[index.sortKey];
-  const part = prefix?.next && template?.parts[prefix.next.at];
-  if (!prefix?.next || !template || part?.kind !== "field") return undefined;
-  return {
-    kind: "range",
-    template: prefix.template,
-    path: part.path,
-    whole: template,
-    followed: prefix.next.at < template.parts.length - 1,
-    bounds,
-  };
-};
-
-const sortCondition = (path: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
-  const { prefix } = path;
-  if (!prefix) return undefined;
-  if (bounds.length > 0) return rangeOf(path, bounds);
-  if (prefix.complete) return { kind: "equals", template: prefix.template };
-  // A prefix of nothing but literals only keeps strangers out: without strangers it is not needed.
-  if (prefix.template.parts.length === 0 || (prefix.fixed === 0 && !path.sharesPartition)) return undefined;
-  return { kind: "prefix", template: prefix.template };
-};
-
-const queryStep = (
-  path: AccessPath,
-  bounds: readonly Condition[],
-  rest: Pick<QueryStep, "known" | "filter" | "forward" | "consistent" | "select" | "expect">,
-): QueryStep => ({
-  kind: "query",
-  index: path.index.name,
-  partitionKey: path.index.partitionKey,
-  partition: path.partition,
-  sortKey: path.index.sortKey,
-  sort: sortCondition(path, bounds),
-  shapes: path.shapes.map((shape) => shape.id),
-  discards: path.sharesPrefix,
-  counts: false,
-  ...rest,
-});
 
 const lowerExpand = (catalog: Catalog, expand: Expand): QueryStep => {
   const path = choosePath(catalog, expand, new Set(expand.range.map((condition) => condition.path)));
@@ -75,6 +35,7 @@ const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
     shapes: [shape],
     partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
     prefix: sortPrefix(template, known),
+    scatters: false,
     sharesPartition: true,
     sharesPrefix: true,
   };
@@ -111,6 +72,7 @@ const findByPartition = (catalog: Catalog, shape: Shape, lookup: Lookup & { read
     index: catalog.index,
     shapes: [shape],
     partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
+    scatters: false,
     prefix: sortPrefix(sort, new Set(lookup.given)),
     sharesPartition: true,
     sharesPrefix: true,
@@ -157,22 +119,27 @@ const lowerBase = (catalog: Catalog, plan: LogicalPlan): Base => {
       return { sources: [lowerParts(catalog, plan)], near: ["from"], conditions: [] };
     case "collection":
       return { sources: [lowerCollection(catalog, plan)], near: [plan.direction === "out" ? "from" : "to"], conditions: [] };
+    case "search":
+      return { sources: [lowerSearch(catalog, plan)], near: ["from"], conditions: [] };
+    case "merge":
+      return together(onSharedIndex(catalog, plan).inputs.map((input) => lowerBase(catalog, input)));
     case "filter": {
       const base = lowerBase(catalog, plan.input);
       return { ...base, conditions: [...base.conditions, ...plan.conditions] };
     }
-    case "union": {
-      const bases = plan.inputs.map((input) => lowerBase(catalog, input));
-      return {
-        sources: bases.flatMap((base) => base.sources),
-        near: bases.flatMap((base) => base.near),
-        conditions: bases[0]?.conditions ?? [],
-      };
-    }
+    case "union":
+      return together(plan.inputs.map((input) => lowerBase(catalog, input)));
     default:
       throw new EdgetableError("invariant", `a ${plan.kind} cannot stand below another: a defect of edgetable`);
   }
 };
+
+// A condition that one input's keys take may be left to the filter by another's; checked twice it holds twice.
+const together = (bases: readonly Base[]): Base => ({
+  sources: bases.flatMap((base) => base.sources),
+  near: bases.flatMap((base) => base.near),
+  conditions: [...new Map(bases.flatMap((base) => base.conditions).map((condition) => [condition.slot, condition])).values()],
+});
 
 const expandOf = (plan: LogicalPlan): Expand | undefined => {
   if (plan.kind === "expand") return plan;
@@ -180,18 +147,35 @@ const expandOf = (plan: LogicalPlan): Expand | undefined => {
   return plan.kind === "filter" ? expandOf(plan.input) : undefined;
 };
 
-const lowerHydrate = (catalog: Catalog, plan: Extract<LogicalPlan, { kind: "hydrate" }>): HydrateStep | undefined => {
+type Hydration = Extract<LogicalPlan, { kind: "hydrate" }>;
+
+/** The edges of a hydration, which of their ends it wants, and the node types that may stand there. */
+const endOf = (
+  catalog: Catalog,
+  plan: Hydration,
+): { readonly edge: string; readonly end: Near; readonly nodes: readonly string[] } | undefined => {
   const expand = expandOf(plan.input);
-  if (!expand) return undefined;
-  const entry = defined(catalog.edges[expand.edge], "edge");
-  const end = expand.direction === "out" ? "to" : "from";
-  const nodes = entry[end];
+  if (expand) {
+    const end = expand.direction === "out" ? "to" : "from";
+    return { edge: expand.edge, end, nodes: defined(catalog.edges[expand.edge], "edge")[end] };
+  }
+  const { end } = plan;
+  const searches = searchesOf(plan.input);
+  if (end === undefined || searches.length === 0) return undefined;
+  const nodes = searches.flatMap(({ name }) => defined(catalog.edges[name], "edge")[end]);
+  return { edge: searches.map(({ name }) => name).join(" and "), end, nodes: [...new Set(nodes)] };
+};
+
+const lowerHydrate = (catalog: Catalog, plan: Hydration): HydrateStep | undefined => {
+  const ends = endOf(catalog, plan);
+  if (!ends) return undefined;
+  const { end, nodes } = ends;
   const missing = nodes.filter((name) => catalog.nodes[name]?.definition.stored === false);
   if (missing.length === nodes.length && !plan.embedded) {
     throw new EdgetableError(
       "plan.unsupported",
-      `"${missing[0]}" has no item of its own (stored: false): ask for edges() or ids() of "${expand.edge}".`,
-      { details: { edge: expand.edge } },
+      `"${missing[0]}" has no item of its own (stored: false): ask for edges() or ids() of "${ends.edge}".`,
+      { details: { edge: ends.edge } },
     );
   }
   const addressable = nodes.every((name) => {
@@ -213,6 +197,7 @@ export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {
   return {
     kind: "read",
     sources,
+    ...(hydrated.kind === "merge" ? { merged: true } : {}),
     near: base.near,
     filter: base.conditions.length > 0 ? { kind: "filter", conditions: base.conditions } : undefined,
     hydrate: counted.kind === "hydrate" ? lowerHydrate(catalog, counted) : undefined,

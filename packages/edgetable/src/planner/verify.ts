@@ -7,6 +7,7 @@ const slotsOf = (plan: LogicalPlan): readonly number[] => {
     switch (plan.kind) {
       case "expand":
       case "parts":
+      case "search":
         return [...plan.known, ...plan.range, ...plan.filter].map((one) => one.slot);
       case "filter":
         return [...plan.conditions.map((condition) => condition.slot), ...slotsOf(plan.input)];
@@ -14,6 +15,7 @@ const slotsOf = (plan: LogicalPlan): readonly number[] => {
       case "count":
         return slotsOf(plan.input);
       case "union":
+      case "merge":
         return plan.inputs.flatMap(slotsOf);
       default:
         return [];

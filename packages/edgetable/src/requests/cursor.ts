@@ -10,6 +10,18 @@ export interface Position {
   readonly key: Key | undefined;
   /** True when the page before this position is meant. */
   readonly backward: boolean;
+  /** Of a read that merges several partitions: what was given under the key's own sort key. */
+  readonly ties?: Ties | undefined;
+}
+
+/** The rows that a page gave last, all under one sort key; they are not given again, wherever they move. */
+export interface Ties {
+  /** Hashes of their table keys. */
+  readonly given: readonly number[];
+  /** Whether there were more than are named. */
+  readonly more: boolean;
+  /** How many partitions were read. */
+  readonly partitions: number;
 }
 
 const NONCE_BYTES = 12;
@@ -19,7 +31,9 @@ const keyOf = (secret: string): Buffer => createHash("sha256").update(secret).di
 
 /** Seals a position so that it can be neither read nor altered, nor used with another query (law 7). */
 export const sealCursor = (position: Position, query: string, secret: string): string => {
-  const text = JSON.stringify([position.source, position.backward ? 1 : 0, position.key ?? null]);
+  const { ties } = position;
+  const tied = ties ? [ties.partitions, ties.more ? 1 : 0, ...ties.given] : undefined;
+  const text = JSON.stringify([position.source, position.backward ? 1 : 0, position.key ?? null, ...(tied ? [tied] : [])]);
   // The nonce follows from the content: the same page always has the same cursor, and a nonce is never
   // used for two different texts.
   const nonce = createHash("sha256").update(secret).update(query).update(text).digest().subarray(0, NONCE_BYTES);
@@ -42,8 +56,9 @@ const open = (cursor: string, query: string, secret: string): string => {
  */
 export const openCursor = (cursor: string, query: string, secret: string): Position => {
   try {
-    const [source, backward, key] = JSON.parse(open(cursor, query, secret)) as [number, number, Key | null];
-    return { source, backward: backward === 1, key: key ?? undefined };
+    const [source, backward, key, tied] = JSON.parse(open(cursor, query, secret)) as [number, number, Key | null, (readonly number[])?];
+    const [partitions = 0, more = 0, ...given] = tied ?? [];
+    return { source, backward: backward === 1, key: key ?? undefined, ...(tied ? { ties: { partitions, more: more === 1, given } } : {}) };
   } catch (cause) {
     throw new EdgetableError(
       "cursor.invalid",

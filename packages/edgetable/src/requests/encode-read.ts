@@ -47,6 +47,10 @@ const inShape = (shape: Shape, row: Row): Row => {
   return aliased;
 };
 
+/** The row of a binding as a step's templates name its fields. */
+export const rowOf = (catalog: Catalog, step: QueryStep, binding: Binding): Row =>
+  inShape(defined(catalog.shapesById[step.shapes[0] ?? ""], "shape"), withKnown(step, binding));
+
 const sortExpression = (
   step: QueryStep,
   row: Row,

@@ -12,8 +12,8 @@ export type KeyRange =
   | { readonly kind: "atLeast"; readonly low: string }
   | { readonly kind: "atMost"; readonly high: string };
 
-// The least text that is greater than every text with the given prefix.
-const after = (prefix: string): string => {
+/** The least text that is greater than every text with the given prefix. */
+export const after = (prefix: string): string => {
   const pair = prefix.codePointAt(prefix.length - 2) ?? 0;
   const last = pair > 0xffff ? prefix.slice(-2) : prefix.slice(-1);
   if (last === "") return "\u{10FFFF}";

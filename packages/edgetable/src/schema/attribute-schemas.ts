@@ -9,7 +9,7 @@ interface ObjectSchema {
   readonly def?: { readonly checks?: readonly unknown[] };
   /** valibot: the attributes' schemas, and steps after them. */
   readonly entries?: Schemas;
-  readonly pipe?: unknown;
+  readonly pipe?: readonly unknown[];
 }
 
 const known = new WeakMap<AnySchema, Schemas | null>();
@@ -21,8 +21,7 @@ const read = (schema: AnySchema): Schemas | null => {
   if (!attributeNames(schema)) return null;
   const { shape, def, entries, pipe } = schema as unknown as ObjectSchema;
   const schemas = shape ?? entries;
-  // zod has a method of that name.
-  const ofRow = (def?.checks?.length ?? 0) > 0 || Array.isArray(pipe);
+  const ofRow = (def?.checks?.length ?? 0) > 0 || pipe !== undefined;
   return schemas && !ofRow && Object.values(schemas).every(isStandard) ? schemas : null;
 };
 

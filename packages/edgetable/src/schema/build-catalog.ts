@@ -1,5 +1,5 @@
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "./catalog.ts";
-import { buildShape, underPath, withFieldNames, type Macros } from "./build-shape.ts";
+import { buildShape, expand, underPath, withFieldNames, type Macros } from "./build-shape.ts";
 import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition } from "./definition.ts";
 import { attributeNames } from "./attribute-names.ts";
@@ -34,7 +34,7 @@ const referenceKeys = (context: Context, nodeName: string): Record<string, strin
     if (edge.stored !== "reference" || !target || !source || !endTypes(edge.from).includes(nodeName)) continue;
     const macros: Macros = { from: source.key, to: withFieldNames(target.key, referenceFields(edge, target)) };
     for (const [attribute, template] of Object.entries(context.layout.edges?.[name]?.keys ?? {})) {
-      keys[attribute] = template.replaceAll("{from}", macros["from"] ?? "").replaceAll("{to}", macros["to"] ?? "");
+      keys[attribute] = expand(template, macros);
     }
   }
   return keys;

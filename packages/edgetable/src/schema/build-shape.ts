@@ -1,5 +1,6 @@
-import { parseTemplate, type FieldFormat, type Template } from "../keys/template.ts";
-import type { ItemLayout, Layout } from "./layout.ts";
+import { parseTemplate, type FieldFormat, type Sharding, type Template } from "../keys/template.ts";
+import type { ItemLayout, Layout, ShardingLayout } from "./layout.ts";
+import { countList } from "./shard-counts.ts";
 import type { KeySource, Shape } from "./shape.ts";
 
 /** What a `{macro}` in a layout's key template stands for, such as `from` for the source's key. */
@@ -17,8 +18,19 @@ export const withFieldNames = (source: string, names: Readonly<Record<string, st
     return `{${[names[name] ?? name, ...format].join(":")}}`;
   });
 
-/** The same template with its macros replaced by what they stand for. */
-export const expand = (source: string, macros: Macros): string => source.replace(field, (whole, name: string) => macros[name] ?? whole);
+// A shard is taken from one field: of a key, from its last, which tells most.
+const shardOfKey = (text: string, macros: Macros): string | undefined => {
+  const [name = "", ...format] = text.split(":");
+  const last = Object.hasOwn(macros, name) ? [...(macros[name] ?? "").matchAll(field)].at(-1)?.[1] : undefined;
+  return last !== undefined && format[0]?.startsWith("shard(") ? `{${last.split(":")[0]}:${format.join(":")}}` : undefined;
+};
+
+/**
+ * The same template with its macros replaced by what they stand for; `{key:shard(8)}` is the shard of
+ * the last field of the key.
+ */
+export const expand = (source: string, macros: Macros): string =>
+  source.replace(field, (whole, name: string) => macros[name] ?? shardOfKey(name, macros) ?? whole);
 
 /** What the template of a computed attribute is read by. */
 export interface KeyContext {
@@ -35,8 +47,18 @@ export interface KeyContext {
  */
 export const parseKey = (attribute: string, source: string, context: KeyContext): Template => {
   const { macros, item, layout, escapes } = context;
-  return parseTemplate(expand(source, macros), { delimiter: item?.delimiters?.[attribute] ?? layout.delimiter ?? "#", escapes });
+  const delimiter = item?.delimiters?.[attribute] ?? layout.delimiter ?? "#";
+  return parseTemplate(expand(source, macros), { delimiter, escapes, shardings: shardingsOf(layout) });
 };
+
+const shardingOf = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
+  counts: countList(count),
+  ...(per === undefined ? {} : { per: { path: per, steps: per.split(".") } }),
+  hot: Object.fromEntries(Object.entries(hot).map(([value, counts]) => [value, countList(counts)])),
+});
+
+const shardingsOf = ({ shards }: Layout): Readonly<Record<string, Sharding>> | undefined =>
+  shards && Object.fromEntries(Object.entries(shards).map(([name, one]) => [name, shardingOf(one)]));
 
 const readable = (format: FieldFormat): boolean => format.kind !== "shard";
 

@@ -10,6 +10,7 @@ import { checkSettings } from "./check-model/check-settings.ts";
 import { checkSlots } from "./check-model/check-slots.ts";
 import { checkTable } from "./check-model/check-table.ts";
 import { checkTemplates } from "./check-model/check-templates.ts";
+import { checkValueIndexes } from "./check-model/check-value-indexes.ts";
 import { finding, type ModelFinding, type ModelRule } from "./check-model/finding.ts";
 import type { GraphDefinition } from "./definition.ts";
 
@@ -43,6 +44,7 @@ const inspect = (definition: GraphDefinition): Inspection => {
     ...checkSettings(definition),
     ...checkEdges(definition),
     ...checkSlots(definition),
+    ...checkValueIndexes(definition),
   ];
   if (findings.some(({ rule }) => unresolvable.has(rule))) return { findings, catalog: undefined };
   return inspectCatalog(definition, findings);

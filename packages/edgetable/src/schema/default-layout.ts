@@ -2,6 +2,7 @@ import type { AnyEdge } from "./edge.ts";
 import type { GraphDefinition } from "./definition.ts";
 import type { EdgeLayout, IndexLayout, ItemLayout, Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
+import { withValueIndexes } from "./value-layout.ts";
 
 /** Sort key of a node's own item: before everything else in its partition. */
 const OWN_ITEM = "#";
@@ -44,12 +45,13 @@ const mapValues = <From, To>(record: Readonly<Record<string, From>>, map: (name:
 
 /**
  * The layout of a new table. An edge is one item in its source's partition, found from its target by
- * the index `reverse`; where edges are ordered, `ordered` gives a source's edges in that order.
+ * the index `reverse`; where edges are ordered, `ordered` gives a source's edges in that order. Indexes
+ * that the model declares come beside them.
  */
 export const defaultLayout = (definition: GraphDefinition): Layout => {
   const edges = definition.edges ?? {};
   const anyOrdered = Object.values(edges).some((edge) => edge.orderBy !== undefined && edge.stored !== "reference");
-  return {
+  return withValueIndexes(definition, {
     partitionKey: "pk",
     sortKey: "sk",
     typeAttribute: "type",
@@ -57,5 +59,5 @@ export const defaultLayout = (definition: GraphDefinition): Layout => {
     nodes: mapValues(definition.nodes, (_, node) => nodeLayout(node)),
     parts: mapValues(definition.parts ?? {}, (_, part) => ({ keys: { sk: part.key } })),
     edges: mapValues(edges, edgeLayout),
-  };
+  });
 };

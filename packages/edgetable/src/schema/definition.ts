@@ -2,6 +2,7 @@ import type { AnyEdge } from "./edge.ts";
 import type { Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
 import type { AnyPart } from "./part.ts";
+import type { ValueIndex } from "./value-index.ts";
 
 /** A model as the user wrote it, with its types forgotten. */
 export interface GraphDefinition {
@@ -10,6 +11,8 @@ export interface GraphDefinition {
   readonly nodes: Readonly<Record<string, AnyNode>>;
   readonly edges?: Readonly<Record<string, AnyEdge>>;
   readonly parts?: Readonly<Record<string, AnyPart>>;
+  /** Indexes by value, in Edgetable's own layout. */
+  readonly indexes?: Readonly<Record<string, ValueIndex>>;
   /** The layout of an existing table. @default Edgetable's own */
   readonly layout?: Layout;
 }

@@ -1,3 +1,5 @@
+import type { ShardCounts } from "./shard-counts.ts";
+
 /** What an index copies of each item: everything, only the keys, or the keys and the named attributes. */
 export type IndexProjection = "ALL" | "KEYS_ONLY" | readonly string[];
 
@@ -31,6 +33,15 @@ export interface EdgeLayout extends ItemLayout {
   readonly mirror?: ItemLayout;
 }
 
+/** A number of shards that differs by the value of another attribute of the item. */
+export interface ShardingLayout {
+  readonly count: ShardCounts;
+  /** The attribute by whose value the counts differ. */
+  readonly per?: string;
+  /** Counts for its values, in place of `count`. */
+  readonly hot?: Readonly<Record<string, ShardCounts>>;
+}
+
 /** The physical side of a model: attribute names, delimiters, where items sit, what serves which index. */
 export interface Layout {
   readonly partitionKey: string;
@@ -42,6 +53,8 @@ export interface Layout {
   /** True when ids are unique across all node types, so that two types may share a key space. @default false */
   readonly sharedIds?: boolean;
   readonly indexes?: Readonly<Record<string, IndexLayout>>;
+  /** Shardings that key templates name: `{orderId:shard(hotStatus)}`. A plain `shard(16)` needs none. */
+  readonly shards?: Readonly<Record<string, ShardingLayout>>;
   readonly nodes?: Readonly<Record<string, ItemLayout>>;
   readonly edges?: Readonly<Record<string, EdgeLayout>>;
   readonly parts?: Readonly<Record<string, ItemLayout>>;

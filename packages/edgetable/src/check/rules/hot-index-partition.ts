@@ -1,4 +1,4 @@
-import type { FieldPart } from "../../keys/template.ts";
+import { mostShards, type FieldPart } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
@@ -11,7 +11,7 @@ const ofFewValues =
 
 const isFew = ({ format, steps }: FieldPart): boolean => {
   if (format.kind === "boolean") return true;
-  if (format.kind === "shard") return format.count === 1;
+  if (format.kind === "shard") return mostShards(format.sharding) === 1;
   return ofFewValues.test(steps.at(-1) ?? "");
 };
 

@@ -3,6 +3,7 @@ import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { shapeSets } from "../choose-path.ts";
+import { searchShapes } from "../search-path.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
 // A filter expression may not name a key of what is queried, and a carried field has no other attribute.
@@ -14,6 +15,7 @@ const hasOwnAttribute = (shape: Shape, path: string): boolean => {
 
 const shapesOf = (catalog: Catalog, plan: LogicalPlan): readonly Shape[] | undefined => {
   if (plan.kind === "parts") return catalog.parts[plan.part] ? [catalog.parts[plan.part]!.shape] : [];
+  if (plan.kind === "search") return searchShapes(catalog, plan);
   if (plan.kind !== "expand") return undefined;
   const entry = catalog.edges[plan.edge];
   return entry ? shapeSets(entry, plan).flat() : [];
@@ -30,7 +32,7 @@ export const filterOnServer: Rule = {
       if (node.kind !== "filter") return node;
       const input = node.input;
       const shapes = shapesOf(catalog, input);
-      if (!shapes || (input.kind !== "expand" && input.kind !== "parts")) return node;
+      if (!shapes || (input.kind !== "expand" && input.kind !== "parts" && input.kind !== "search")) return node;
       const taken = node.conditions.filter((condition) => takes(shapes, condition));
       const left = node.conditions.filter((condition) => !taken.includes(condition));
       const pushed: LogicalPlan = { ...input, filter: [...input.filter, ...taken] };

@@ -4,9 +4,11 @@ import type { Expand, Filter, LogicalPlan, Parts } from "../../ir/logical-plan.t
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { choosePath, shapeSets } from "../choose-path.ts";
+import { fixedBy } from "../access-path.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
-const RANGES: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
+/** Comparisons of which a sort key can take one or two. */
+export const RANGES: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
 
 interface Place {
   readonly template: Template;
@@ -23,17 +25,19 @@ const placeOf = (shape: Shape, path: string): Place | undefined => {
 
 const isKeyed = (shapes: readonly Shape[], path: string): boolean => shapes.every((shape) => placeOf(shape, path) !== undefined);
 
-// A prefix of a value is a prefix of its key text only for text.
-const canRange = (shapes: readonly Shape[], condition: Condition): boolean =>
+/** Whether the field's place in a key can be ranged over. A prefix of a value is a prefix of its key text only for text. */
+export const canRange = (shapes: readonly Shape[], condition: Condition): boolean =>
   shapes.every((shape) => {
     const kind = placeOf(shape, condition.path)?.format.kind;
     if (kind === undefined || kind === "plain" || kind === "shard") return false;
     return condition.operator !== "beginsWith" || kind === "text" || kind === "either";
   });
 
-// Where an adopted layout's keys do not sort exactly as their values, the key's range is a little too
-// wide, and the condition is checked once more in memory.
-const isExact = (shapes: readonly Shape[], path: string): boolean =>
+/**
+ * Whether a range of keys is exactly the range of values. Where an adopted layout's keys sort otherwise,
+ * the key's range is a little too wide, and the condition is checked once more in memory.
+ */
+export const isExact = (shapes: readonly Shape[], path: string): boolean =>
   shapes.every((shape) => {
     const place = placeOf(shape, path);
     return place !== undefined && place.format.kind !== "either" && keepsOrder(place.template, shape.alias?.[path] ?? path);
@@ -60,12 +64,8 @@ const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPl
   const fixed: Expand = { ...expand, known: [...expand.known, ...equalities.map(({ path, slot }) => ({ path, slot }))] };
   const path = choosePath(catalog, fixed, rangePaths);
   const inPath = (name: string, shape: Shape): string => shape.alias?.[name] ?? name;
-  const used = (condition: Condition): boolean =>
-    path.shapes.every(
-      (shape) =>
-        path.prefix?.template.fields.includes(inPath(condition.path, shape)) ||
-        path.partition.fields.includes(inPath(condition.path, shape)),
-    );
+  const told = fixedBy(path);
+  const used = (condition: Condition): boolean => path.shapes.every((shape) => told.has(inPath(condition.path, shape)));
   const next = path.prefix?.next?.path;
   const range = ranges.filter((condition) => path.shapes.every((shape) => inPath(condition.path, shape) === next));
   const taken = new Set<Condition>([...equalities.filter(used), ...range.filter((condition) => isExact(shapes, condition.path))]);

@@ -15,6 +15,7 @@ export const bottomUp = (plan: LogicalPlan, rewrite: (plan: LogicalPlan) => Logi
     case "count":
       return rewrite({ ...plan, input: bottomUp(plan.input, rewrite) });
     case "union":
+    case "merge":
       return rewrite({ ...plan, inputs: plan.inputs.map((input) => bottomUp(input, rewrite)) });
     default:
       return rewrite(plan);

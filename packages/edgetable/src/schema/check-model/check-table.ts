@@ -50,8 +50,23 @@ const checkLayout = (definition: GraphDefinition, layout: Layout): readonly Mode
   ];
 };
 
+/** The indexes of Edgetable's own layout, those that the model declares among them. */
+const checkDeclared = (definition: GraphDefinition): readonly ModelFinding[] => {
+  const names = Object.keys(definition.indexes ?? {});
+  const count = names.length + 2;
+  return [
+    ...names.flatMap((name) => checkTableName(`indexes.${name}`, name)),
+    ...when(
+      count > mostIndexes,
+      "table",
+      "indexes",
+      `${count} indexes, "reverse" and "ordered" included, are more than the ${mostIndexes} of a table. Let definitions share some.`,
+    ),
+  ];
+};
+
 /** The table's and indexes' names and keys, and for whom the layout speaks. */
 export const checkTable = (definition: GraphDefinition): readonly ModelFinding[] => [
   ...checkTableName("table", definition.table),
-  ...(definition.layout ? checkLayout(definition, definition.layout) : []),
+  ...(definition.layout ? checkLayout(definition, definition.layout) : checkDeclared(definition)),
 ];

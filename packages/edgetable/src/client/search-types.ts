@@ -1,0 +1,95 @@
+import type { Where } from "../ir/condition.ts";
+import type { ReadExplanation } from "./explanation.ts";
+import type { EdgeRow, EdgeWhere, Edges, EndId, Entry, Nodes, Page, Parts, Read } from "./read-types.ts";
+
+/** A page of a search. */
+export interface SearchPageOptions {
+  /** Rows of the page, 1 to 10,000. @default 20 */
+  readonly limit?: number;
+  /** `next` or `previous` of an earlier page of the same search. */
+  readonly cursor?: string | undefined;
+}
+
+/**
+ * Things found by their values in an index, not yet read; in the index's order. Builders are immutable,
+ * the methods at the end of a chain return a call. It is read from an index, and so eventually
+ * consistent. Over shards it is one Query for each, merged: pages are of exactly the size asked for.
+ *
+ * @throws {plan.noIndex} when no index serves the conditions. There is no Scan.
+ */
+export interface Search<Row, Filter> extends AsyncIterable<Row> {
+  /** Keeps the rows for which every condition holds; several calls add up. What no key takes is filtered after reading. */
+  where(filter: Filter): Search<Row, Filter>;
+  /** Reads in the opposite order. */
+  reverse(): Search<Row, Filter>;
+  /** Reads no more than so many rows, 1 or more. */
+  limit(most: number): Search<Row, Filter>;
+  /** Reads from the named index rather than from where it is cheapest; of a sparse index, what is in it. */
+  using(index: string): Search<Row, Filter>;
+  /** The rows. One Query for each megabyte of each shard. */
+  rows(): Read<readonly Row[]>;
+  /** The first row in order. */
+  first(): Read<Row | undefined>;
+  count(): Read<number>;
+  page(options?: SearchPageOptions): Read<Page<Row>>;
+  explain(): ReadExplanation;
+}
+
+/** Edges found by their values, and the nodes at their ends: the Queries, and one BatchGetItem for each 100 nodes. */
+export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Filter> {
+  where(filter: Filter): EdgeSearch<Row, Filter, Source, Target>;
+  reverse(): EdgeSearch<Row, Filter, Source, Target>;
+  limit(most: number): EdgeSearch<Row, Filter, Source, Target>;
+  using(index: string): EdgeSearch<Row, Filter, Source, Target>;
+  /** The nodes that the edges start at, one for each edge. Missing ones are left out and named in the report. */
+  sources(): Read<readonly Source[]>;
+  /** The nodes that the edges lead to, one for each edge. */
+  targets(): Read<readonly Target[]>;
+  /** Each edge with the node at one of its ends. */
+  entries(end: "from"): Read<readonly Entry<Row, Source>[]>;
+  entries(end: "to"): Read<readonly Entry<Row, Target>[]>;
+}
+
+/** A row of a search for several kinds. */
+export interface Kinded<Kind, Row> {
+  readonly kind: Kind;
+  readonly row: Row;
+}
+
+type NodeRow<N extends Nodes, Type> = Type extends keyof N ? N[Type]["~types"]["row"] : never;
+type PartRow<N extends Nodes, P extends Parts, Kind extends keyof P> = P[Kind]["~types"]["row"] & EndId<N, P[Kind]["of"]>;
+
+type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof N
+  ? N[Kind]["~types"]["row"]
+  : Kind extends keyof E
+    ? EdgeRow<N, E[Kind]>
+    : Kind extends keyof P
+      ? PartRow<N, P, Kind>
+      : never;
+
+// Of a union, `keyof` has the common attributes alone.
+type Common<Rows> = Where<Pick<Rows, keyof Rows>>;
+
+type SearchOf<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof E
+  ? EdgeSearch<EdgeRow<N, E[Kind]>, EdgeWhere<N, E[Kind]>, NodeRow<N, E[Kind]["~from"]>, NodeRow<N, E[Kind]["~to"]>>
+  : Search<FoundRow<N, E, P, Kind>, Where<FoundRow<N, E, P, Kind>>>;
+
+type KindedRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends unknown
+  ? Kinded<Kind, FoundRow<N, E, P, Kind>>
+  : never;
+
+/** `db.find`. */
+export interface Find<N extends Nodes, E extends Edges, P extends Parts> {
+  /**
+   * Finds nodes, edges or parts of one kind by their values.
+   *
+   * @throws {schema.unknownNode} when there is no such kind
+   * @example
+   * const page = await db.find("student").where({ name: { beginsWith: "John" } }).page({ limit: 20 });
+   */
+  <Kind extends (keyof N | keyof E | keyof P) & string>(kind: Kind): SearchOf<N, E, P, Kind>;
+  /** Finds several kinds that share an index, in its one order; by the attributes that all of them have. */
+  <const Kind extends (keyof N | keyof E | keyof P) & string>(
+    kinds: readonly Kind[],
+  ): Search<KindedRow<N, E, P, Kind>, Common<FoundRow<N, E, P, Kind>>>;
+}

@@ -1,0 +1,32 @@
+import type { ReadPlan } from "../ir/physical-plan.ts";
+import type { Position } from "../requests/cursor.ts";
+import type { Binding } from "../requests/encode-read.ts";
+import type { Shape } from "../schema/shape.ts";
+import type { Item } from "../transport/operations.ts";
+import type { CallContext, Session } from "./session.ts";
+
+/** A row with where it came from. */
+export interface Found {
+  readonly shape: Shape;
+  readonly row: Record<string, unknown>;
+  readonly item: Item;
+  readonly source: number;
+  /** The node at the far end, once hydrated; undefined when it has no item. */
+  node?: Record<string, unknown> | undefined;
+}
+
+export interface Rows {
+  readonly found: readonly Found[];
+  /** Where to go on; undefined when everything was read. */
+  readonly next: Position | undefined;
+}
+
+/** One running of a read plan. */
+export interface Reader {
+  readonly session: Session;
+  readonly plan: ReadPlan;
+  readonly binding: Binding;
+  readonly context: CallContext;
+  readonly limit: number | undefined;
+  readonly backward: boolean;
+}

@@ -1,0 +1,40 @@
+import { comparePrimary } from "../keys/template.ts";
+import { above } from "../requests/encode-scatter.ts";
+import type { Key } from "../transport/operations.ts";
+import { headOf, never, type Lane } from "./lane.ts";
+
+/** The global order: by sort key, then by partition. */
+export const compareHeads = (a: Lane, b: Lane, descending: boolean): number => {
+  const order = comparePrimary(headOf(a).sort, headOf(b).sort) || a.order - b.order;
+  return descending ? -order : order;
+};
+
+/** Where a page ended: under which sort key, in which partition, behind which item. */
+export interface PageEnd {
+  readonly sort: string;
+  readonly at: number;
+  readonly key: Key;
+  readonly descending: boolean;
+  /** Whether items may be moving between partitions: then none of the last sort key is left out, for the ties tell them apart. */
+  readonly growing: boolean;
+}
+
+/**
+ * Starts a lane behind the end of a page. Of the rows under the last sort key, the partitions before the
+ * last one gave all, those after it none: so one place in the order says where every partition goes on,
+ * however many there are by now.
+ */
+export const laneBounds = (lane: Lane, { sort, at, key, descending, growing }: PageEnd): void => {
+  lane.first = lane.order === at ? key : undefined;
+  lane.start = lane.first;
+  lane.bounds = {};
+  lane.skips = never;
+  if (lane.order === at) return;
+  const gave = !growing && (descending ? lane.order > at : lane.order < at);
+  if (lane.step.sortKey === undefined) {
+    lane.done = gave;
+    return;
+  }
+  lane.bounds = descending ? { high: sort } : { low: gave ? above(sort) : sort };
+  if (gave) lane.skips = (text) => text === sort;
+};

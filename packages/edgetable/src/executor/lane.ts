@@ -1,0 +1,128 @@
+import type { QueryStep } from "../ir/physical-plan.ts";
+import type { Partition } from "../keys/template.ts";
+import { encodeLane, isInRange, type Bounds } from "../requests/encode-scatter.ts";
+import { inPartition } from "../requests/partitions.ts";
+import { rowOf } from "../requests/encode-read.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import type { Found, Reader } from "./found.ts";
+
+/** The share of a page's items that a filter may pass over, before another request is worth it. */
+const FILTERED_PAGE = 50;
+
+/** What lanes need of whoever runs them. */
+export interface LaneContext {
+  readonly reader: Reader;
+  /** The rows of a source's items: those that the call wants. */
+  accept(source: number, items: readonly Item[]): readonly Found[];
+  startKeyOf(step: QueryStep, item: Item): Key;
+  /** Whether every item that a step reads is a row of the answer. */
+  passesAll(step: QueryStep): boolean;
+}
+
+/** A row that waits for its turn. */
+export interface Head {
+  readonly found: Found;
+  readonly sort: string;
+}
+
+/** One partition as it is being read. */
+export interface Lane {
+  /** Its place among rows of one sort key. */
+  readonly order: number;
+  readonly source: number;
+  readonly step: QueryStep;
+  readonly partition: Partition;
+  buffer: readonly Head[];
+  /** How many of the buffer's rows were taken. */
+  head: number;
+  start: Key | undefined;
+  /** Where it starts when it is read again. */
+  first: Key | undefined;
+  bounds: Bounds;
+  /** Skips what the bounds could not keep out. */
+  skips: (sort: string) => boolean;
+  done: boolean;
+  /** How often it was read. */
+  rounds: number;
+}
+
+/** A lane skips nothing, as a rule. */
+export const never = (): boolean => false;
+
+export const createLane = (order: number, { source, step, partition }: Pick<Lane, "source" | "step" | "partition">): Lane => ({
+  order,
+  source,
+  step: inPartition(step, partition.text),
+  partition,
+  buffer: [],
+  head: 0,
+  start: undefined,
+  first: undefined,
+  bounds: {},
+  skips: never,
+  done: false,
+  rounds: 0,
+});
+
+/** The text by which an item sorts; empty where the index has no sort key. */
+export const sortTextOf = ({ sortKey }: QueryStep, item: Item): string => {
+  const value = sortKey === undefined ? undefined : item[sortKey];
+  return value && "S" in value ? value.S : "";
+};
+
+export const headOf = (lane: Lane): Head => lane.buffer[lane.head] as Head;
+
+/** Forgets what was read and not yet taken, so that it is read again. */
+export const rewind = (lane: Lane): void => {
+  lane.buffer = [];
+  lane.head = 0;
+  lane.done = false;
+  lane.rounds = 0;
+  lane.start = lane.first;
+};
+
+const readOnce = async (context: LaneContext, lane: Lane, limit: number | undefined): Promise<readonly Head[]> => {
+  const { session, binding, context: call, backward } = context.reader;
+  const { step, start, bounds } = lane;
+  const input = encodeLane(session.catalog, step, binding, { limit, start, backward, bounds });
+  const output = input ? await session.send("Query", input, call) : { Items: [] };
+  lane.start = output.LastEvaluatedKey;
+  lane.done = lane.start === undefined;
+  const row = rowOf(session.catalog, step, binding);
+  return context.accept(lane.source, output.Items ?? []).flatMap((found) => {
+    const sort = sortTextOf(step, found.item);
+    return lane.skips(sort) || !isInRange(step, row, sort) ? [] : [{ found, sort }];
+  });
+};
+
+/** Reads on until there is a row, or nothing is left; without a number of rows, all that is left. */
+export const fillLane = async (context: LaneContext, lane: Lane, wanted: number | undefined): Promise<void> => {
+  const heads: Head[] = [];
+  // A partition that has to be asked again holds more than its share.
+  const share = wanted === undefined ? undefined : wanted * 2 ** Math.min(lane.rounds, 10);
+  const limit = share === undefined || context.passesAll(lane.step) ? share : Math.max(share, FILTERED_PAGE);
+  const enough = wanted === undefined ? Number.POSITIVE_INFINITY : 1;
+  while (!lane.done && heads.length < enough) heads.push(...(await readOnce(context, lane, limit)));
+  lane.rounds++;
+  lane.buffer = heads;
+  lane.head = 0;
+};
+
+/** Counts what one partition holds; DynamoDB counts where it can. */
+export const countLane = async (context: LaneContext, lane: Lane): Promise<number> => {
+  const { session, binding, context: call } = context.reader;
+  if (!lane.step.counts) {
+    await fillLane(context, lane, undefined);
+    return lane.buffer.length;
+  }
+  let count = 0;
+  let start: Key | undefined;
+  do {
+    const input = encodeLane(session.catalog, lane.step, binding, { limit: undefined, start, backward: false, bounds: {} });
+    if (!input) return count;
+    const output = await session.send("Query", input, call);
+    count += output.Count ?? 0;
+    start = output.LastEvaluatedKey;
+  } while (start !== undefined);
+  return count;
+};

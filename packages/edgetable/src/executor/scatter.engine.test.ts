@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, node, type Layout, type Transport } from "../index.ts";
+import { renderTemplate } from "../keys/template.ts";
+import { seededRandom } from "../testing/random.ts";
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const text = z.string();
+const graphOf = (table: string, shards: readonly number[]) =>
+  defineGraph({
+    table,
+    nodes: { person: node({ key: "PERSON#{personId}", schema: z.object({ personId: text, name: text }) }) },
+    indexes: { byName: { entries: { person: "name" }, shards } },
+  });
+
+const ids = Array.from({ length: 90 }, (_, at) => `p${at}`);
+const rows = ids.map((personId, at) => ({ personId, name: `N${String((at * 37) % 90).padStart(2, "0")}` }));
+const ordered = rows.map(({ name }) => name).toSorted();
+
+const filled = async (shards: readonly number[]): Promise<string> => {
+  const table = engine.freshTableName("scatter");
+  const db = graphOf(table, shards).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.load(rows.map((row) => ({ node: "person", row }) as const));
+  return table;
+};
+
+/** Moves one item to the partition where writers put it now, as a job does. */
+const move = async (table: string, personId: string, partition: string): Promise<void> => {
+  await engine.transport.send("UpdateItem", {
+    TableName: table,
+    Key: { pk: { S: `PERSON#${personId}` }, sk: { S: "#" } },
+    UpdateExpression: "SET #p = :p",
+    ExpressionAttributeNames: { "#p": "byNamePk" },
+    ExpressionAttributeValues: { ":p": { S: partition } },
+  });
+};
+
+const placesIn = (table: string, shards: readonly number[]): ((personId: string) => string) => {
+  const { catalog } = graphOf(table, shards);
+  const template = catalog.nodes["person"]?.shape.keys["byNamePk"];
+  return (personId) => renderTemplate(template!, { personId }) ?? "";
+};
+
+test("a cursor from before a growth goes on after it: nothing twice, nothing lost", async () => {
+  for (const limit of [1, 7, 30, 89]) {
+    const table = await filled([2]);
+    const options = { transport: engine.transport, cursorSecret: "s" };
+    const [before, after] = [graphOf(table, [2]).connect(options), graphOf(table, [8, 2]).connect(options)];
+    const first = await before.find("person").page({ limit });
+    const place = placesIn(table, [8, 2]);
+    for (const personId of ids) await move(table, personId, place(personId));
+    const rest: string[] = [];
+    for (let cursor = first.next; cursor !== undefined;) {
+      const page = await after.find("person").page({ limit: 40, cursor });
+      rest.push(...page.items.map(({ name }) => name));
+      cursor = page.next;
+    }
+    expect([...first.items.map(({ name }) => name), ...rest]).toEqual(ordered);
+    const back = await after.find("person").reverse().page({ limit: 90 });
+    expect(back.items.map(({ name }) => name)).toEqual(ordered.toReversed());
+  }
+});
+
+test.each([
+  { shards: [8, 2], way: "up" },
+  { shards: [12, 4, 2], way: "up in two growths" },
+  { shards: [2, 8], way: "down, while writers are the old ones" },
+  { shards: [64, 1], way: "up from one" },
+])("items that move to $shards ($way) while a page is read are in it once", async ({ shards }) => {
+  for (const seed of [1, 2, 3, 4]) {
+    const old = shards[0] === 2 ? 8 : (shards.at(-1) ?? 2);
+    const table = await filled([old]);
+    const place = placesIn(table, shards);
+    const random = seededRandom(seed);
+    const left = ids.toSorted(() => random() - 0.5);
+    const moving: Transport = {
+      send: async (operation, input, options) => {
+        const count = operation === "Query" ? Math.floor(random() * 5) : 0;
+        for (const personId of left.splice(0, count)) await move(table, personId, place(personId));
+        return engine.transport.send(operation, input, options);
+      },
+      close: () => undefined,
+    };
+    const db = graphOf(table, shards).connect({ transport: moving, cursorSecret: "s" });
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await db.find("person").page({ limit: 11, cursor });
+      found.push(...page.items.map(({ name }) => name));
+      cursor = page.next;
+    } while (cursor !== undefined);
+    expect(found).toEqual(ordered);
+  }
+});
+
+const tied = (table: string, format: string) => {
+  const layout: Layout = {
+    partitionKey: "PK",
+    sortKey: "SK",
+    indexes: { byDate: { partitionKey: "GP", sortKey: "GS" } },
+    nodes: { day: { keys: { SK: "day", GP: `D{id:${format}}`, GS: "{date}" } } },
+  };
+  return defineGraph({ table, nodes: { day: node({ key: "{id}", schema: z.object({ id: text, date: text }) }) }, layout });
+};
+
+test("rows under one sort key are told apart across a growth, until they are too many to name", async () => {
+  for (const [count, limit, code] of [
+    [200, 150, "none"],
+    [400, 300, "cursor.outgrown"],
+  ] as const) {
+    const table = engine.freshTableName("tied");
+    const options = { transport: engine.transport, cursorSecret: "s" };
+    const before = tied(table, "shard(2)").connect(options);
+    await before.table.create();
+    await before.load(Array.from({ length: count }, (_, at) => ({ node: "day", row: { id: `d${at}`, date: "1980-12-19" } }) as const));
+    const first = await before.find("day").where({ date: "1980-12-19" }).page({ limit });
+    const after = tied(table, "shard(8|2)").connect(options);
+    for (const { id } of first.items) await after.day.put({ id, date: "1980-12-19" });
+    const search = after.find("day").where({ date: "1980-12-19" });
+    if (code !== "none") {
+      await expect(search.page({ limit, cursor: first.next }).run()).rejects.toMatchObject({ code: "cursor.outgrown" });
+      continue;
+    }
+    const second = await search.page({ limit, cursor: first.next });
+    const all = [...first.items, ...second.items].map(({ id }) => id);
+    expect(new Set(all).size).toBe(count);
+    expect(all).toHaveLength(count);
+  }
+});
+
+test("a cursor in a partition that the model has no longer is refused", async () => {
+  const table = await filled([8]);
+  const options = { transport: engine.transport, cursorSecret: "s" };
+  const cursors = [];
+  for (const limit of [1, 2, 3, 4, 5, 6]) cursors.push((await graphOf(table, [8]).connect(options).find("person").page({ limit })).next);
+  const fewer = graphOf(table, [1]).connect(options);
+  const codes = await Promise.all(
+    cursors.map(async (cursor) =>
+      fewer
+        .find("person")
+        .page({ cursor })
+        .run()
+        .then(
+          () => "none",
+          (error: { code: string }) => error.code,
+        ),
+    ),
+  );
+  expect(codes).toContain("cursor.outgrown");
+});
+
+test("a filter that leaves little is read on in every shard", async () => {
+  const table = await filled([4]);
+  const db = graphOf(table, [4]).connect({ transport: engine.transport });
+  expect(
+    await db
+      .find("person")
+      .where({ name: { gte: "N10" }, personId: "p3" })
+      .rows(),
+  ).toEqual([rows[3]]);
+  expect(
+    await db
+      .find("person")
+      .where({ name: { gte: "N50", lt: "N10" } })
+      .rows(),
+  ).toEqual([]);
+  expect(
+    await db
+      .find("person")
+      .where({ name: { gte: "N50" } })
+      .count(),
+  ).toBe(40);
+});

@@ -1,0 +1,150 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { QueryStep } from "../ir/physical-plan.ts";
+import type { Position, Ties } from "../requests/cursor.ts";
+import { partitionsOf, shareOf } from "../requests/partitions.ts";
+import { defined } from "../util/invariant.ts";
+import type { Found, Reader, Rows } from "./found.ts";
+import { countLane, createLane, fillLane, headOf, rewind, sortTextOf, type Lane, type LaneContext } from "./lane.ts";
+import { compareHeads, laneBounds, type PageEnd } from "./lane-order.ts";
+import { createTies, resumeTies, type TieTracker } from "./ties.ts";
+
+/** A read of several partitions, of one step or of several, in the one order of their sort keys. */
+export interface Scatter extends LaneContext {
+  readonly reader: Reader;
+  /** Which of the plan's sources are merged. */
+  readonly sources: readonly number[];
+  /** Where an earlier page ended. */
+  readonly from: Position;
+}
+
+const lanesOf = ({ reader, sources }: Pick<Scatter, "reader" | "sources">): Lane[] => {
+  const { plan, session, binding } = reader;
+  const lanes: Lane[] = [];
+  for (const source of sources) {
+    const step = plan.sources[source] as QueryStep;
+    for (const partition of partitionsOf(session.catalog, step, binding)) lanes.push(createLane(lanes.length, { source, step, partition }));
+  }
+  return lanes;
+};
+
+const outgrown = (message: string, details: Readonly<Record<string, unknown>>): never => {
+  throw new EdgetableError("cursor.outgrown", `${message} Start again without the cursor.`, { details });
+};
+
+const isGrowing = (lanes: readonly Lane[]): boolean => lanes.some((lane) => lane.partition.turn > 0);
+
+// Where rows under one sort key are too many to name in a cursor, those that moved since cannot be told.
+const checkTies = (ties: Ties | undefined, lanes: readonly Lane[]): void => {
+  if (!ties?.more) return;
+  if (isGrowing(lanes) || ties.partitions !== lanes.length)
+    outgrown("The shards of this index grew, and too many rows share the sort key at which the page ended.", { ...ties });
+};
+
+const resume = (scatter: Scatter, lanes: readonly Lane[]): TieTracker => {
+  const { from, reader } = scatter;
+  const { key } = from;
+  if (!key) return createTies();
+  checkTies(from.ties, lanes);
+  const step = reader.plan.sources[from.source] as QueryStep;
+  const held = key[step.partitionKey];
+  const text = held && "S" in held ? held.S : "";
+  const at = lanes.find((lane) => lane.source === from.source && lane.partition.text === text);
+  if (!at) return outgrown(`The cursor stands in the partition "${text}", which the model has no longer.`, { partition: text });
+  const sort = sortTextOf(step, key);
+  for (const lane of lanes)
+    laneBounds(lane, { sort, at: at.order, key, descending: isDescending(reader, lane.step), growing: isGrowing(lanes) });
+  return resumeTies(reader.session.catalog, { sort, key, ties: from.ties });
+};
+
+const isDescending = (reader: Reader, step: QueryStep): boolean => step.forward === reader.backward;
+
+const turns = (lanes: readonly Lane[]): readonly (readonly Lane[])[] => {
+  const byTurn = new Map<number, Lane[]>();
+  for (const lane of lanes) byTurn.set(lane.partition.turn, [...(byTurn.get(lane.partition.turn) ?? []), lane]);
+  return [...byTurn.entries()].toSorted(([a], [b]) => a - b).map(([, group]) => group);
+};
+
+// What left a shard since it was read may have arrived where nobody looks any more: those are read again.
+const rewindLater = (lanes: readonly Lane[], end: PageEnd | undefined): void => {
+  const again = lanes.filter((lane) => isDry(lane) && lane.rounds > 0);
+  for (const lane of lanes) {
+    const { family, turn } = lane.partition;
+    if (lane.rounds === 0 || !again.some(({ partition }) => partition.family === family && partition.turn < turn)) continue;
+    if (end) laneBounds(lane, end);
+    rewind(lane);
+  }
+};
+
+const isDry = (lane: Lane): boolean => !lane.done && lane.head === lane.buffer.length;
+
+interface Progress {
+  readonly lanes: readonly Lane[];
+  readonly wanted: number | undefined;
+  readonly end: PageEnd | undefined;
+}
+
+const refill = async (scatter: Scatter, { lanes, wanted, end }: Progress): Promise<void> => {
+  if (!lanes.some(isDry)) return;
+  rewindLater(lanes, end);
+  const open = lanes.filter((lane) => !lane.done).length;
+  const each = wanted === undefined ? undefined : shareOf(wanted, Math.max(1, open));
+  for (const group of turns(lanes.filter(isDry))) await Promise.all(group.map(async (lane) => fillLane(scatter, lane, each)));
+};
+
+const least = (lanes: readonly Lane[], descending: boolean): Lane | undefined => {
+  let best: Lane | undefined;
+  for (const lane of lanes) {
+    if (lane.head === lane.buffer.length) continue;
+    if (best === undefined || compareHeads(lane, best, descending) < 0) best = lane;
+  }
+  return best;
+};
+
+const isOver = (lanes: readonly Lane[]): boolean => lanes.every((lane) => lane.done && lane.head === lane.buffer.length);
+
+const nextOf = (
+  scatter: Scatter,
+  lanes: readonly Lane[],
+  { last, ties }: { readonly last: Found; readonly ties: TieTracker },
+): Position | undefined => {
+  if (isOver(lanes)) return undefined;
+  const step = defined(scatter.reader.plan.sources[last.source], "source") as QueryStep;
+  return {
+    source: last.source,
+    key: scatter.startKeyOf(step, last.item),
+    backward: scatter.reader.backward,
+    ties: { ...ties.named(), partitions: lanes.length },
+  };
+};
+
+/** Reads a page, or all, of several partitions: exactly so many rows, in order, each once. */
+export const readScattered = async (scatter: Scatter): Promise<Rows> => {
+  const { reader } = scatter;
+  const lanes = lanesOf(scatter);
+  const ties = resume(scatter, lanes);
+  const found: Found[] = [];
+  const descending = lanes.some((lane) => isDescending(reader, lane.step));
+  const limit = reader.limit ?? Number.POSITIVE_INFINITY;
+  const growing = isGrowing(lanes);
+  let end: PageEnd | undefined;
+  for (;;) {
+    await refill(scatter, { lanes, wanted: reader.limit === undefined ? undefined : limit - found.length, end });
+    const lane = least(lanes, descending);
+    if (!lane) return { found, next: undefined };
+    const head = headOf(lane);
+    lane.head++;
+    if (growing) end = { sort: head.sort, at: lane.order, key: scatter.startKeyOf(lane.step, head.found.item), descending, growing };
+    if (ties.isNew(reader.session.catalog, head)) found.push(head.found);
+    if (found.length >= limit) return { found, next: nextOf(scatter, lanes, { last: found.at(-1) as Found, ties }) };
+  }
+};
+
+/** Counts the rows of a step in all its partitions. */
+export const countScattered = async (scatter: Scatter): Promise<number> => {
+  let count = 0;
+  for (const group of turns(lanesOf(scatter))) {
+    const counts = await Promise.all(group.map(async (lane) => countLane(scatter, lane)));
+    count += counts.reduce((sum, one) => sum + one, 0);
+  }
+  return count;
+};

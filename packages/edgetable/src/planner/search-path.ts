@@ -1,0 +1,134 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Index, Shape } from "../schema/shape.ts";
+import { fixedBy, inShape, pathOn, type AccessPath } from "./access-path.ts";
+
+/** The shapes whose items a search asks for: of an edge that is stored twice, the source's copy. */
+export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" | "name">): readonly Shape[] => {
+  if (of === "edge") return catalog.edges[name]?.shapes ?? [];
+  const entry = of === "node" ? catalog.nodes[name] : catalog.parts[name];
+  return entry ? [entry.shape] : [];
+};
+
+const idFields = (catalog: Catalog, shape: Shape): readonly string[] => {
+  const keyOf = (type: string | undefined): readonly string[] => catalog.nodes[type ?? ""]?.idFields ?? [];
+  if (shape.kind === "node") return keyOf(shape.definition);
+  if (shape.kind === "part") return [...keyOf(shape.from), ...(catalog.parts[shape.definition]?.idFields ?? [])];
+  const ends = [...keyOf(shape.from).map((field) => `from.${field}`), ...keyOf(shape.to).map((field) => `to.${field}`)];
+  return [...ends.map((path) => inShape(shape, path)), ...(catalog.edges[shape.definition]?.key ?? [])];
+};
+
+// An index may leave items out that lack an attribute of its key. It holds every item that a search
+// asks for where the search itself asks for that attribute.
+const holdsAll = (catalog: Catalog, index: Index, search: Search): boolean =>
+  searchShapes(catalog, search).every((shape) => {
+    const asked = new Set([...idFields(catalog, shape), ...search.present.map((path) => inShape(shape, path))]);
+    return [index.partitionKey, index.sortKey].every((attribute) => {
+      if (attribute === undefined || !shape.sparse.includes(attribute)) return true;
+      const template = shape.keys[attribute];
+      return template?.fields.every((field) => asked.has(field) || template.optional.includes(field)) ?? true;
+    });
+  });
+
+/** How many of the search's conditions the path's keys take. */
+const used = (path: AccessPath, search: Search): number => {
+  const fixed = fixedBy(path);
+  const equal = search.known.filter((field) => path.shapes.every((shape) => fixed.has(inShape(shape, field.path))));
+  const ranged = search.ranged.some((field) => path.shapes.every((shape) => inShape(shape, field) === path.prefix?.next?.path));
+  return equal.length + (ranged ? 1 : 0);
+};
+
+// The most conditions in keys, then one partition rather than many, the table, everything projected.
+const score = (path: AccessPath, search: Search): number =>
+  used(path, search) * 1000 +
+  (path.scatters ? 0 : 500) +
+  (path.index.name === undefined ? 200 : 0) +
+  (path.index.projection === "ALL" ? 100 : 0) +
+  (path.sharesPrefix ? 0 : 50) +
+  (path.prefix?.complete ? 20 : 0);
+
+const quoted = (names: readonly string[]): string => [...new Set(names)].map((name) => `"${name}"`).join(" and ");
+
+const declaration = (catalog: Catalog, { name, ranged, known }: Search): string => {
+  const by = [...known.map(({ path }) => path), ...ranged].filter((path) => !path.includes("."));
+  const [only] = by;
+  const value = by.length > 1 ? JSON.stringify([...new Set(by)]) : `"${only ?? "…"}"`;
+  return catalog.escapes
+    ? `Declare what it is found by: indexes: { byValue: { entries: { ${name}: ${value} } } }.`
+    : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}.`;
+};
+
+const refuse = (catalog: Catalog, search: Search): never => {
+  const asked = [...search.known.map(({ path }) => path), ...search.ranged];
+  const by = asked.length === 0 ? "" : ` by ${quoted(asked)}`;
+  const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;
+  throw new EdgetableError("plan.noIndex", `${where} "${search.name}"${by}. ${declaration(catalog, search)}`, {
+    details: { definition: search.name, asked, index: search.index },
+  });
+};
+
+/** Every way to the items of a search, best first. */
+export const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] => {
+  const shapes = searchShapes(catalog, search);
+  const wanted = {
+    known: new Set(search.known.map(({ path }) => path)),
+    orderBy: undefined,
+    ranges: new Set(search.ranged),
+    consistent: false,
+    index: search.index,
+  };
+  const isAsked = search.known.length + search.ranged.length + search.present.length > 0;
+  return [catalog.index, ...catalog.indexes]
+    .filter((index) => search.index === undefined || index.name === search.index)
+    .flatMap((index) => pathOn(catalog, index, shapes, wanted) ?? [])
+    .filter((path) => search.index !== undefined || (holdsAll(catalog, path.index, search) && (!isAsked || used(path, search) > 0)))
+    .toSorted((a, b) => score(b, search) - score(a, search));
+};
+
+/**
+ * The cheapest way to the items of a search.
+ *
+ * @throws {plan.noIndex} when no key serves it
+ */
+export const searchPath = (catalog: Catalog, search: Search): AccessPath => {
+  const [best] = searchPaths(catalog, search);
+  return best ?? refuse(catalog, search);
+};
+
+/** The searches at the bottom of a plan. */
+export const searchesOf = (plan: LogicalPlan): readonly Search[] => {
+  if (plan.kind === "search") return [plan];
+  if (plan.kind === "filter") return searchesOf(plan.input);
+  return plan.kind === "merge" ? plan.inputs.flatMap(searchesOf) : [];
+};
+
+// The index that serves every one of several searches, which then share its order.
+const sharedIndex = (catalog: Catalog, searches: readonly Search[]): string => {
+  const [first, ...rest] = searches.map((search) => searchPaths(catalog, search));
+  const names = (first ?? []).map(({ index }) => index.name).filter((name) => name !== undefined);
+  const shared = names.find((name) => rest.every((paths) => paths.some(({ index }) => index.name === name)));
+  if (shared !== undefined) return shared;
+  for (const search of searches) searchPath(catalog, search);
+  const kinds = searches.map(({ name }) => name);
+  throw new EdgetableError(
+    "plan.noIndex",
+    `No one index holds ${quoted(kinds)}, so that they have no common order. Declare them as entries of one index, or ask for each alone.`,
+    { details: { kinds } },
+  );
+};
+
+const onIndex = (plan: LogicalPlan, index: string): LogicalPlan => {
+  if (plan.kind === "filter") return { ...plan, input: onIndex(plan.input, index) };
+  return plan.kind === "search" ? { ...plan, index } : plan;
+};
+
+/**
+ * Several searches, each told to use the one index that gives all of them one order.
+ *
+ * @throws {plan.noIndex} when there is none
+ */
+export const onSharedIndex = (catalog: Catalog, merge: Merge): Merge => {
+  const index = sharedIndex(catalog, searchesOf(merge));
+  return { kind: "merge", inputs: merge.inputs.map((input) => onIndex(input, index)) };
+};

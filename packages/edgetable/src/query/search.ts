@@ -1,0 +1,73 @@
+import type { Condition } from "../ir/condition.ts";
+import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
+
+/** One kind of things that is searched for. */
+export interface SearchKind {
+  readonly of: "node" | "edge" | "part";
+  readonly name: string;
+}
+
+/** Everything that a chain of builder calls has said so far. */
+export interface SearchState {
+  readonly kinds: readonly SearchKind[];
+  readonly conditions: readonly Condition[];
+  readonly values: readonly unknown[];
+  readonly forward: boolean;
+  readonly index: string | undefined;
+  readonly select: readonly string[] | undefined;
+  readonly limit: number | undefined;
+}
+
+/** What is wanted: the rows themselves, their number, or the nodes at one end of the edges. */
+export type SearchWant = "rows" | "count" | "from" | "to";
+
+const RANGED: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
+const PRESENT: ReadonlySet<string> = new Set([...RANGED, "eq", "contains", "in"]);
+
+const known = ({ conditions, values }: SearchState): readonly KnownField[] => {
+  const fields = new Map<string, KnownField>();
+  for (const { path, operator, slot } of conditions) {
+    // Nothing can be found under a null: no key holds it.
+    if (operator === "eq" && (values[slot] ?? null) !== null && !fields.has(path)) fields.set(path, { path, slot });
+  }
+  return [...fields.values()];
+};
+
+const pathsOf = (conditions: readonly Condition[], operators: ReadonlySet<string>): readonly string[] => [
+  ...new Set(conditions.flatMap(({ path, operator }) => (operators.has(operator) ? [path] : []))),
+];
+
+const searchOf = (state: SearchState, kind: SearchKind): LogicalPlan => {
+  const fixed = known(state);
+  const search: Search = {
+    kind: "search",
+    ...kind,
+    known: fixed,
+    ranged: pathsOf(state.conditions, RANGED).filter((path) => !fixed.some((field) => field.path === path)),
+    present: pathsOf(state.conditions, PRESENT),
+    range: [],
+    filter: [],
+    forward: state.forward,
+    index: state.index,
+    select: state.conditions.length > 0 ? undefined : state.select,
+  };
+  return state.conditions.length === 0 ? search : { kind: "filter", input: search, conditions: state.conditions };
+};
+
+/** The logical plan of a search. */
+export const searchPlan = (state: SearchState, want: SearchWant): LogicalPlan => {
+  const inputs = state.kinds.map((kind) => searchOf(state, kind));
+  const [only] = inputs;
+  const rows: LogicalPlan = inputs.length === 1 && only ? only : { kind: "merge", inputs };
+  if (want === "rows") return rows;
+  if (want === "count") return { kind: "count", input: rows, server: false };
+  return { kind: "hydrate", input: rows, end: want, embedded: false, given: [], consistent: false };
+};
+
+/** The form of a search: two searches of the same form have the same plan, whatever their values. */
+export const searchForm = (state: SearchState, want: SearchWant): string => {
+  const conditions = state.conditions.map(({ path, operator, slot }) => `${path} ${operator} ${slot}`).join("&");
+  const fixed = known(state).map(({ slot }) => slot);
+  const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
+  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditions}|${fixed.join()}|${state.index ?? ""}|${state.select?.join() ?? "*"}`;
+};

@@ -1,0 +1,81 @@
+import { comparePrimary, keyBytes, renderTemplate } from "../keys/template.ts";
+import type { QueryStep } from "../ir/physical-plan.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { QueryInput } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import { encodeQuery, isEmptyRange, rowOf, type Binding, type PageRequest } from "./encode-read.ts";
+import { after, keyRange } from "./key-range.ts";
+import type { Row } from "./item-codec.ts";
+
+/** What is left of a sort key's range: both ends included. */
+export interface Bounds {
+  readonly low?: string | undefined;
+  readonly high?: string | undefined;
+}
+
+const LONGEST_SORT_KEY = 1024;
+
+/** The least text above another, where there is room for it; else that text itself. */
+export const above = (text: string): string => (keyBytes(text) < LONGEST_SORT_KEY ? `${text}\u0000` : text);
+
+const rangeOf = (step: QueryStep, row: Row, values: readonly unknown[]): Bounds => {
+  const { sort } = step;
+  if (!sort) return {};
+  if (sort.kind !== "range") {
+    const text = defined(renderTemplate(sort.template, row), "sort key");
+    return sort.kind === "equals" ? { low: text, high: text } : { low: text, high: after(text) };
+  }
+  const range = keyRange(sort, row, values);
+  switch (range.kind) {
+    case "prefix":
+      return { low: range.text, high: after(range.text) };
+    case "between":
+      return range;
+    case "atLeast":
+      return { low: range.low };
+    case "atMost":
+      return { high: range.high };
+  }
+};
+
+const higher = (a: string | undefined, b: string | undefined): string | undefined =>
+  a === undefined || (b !== undefined && comparePrimary(b, a) > 0) ? b : a;
+const lower = (a: string | undefined, b: string | undefined): string | undefined =>
+  a === undefined || (b !== undefined && comparePrimary(b, a) < 0) ? b : a;
+
+const expression = ({ low, high }: Bounds): string => {
+  if (low === undefined) return "#s <= :t";
+  return high === undefined ? "#s >= :s" : "#s BETWEEN :s AND :t";
+};
+
+/** One Query in a partition, from or up to where an earlier page ended. */
+export interface LaneRequest extends PageRequest {
+  readonly bounds: Bounds;
+}
+
+/** The Query of a step in one of its partitions; undefined when nothing can be there. */
+export const encodeLane = (catalog: Catalog, step: QueryStep, binding: Binding, request: LaneRequest): QueryInput | undefined => {
+  const { bounds, ...page } = request;
+  const input = encodeQuery(catalog, step, binding, page);
+  if (isEmptyRange(input)) return undefined;
+  if (step.sortKey === undefined || (bounds.low === undefined && bounds.high === undefined)) return input;
+  const range = rangeOf(step, rowOf(catalog, step, binding), binding.values);
+  const narrow: Bounds = { low: higher(range.low, bounds.low), high: lower(range.high, bounds.high) };
+  const { low, high } = narrow;
+  if (low !== undefined && high !== undefined && comparePrimary(low, high) > 0) return undefined;
+  const { ":s": _low, ":t": _high, ...values } = input.ExpressionAttributeValues ?? {};
+  return {
+    ...input,
+    KeyConditionExpression: `#p = :p AND ${expression(narrow)}`,
+    ExpressionAttributeNames: { ...input.ExpressionAttributeNames, "#s": step.sortKey },
+    ExpressionAttributeValues: {
+      ...values,
+      ...(low === undefined ? {} : { ":s": { S: low } }),
+      ...(high === undefined ? {} : { ":t": { S: high } }),
+    },
+  };
+};
+
+/** Whether a sort key lies in a step's own range, where bounds had to be drawn a little wider than a prefix. */
+export const isInRange = (step: QueryStep, row: Row, text: string): boolean =>
+  step.sort?.kind !== "prefix" || text.startsWith(renderTemplate(step.sort.template, row) ?? "");
