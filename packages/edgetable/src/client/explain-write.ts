@@ -45,7 +45,7 @@ export const explainWrites = (catalog: Catalog, writes: readonly LogicalWrite[])
   const cost = { requests: requests.length, readUnits: total("readUnits"), writeUnits: total("writeUnits") };
   return Object.freeze({
     kind: "write",
-    writes,
+    writes: writes.map((write) => Object.freeze(write)),
     plan,
     requests,
     atomic: plan.kind === "ready" ? plan.atomic : undefined,

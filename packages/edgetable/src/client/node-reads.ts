@@ -22,28 +22,31 @@ interface GetOptions {
   readonly given?: Row;
 }
 
-const plain = (driver: Driver, signature: string, logical: () => LogicalPlan): Pick<ReadRequest, "plan" | "findNode"> => ({
-  plan: driver.plan(signature, logical),
-  findNode: findNode(driver),
-});
-
 const getNode = (driver: Driver, entry: NodeEntry, id: Row, options: GetOptions = {}): Read<Row | undefined> => {
   const given = Object.keys(options.given ?? {});
   const consistent = options.consistent ?? false;
+  const signature = `node|${entry.name}|${given.join()}|${consistent ? 1 : 0}`;
   const request: ReadRequest = {
-    ...plain(driver, `node|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, () => nodeLookup(entry.name, given, consistent)),
-    binding: { row: { ...options.given, ...checkId(entry.name, entry.idFields, id) }, values: [] },
+    plan: driver.plan(signature, () => nodeLookup(entry.name, given, consistent)),
+    findNode: findNode(driver),
+    binding: { row: rowOf(entry, id, options), values: [] },
   };
   return readCall(driver, request, ([one]) => one?.row);
+};
+
+const rowOf = (entry: NodeEntry, id: Row, { given }: GetOptions): Row => {
+  const checked = checkId(entry.name, entry.idFields, id);
+  return given ? { ...given, ...checked } : { ...checked };
 };
 
 const getNodes = (driver: Driver, entry: NodeEntry, ids: readonly Row[], options: GetOptions = {}): Read<readonly (Row | undefined)[]> => {
   const given = Object.keys(options.given ?? {});
   const consistent = options.consistent ?? false;
-  const rows = ids.map((id) => ({ ...options.given, ...checkId(entry.name, entry.idFields, id) }));
+  const rows = ids.map((id) => rowOf(entry, id, options));
   const logical = (): LogicalPlan => ({ ...nodeLookup(entry.name, given, consistent), many: true }) as LogicalPlan;
   const request: ReadRequest = {
-    ...plain(driver, `nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical),
+    plan: driver.plan(`nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical),
+    findNode: findNode(driver),
     binding: { row: {}, values: [] },
     rows,
   };
@@ -70,7 +73,8 @@ const collect = (
   const { direction, consistent, index } = options;
   const logical = (): LogicalPlan => ({ kind: "collection", node: entry.name, direction, index, consistent });
   const request: ReadRequest = {
-    ...plain(driver, `collection|${entry.name}|${direction}|${index ?? ""}|${consistent ? 1 : 0}`, logical),
+    plan: driver.plan(`collection|${entry.name}|${direction}|${index ?? ""}|${consistent ? 1 : 0}`, logical),
+    findNode: findNode(driver),
     binding: { row: checkId(entry.name, entry.idFields, id), values: [] },
   };
   return readCall(driver, request, (found) => toCollection(driver.catalog, entry, id, found));

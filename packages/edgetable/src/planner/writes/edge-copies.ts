@@ -18,16 +18,22 @@ const sameEnd = (a: EndId, b: EndId): boolean =>
   a.type === b.type && JSON.stringify(Object.entries(a.id).toSorted()) === JSON.stringify(Object.entries(b.id).toSorted());
 
 const endRow = (shape: Shape, end: EndId): Row => (shape.several ? { type: end.type, ...end.id } : end.id);
-const endsRow = (shape: Shape, from: EndId, to: EndId): Row => ({ from: endRow(shape, from), to: endRow(shape, to) });
+const withEnds = (row: Row, { shape, from, to }: Ends): Row => ({ ...row, from: endRow(shape, from), to: endRow(shape, to) });
 
-const other = (entry: EdgeEntry, from: EndId, to: EndId): { readonly shape: Shape; readonly ends: Row } | undefined => {
+interface Ends {
+  readonly shape: Shape;
+  readonly from: EndId;
+  readonly to: EndId;
+}
+
+const other = (entry: EdgeEntry, from: EndId, to: EndId): Ends | undefined => {
   if (!entry.definition.symmetric) {
     const shape = between(entry.mirrors, from, to);
-    return shape && { shape, ends: endsRow(shape, from, to) };
+    return shape && { shape, from, to };
   }
   if (sameEnd(from, to)) return undefined;
   const shape = defined(between(entry.shapes, to, from), `the way back of "${entry.name}" from "${to.type}" to "${from.type}"`);
-  return { shape, ends: endsRow(shape, to, from) };
+  return { shape, from: to, to: from };
 };
 
 /** The copies of an edge: its own first, then the one in the target's partition where there is one. */
@@ -38,7 +44,7 @@ export const edgeCopies = ({ entry, from, to }: EdgeBetween, attributes: Row, re
     });
   }
   const shape = defined(between(entry.shapes, from, to), `"${entry.name}" from "${from.type}" to "${to.type}"`);
-  const own = { shape, row: { ...attributes, ...endsRow(shape, from, to) } };
+  const own = { shape, row: withEnds(attributes, { shape, from, to }) };
   const second = other(entry, from, to);
-  return second ? [own, { shape: second.shape, row: { ...attributes, ...reverse, ...second.ends } }] : [own];
+  return second ? [own, { shape: second.shape, row: withEnds({ ...attributes, ...reverse }, second) }] : [own];
 };

@@ -157,10 +157,8 @@ class Reader {
     if (!this.#opens(CLOSE_OBJECT)) return {};
     const name = this.#name();
     const value = this.#value();
-    if (!this.#goesOn(CLOSE_OBJECT)) return { [name.text]: value };
     const members: Members = { names: [name], values: [value] };
-    do insert(members, this.#name(), this.#value());
-    while (this.#goesOn(CLOSE_OBJECT));
+    while (this.#goesOn(CLOSE_OBJECT)) insert(members, this.#name(), this.#value());
     return objectOf(members);
   }
 

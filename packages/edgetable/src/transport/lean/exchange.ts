@@ -2,6 +2,7 @@ import { attemptError } from "../attempt-error.ts";
 import type { Failure } from "../attempt-error.ts";
 import type { Operation } from "../operations.ts";
 import type { Credentials } from "./credentials.ts";
+import type { Deadlines, Limited } from "./deadlines.ts";
 import type { Answer } from "./response-reader.ts";
 
 /** What becomes of an exchange. */
@@ -10,8 +11,16 @@ export interface Outcome {
   failed(error: unknown): void;
 }
 
-/** One request on its way to its answer: it settles once, and holds a timer and an abort listener until then. */
-export class Exchange {
+/** What ends an exchange. */
+export interface Limits {
+  readonly deadlines: Deadlines;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** One request on its way to its answer: it settles once, and has a deadline and an abort listener until then. */
+export class Exchange implements Limited {
   readonly operation: Operation;
   readonly input: unknown;
   readonly body: string;
@@ -25,8 +34,11 @@ export class Exchange {
   /** Whether it went out again on a fresh socket. */
   resent = false;
   settled = false;
+  due = 0;
+  place = 0;
   readonly #outcome: Outcome;
-  #timer: NodeJS.Timeout | undefined;
+  #deadlines: Deadlines | undefined;
+  #timeout = 0;
   #signal: AbortSignal | undefined;
 
   constructor(operation: Operation, input: unknown, outcome: Outcome) {
@@ -37,14 +49,16 @@ export class Exchange {
   }
 
   /** Limits the exchange to so many milliseconds, and to the signal where there is one. */
-  limit(timeout: number, signal: AbortSignal | undefined): void {
-    // The timer also keeps the process alive meanwhile: the sockets themselves do not.
-    this.#timer = setTimeout(
-      () => this.fail({ code: "execute.timeout", message: `no answer within ${timeout} ms`, ambiguous: this.written }),
-      timeout,
-    );
+  limit({ deadlines, timeout, signal }: Limits): void {
+    this.#deadlines = deadlines;
+    this.#timeout = timeout;
+    deadlines.add(this, timeout);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
+  }
+
+  expire(): void {
+    this.fail({ code: "execute.timeout", message: `no answer within ${this.#timeout} ms`, ambiguous: this.written });
   }
 
   /** Settles with an answer. */
@@ -71,7 +85,7 @@ export class Exchange {
   #settle(): boolean {
     if (this.settled) return false;
     this.settled = true;
-    clearTimeout(this.#timer);
+    this.#deadlines?.remove(this);
     this.#signal?.removeEventListener("abort", this.#abort);
     return true;
   }

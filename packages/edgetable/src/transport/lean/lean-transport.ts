@@ -7,6 +7,7 @@ import { createServiceClock } from "./clock.ts";
 import type { ServiceClock } from "./clock.ts";
 import { cacheCredentials } from "./credentials.ts";
 import type { CredentialCache, CredentialProvider, Credentials } from "./credentials.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { defaultCredentials } from "./default-credentials.ts";
 import { createDialer } from "./dialer.ts";
 import { parseEndpoint, serviceEndpoint } from "./endpoint.ts";
@@ -61,6 +62,7 @@ class LeanTransport implements Transport {
   readonly #clock: ServiceClock;
   readonly #cache: CredentialCache;
   readonly #requestTimeout: number;
+  readonly #deadlines = createDeadlines();
   #closed = false;
 
   constructor({ pool, clock, cache, requestTimeout }: Parts) {
@@ -94,7 +96,7 @@ class LeanTransport implements Transport {
         ambiguous: false,
         cause: signal.reason,
       });
-    exchange.limit(timeout, signal);
+    exchange.limit({ deadlines: this.#deadlines, timeout, signal });
     exchange.credentials = this.#cache.current(this.#clock.now());
     if (exchange.credentials === undefined) this.#await(exchange);
     else this.#pool.run(exchange);
