@@ -24,6 +24,18 @@ export interface UntypedPage {
   readonly previous: string | undefined;
 }
 
+/** A search over a model that is not known to the compiler. */
+export interface UntypedSearch {
+  where(filter: Row): UntypedSearch;
+  reverse(): UntypedSearch;
+  limit(most: number): UntypedSearch;
+  using(index: string): UntypedSearch;
+  count(): AnyRead<number>;
+  sources(): AnyRead<readonly Row[]>;
+  targets(): AnyRead<readonly Row[]>;
+  page(options: { readonly limit?: number; readonly cursor?: string | undefined }): AnyRead<UntypedPage>;
+}
+
 export interface UntypedHandle {
   get(options?: { readonly consistent?: boolean }): AnyRead<Row | undefined>;
   collection(options?: { readonly consistent?: boolean }): AnyRead<{
@@ -81,3 +93,7 @@ export const nodeOf = (db: UntypedDb, name: string): UntypedNode => {
   if (!names.includes(name)) throw usageError(`There is no node type "${name}".${didYouMean(name, names)}`);
   return (db as unknown as Readonly<Record<string, UntypedNode>>)[name] as UntypedNode;
 };
+
+/** `db.find`. */
+export const findIn = (db: UntypedDb, kinds: string | readonly string[]): UntypedSearch =>
+  (db as unknown as { readonly find: (kinds: string | readonly string[]) => UntypedSearch }).find(kinds);

@@ -4,6 +4,7 @@ import { completeCommand, completionCommand } from "./completion.ts";
 import { devCommand } from "./dev.ts";
 import { dumpCommand } from "./dump.ts";
 import { explainCommand } from "./explain.ts";
+import { findCommand } from "./find.ts";
 import { getCommand } from "./get.ts";
 import { loadCommand } from "./load.ts";
 import { patternsCommand } from "./patterns.ts";
@@ -20,6 +21,7 @@ export const commands: readonly CommandSpec[] = [
   loadCommand,
   getCommand,
   queryCommand,
+  findCommand,
   dumpCommand,
   completionCommand,
   completeCommand(() => commands),

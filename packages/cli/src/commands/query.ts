@@ -4,6 +4,7 @@ import { usageError } from "../failure.ts";
 import { collect, defineCommand, note, printJson, type Invocation, type CommandSpec } from "../invocation.ts";
 import { counted, renderExplanation } from "../output/explanation.ts";
 import { renderRows, type RowsStyle } from "../output/rows.ts";
+import { continued, limitOf, oneOf } from "../read-options.ts";
 import { parseAssignments } from "../text/assignments.ts";
 import { fitTexts } from "../text/fit-texts.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
@@ -32,22 +33,6 @@ type Call = Invocation<Options>;
 
 const directions = ["out", "in", "both"] as const;
 const kinds = ["edges", "nodes", "entries", "ids", "count"] as const;
-
-/** At most one of several options that exclude each other. */
-const oneOf = <Name extends keyof Options>(names: readonly Name[], options: Options): Name | undefined => {
-  const given = names.filter((name) => options[name] !== undefined && options[name] !== false);
-  if (given.length > 1)
-    throw usageError(
-      `Give one of ${names.map((name) => `--${name}`).join(", ")}; there are ${given.map((name) => `--${name}`).join(" and ")}.`,
-    );
-  return given[0];
-};
-
-const limitOf = (text: string): number => {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 10_000) return limit;
-  throw usageError("It must be a whole number from 1 to 10,000.");
-};
 
 const filtered = async (
   neighbours: UntypedNeighbours,
@@ -125,12 +110,9 @@ const printCollection = (
   call.io.out.write(groups.map(([title, rows]) => `${call.style.bold(title)}\n${renderRows(rows, rowsStyle(call, db))}`).join("\n"));
 };
 
-const continued = ({ options }: Call, cursor: string): string =>
-  `More: the same again with --cursor ${cursor}${options.limit === undefined ? "" : ` --limit ${options.limit}`}`;
-
 const printPage = (call: Call, db: UntypedDb, page: UntypedPage): void => {
   call.io.out.write(renderRows(page.items, rowsStyle(call, db)));
-  if (page.next !== undefined) note(call, continued(call, page.next));
+  if (page.next !== undefined) note(call, continued(call.options.limit, page.next));
 };
 
 const rowsOf = (page: UntypedPage): string => (page.items.length === 0 ? "Nothing found; " : `${counted(page.items.length, "row")}; `);
@@ -147,7 +129,7 @@ const ask = async (call: Call, db: UntypedDb, { kind, read }: Question): Promise
   else printPage(call, db, value as UntypedPage);
   const page = kind === "count" || kind === "collection" ? undefined : (value as UntypedPage);
   note(call, `${page ? rowsOf(page) : ""}${showCost(cost)}`);
-  if (page?.next !== undefined) note(call, continued(call, page.next));
+  if (page?.next !== undefined) note(call, continued(call.options.limit, page.next));
 };
 
 export const queryCommand: CommandSpec = defineCommand<Options>({

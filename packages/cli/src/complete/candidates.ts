@@ -52,6 +52,8 @@ const namesFor = (what: string, { catalog, patterns }: Names): readonly string[]
       return patterns;
     case "node":
       return Object.keys(catalog?.nodes ?? {});
+    case "kind":
+      return [catalog?.nodes, catalog?.edges, catalog?.parts].flatMap((group) => Object.keys(group ?? {}));
     case "edge":
       return Object.keys(catalog?.edges ?? {});
     case "index":

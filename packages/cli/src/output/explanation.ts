@@ -60,6 +60,7 @@ const requestPairs = (request: ExplainedRequest): readonly Pair[] => {
   return [
     ...named("table", textOf(input, "TableName")),
     ...named("index", textOf(input, "IndexName")),
+    ...(request.partitions ? [["to each", request.partitions.join(", ")] as const] : []),
     ...(input["Key"] === undefined ? [] : [["key", showKey(input["Key"] as object)] as const]),
     ...batchPairs(input["RequestItems"]),
     ...expressions.flatMap(([name, title]) => named(title, filled(input, name))),

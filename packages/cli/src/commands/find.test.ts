@@ -1,0 +1,68 @@
+import { startEngine, type LocalEngine } from "@edgetable/local";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFolder, educationData, educationModel, run, type Folder } from "../test-support/lab.ts";
+
+let folder: Folder;
+let engine: LocalEngine;
+const edgetable = (...argv: readonly string[]) => run([...argv, "--endpoint", engine.endpoint], { cwd: folder.path });
+const json = async (...argv: readonly string[]): Promise<unknown> => JSON.parse((await edgetable(...argv, "--json")).out);
+
+const indexes = `indexes: { byValue: { entries: { student: "name", course: "name", enrolledIn: "at" }, shards: 2 } },`;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  folder = createFolder({ "edgetable.ts": educationModel.replace("  nodes: {", `${indexes}\n  nodes: {`), "data.json": educationData });
+  expect((await edgetable("table", "create")).code).toBe(0);
+  expect((await edgetable("load", "data.json")).err).toBe("");
+});
+afterAll(async () => {
+  folder.remove();
+  await engine.stop();
+});
+
+test("finds by a value and by a range, over all shards", async () => {
+  expect(await edgetable("find", "student", "--where", "name=Bob")).toEqual({
+    code: 0,
+    out: "studentId  name\nS2         Bob\n",
+    err: "1 row; 2 requests, 1 RCU\n",
+  });
+  expect(await json("find", "enrolledIn", "--where", '{"at":{"gte":"2024-01-11"}}', "--reverse")).toMatchObject({
+    items: [{ at: "2024-01-12" }, { at: "2024-01-11" }],
+  });
+});
+
+test("gives the nodes at an edge's ends, the count, and pages", async () => {
+  expect(await json("find", "enrolledIn", "--where", "at=2024-01-10", "--sources")).toEqual([{ studentId: "S1", name: "Ann", year: 3 }]);
+  expect(await json("find", "enrolledIn", "--where", "at=2024-01-10", "--targets")).toMatchObject([{ courseId: "C1" }]);
+  expect((await edgetable("find", "enrolledIn", "--count")).out).toBe("4\n");
+  const first = await edgetable("find", "student", "--limit", "2");
+  const cursor = /--cursor (\S+)/.exec(first.err)?.[1] ?? "";
+  expect((await edgetable("find", "student", "--limit", "2", "--cursor", cursor)).out).toBe("studentId  name\nS3         Cy\n");
+});
+
+test("gives several kinds in one order, each row with its kind", async () => {
+  const { out } = await edgetable("find", "student", "course", "--where", '{"name":{"beginsWith":"A"}}');
+  expect(out.split("\n").map((line) => line.split(/\s+/).filter((word) => word !== ""))).toEqual([
+    ["courseId", "kind", "studentId", "year", "name"],
+    ["C1", "course", "Advanced", "Mathematics"],
+    ["student", "S1", "3", "Ann"],
+    ["C2", "course", "Arts"],
+    [],
+  ]);
+});
+
+test("--explain names every partition, and sends nothing", async () => {
+  const { out } = await edgetable("find", "student", "--where", "name=Ann", "--explain");
+  expect(out).toContain("Query × 2");
+  expect(out).toContain("student#0, student#1");
+});
+
+test.each([
+  [["persn"], 2, "There is no node, edge or part"],
+  [["student", "--where", "nam=x"], 2, '"nam" is no attribute of the node "student"'],
+  [["home"], 2, 'No index finds "home"'],
+  [["student", "--sources"], 2, "has no ends"],
+  [["enrolledIn", "--sources", "--targets"], 2, "Give one of --sources"],
+])("refuses %j", async (argv, code, message) => {
+  expect(await edgetable("find", ...argv)).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
+});

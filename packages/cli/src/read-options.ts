@@ -1,0 +1,22 @@
+import { usageError } from "./failure.ts";
+
+/** At most one of several options that exclude each other. */
+export const oneOf = <Name extends string>(names: readonly Name[], options: { readonly [Key in Name]?: unknown }): Name | undefined => {
+  const given = names.filter((name) => options[name] !== undefined && options[name] !== false);
+  if (given.length > 1)
+    throw usageError(
+      `Give one of ${names.map((name) => `--${name}`).join(", ")}; there are ${given.map((name) => `--${name}`).join(" and ")}.`,
+    );
+  return given[0];
+};
+
+/** Rows of a page. */
+export const limitOf = (text: string): number => {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 10_000) return limit;
+  throw usageError("It must be a whole number from 1 to 10,000.");
+};
+
+/** How to see the page after this one. */
+export const continued = (limit: number | undefined, cursor: string): string =>
+  `More: the same again with --cursor ${cursor}${limit === undefined ? "" : ` --limit ${limit}`}`;
