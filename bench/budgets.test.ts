@@ -16,6 +16,10 @@ const nothing: Report = {
   types: [],
   plan: [],
   load: [],
+  walks: [],
+  growth: [],
+  frontier: [],
+  mixes: [],
 };
 
 test("every threshold has one limit, a reason and a figure to be read", () => {

@@ -2,10 +2,19 @@ import type { Report, Section } from "./report.ts";
 import type { Environment } from "./results/environment.ts";
 import type { Runners } from "./sections.ts";
 
-const empty = { calls: [], share: [], bytes: [], coldStart: [], types: [], plan: [], load: [] } as const satisfies Omit<
-  Report,
-  "environment"
->;
+const empty = {
+  calls: [],
+  share: [],
+  bytes: [],
+  coldStart: [],
+  types: [],
+  plan: [],
+  load: [],
+  walks: [],
+  growth: [],
+  frontier: [],
+  mixes: [],
+} as const satisfies Omit<Report, "environment">;
 
 /** Runs the named sections one after the other; those not named stay as `before` has them. */
 export const measureSections = async (

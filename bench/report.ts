@@ -1,6 +1,10 @@
 import type { Bytes } from "./bytes/run.ts";
 import type { Standing } from "./calls/ratios.ts";
 import type { ColdStart } from "./cold-start/run.ts";
+import type { Frontier } from "./graph/frontier/run.ts";
+import type { Growth } from "./graph/growth/run.ts";
+import type { MixResult } from "./graph/mixes/run.ts";
+import type { WalkResult } from "./graph/walks/run.ts";
 import type { Load } from "./load/run.ts";
 import type { PlanTime } from "./plan/measure.ts";
 import type { Environment } from "./results/environment.ts";
@@ -17,6 +21,10 @@ export interface Report {
   readonly types: readonly TypesCost[];
   readonly plan: readonly PlanTime[];
   readonly load: readonly Load[];
+  readonly walks: readonly WalkResult[];
+  readonly growth: readonly Growth[];
+  readonly frontier: readonly Frontier[];
+  readonly mixes: readonly MixResult[];
 }
 
 export type Section = Exclude<keyof Report, "environment">;

@@ -11,10 +11,14 @@ const programs = [
   "share/worker",
   "load/worker",
   "plan/worker",
+  "graph/walks/worker",
+  "graph/mixes/worker",
+  "graph/frontier/worker",
   "profile/share",
   "profile/wire",
   "profile/ratio",
   "profile/load",
+  "profile/graph",
 ];
 const [program, ...rest] = process.argv.slice(2);
 if (!programs.includes(program)) throw new Error(`run.mjs: no program "${program}"; there are ${programs.join(", ")}`);

@@ -4,6 +4,10 @@ import type { CandidateName } from "./calls/candidates.ts";
 import { standingsOf } from "./calls/ratios.ts";
 import { runCalls } from "./calls/run.ts";
 import { runColdStart } from "./cold-start/run.ts";
+import { runFrontier } from "./graph/frontier/run.ts";
+import { runGrowth } from "./graph/growth/run.ts";
+import { runMixes } from "./graph/mixes/run.ts";
+import { runWalks } from "./graph/walks/run.ts";
 import { runPlan } from "./plan/run.ts";
 import { runLoad } from "./load/run.ts";
 import { sides } from "./load/sides.ts";
@@ -19,7 +23,7 @@ const seed = Number(process.env.EDGETABLE_BENCH_SEED ?? 20_261_121);
 const projects = Object.keys(generators) as readonly TypedProject[];
 const ourProjects = projects.filter((project) => project.startsWith("edgetable"));
 
-/** What RESULTS.md is made of: about twenty minutes on two quiet cores, half of it for the load. */
+/** What RESULTS.md is made of: about half an hour on two quiet cores, ten minutes of it for the load. */
 export const fullRun = (log: Log): Runners => ({
   calls: async () =>
     standingsOf(await runCalls({ candidates: candidateNames, rounds: 9, blocks: { 1: 200, 32: 512 }, warmUp: 1500, seed }, log)),
@@ -29,12 +33,16 @@ export const fullRun = (log: Log): Runners => ({
   types: () => runTypes({ projects, counts: [10, 50, 100], compilers: ["typescript", "typescript7"] }, log),
   plan: runPlan,
   load: () => runLoad({ sides, items: 1_000_000, segment: 25_000, seed }, log),
+  walks: () => runWalks({ nodes: 100_000, edges: 1_000_000, seed, starts: 5, rounds: 7 }, log),
+  growth: () => runGrowth({ edges: [10_000, 100_000, 1_000_000], seed, rounds: 15, walks: 10 }, log),
+  frontier: () => runFrontier({ ids: 500_000 }, log),
+  mixes: () => runMixes({ nodes: 100_000, seed, count: 100_000, warmUp: 10_000, requesters: [1, 16] }, log),
 });
 
 const ownAndBaseline: readonly CandidateName[] = ["lib-dynamodb", "edgetable"];
 const ownAndElectro: readonly CandidateName[] = ["electrodb", "edgetable-mini"];
 
-/** What the budgets need and no more, within four minutes. */
+/** What the budgets need and no more, within six minutes. */
 export const reducedRun = (log: Log): Runners => ({
   calls: async () =>
     standingsOf(await runCalls({ candidates: ownAndBaseline, rounds: 5, blocks: { 1: 150, 32: 320 }, warmUp: 1000, seed }, log)),
@@ -44,4 +52,8 @@ export const reducedRun = (log: Log): Runners => ({
   types: () => runTypes({ projects: ourProjects, counts: [50], compilers: ["typescript"] }, log),
   plan: runPlan,
   load: () => runLoad({ sides, items: 100_000, segment: 10_000, seed }, log),
+  walks: () => runWalks({ nodes: 10_000, edges: 50_000, seed, starts: 4, rounds: 5 }, log),
+  growth: () => runGrowth({ edges: [10_000, 100_000], seed, rounds: 9, walks: 5 }, log),
+  frontier: () => runFrontier({ ids: 100_000 }, log),
+  mixes: () => runMixes({ nodes: 10_000, seed, count: 5000, warmUp: 1000, requesters: [8] }, log),
 });

@@ -1,4 +1,4 @@
-import type { AnyPattern, Call, ConnectOptions, Patterns, ReadExplanation, TableAdmin } from "edgetable";
+import type { AnyPattern, Call, ConnectOptions, Load, LoadReport, Patterns, ReadExplanation, ScanTable, TableAdmin } from "edgetable";
 
 /** What a pattern's example must answer. */
 export interface Expected {
@@ -27,6 +27,10 @@ export interface OpenTable {
   readonly admin: TableAdmin;
   /** Writes the example's rows. */
   load(): Promise<void>;
+  /** Every row of the table, and the report on them. */
+  readonly scan: ScanTable<unknown>;
+  /** Writes rows that a scan gave. */
+  restore(rows: AsyncIterable<unknown>): Promise<LoadReport>;
   readonly patterns: readonly BoundPattern[];
   close(): Promise<void>;
 }
@@ -53,6 +57,8 @@ export interface System {
 
 interface Connection {
   readonly table: TableAdmin;
+  readonly scan: ScanTable<unknown>;
+  readonly load: Load<unknown>;
   close(): Promise<void>;
 }
 
@@ -80,6 +86,8 @@ export const exampleTable = <Db extends object>(parts: TableParts<Db>): ExampleT
     return {
       admin: connection.table,
       load: () => parts.load(db),
+      scan: connection.scan,
+      restore: connection.load,
       patterns: Object.entries(parts.patterns.patterns).map((entry) => bind(db, entry, parts.expected[entry[0]])),
       close: () => connection.close(),
     };

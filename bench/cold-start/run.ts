@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { bundle, optionalPeersOf } from "../bundle/bundle.ts";
+import { buildLibrary, libraryEntry } from "../bundle/library.ts";
 import { loadCandidate } from "../calls/candidates.ts";
 import type { CandidateName } from "../calls/candidates.ts";
 import { students } from "../calls/data.ts";
@@ -21,6 +22,8 @@ export interface ColdStartPlan {
 export interface ColdStart {
   readonly candidate: CandidateName;
   readonly imported: number;
+  /** The packages alone, without a bundle, as npm installs them; ElectroDB's with the SDK's client. */
+  readonly installed: number | undefined;
   readonly answered: number;
   /** CPU until the first answer, all threads. */
   readonly cpu: number;
@@ -31,7 +34,7 @@ interface Start {
   readonly answered: number;
   readonly cpu: number;
 }
-type Program = CandidateName | "empty";
+type Program = CandidateName | `${CandidateName}-installed` | "empty";
 
 const run = promisify(execFile);
 const folder = "dist/cold-start";
@@ -56,11 +59,24 @@ const first = async (): Promise<void> => {
 };
 void first();`;
 
+/** What a program loads of its packages, by their names; ours is where its build is. */
+const packages: Partial<Record<CandidateName, readonly string[]>> = {
+  electrodb: ["electrodb", "@aws-sdk/client-dynamodb"],
+  "edgetable-mini": [libraryEntry],
+};
+const installedProgram = (names: readonly string[]): string =>
+  `${names.map((name) => `import ${JSON.stringify(name)};`).join("\n")}
+const imported = performance.now();
+process.stdout.write(JSON.stringify({ imported, answered: 0, cpu: 0 }));`;
+const extensionOf = (program: Program): string => (program.endsWith("-installed") ? "mjs" : "cjs");
+
 const write = async (program: Program, source: string): Promise<void> =>
   writeFile(`${folder}/${program}.cjs`, await bundle(source, { format: "cjs", external: optionalPeersOf(program) }));
 
 const prepare = async (candidate: CandidateName, endpoint: string): Promise<void> => {
   await write(candidate, programs(candidate));
+  const names = packages[candidate];
+  if (names) await writeFile(`${folder}/${candidate}-installed.mjs`, installedProgram(names));
   const table = `Cold-${candidate}`;
   await createTable(endpoint, table);
   const { connect } = await loadCandidate(candidate);
@@ -70,9 +86,13 @@ const prepare = async (candidate: CandidateName, endpoint: string): Promise<void
 };
 
 const start = async (program: Program, endpoint: string): Promise<Start> => {
-  const { stdout } = await run(process.execPath, [`${folder}/${program}.cjs`, endpoint, `Cold-${program}`], {
-    env: { ...process.env, NODE_NO_WARNINGS: "1" },
-  });
+  const { stdout } = await run(
+    process.execPath,
+    [`${folder}/${program}.${extensionOf(program)}`, endpoint, `Cold-${program.replace("-installed", "")}`],
+    {
+      env: { ...process.env, NODE_NO_WARNINGS: "1" },
+    },
+  );
   return JSON.parse(stdout) as Start;
 };
 
@@ -81,7 +101,10 @@ const above = (own: readonly Start[], empty: readonly Start[], figure: keyof Sta
 
 const measure = async (plan: ColdStartPlan, endpoint: string): Promise<Map<Program, Start[]>> => {
   const random = randomFrom(plan.seed);
-  const all: readonly Program[] = ["empty", ...plan.candidates];
+  const all: readonly Program[] = [
+    "empty",
+    ...plan.candidates.flatMap((name) => (packages[name] ? [name, `${name}-installed` as const] : [name])),
+  ];
   const starts = new Map<Program, Start[]>(all.map((program) => [program, []]));
   // Each file is read once beforehand, so that no candidate pays for a cold disk.
   for (const program of all) await start(program, endpoint);
@@ -91,9 +114,10 @@ const measure = async (plan: ColdStartPlan, endpoint: string): Promise<Map<Progr
   return starts;
 };
 
-/** Bundled program with everything inside: import, client, first GetItem, each time in a fresh process. */
+/** Import, client, first GetItem, each time in a fresh process: bundled with everything inside, and as installed. */
 export const runColdStart = async (plan: ColdStartPlan): Promise<readonly ColdStart[]> => {
   await mkdir(folder, { recursive: true });
+  await buildLibrary();
   const engine = await startEngine();
   try {
     await write("empty", `const imported = performance.now();${report}\nreport(imported);`);
@@ -102,7 +126,14 @@ export const runColdStart = async (plan: ColdStartPlan): Promise<readonly ColdSt
     const empty = starts.get("empty") ?? [];
     return plan.candidates.map((candidate) => {
       const own = starts.get(candidate) ?? [];
-      return { candidate, imported: above(own, empty, "imported"), answered: above(own, empty, "answered"), cpu: above(own, empty, "cpu") };
+      const unbundled = starts.get(`${candidate}-installed`);
+      return {
+        candidate,
+        imported: above(own, empty, "imported"),
+        installed: unbundled && above(unbundled, empty, "imported"),
+        answered: above(own, empty, "answered"),
+        cpu: above(own, empty, "cpu"),
+      };
     });
   } finally {
     await engine.stop();

@@ -5,12 +5,13 @@ import { join } from "node:path";
 
 export interface Engine {
   readonly endpoint: string;
-  /** The engine's version, as it names it itself. */
-  readonly version: string;
   stop(): Promise<void>;
 }
 
-const packageFolder = join(createRequire(import.meta.url).resolve("@dynoxide/linux-x64/package.json"), "..");
+const manifest = createRequire(import.meta.url).resolve("@dynoxide/linux-x64/package.json");
+export const engineBinary: string = join(manifest, "..", "dynoxide");
+/** The engine's version, as its package names it. */
+export const engineVersion = `dynoxide ${(createRequire(import.meta.url)(manifest) as { readonly version: string }).version}`;
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -39,10 +40,11 @@ const untilItAnswers = async (endpoint: string): Promise<void> => {
   throw new Error(`the engine did not answer on ${endpoint} within 10 s`);
 };
 
-/** Starts a fresh engine in memory, in a process of its own, on a free loopback port. */
-export const startEngine = async (): Promise<Engine> => {
+/** Starts an engine in a process of its own, on a free loopback port: fresh and in memory, or on a database file. */
+export const startEngine = async (file?: string): Promise<Engine> => {
   const port = await freePort();
-  const child = spawn(join(packageFolder, "dynoxide"), ["--host", "127.0.0.1", "--port", String(port)], { stdio: "ignore" });
+  const on = file === undefined ? [] : ["--db-path", file];
+  const child = spawn(engineBinary, ["--host", "127.0.0.1", "--port", String(port), ...on], { stdio: "ignore" });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const stop = async (): Promise<void> => {
     child.kill();
@@ -51,6 +53,5 @@ export const startEngine = async (): Promise<Engine> => {
   process.once("exit", () => child.kill("SIGKILL"));
   const endpoint = `http://127.0.0.1:${port}`;
   await untilItAnswers(endpoint);
-  const manifest = createRequire(import.meta.url)("@dynoxide/linux-x64/package.json") as { readonly version: string };
-  return { endpoint, version: `dynoxide ${manifest.version}`, stop };
+  return { endpoint, stop };
 };

@@ -1,25 +1,35 @@
 import type { Size } from "../bundle/bundle.ts";
+import { ours } from "../report.ts";
 import type { Report } from "../report.ts";
 import { round, table } from "./markdown.ts";
 
 const size = (value: Size | undefined): string => (value ? `${round(value.minified / 1000)} / ${round(value.gzip / 1000)}` : "–");
 
-export const bytesSection = ({ bytes }: Report): string => `## Bytes
+const ownFiles = ({ bytes }: Report): string => {
+  const files = bytes.find(({ candidate }) => candidate === ours)?.files;
+  return files
+    ? `edgetable's own files as they ship, each minified by itself: ${size(files.atOnce)} loaded by the import, before the first call; ${size(files.byEightCalls)} once the eight calls were made, which is what the budget counts.`
+    : "";
+};
 
-KB minified / gzip by esbuild for Node. edgetable's eight calls include the schema library: zod, or for \`edgetable-mini\` zod/mini. The others bring their own. Its credential provider, an optional peer that is loaded only where the environment holds no keys, stays outside.
+export const bytesSection = (report: Report): string => `## Bytes
+
+KB minified / gzip by esbuild for Node. edgetable's eight calls include the schema library: zod, or for \`edgetable-mini\` zod/mini. The others bring their own. Its optional peers, the SDK's client and credential provider, stay outside: an application on the lean transport does not install them.
 
 ${table(
   ["client", "all that the library exports, SDK outside", "the eight calls, SDK outside", "the eight calls, SDK inside"],
-  bytes.map(({ candidate, whole, used, withSdk }) => [candidate, size(whole), size(used), size(withSdk)]),
-)}`;
+  report.bytes.map(({ candidate, whole, used, withSdk }) => [candidate, size(whole), size(used), size(withSdk)]),
+)}
+
+${ownFiles(report)}`;
 
 export const coldStartSection = ({ coldStart }: Report): string => `## Cold start
 
-Milliseconds above an empty process; one bundled file with everything inside, the schema library too (\`edgetable-mini\`: zod/mini in place of zod).
+Milliseconds above an empty process; one bundled file with everything inside, the schema library too (\`edgetable-mini\`: zod/mini in place of zod). Unbundled: the packages alone as npm installs them, ElectroDB's with the SDK's client and without a schema library on either side.
 
 ${table(
-  ["client", "imported", "first GetItem answered", "CPU until then"],
-  coldStart.map(({ candidate, imported, answered, cpu }) => [candidate, imported, answered, cpu]),
+  ["client", "imported", "imported, unbundled", "first GetItem answered", "CPU until then"],
+  coldStart.map(({ candidate, imported, installed, answered, cpu }) => [candidate, imported, installed, answered, cpu]),
 )}`;
 
 export const typesSection = ({ types }: Report): string => `## Types

@@ -80,7 +80,7 @@ const ownCases: readonly Case[] = [
   [
     "a Date that is not declared",
     "request.unsupportedValue",
-    ['"notes"', "declare it in `dates`"],
+    ['"notes"', "Declare the attribute in `dates`"],
     () => own.student.create({ studentId: "S2", name: "Bob", notes: new Date(0) }),
   ],
   [

@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sameAnswer } from "../demo/same-answer.ts";
-import { openExampleLab, type ExampleLab } from "../test-support/example-lab.ts";
+import { inOneOrder, openExampleLab, type ExampleLab } from "../test-support/example-lab.ts";
 import { dependentsOf, needsOf } from "./expected.ts";
 import { handmade } from "./handmade.test-support.ts";
 import { dependencies, type DependenciesDb } from "./model.ts";
@@ -123,6 +123,17 @@ describe("this repository's lockfile", () => {
       expect.soft(requests, `requests of ${pattern.name}`).toEqual(pattern.expected.requests);
       if (!sameAnswer(answer, pattern.expected)) expect.soft(answer, `answer of ${pattern.name}`).toEqual(pattern.expected.answer);
       expect.soft(answer, `answer of ${pattern.name}`).not.toEqual([]);
+    }
+  });
+
+  test("a table loaded from its scan holds the same items", async () => {
+    const scan = lab.table.scan({ segments: 4, held: 500 });
+    const copy = await openExampleLab(await lockfileTable(), scan);
+    try {
+      expect(inOneOrder(await copy.items())).toEqual(inOneOrder(await lab.items()));
+      expect(scan.report()).toMatchObject({ stray: 0, uneven: 0 });
+    } finally {
+      await copy.stop();
     }
   });
 

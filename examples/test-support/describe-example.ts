@@ -46,6 +46,17 @@ export const describeExample = (name: string, example: ExampleTable, { seed, ite
       });
     }
 
+    test("a table loaded from its scan holds the same items", async () => {
+      const scan = lab.table.scan();
+      const copy = await openExampleLab(example, scan);
+      try {
+        expect(inOneOrder(await copy.items())).toEqual(inOneOrder(await lab.items()));
+        expect(scan.report()).toMatchObject({ items: (await lab.items()).length, stray: 0, uneven: 0 });
+      } finally {
+        await copy.stop();
+      }
+    });
+
     test("answers every pattern by the expected requests, at the predicted price", async () => {
       for (const pattern of lab.table.patterns) {
         const { answer, requests, predictedUnits, consumedUnits } = await lab.ask(pattern);

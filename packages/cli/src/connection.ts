@@ -1,8 +1,16 @@
-import type { AnyGraph, Catalog, Call, ConnectOptions, ReadExplanation, TableAdmin } from "edgetable";
+import {
+  didYouMean,
+  type AnyGraph,
+  type Catalog,
+  type Call,
+  type ConnectOptions,
+  type ReadExplanation,
+  type ScanTable,
+  type TableAdmin,
+} from "edgetable";
 import { usageError } from "./failure.ts";
 import type { CommonOptions, Invocation } from "./invocation.ts";
 import { loadModel, theGraph } from "./model/load-model.ts";
-import { didYouMean } from "./text/did-you-mean.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 export type AnyRead<T = unknown> = Call<T, ReadExplanation>;
@@ -54,6 +62,7 @@ export type UntypedNode = ((id: Row) => UntypedHandle) & { within(id: Row): Unty
 export interface UntypedDb {
   readonly catalog: Catalog;
   readonly table: TableAdmin;
+  readonly scan: ScanTable<Row>;
   close(): Promise<void>;
 }
 

@@ -6,12 +6,12 @@ import { wrap } from "./output/width.ts";
 
 /** What to do on the command line, where the library's own message speaks of code. */
 const mends: Readonly<Record<string, string>> = {
-  "execute.connection": "Is it running? `edgetable dev` starts an engine on this machine; --endpoint names another.",
-  "execute.tableNotFound": "`edgetable table create` creates the model's table; --endpoint, --region and --profile say where.",
-  "execute.expiredCredentials": "Get new ones, such as with `aws sso login`, and try again; --profile chooses others.",
+  "execute.connection": "--endpoint names another.",
+  "execute.tableNotFound": "--endpoint, --region and --profile say where.",
+  "execute.expiredCredentials": "--profile chooses others.",
   "execute.credentials":
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile with --profile; for a local engine give --endpoint.",
-  "execute.accessDenied": "These credentials may not do that: choose others with --profile, or extend their policy.",
+  "execute.accessDenied": "--profile chooses others.",
   invariant: "This is a defect of edgetable: please report it, with the output under EDGETABLE_DEBUG=1.",
 };
 

@@ -16,6 +16,8 @@ export type {
 } from "./client/write-types.ts";
 export type { LoadOptions } from "./client/load-options.ts";
 export type { Load, LoadRow } from "./client/load.ts";
+export type { ScanOptions } from "./client/scan-options.ts";
+export type { Scan, ScanRow, ScanTable } from "./client/scan.ts";
 export type { EdgeSearch, Find, Kinded, Search, SearchPageOptions } from "./client/search-types.ts";
 export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/value-index.ts";
 export type { Collection, Entry, Neighbours, Page, Read } from "./client/read-types.ts";
@@ -32,6 +34,7 @@ export {
 } from "./client/patterns.ts";
 export type { TableAdmin } from "./client/table.ts";
 export type { TableDifference } from "./requests/table.ts";
+export { didYouMean } from "./util/did-you-mean.ts";
 export { EdgetableError, isEdgetableError } from "./errors/edgetable-error.ts";
 export type { ErrorCode } from "./errors/codes.ts";
 export type { Call, Report, RunOptions } from "./executor/call.ts";
@@ -39,6 +42,7 @@ export type { DeletionProgress } from "./executor/jobs/deletion.ts";
 export type { Job } from "./executor/jobs/job-store.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
+export type { ScanReport, StrayItem } from "./executor/scan/run-scan.ts";
 export type { Cost, SentRequest } from "./executor/meter.ts";
 export type { Effects } from "./executor/effects.ts";
 export type { Comparisons, Where } from "./ir/condition.ts";

@@ -1,10 +1,10 @@
+import { didYouMean } from "edgetable";
 import { candidates, type Names } from "../complete/candidates.ts";
 import { scripts, shells, type Shell } from "../complete/scripts.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, type CommandSpec, type Invocation } from "../invocation.ts";
 import { loadModel } from "../model/load-model.ts";
-import { didYouMean } from "../text/did-you-mean.ts";
 
 const isShell = (name: string): name is Shell => (shells as readonly string[]).includes(name);
 

@@ -1,20 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startEngine, type LocalEngine } from "@edgetable/local";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createLocalTransport, startEngine, type LocalEngine } from "@edgetable/local";
+import type { Item, Transport } from "edgetable";
 import { createFolder, educationData, educationModel, run, type Folder } from "../test-support/lab.ts";
 
 let folder: Folder;
 let engine: LocalEngine;
+let transport: Transport;
 const edgetable = (...argv: readonly string[]) => run([...argv, "--endpoint", engine.endpoint], { cwd: folder.path });
+const storedItems = async (): Promise<readonly Item[]> => {
+  const { Items: items = [] } = await transport.send("Scan", { TableName: "Education", Limit: 1000 });
+  return items.toSorted((a, b) => (JSON.stringify([a["pk"], a["sk"]]) < JSON.stringify([b["pk"], b["sk"]]) ? -1 : 1));
+};
 const json = async (...argv: readonly string[]): Promise<unknown> => JSON.parse((await edgetable(...argv, "--json")).out);
 
 beforeAll(async () => {
   engine = await startEngine();
+  transport = createLocalTransport(engine);
   folder = createFolder({ "edgetable.ts": educationModel, "data.json": educationData });
   expect((await edgetable("table", "create")).code).toBe(0);
   expect((await edgetable("load", "data.json")).err).toBe("");
 });
 afterAll(async () => {
   folder.remove();
+  await transport.close();
   await engine.stop();
 });
 
@@ -100,7 +110,7 @@ describe("query", () => {
       code: 2,
       err: expect.stringContaining("cursor.invalid"),
     });
-    expect((await edgetable("dump", "--system")).out).not.toContain("secret");
+    expect(JSON.stringify(await storedItems())).not.toContain("secret");
   });
 
   test("without an edge gives the node with its edges and parts", async () => {
@@ -133,23 +143,47 @@ describe("query", () => {
 });
 
 describe("dump", () => {
-  test("gives every item with what it is, one a line", async () => {
+  const lines = async (...argv: readonly string[]): Promise<readonly string[]> =>
+    (await edgetable("dump", ...argv)).out.trim().split("\n").toSorted();
+
+  test("gives every node, edge and part as a row of load, one a line", async () => {
     const { code, out, err } = await edgetable("dump");
-    const items = out
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as { readonly kind: string; readonly name: string });
     expect(code).toBe(0);
-    expect(items).toHaveLength(13);
-    expect(items.filter(({ name }) => name === "student")).toHaveLength(3);
-    expect(items.filter(({ kind }) => kind === "edge")).toHaveLength(5);
-    expect(items).toContainEqual({ kind: "node", name: "course", item: { pk: "COURSE#C2", sk: "#", name: "Arts", type: "course" } });
-    expect(err).toMatch(/^13 items, [\d.]+ RCU\n$/);
+    expect(out.trim().split("\n")).toHaveLength(13);
+    expect(out).toContain('{"node":"term","row":{"starts":{"$date":"2024-09-01T00:00:00.000Z"},"year":2024}}\n');
+    expect(out).toContain('{"part":"note","owner":{"studentId":"S1"},"row":{"number":1,"text":"late"}}\n');
+    expect(out).toContain('{"edge":"livesIn","from":{"studentId":"S1"},"to":{"city":"Seattle","country":"US"},"attributes":{}}\n');
+    expect(err).toMatch(/^13 rows, [\d.]+ RCU\n$/);
   });
 
-  test("gives the same in several segments", async () => {
-    const lines = async (...argv: readonly string[]): Promise<readonly string[]> =>
-      (await edgetable("dump", ...argv)).out.trim().split("\n").toSorted();
-    expect(await lines("--segments", "4")).toEqual(await lines());
+  test("gives the same in several segments, and what is named alone", async () => {
+    expect(await lines("--segments", "4", "--consistent")).toEqual(await lines());
+    expect(await lines("--only", "home,course")).toHaveLength(3);
+    expect(await edgetable("dump", "--only", "hom")).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean "home"?') });
+    expect(await edgetable("dump", "--segments", "0")).toMatchObject({ code: 2 });
+  });
+
+  test("what is dumped is loaded back, byte for byte", async () => {
+    const before = await storedItems();
+    folder.write("backup.ndjson", (await edgetable("dump")).out);
+    await edgetable("table", "delete", "--yes");
+    await edgetable("table", "create");
+    expect(await edgetable("load", "backup.ndjson")).toMatchObject({ code: 0, err: "" });
+    expect(await storedItems()).toEqual(before);
+  });
+
+  test("an item that gives no row is told of and kept, and the end is 1", async () => {
+    const item = { pk: { S: "ELSE" }, sk: { S: "#" }, what: { B: "AP8=" } };
+    await transport.send("PutItem", { TableName: "Education", Item: item });
+    try {
+      const { code, out, err } = await edgetable("dump", "--strays", "strays.ndjson");
+      expect(code).toBe(1);
+      expect(out.trim().split("\n")).toHaveLength(13);
+      expect(err).toContain("The item (ELSE, #) is left out: the model has nothing of this form.\n");
+      expect(err).toContain("13 rows, 1 item left out, ");
+      expect(JSON.parse(readFileSync(join(folder.path, "strays.ndjson"), "utf8"))).toMatchObject({ item });
+    } finally {
+      await transport.send("DeleteItem", { TableName: "Education", Key: { pk: item.pk, sk: item.sk } });
+    }
   });
 });

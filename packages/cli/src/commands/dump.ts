@@ -1,82 +1,121 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ScanReport, StrayItem } from "edgetable";
 import { withGraph } from "../connection.ts";
-import { describeItem } from "../dump/describe-item.ts";
-import { scanItems } from "../dump/scan-items.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, type CommandSpec, type Invocation } from "../invocation.ts";
 import { counted, showUnits } from "../output/explanation.ts";
-import { toJson } from "../output/json.ts";
-import { createProgress, progressEvery } from "../output/progress.ts";
+import { toExactJson } from "../output/json.ts";
+import { createProgress, progressEvery, type Progress } from "../output/progress.ts";
 
 interface Options {
   readonly segments?: number;
-  readonly system?: boolean;
+  readonly only?: string;
+  readonly strays?: string;
+  readonly consistent?: boolean;
 }
 
 const segmentsOf = (text: string): number => {
   const segments = Number(text);
-  if (Number.isInteger(segments) && segments >= 1 && segments <= 100) return segments;
-  throw usageError("It must be a whole number from 1 to 100.");
+  if (Number.isInteger(segments) && segments >= 1 && segments <= 1_000_000) return segments;
+  throw usageError("It must be a whole number from 1 to 1,000,000.");
 };
 
-interface Tally {
-  items: number;
-  readUnits: number;
+/** Strays that are told; all are counted. */
+const mostShown = 20;
+
+const keyText = ({ key }: StrayItem): string =>
+  Object.values(key)
+    .map((value) => ("S" in value ? value.S : JSON.stringify(value)))
+    .join(", ");
+
+interface Strays {
+  readonly add: (stray: StrayItem) => void;
+  close(): void;
 }
 
-const createReporter = ({ io }: Invocation<Options>): { readonly update: (tally: Tally) => void; readonly clear: () => void } => {
-  const progress = createProgress(io);
-  // What is written to a terminal shows by itself how far it is.
-  const shows = !io.out.isTTY;
-  let next = Date.now() + progressEvery(io);
-  const update = ({ items, readUnits }: Tally): void => {
-    if (!shows || Date.now() < next) return;
-    next = Date.now() + progressEvery(io);
-    progress.show(`${counted(items, "item")}, ${showUnits(readUnits)}`);
+const tellStrays = ({ io, options }: Invocation<Options>, progress: Progress): Strays => {
+  const file = options.strays === undefined ? undefined : openSync(resolve(io.cwd, options.strays), "w");
+  let shown = 0;
+  return {
+    add: (stray) => {
+      if (file !== undefined) writeSync(file, `${JSON.stringify(stray)}\n`);
+      shown++;
+      if (shown <= mostShown) progress.say(`The item (${keyText(stray)}) is left out: ${stray.reason}.`);
+      else if (shown === mostShown + 1) progress.say("Further items that are left out are counted, not shown.");
+    },
+    close: () => {
+      if (file !== undefined) closeSync(file);
+    },
   };
-  return { update, clear: () => progress.clear() };
 };
 
-const connectionOf = ({
-  endpoint,
-  region,
-  profile,
-}: Invocation<Options>["options"]): {
-  readonly endpoint?: string | undefined;
-  readonly region?: string | undefined;
-  readonly profile?: string | undefined;
-} => ({ endpoint, region, profile });
+// DynamoDB gives an item's attributes in any order; dumps are to be compared.
+const inOrder = (row: object): object =>
+  Object.fromEntries(
+    Object.entries(row).map(([field, value]: readonly [string, unknown]) => [
+      field,
+      typeof value === "object" && value !== null
+        ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+        : value,
+    ]),
+  );
+
+const summary = ({ rows, stray, uneven, cost }: ScanReport): string => {
+  const left = stray === 0 ? "" : `, ${counted(stray, "item")} left out`;
+  const odd = uneven === 0 ? "" : `, ${counted(uneven, "edge")} with a copy that is missing or holds less`;
+  return `${counted(rows, "row")}${left}${odd}, ${showUnits(cost.readUnits)}`;
+};
+
+const dump = async (call: Invocation<Options>): Promise<ScanReport> =>
+  withGraph(call, async (db) => {
+    const { io, options } = call;
+    const progress = createProgress(io);
+    const strays = tellStrays(call, progress);
+    // What is written to a terminal shows by itself how far it is.
+    const onProgress = (report: ScanReport): void => void (io.out.isTTY || progress.show(summary(report)));
+    try {
+      const scan = db.scan({
+        segments: options.segments ?? 1,
+        consistent: options.consistent ?? false,
+        ...(options.only === undefined ? {} : { only: options.only.split(",") }),
+        signal: io.signal,
+        onStray: strays.add,
+        onProgress,
+        progressEvery: progressEvery(io),
+      });
+      for await (const row of scan) {
+        io.out.write(`${toExactJson(inOrder(row))}\n`);
+        await io.out.drained();
+      }
+      return scan.report();
+    } finally {
+      progress.clear();
+      strays.close();
+    }
+  });
 
 export const dumpCommand: CommandSpec = defineCommand<Options>({
   name: "dump",
   group: "Data:",
-  summary: "Print every item of the table as NDJSON, by a Scan",
+  summary: "Print every node, edge and part as NDJSON that load takes, by a Scan",
   description:
-    'This is the one command that scans: it reads the whole table and costs half a read unit for each 4 KB of it. Each line says what the item is and gives its attributes as they are stored. Bytes, sets and big integers are {"$bytes"}, {"$set"}, {"$bigint"}.',
+    'This is the one command that scans: it reads the whole table and costs half a read unit for each 4 KB of it. Each line is a row of load, which makes the same table of them: unique markers, degree guards and second copies of edges are left out and made anew. Dates, bytes, sets and big integers are {"$date"}, {"$bytes"}, {"$set"}, {"$bigint"}. An item that gives no row is told of, and the command ends with 1. A dump is no snapshot: what is written meanwhile may be in it or not.',
   options: [
-    { flags: "--segments <n>", text: "parts of the table to read side by side, 1 to 100 (default: 1)", parse: segmentsOf },
-    { flags: "--system", text: "also edgetable's own items: unique markers, degree guards, jobs" },
+    { flags: "--segments <n>", text: "parts of the table to read side by side, 1 to 1,000,000 (default: 1)", parse: segmentsOf },
+    { flags: "--only <names>", text: "these nodes, edges and parts, with commas between" },
+    { flags: "--consistent", text: "read what was written before, at twice the price" },
+    { flags: "--strays <file>", text: "keep the items that give no row in a file, as they are stored" },
   ],
-  examples: ["edgetable dump > backup.ndjson", "edgetable dump --segments 8 | jq 'select(.name == \"student\")'"],
-  run: (call) =>
-    withGraph(call, async ({ catalog }) => {
-      const { io, options } = call;
-      const tally: Tally = { items: 0, readUnits: 0 };
-      const reporter = createReporter(call);
-      const scan = { table: catalog.table, segments: options.segments ?? 1, connection: connectionOf(options), signal: io.signal };
-      try {
-        await scanItems(scan, async ({ items, readUnits }) => {
-          const described = items.map((item) => describeItem(catalog, item)).filter(({ kind }) => options.system || kind !== "system");
-          tally.items += described.length;
-          tally.readUnits += readUnits;
-          io.out.write(described.map((one) => `${toJson(one)}\n`).join(""));
-          reporter.update(tally);
-          await io.out.drained();
-        });
-      } finally {
-        reporter.clear();
-      }
-      note(call, `${counted(tally.items, "item")}, ${showUnits(tally.readUnits)}`);
-      return exitCode.ok;
-    }),
+  examples: [
+    "edgetable dump > backup.ndjson",
+    "edgetable load backup.ndjson",
+    "edgetable dump --segments 8 | jq 'select(.node == \"student\")'",
+  ],
+  run: async (call) => {
+    const report = await dump(call);
+    note(call, summary(report));
+    return report.stray === 0 ? exitCode.ok : exitCode.no;
+  },
 });

@@ -1,4 +1,4 @@
-import { offline, type AnyPattern, type Patterns, type ReadExplanation } from "edgetable";
+import { didYouMean, offline, type AnyPattern, type Patterns, type ReadExplanation } from "edgetable";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { collect, defineCommand, printJson, type CommandSpec } from "../invocation.ts";
@@ -8,7 +8,6 @@ import { showValue } from "../output/expression.ts";
 import { fromJson } from "../output/json.ts";
 import { wrap } from "../output/width.ts";
 import { parseAssignments, type Given } from "../text/assignments.ts";
-import { didYouMean } from "../text/did-you-mean.ts";
 
 interface Options {
   readonly param?: readonly string[];

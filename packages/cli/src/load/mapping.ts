@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Catalog } from "edgetable";
+import { didYouMean, type Catalog } from "edgetable";
 import { usageError } from "../failure.ts";
-import { didYouMean } from "../text/did-you-mean.ts";
 import { isObject } from "./record.ts";
 
 /** Where a value comes from: the name of a column, or a constant. */

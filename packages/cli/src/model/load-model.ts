@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { createJiti } from "jiti";
-import { EdgetableError, type AnyGraph, type Patterns } from "edgetable";
+import { didYouMean, EdgetableError, type AnyGraph, type Patterns } from "edgetable";
 import { failureOf, usageError } from "../failure.ts";
-import { didYouMean } from "../text/did-you-mean.ts";
 import { findModel, type ModelPlace } from "./find-model.ts";
 
 /** What a model file exports. */

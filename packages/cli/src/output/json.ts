@@ -1,3 +1,10 @@
+// An object that reads as one of the forms below, though it is none.
+const looksMarked = (value: unknown): value is object => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const names = Object.keys(value);
+  return names.length === 1 && names[0] !== undefined && Object.hasOwn(markers, names[0]);
+};
+
 const replaced = (value: unknown): unknown => {
   if (typeof value === "bigint") return { $bigint: String(value) };
   if (value instanceof Set) return { $set: [...value] };
@@ -18,6 +25,8 @@ const markers: Readonly<Record<string, (value: never) => unknown>> = {
   $bigint: (text: string) => BigInt(text),
   $set: (members: readonly unknown[]) => new Set(members),
   $bytes: (text: string) => new Uint8Array(Buffer.from(text, "base64")),
+  $date: (text: string | null) => new Date(text ?? Number.NaN),
+  $object: (entries: readonly (readonly [string, unknown])[]) => Object.fromEntries(entries),
 };
 
 const revive = (_key: string, value: unknown): unknown => {
@@ -27,5 +36,14 @@ const revive = (_key: string, value: unknown): unknown => {
   return marker ? marker((value as Readonly<Record<string, never>>)[names[0] ?? ""] as never) : value;
 };
 
-/** The inverse of {@link toJson}. @throws {SyntaxError} when it is no JSON. */
+function exactReplacer(this: unknown, key: string, value: unknown): unknown {
+  const own = (this as Readonly<Record<string, unknown>>)[key];
+  if (own instanceof Date) return { $date: Number.isNaN(own.getTime()) ? null : own.toISOString() };
+  return looksMarked(own) ? { $object: Object.entries(own) } : replacer.call(this, key, value);
+}
+
+/** JSON that {@link fromJson} gives back to the last type: dates as `{"$date"}`, and objects that read as one of these forms as `{"$object"}`. */
+export const toExactJson = (value: unknown): string => JSON.stringify(value, exactReplacer) ?? "null";
+
+/** The inverse of {@link toJson} and {@link toExactJson}. @throws {SyntaxError} when it is no JSON. */
 export const fromJson = (text: string): unknown => JSON.parse(text, revive);

@@ -1,7 +1,6 @@
-import type { Catalog } from "edgetable";
+import { didYouMean, type Catalog } from "edgetable";
 import { usageError } from "../failure.ts";
 import { parseAssignments } from "./assignments.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { fitTexts } from "./fit-texts.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -8,6 +8,7 @@ import type { LogicalWrite } from "../ir/logical-write.ts";
 import { planBatch, type BatchPlan } from "../planner/writes/plan-batch.ts";
 import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
 import type { Key } from "../transport/operations.ts";
+import { loadOnce } from "../util/load-once.ts";
 import { writeOf, type WriteDriver } from "./write-call.ts";
 import type { ExplainedWriteRequest, WriteCall } from "./write-types.ts";
 
@@ -84,6 +85,8 @@ const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): BatchExp
   return { kind: "batch", plan, requests, atomic: { kind: "item" }, cost: { requests: requests.length, readUnits: 0, writeUnits } };
 };
 
+const batching = loadOnce(async () => import("../executor/run-batch.ts"));
+
 const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
   left.flatMap(({ calls, key, error }) => calls.map((call) => ({ call, key, error }))).toSorted((a, b) => a.call - b.call);
 
@@ -96,7 +99,7 @@ export const batchOf =
       const context = driver.context(options);
       const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
       const plan = planBatch(driver.catalog, valid);
-      const { runBatch } = await import("../executor/run-batch.ts");
+      const { runBatch } = await batching();
       const left = await runBatch(driver.session, plan, context);
       const { cost, requests } = context.meter;
       return {

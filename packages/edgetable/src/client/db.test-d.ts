@@ -2,6 +2,7 @@ import { describe, expectTypeOf, test } from "vitest";
 import { type } from "arktype";
 import * as v from "valibot";
 import { z } from "zod";
+import * as mini from "zod/mini";
 import { defineGraph, edge, node, part } from "../index.ts";
 
 const student = node({
@@ -28,6 +29,12 @@ describe("rows are inferred from any Standard Schema", () => {
     expectTypeOf(db.student({ studentId: "S1" }).get()).resolves.toEqualTypeOf<
       { studentId: string; name: string; email: string; yearLevel: number } | undefined
     >();
+  });
+  test("zod/mini", () => {
+    const club = node({ key: "CLUB#{clubId}", schema: mini.object({ clubId: mini.string(), size: mini._default(mini.number(), 1) }) });
+    const clubs = defineGraph({ table: "T", nodes: { club } }).connect();
+    expectTypeOf(clubs.club({ clubId: "C1" }).get()).resolves.toEqualTypeOf<{ clubId: string; size: number } | undefined>();
+    void (() => clubs.club.create({ clubId: "C1" }));
   });
   test("valibot", () => {
     expectTypeOf(db.course({ courseId: "C1" }).get()).resolves.toEqualTypeOf<{ courseId: string; name: string; credits: number } | undefined>();
@@ -74,6 +81,27 @@ describe("a strongly consistent read that only an index can answer does not comp
   test("an edge that lies in both partitions can be read consistently both ways", () => {
     db.course({ courseId: "C1" }).in("teaches").consistent();
     db.student({ studentId: "S1" }).in("friend").consistent();
+  });
+});
+
+describe("an edge declared in place", () => {
+  const inPlace = defineGraph({
+    table: "T",
+    nodes: { student: node({ key: "STUDENT#{studentId}", schema: z.object({ studentId: z.string() }) }) },
+    edges: {
+      friend: edge({ from: "student", to: "student" }),
+      marks: edge({ from: "student", to: "student", schema: z.object({ term: z.string(), mark: z.int() }) }),
+    },
+  }).connect();
+  test("has the same types as one declared before", () => {
+    const incoming = inPlace.student({ studentId: "S1" }).in("friend");
+    expectTypeOf(incoming.consistent).toEqualTypeOf<`"friend" is read in this direction from an index, and an index cannot be read consistently.`>();
+    expectTypeOf<Parameters<typeof inPlace.marks.link>[2]>().toEqualTypeOf<{ term: string; mark: number } | undefined>();
+  });
+  test("keeps no attribute from being changed where it has no key", () => {
+    void (() => inPlace.marks.relink({ studentId: "S1" }, { studentId: "S2" }, { term: "T1", mark: 1 }));
+    // @ts-expect-error there is no such attribute
+    void (() => inPlace.marks.relink({ studentId: "S1" }, { studentId: "S2" }, { trem: "T1" }));
   });
 });
 

@@ -11,6 +11,7 @@ import type { Edge, EdgeFilter, EdgeReads, Edges, EndId, NodeReads, Nodes, Parts
 import { findOf } from "./search.ts";
 import type { Find } from "./search-types.ts";
 import { tableAdmin, type TableAdmin } from "./table.ts";
+import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";
 import type { EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
 
@@ -52,6 +53,8 @@ export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
 } & DbMembers & {
     /** Loads rows in bulk, as a resumable job where it is given a name. */
     readonly load: Load<LoadRow<N, E, P>>;
+    /** Reads the whole table, in rows that `load` takes. The one call that scans. */
+    readonly scan: ScanTable<ScanRow<N, E, P>>;
     readonly find: Find<N, E, P>;
   };
 
@@ -75,6 +78,7 @@ export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(cata
     ...mapEntries(catalog.parts, (entry) => partWrites(driver, entry)),
     ...members,
     load: loadOf(driver),
+    scan: scanOf(driver),
     find: findOf(driver),
   } as unknown as Db<N, E, P>;
 };

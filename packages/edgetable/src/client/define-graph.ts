@@ -9,11 +9,14 @@ import { createDb, type Db } from "./db.ts";
 import type { Edges, Nodes, Parts } from "./read-types.ts";
 
 /** A sentence for every end of an edge that is no node type. */
-type EdgeCheck<N extends Nodes, E extends AnyEdge> = [Exclude<E["~from"] | E["~to"], keyof N>] extends [never]
+type EdgeCheck<N extends Nodes, E extends AnyEdge> = E["~from" | "~to"] extends keyof N
   ? unknown
   : `There is no node type "${Exclude<E["~from"] | E["~to"], keyof N> & string}".`;
 
-type EdgesCheck<N extends Nodes, E extends Edges> = { readonly [Name in keyof E]: EdgeCheck<N, E[Name]> };
+// Most models have no such end: all ends are looked at together, and each edge by itself only to say which.
+type EdgesCheck<N extends Nodes, E extends Edges> = E[keyof E]["~from" | "~to"] extends keyof N
+  ? unknown
+  : { readonly [Name in keyof E]: EdgeCheck<N, E[Name]> };
 type PartsCheck<N extends Nodes, P extends Parts> = {
   readonly [Name in keyof P]: P[Name]["of"] extends keyof N ? unknown : { readonly of: `There is no node type "${P[Name]["of"]}".` };
 };

@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { runLoad } from "../executor/load/run-load.ts";
 import type { LoadReport } from "../executor/load/tally.ts";
 import type { LogicalWrite, Row } from "../ir/logical-write.ts";
+import { VERSION } from "../requests/item-codec.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { edgeWrites } from "./edge-writes.ts";
 import { checkLoadOptions, loadSettings, type LoadOptions } from "./load-options.ts";
@@ -18,6 +19,12 @@ const object = (given: Row, field: string): Row => {
   throw new EdgetableError("schema.invalidValue", `The row has no object "${field}". ${FORM}`, { details: { row: given, field } });
 };
 
+// A scan gives an item's version along; a load that makes the item anew must not set it back.
+const restored = (write: LogicalWrite, row: Row | undefined): LogicalWrite => {
+  const version = row?.[VERSION];
+  return typeof version === "number" && Number.isSafeInteger(version) ? ({ ...write, leastVersion: version } as LogicalWrite) : write;
+};
+
 const readers = (
   driver: WriteDriver,
   ends: "checked" | "unchecked",
@@ -28,18 +35,19 @@ const readers = (
   return {
     node: map(nodes, (entry) => {
       const writes = nodeWrites(driver, entry);
-      return (given) => writeOf(writes.put(object(given, "row")));
+      return (given) => restored(writeOf(writes.put(object(given, "row"))), object(given, "row"));
     }),
     part: map(parts, (entry) => {
       const writes = partWrites(driver, entry);
-      return (given) => writeOf(writes.put(object(given, "owner"), object(given, "row")));
+      return (given) => restored(writeOf(writes.put(object(given, "owner"), object(given, "row"))), object(given, "row"));
     }),
     edge: map(edges, (entry) => {
       const writes = edgeWrites(driver, entry);
       return (given) => {
         const attributes = given["attributes"] === undefined ? {} : object(given, "attributes");
         const reverse = given["reverse"] === undefined ? {} : { reverse: object(given, "reverse") };
-        return { ...writeOf(writes.put(object(given, "from"), object(given, "to"), attributes, reverse)), ends } as LogicalWrite;
+        const write = { ...writeOf(writes.put(object(given, "from"), object(given, "to"), attributes, reverse)), ends } as LogicalWrite;
+        return restored(write, attributes);
       };
     }),
   };

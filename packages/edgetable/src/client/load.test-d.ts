@@ -54,3 +54,13 @@ test("a batch takes write calls, and a deletion gives a handle", () => {
   const start = () => db.student.delete({ studentId: "S1" }, { indexLag: 0 }).start();
   expectTypeOf<Awaited<ReturnType<typeof start>>>().toExtend<JobHandle<unknown>>();
 });
+
+test("what a scan gives is what a load takes", () => {
+  const db = graph.connect();
+  const scan = db.scan({ only: ["student"] });
+  const load: Parameters<typeof db.load>[0] = scan;
+  expectTypeOf(load).not.toBeNever();
+  type Row = typeof scan extends AsyncIterable<infer One> ? One : never;
+  expectTypeOf<Extract<Row, { edge: "takes" }>["attributes"]>().toEqualTypeOf<{ grade?: string | undefined }>();
+  expectTypeOf<Extract<Row, { part: "remark" }>["owner"]>().toEqualTypeOf<{ readonly studentId: string }>();
+});

@@ -11,6 +11,7 @@ import { attributeNames } from "../schema/attribute-names.ts";
 import { inRange } from "../util/check-range.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
+import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, type ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
@@ -23,6 +24,8 @@ const MOST_ROWS = 10_000;
 const PAGE_ROWS = 20;
 
 const wants = { edges: { kind: "edges", given: [] }, count: { kind: "count", given: [] } } as const;
+
+const paging = loadOnce(async () => import("../executor/read-page.ts"));
 
 const farOf = (plan: ReadPlan, found: Found): "from" | "to" => ((plan.near[found.source] ?? "from") === "from" ? "to" : "from");
 
@@ -213,7 +216,7 @@ export class NeighbourQuery {
   ): Promise<Page<unknown>> {
     const { session, catalog } = this.#driver;
     const query = `${catalog.table}|${neighbourForm(this.#state, wants.edges)}|${JSON.stringify([this.#state.id, this.#state.values])}`;
-    const { readPage } = await import("../executor/read-page.ts");
+    const { readPage } = await paging();
     const secret = await this.#driver.cursorSecret(context);
     const { found, next, previous } = await readPage(session, { request, query, cursor: page.cursor, secret }, context);
     return { items: this.#pageItems(page.kind, request.plan, found), next, previous };

@@ -111,7 +111,7 @@ type LooseOf<Name extends string, E extends AnyEdge, Direction extends "out" | "
   : E["~stored"] extends "once" | "reference"
     ? IndexOnly<Name>
     : true;
-type StrongOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = [E["orderBy"]] extends [undefined]
+type StrongOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = E["orderBy"] extends undefined
   ? LooseOf<Name, E, Direction>
   : OrderedByIndex<Name>;
 

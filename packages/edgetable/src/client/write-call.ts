@@ -38,9 +38,12 @@ const outcomeOf = (result: WriteResult, at: number, context: CallContext): Write
   );
 };
 
-const run = async (driver: WriteDriver, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
-  const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
-  return runWrites(driver.session, valid, context);
+const validated = async (driver: WriteDriver, writes: readonly LogicalWrite[]): Promise<readonly LogicalWrite[]> =>
+  driver.validates ? Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
+
+const runOne = async (driver: WriteDriver, write: LogicalWrite, context: CallContext): Promise<WriteResult> => {
+  const valid = driver.validates ? validateWrite(driver.catalog, write) : write;
+  return runWrites(driver.session, [valid instanceof Promise ? await valid : valid], context);
 };
 
 const report = <T>(value: T, context: CallContext): Report<T> => ({
@@ -87,7 +90,7 @@ export const asWriteCall = <Row>(call: Call<WriteOutcome<Row>, WriteExplanation>
 export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteCall<Row> => {
   const make = async (options: RunOptions): Promise<Report<WriteOutcome<Row>>> => {
     const context = driver.context(options);
-    const result = await run(driver, [write], context);
+    const result = await runOne(driver, write, context);
     return report(outcomeOf(result, 0, context) as WriteOutcome<Row>, context);
   };
   return asWriteCall(
@@ -123,7 +126,7 @@ export const transactOf =
     if (writes.length === 0) throw new EdgetableError("plan.invalidOption", "A transaction needs at least one write.");
     const make = async (options: RunOptions): Promise<Report<never>> => {
       const context = driver.context(options);
-      const result = await run(driver, writes, context);
+      const result = await runWrites(driver.session, await validated(driver, writes), context);
       const outcomes = writes.map((_, at) => outcomeOf(result, at, context));
       const value = { ok: result.ok, outcomes, cost: context.meter.cost, atomic: result.ok ? result.atomic : undefined };
       return report(value as never, context);

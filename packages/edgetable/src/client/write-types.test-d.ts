@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Where } from "../ir/condition.ts";
-import type { WriteOutcome, Written } from "../ir/write-outcome.ts";
+import type { Reason, WriteOutcome, Written } from "../ir/write-outcome.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
@@ -31,6 +31,18 @@ test("a node is created from the schema's input and comes back as its output", a
   void students.create({ studentId: "S1" });
   // @ts-expect-error -- no such attribute
   void students.create({ studentId: "S1", name: "John", nmae: "x" });
+});
+
+test("an outcome can be destructured, and its ok tells the rest", async () => {
+  const { ok, row, atomic, reason } = await students.put({ studentId: "S1", name: "John" });
+  if (ok) {
+    expectTypeOf(row).toEqualTypeOf<Student | undefined>();
+    expectTypeOf(atomic).toEqualTypeOf<Written<Student>["atomic"]>();
+    expectTypeOf(reason).toEqualTypeOf<undefined>();
+  } else {
+    expectTypeOf(reason).toEqualTypeOf<Reason>();
+    expectTypeOf(atomic).toEqualTypeOf<undefined>();
+  }
 });
 
 test("changes are values or a change set, never of the key", () => {

@@ -55,6 +55,8 @@ export type ErrorCode =
   // A bulk load.
   | "load.collision"
   | "load.invalidRow"
+  // A scan.
+  | "scan.strayItem"
   // Tables.
   | "table.mismatch"
   // The embedded engine.

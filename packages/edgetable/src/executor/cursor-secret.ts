@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { cursorSecret, systemKeyItem } from "../schema/system-items.ts";
+import { cursorSecret, SECRET, systemKeyItem } from "../schema/system-items.ts";
 import type { CallContext, Session } from "./session.ts";
-
-/** The attribute that holds the secret. */
-const SECRET = "~secret";
 
 const read = async (session: Session, context: CallContext): Promise<string | undefined> => {
   const { catalog } = session;

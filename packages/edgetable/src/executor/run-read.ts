@@ -6,7 +6,7 @@ import { decodeItem, decodeOwn, keyOf, shapeOf, type Row } from "../requests/ite
 import type { Position } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
-import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
+import type { AttributeValue, GetItemInput, Item, Key, QueryOutput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch-get.ts";
 import type { Found, Reader, Rows } from "./found.ts";
@@ -147,39 +147,39 @@ const byIdentity = (catalog: Catalog, items: readonly Item[]): ReadonlyMap<strin
   return found;
 };
 
+const foundOf = (catalog: Catalog, shapes: readonly Shape[], item: Item): readonly Found[] => {
+  const shape = shapeOf(catalog, shapes, item);
+  return shape ? [{ shape, row: decodeItem(catalog, shape, item), item, source: 0 }] : [];
+};
+
 const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Promise<Rows> => {
   const { session, context } = reader;
   const { catalog } = session;
   const shapes = shapesOf(catalog, step.shapes);
   const asked = rows.flatMap((row) => shapes.filter((shape) => isOfEnds(shape, row)).map((shape) => keyOf(catalog, shape, row)));
   const keys = asked.length === 1 ? asked : [...byIdentity(catalog, asked).values()];
-  const byKey = byIdentity(catalog, await getItems(session, keys, step, context));
-  const found: Found[] = [];
-  for (const key of asked) {
-    const item = byKey.get(identity(catalog, key));
-    const shape = item && shapeOf(catalog, shapes, item);
-    if (item && shape) found.push({ shape, row: decodeItem(catalog, shape, item), item, source: 0 });
+  const [only] = keys;
+  if (only && keys.length === 1 && !step.many) {
+    const { Item: item } = await session.send("GetItem", encodeGet(catalog, only, step), context);
+    return { found: item ? asked.flatMap(() => foundOf(catalog, shapes, item)) : [], next: undefined };
   }
+  const items = keys.length === 0 ? [] : await batchGet(session, keys, step.consistent, context);
+  const byKey = byIdentity(catalog, items);
+  const found = asked.flatMap((key) => {
+    const item = byKey.get(identity(catalog, key));
+    return item ? foundOf(catalog, shapes, item) : [];
+  });
   return { found, next: undefined };
 };
+
+const encodeGet = (catalog: Catalog, key: Key, { consistent }: GetStep): GetItemInput =>
+  consistent
+    ? { TableName: catalog.table, Key: key, ConsistentRead: true, ReturnConsumedCapacity: "INDEXES" }
+    : { TableName: catalog.table, Key: key, ReturnConsumedCapacity: "INDEXES" };
 
 const isOfEnds = (shape: Shape, row: Row): boolean => {
   const type = (end: unknown): unknown => (end as Row | undefined)?.["type"];
   return (type(row["from"]) ?? shape.from) === shape.from && (type(row["to"]) ?? shape.to) === shape.to;
-};
-
-const getItems = async (session: Session, keys: readonly Key[], step: GetStep, context: CallContext): Promise<readonly Item[]> => {
-  const [only] = keys;
-  if (only === undefined) return [];
-  if (step.many || keys.length > 1) return batchGet(session, keys, step.consistent, context);
-  const input = {
-    TableName: session.catalog.table,
-    Key: only,
-    ...(step.consistent ? { ConsistentRead: true } : {}),
-    ReturnConsumedCapacity: "INDEXES" as const,
-  };
-  const { Item: item } = await session.send("GetItem", input, context);
-  return item ? [item] : [];
 };
 
 const farType = (found: Found, end: "from" | "to"): string | undefined => (end === "to" ? found.shape.to : found.shape.from);

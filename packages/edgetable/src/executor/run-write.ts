@@ -7,8 +7,8 @@ import { encodeSingle, encodeTransaction, type EncodedWrite, type WriteTarget } 
 import { decodeItem, isOfShape } from "../requests/item-codec.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
+import { loadOnce } from "../util/load-once.ts";
 import { failureOf, isAsWritten } from "./failed-term.ts";
-import { readImages } from "./read-images.ts";
 import type { CallContext, Session } from "./session.ts";
 
 /** Why one of the writes did not happen. */
@@ -141,22 +141,29 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
 /** Plans a write from what was read so far. */
 export type WritePlanner = (images: Images) => WritePlan;
 
+type Settled = Exclude<WritePlan, { kind: "needs" }>;
+
+const reading = loadOnce(async () => import("./read-images.ts"));
+
 // Law 2 in rounds: a read may show that another is needed (a found item, then its markers).
 const planReading = async (
   session: Session,
   planner: WritePlanner,
-  context: CallContext,
-): Promise<Exclude<WritePlan, { kind: "needs" }>> => {
+  { needs, context }: { readonly needs: WritePlan & { readonly kind: "needs" }; readonly context: CallContext },
+): Promise<Settled> => {
   let images: Images = {};
-  for (;;) {
-    const plan = planner(images);
-    if (plan.kind !== "needs") return plan;
+  let plan: WritePlan = needs;
+  const { readImages } = await reading();
+  while (plan.kind === "needs") {
     images = { ...images, ...(await readImages(session, plan.reads, context)) };
+    plan = planner(images);
   }
+  return plan;
 };
 
 const runOnce = async (session: Session, planner: WritePlanner, context: CallContext): Promise<WriteResult> => {
-  const plan = await planReading(session, planner, context);
+  const needs = planner({});
+  const plan = needs.kind === "needs" ? await planReading(session, planner, { needs, context }) : needs;
   if (plan.kind === "settled") return { ok: false, failed: [{ write: plan.write, failure: plan.failure, current: undefined }] };
   return plan.atomic.kind === "item" ? sendSingle(session, plan, context) : sendTransaction(session, plan, context);
 };

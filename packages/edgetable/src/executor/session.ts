@@ -88,42 +88,40 @@ export const createSession = (options: SessionOptions): Session => {
     return transport.send(operation, input, { signal: context.signal, timeout: left });
   };
 
-  const sendUntilAnswered = async <O extends Operation>(
-    operation: O,
-    input: OperationInputs[O],
-    context: CallContext,
-  ): Promise<OperationOutputs[O]> => {
+  /** Waits for another attempt, or throws where there is to be none. */
+  const waitAfter = async (error: unknown, attempts: Attempts, context: CallContext): Promise<void> => {
+    const wait = waitBefore(retry, attempts.made, effects.random());
+    if (!mayRetry(error, attempts, context, wait)) throw finalError(error, attempts);
+    attempts.ambiguous ||= isAmbiguous(error as EdgetableError);
+    await effects.sleep(wait, context.signal);
+  };
+
+  const send: Session["send"] = async (operation, input, context) => {
+    const turn = gate.enter();
+    if (turn) await turn;
     const started = effects.now();
-    const attempts: Attempts = { made: 0, ambiguous: false };
-    for (;;) {
-      attempts.made++;
-      try {
-        const output = await attempt(operation, input, context);
-        const sent = describeRequest({ operation, input, attempts: attempts.made, duration: effects.now() - started }, output);
-        context.meter.requests.push(sent);
-        onRequest?.(sent);
-        return output;
-      } catch (error) {
-        const wait = waitBefore(retry, attempts.made, effects.random());
-        if (!mayRetry(error, attempts, context, wait)) throw finalError(error, attempts);
-        attempts.ambiguous ||= isAmbiguous(error as EdgetableError);
-        await effects.sleep(wait, context.signal);
+    const attempts: Attempts = { made: 1, ambiguous: false };
+    try {
+      for (; ; attempts.made++) {
+        try {
+          const output = await attempt(operation, input, context);
+          const sent = describeRequest({ operation, input, attempts: attempts.made, duration: effects.now() - started }, output);
+          context.meter.requests.push(sent);
+          onRequest?.(sent);
+          return output;
+        } catch (error) {
+          await waitAfter(error, attempts, context);
+        }
       }
+    } finally {
+      gate.leave();
     }
   };
 
   return {
     catalog,
     effects,
-    send: async (operation, input, context) => {
-      const turn = gate.enter();
-      if (turn) await turn;
-      try {
-        return await sendUntilAnswered(operation, input, context);
-      } finally {
-        gate.leave();
-      }
-    },
+    send,
     close: async () => transport.close(),
   };
 };

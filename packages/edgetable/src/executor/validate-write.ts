@@ -1,7 +1,7 @@
 import type { LogicalWrite, Row } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/item-codec.ts";
-import { attributeNames } from "../schema/attribute-names.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { ownerFields } from "../schema/owner-fields.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { type Maybe, validateChanges, validateRow } from "../schema/validate-value.ts";
 
@@ -17,13 +17,6 @@ const hasFields = (row: Row): boolean => {
 
 const without = (row: Row, fields: readonly string[]): Row =>
   fields.some((field) => field in row) ? Object.fromEntries(Object.entries(row).filter(([field]) => !fields.includes(field))) : row;
-
-/** Fields of a part's row that are its owner's id, and none of its own schema's. */
-const ownerFields = (catalog: Catalog, part: string): readonly string[] => {
-  const entry = catalog.parts[part];
-  const own = entry && attributeNames(entry.definition.schema);
-  return (catalog.nodes[entry?.definition.of ?? ""]?.idFields ?? []).filter((field) => !own?.includes(field));
-};
 
 const validateWhole = (catalog: Catalog, write: LogicalWrite & { readonly kind: "create" | "put" }): Maybe<LogicalWrite> => {
   const entry = write.of === "node" ? catalog.nodes[write.name] : catalog.parts[write.name];

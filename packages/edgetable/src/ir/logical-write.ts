@@ -32,7 +32,12 @@ export interface CreateWrite extends ItemWrite {
   readonly kind: "create";
   readonly row: Row;
 }
-export interface PutWrite extends ItemWrite {
+/** What a load says beside the row. */
+interface Restored {
+  /** The least version that the item has afterwards: the one that it had when it was scanned. */
+  readonly leastVersion?: number | undefined;
+}
+export interface PutWrite extends ItemWrite, Restored {
   readonly kind: "put";
   readonly row: Row;
   readonly guards: Guards;
@@ -61,7 +66,7 @@ export interface LinkWrite extends EdgeWrite {
   readonly reverse: Row;
 }
 /** Writes an edge, whatever was there. */
-export interface PutEdgeWrite extends EdgeWrite {
+export interface PutEdgeWrite extends EdgeWrite, Restored {
   readonly kind: "putEdge";
   readonly row: Row;
   readonly reverse: Row;

@@ -23,6 +23,8 @@ export interface Written<Row> {
   readonly cost: WriteCost;
   /** What happened together or not at all; of a job nothing but that its node went last. */
   readonly atomic: Atomic | JobDone;
+  /** Only of a write that did not happen; named here so that an outcome can be destructured. */
+  readonly reason?: undefined;
 }
 
 /**
@@ -51,6 +53,9 @@ export type Reason =
 export interface NotWritten<Row> {
   readonly ok: false;
   readonly reason: Reason;
+  /** Only of a write that happened, as `atomic` is. */
+  readonly row?: undefined;
+  readonly atomic?: undefined;
   /** The item that stood in the way, where it is of the written type. */
   readonly current?: Row | undefined;
   readonly attribute?: string;

@@ -1,23 +1,30 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 
-const unsupported = (path: string, value: unknown, why: string): EdgetableError =>
-  new EdgetableError("request.unsupportedValue", `"${path}" is ${why}, which DynamoDB cannot store.`, { details: { path, value } });
+const CONVERT = "Convert it, or leave the attribute out";
+
+type Why = readonly [what: string, mend: string];
+
+const unsupported = (path: string, value: unknown, [what, mend]: Why): EdgetableError =>
+  new EdgetableError("request.unsupportedValue", `"${path}" is ${what}, which DynamoDB cannot store. ${mend}.`, {
+    details: { path, value },
+  });
 
 const encodeNumber = (value: number, path: string): AttributeValue => {
-  if (!Number.isFinite(value)) throw unsupported(path, value, `the number ${value}`);
+  if (!Number.isFinite(value)) throw unsupported(path, value, [`the number ${value}`, CONVERT]);
   return { N: String(value) };
 };
 
 const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue => {
   const members = [...value];
   const first = members[0];
-  if (first === undefined) throw unsupported(path, value, "an empty set: leave the attribute out instead");
-  if (members.some((member) => typeof member !== typeof first)) throw unsupported(path, value, "a set of mixed types");
+  if (first === undefined) throw unsupported(path, value, ["an empty set", "Leave the attribute out"]);
+  if (members.some((member) => typeof member !== typeof first))
+    throw unsupported(path, value, ["a set of mixed types", "Store a list, or members of one type"]);
   if (typeof first === "string") return { SS: members as string[] };
   if (typeof first === "number" || typeof first === "bigint") return { NS: members.map(String) };
   if (members.every((member) => member instanceof Uint8Array)) return { BS: members.map((bytes) => toBase64(bytes)) };
-  throw unsupported(path, value, "a set of something else than text, numbers or bytes");
+  throw unsupported(path, value, ["a set of something else than text, numbers or bytes", "Store a list"]);
 };
 
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
@@ -25,7 +32,8 @@ const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text
 
 const encodeMap = (value: object, path: string): AttributeValue => {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw unsupported(path, value, `an instance of ${value.constructor.name}`);
+  if (prototype !== Object.prototype && prototype !== null)
+    throw unsupported(path, value, [`an instance of ${value.constructor.name}`, CONVERT]);
   const map: Record<string, AttributeValue> = {};
   for (const [name, member] of Object.entries(value)) {
     if (member !== undefined) map[name] = encodeValue(member, `${path}.${name}`);
@@ -37,7 +45,7 @@ const encodeObject = (value: object, path: string): AttributeValue => {
   if (Array.isArray(value)) return { L: value.map((member: unknown, at) => encodeValue(member, `${path}[${at}]`)) };
   if (value instanceof Uint8Array) return { B: toBase64(value) };
   if (value instanceof Set) return encodeSet(value, path);
-  if (value instanceof Date) throw unsupported(path, value, "a Date: declare it in `dates`, or store ISO 8601 text");
+  if (value instanceof Date) throw unsupported(path, value, ["a Date", "Declare the attribute in `dates`, or store ISO 8601 text"]);
   return encodeMap(value, path);
 };
 
@@ -60,7 +68,7 @@ export const encodeValue = (value: unknown, path: string): AttributeValue => {
     case "object":
       return value === null ? { NULL: true } : encodeObject(value, path);
     default:
-      throw unsupported(path, value, `a ${typeof value}`);
+      throw unsupported(path, value, [`a ${typeof value}`, CONVERT]);
   }
 };
 

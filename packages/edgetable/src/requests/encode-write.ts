@@ -123,7 +123,11 @@ export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude
 // A copy that does not hold what is changed has nothing to update: it is checked instead, in its place.
 const transactItem = ({ table, partitionKey }: WriteTarget, item: WriteItem): TransactWriteItem => {
   const one = body(table, partitionKey, item);
-  if (item.kind !== "update" || one.UpdateExpression !== undefined) return { [actions[item.kind]]: one } as unknown as TransactWriteItem;
+  if (item.kind !== "update" || one.UpdateExpression !== undefined) {
+    const action: Record<string, Body> = {};
+    action[actions[item.kind]] = one;
+    return action as unknown as TransactWriteItem;
+  }
   const anyhow = {
     ConditionExpression: "attribute_exists(#0) OR attribute_not_exists(#0)",
     ExpressionAttributeNames: { "#0": partitionKey },

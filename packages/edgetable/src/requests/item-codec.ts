@@ -51,12 +51,19 @@ export const keyText = (catalog: Catalog, shape: Shape, attribute: string, row: 
   return text;
 };
 
+// Assigned, not written as a literal with computed names, which V8 makes in its slow runtime.
+const keyOfValues = ({ index }: Catalog, partition: AttributeValue, sort: AttributeValue | undefined): Key => {
+  const key: Record<string, AttributeValue> = {};
+  key[index.partitionKey] = partition;
+  if (index.sortKey !== undefined && sort !== undefined) key[index.sortKey] = sort;
+  return key;
+};
+
 /** The table key of a row. */
 export const keyOf = (catalog: Catalog, shape: Shape, row: Row): Key => {
   const { partitionKey, sortKey } = catalog.index;
-  const key: Record<string, AttributeValue> = { [partitionKey]: { S: keyText(catalog, shape, partitionKey, row) ?? "" } };
-  if (sortKey !== undefined) key[sortKey] = { S: keyText(catalog, shape, sortKey, row) ?? "" };
-  return key;
+  const partition = keyText(catalog, shape, partitionKey, row) ?? "";
+  return keyOfValues(catalog, { S: partition }, sortKey === undefined ? undefined : { S: keyText(catalog, shape, sortKey, row) ?? "" });
 };
 
 /** The table key of a row where every field that it needs is there, else undefined. */
@@ -64,9 +71,9 @@ export const keyIfComplete = (catalog: Catalog, shape: Shape, row: Row): Key | u
   const { partitionKey, sortKey } = catalog.index;
   const partition = completeText(catalog, shape, partitionKey, row);
   if (partition === undefined) return undefined;
-  if (sortKey === undefined) return { [partitionKey]: { S: partition } };
+  if (sortKey === undefined) return keyOfValues(catalog, { S: partition }, undefined);
   const sort = completeText(catalog, shape, sortKey, row);
-  return sort === undefined ? undefined : { [partitionKey]: { S: partition }, [sortKey]: { S: sort } };
+  return sort === undefined ? undefined : keyOfValues(catalog, { S: partition }, { S: sort });
 };
 
 const completeText = (catalog: Catalog, shape: Shape, attribute: string, row: Row): string | undefined => {
@@ -80,9 +87,7 @@ const completeText = (catalog: Catalog, shape: Shape, attribute: string, row: Ro
 /** The table key that an encoded item holds. */
 export const keyOfItem = (catalog: Catalog, item: Item): Key => {
   const { partitionKey, sortKey } = catalog.index;
-  return sortKey === undefined
-    ? { [partitionKey]: item[partitionKey]! }
-    : { [partitionKey]: item[partitionKey]!, [sortKey]: item[sortKey]! };
+  return keyOfValues(catalog, item[partitionKey]!, sortKey === undefined ? undefined : item[sortKey]!);
 };
 
 /** Every computed attribute of a row, and its type attribute. */

@@ -9,7 +9,7 @@ interface ObjectSchema {
   readonly def?: { readonly checks?: readonly unknown[] };
   /** valibot: the attributes' schemas, and steps after them. */
   readonly entries?: Schemas;
-  readonly pipe?: readonly unknown[];
+  readonly pipe?: unknown;
 }
 
 const known = new WeakMap<AnySchema, Schemas | null>();
@@ -21,7 +21,8 @@ const read = (schema: AnySchema): Schemas | null => {
   if (!attributeNames(schema)) return null;
   const { shape, def, entries, pipe } = schema as unknown as ObjectSchema;
   const schemas = shape ?? entries;
-  const ofRow = (def?.checks?.length ?? 0) > 0 || pipe !== undefined;
+  // zod has a method of that name.
+  const ofRow = (def?.checks?.length ?? 0) > 0 || Array.isArray(pipe);
   return schemas && !ofRow && Object.values(schemas).every(isStandard) ? schemas : null;
 };
 

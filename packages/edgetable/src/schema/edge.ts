@@ -1,4 +1,4 @@
-import type { AnySchema, SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
+import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
 /** How many edges of the type a node may have: `many-to-one` means at most one `to` for each `from`. */
 export type Multiplicity = "one-to-one" | "one-to-many" | "many-to-one" | "many-to-many";
@@ -33,27 +33,27 @@ export interface EdgeSettings<Attribute extends string = string> {
   readonly expect?: { readonly from?: number; readonly to?: number; readonly bytes?: number };
 }
 
-export interface EdgeTypes<Row, Input, KeyField extends string> {
+/** What is inferred of an edge type. Each member is resolved when it is first asked for, and not before. */
+export interface EdgeTypes<KeyField, Row, Schema> {
   readonly row: Row;
-  readonly input: Input;
+  readonly input: SchemaInput<Schema>;
   readonly key: { readonly [Field in KeyField & keyof Row]: Row[Field] };
   readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
 }
 
 export interface EdgeDefinition<
-  From extends string,
-  To extends string,
-  Row,
-  Input,
-  KeyField extends string,
-  Order extends string | undefined,
-  Stored extends EdgeStorage,
+  out From extends string,
+  out To extends string,
+  out Schema,
+  in out Key extends readonly string[],
+  out Order extends string | undefined,
+  out Stored extends EdgeStorage,
 > extends EdgeSettings {
   readonly kind: "edge";
   readonly from: From | readonly From[];
   readonly to: To | readonly To[];
-  readonly schema: StandardSchema<Input, Row> | undefined;
-  readonly key?: readonly KeyField[];
+  readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>> | undefined;
+  readonly key?: readonly string[];
   readonly symmetric?: boolean;
   readonly orderBy: Order;
   readonly stored: EdgeStorage;
@@ -61,18 +61,22 @@ export interface EdgeDefinition<
   readonly "~stored": Stored;
   readonly "~from": From;
   readonly "~to": To;
-  readonly "~types": EdgeTypes<Row, Input, KeyField>;
+  readonly "~types": EdgeTypes<Key[number], SchemaOutput<Schema>, Schema>;
 }
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
-export type AnyEdge = EdgeDefinition<string, string, any, any, string, string | undefined, EdgeStorage>;
+export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage>;
 
 type EmptySchema = StandardSchema<object, object>;
-type Attributes<Schema extends AnySchema> = keyof SchemaOutput<Schema> & string;
+type Attributes<Schema extends SomeSchema> = keyof SchemaOutput<Schema> & string;
 
 /** An attribute to order by: its name when it is text, with its format (`"rank:number"`) when it is not. */
 export type OrderOf<Row> = {
-  [Field in keyof Row & string]-?: NonNullable<Row[Field]> extends string ? Field | `${Field}:text` : `${Field}:${string}`;
+  [Field in keyof Row & string]-?: Row[Field] extends string | null | undefined ? Field | `${Field}:text` : `${Field}:${string}`;
 }[keyof Row & string];
+
+// An edge declared in place, inside defineGraph, is inferred from what is expected there too: NoInfer and
+// this let what is not given have its default and not AnyEdge's.
+type Given<Schema> = 0 extends 1 & Schema ? EmptySchema : Schema;
 
 /**
  * Declares an edge type.
@@ -86,7 +90,7 @@ export type OrderOf<Row> = {
 export const edge = <
   const From extends string,
   const To extends string,
-  Schema extends AnySchema = EmptySchema,
+  Schema extends SomeSchema = EmptySchema,
   const KeyField extends Attributes<Schema> = never,
   const Order extends OrderOf<SchemaOutput<Schema>> | undefined = undefined,
   const Stored extends EdgeStorage = "once",
@@ -104,5 +108,11 @@ export const edge = <
     /** True when the edge has no direction: it is written in both partitions, always together. @default false */
     readonly symmetric?: Symmetric;
   },
-): EdgeDefinition<From, To, SchemaOutput<Schema>, SchemaInput<Schema>, KeyField, Order, Symmetric extends true ? "twice" : Stored> =>
-  Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
+): EdgeDefinition<
+  From,
+  To,
+  Given<Schema>,
+  readonly NoInfer<KeyField>[],
+  NoInfer<Order>,
+  Symmetric extends true ? "twice" : NoInfer<Stored>
+> => Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;

@@ -1,4 +1,4 @@
-import type { AnySchema, SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
+import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
 /** The attribute names inside the braces of a key template: `"A#{x}#{n:6}"` gives `"x" | "n"`. */
 export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}}${infer Rest}`
@@ -6,15 +6,17 @@ export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}
   : never;
 
 /** A sentence for the first field of a key template that the schema does not have, else `unknown`. */
-export type KeyCheck<Key extends string, Row> = [Exclude<FieldsOf<Key>, keyof Row>] extends [never]
-  ? unknown
-  : { readonly key: `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.` };
+export type KeyCheck<Key extends string, Row> =
+  FieldsOf<Key> extends keyof Row
+    ? unknown
+    : { readonly key: `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.` };
 
-export interface NodeTypes<Key extends string, Row, Input> {
-  readonly id: { readonly [Field in FieldsOf<Key> & keyof Row]: Row[Field] };
+/** What is inferred of a node or part. Each member is resolved when it is first asked for, and not before. */
+export interface NodeTypes<KeyField, Row, Schema> {
+  readonly id: { readonly [Field in KeyField & keyof Row]: Row[Field] };
   readonly row: Row;
-  readonly input: Input;
-  readonly changes: { readonly [Field in Exclude<keyof Row, FieldsOf<Key>>]?: Row[Field] | undefined };
+  readonly input: SchemaInput<Schema>;
+  readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
 }
 
 /** What the model says of a node type, beside its key and schema. */
@@ -37,14 +39,14 @@ export interface NodeSettings<Attribute extends string = string> {
   readonly expect?: { readonly bytes?: number };
 }
 
-export interface NodeDefinition<Key extends string, Row, Input> extends NodeSettings {
+export interface NodeDefinition<out Key extends string, out Schema> extends NodeSettings {
   readonly kind: "node";
   readonly key: Key;
-  readonly schema: StandardSchema<Input, Row>;
-  readonly "~types": NodeTypes<Key, Row, Input>;
+  readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
+  readonly "~types": NodeTypes<FieldsOf<Key>, SchemaOutput<Schema>, Schema>;
 }
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
-export type AnyNode = NodeDefinition<string, any, any>;
+export type AnyNode = NodeDefinition<string, any>;
 
 /**
  * Declares a node type.
@@ -55,9 +57,9 @@ export type AnyNode = NodeDefinition<string, any, any>;
  * @example
  * const course = node({ key: "COURSE#{courseId}", schema: z.object({ courseId: z.string(), name: z.string() }) });
  */
-export const node = <const Key extends string, Schema extends AnySchema>(
+export const node = <const Key extends string, Schema extends SomeSchema>(
   options: NodeSettings<keyof SchemaOutput<Schema> & string> & { readonly key: Key; readonly schema: Schema } & KeyCheck<
       Key,
       SchemaOutput<Schema>
     >,
-): NodeDefinition<Key, SchemaOutput<Schema>, SchemaInput<Schema>> => Object.freeze({ kind: "node", ...options }) as never;
+): NodeDefinition<Key, Schema> => Object.freeze({ kind: "node", ...options }) as never;

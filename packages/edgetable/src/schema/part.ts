@@ -1,5 +1,5 @@
-import type { FieldsOf, KeyCheck, NodeSettings } from "./node.ts";
-import type { AnySchema, SchemaInput, SchemaOutput, StandardSchema } from "./standard-schema.ts";
+import type { FieldsOf, KeyCheck, NodeSettings, NodeTypes } from "./node.ts";
+import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
 export interface PartSettings<Attribute extends string = string> extends Pick<
   NodeSettings<Attribute>,
@@ -13,20 +13,15 @@ export interface PartSettings<Attribute extends string = string> extends Pick<
   readonly owner?: "checked" | "unchecked";
 }
 
-export interface PartDefinition<Of extends string, Key extends string, Row, Input> extends PartSettings {
+export interface PartDefinition<out Of extends string, out Key extends string, out Schema> extends PartSettings {
   readonly kind: "part";
   readonly of: Of;
   readonly key: Key;
-  readonly schema: StandardSchema<Input, Row>;
-  readonly "~types": {
-    readonly id: { readonly [Field in FieldsOf<Key> & keyof Row]: Row[Field] };
-    readonly row: Row;
-    readonly input: Input;
-    readonly changes: { readonly [Field in Exclude<keyof Row, FieldsOf<Key>>]?: Row[Field] | undefined };
-  };
+  readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
+  readonly "~types": NodeTypes<FieldsOf<Key>, SchemaOutput<Schema>, Schema>;
 }
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every part satisfies
-export type AnyPart = PartDefinition<string, string, any, any>;
+export type AnyPart = PartDefinition<string, string, any>;
 
 /**
  * Declares a contained item that lives in its node's partition and dies with it.
@@ -35,10 +30,10 @@ export type AnyPart = PartDefinition<string, string, any, any>;
  * @example
  * const line = part({ of: "order", key: "LINE#{line:4}", schema: z.object({ line: z.int(), sku: z.string() }) });
  */
-export const part = <const Of extends string, const Key extends string, Schema extends AnySchema>(
+export const part = <const Of extends string, const Key extends string, Schema extends SomeSchema>(
   options: PartSettings<keyof SchemaOutput<Schema> & string> & {
     readonly of: Of;
     readonly key: Key;
     readonly schema: Schema;
   } & KeyCheck<Key, SchemaOutput<Schema>>,
-): PartDefinition<Of, Key, SchemaOutput<Schema>, SchemaInput<Schema>> => Object.freeze({ kind: "part", ...options }) as never;
+): PartDefinition<Of, Key, Schema> => Object.freeze({ kind: "part", ...options }) as never;

@@ -66,6 +66,11 @@ export const jobState = (id: string): SystemKey => ({ partition: JOBS, sort: ren
 /** The id of the job whose state has this sort key. */
 export const jobIdOf = (sort: string): string => (readTemplate(jobTemplate, sort)?.["id"] as string | undefined) ?? sort;
 
+/** The attribute of a job that holds its facts. */
+export const JOB_FACTS = "~facts";
+/** The attribute of the cursors' secret that holds it. */
+export const SECRET = "~secret";
+
 /** The secret that signs cursors. */
 export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN };
 
@@ -78,3 +83,19 @@ export const systemKeyItem = (catalog: Catalog, key: SystemKey): Record<string, 
 /** The type attribute of a system item, where the table has one. */
 export const systemType = (catalog: Catalog, type: string): Record<string, { readonly S: string }> =>
   catalog.typeAttribute === undefined ? {} : { [catalog.typeAttribute]: { S: type } };
+
+const textAt = (item: Attributes, attribute: string | undefined): string => {
+  const value = attribute === undefined ? undefined : item[attribute];
+  return typeof value === "object" && value !== null && "S" in value ? String(value.S) : "";
+};
+
+type Attributes = Readonly<Record<string, object | undefined>>;
+
+/** Whether an item is one of Edgetable's own: by the form of its key, and by an attribute that no other item has. */
+export const isSystemItem = ({ index }: Catalog, item: Attributes): boolean => {
+  const partition = textAt(item, index.partitionKey);
+  if (COUNT in item) return textAt(item, index.sortKey).startsWith("~degree#");
+  if (!partition.startsWith("~")) return false;
+  if (OWNER in item) return partition.startsWith("~unique#");
+  return (partition === JOBS && JOB_FACTS in item) || (partition === cursorSecret.partition && SECRET in item);
+};

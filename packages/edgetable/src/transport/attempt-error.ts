@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
+import { withMend } from "./mends.ts";
 
 /** One attempt, as its errors name it. */
 export interface Attempt {
@@ -18,7 +19,7 @@ export interface Failure {
 
 /** The error of an attempt that got no answer; all but an abort are worth another try. */
 export const attemptError = (attempt: Attempt, failure: Failure): EdgetableError =>
-  new EdgetableError(failure.code, `${attempt.operation}: ${failure.message}`, {
+  new EdgetableError(failure.code, withMend(failure.code, `${attempt.operation}: ${failure.message}`), {
     details: { ambiguous: failure.ambiguous },
     cause: failure.cause,
     retryable: failure.code !== "execute.aborted",

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { withMend } from "./mends.ts";
 import type { CancellationReason, Item } from "./operations.ts";
 
 /** What a service answered in place of an output. */
@@ -73,5 +74,5 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
     reasons: fault.reasons,
     ambiguous: fault.status >= 500 || fault.name === "TransactionInProgressException",
   };
-  return new EdgetableError(code, `${request.operation}: ${fault.name}: ${fault.message}`, { details, retryable, request });
+  return new EdgetableError(code, withMend(code, `${request.operation}: ${fault.name}: ${fault.message}`), { details, retryable, request });
 };

@@ -56,6 +56,7 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
       code: "execute.connection",
       retryable: true,
       details: { ambiguous: false },
+      message: expect.stringMatching(/^PutItem: .*ECONNREFUSED.*\. Check endpoint, region and network; `edgetable dev` starts an engine/),
       request: { operation: "PutItem", input: put },
     });
   });
@@ -148,6 +149,18 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
       retryable,
       details: { fault: fullName, status: Number(status.slice(0, 3)), ambiguous },
       message: expect.stringContaining("because"),
+    });
+  });
+
+  test.each([
+    ["ExpiredTokenException", "Get new credentials, such as with `aws sso login`, and connect anew"],
+    ["AccessDeniedException", "Allow this operation on the table and its indexes in the policy of these credentials, or use others."],
+    ["ResourceNotFoundException", "`db.table.create()` or `edgetable table create` creates the model's table"],
+    ["UnrecognizedClientException", "Check the access key, its secret and the session token"],
+  ])("%s says what to do", async (fullName, mend) => {
+    const endpoint = await serve((socket) => socket.write(fault(fullName, "400 Bad Request")));
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({
+      message: expect.stringMatching(new RegExp(`^PutItem: ${fullName}: because.*\\. ${mend.replaceAll(/[.()]/g, "\\$&")}`)),
     });
   });
 

@@ -20,7 +20,12 @@ const editDistance = (a: string, b: string): number => {
 
 /**
  * A suffix for an error message: ` Did you mean "x"?` when one of the known names is near the given
- * one, else the list of known names, else nothing.
+ * one, else the list of the first twelve known names, else nothing.
+ *
+ * @param given what was given; near is a third of the shorter name in edits, and at least one
+ * @param known names that may have been meant
+ * @example
+ * console.log(`There is no edge "enroledIn".${didYouMean("enroledIn", ["teaches", "enrolledIn"])}`);
  */
 export const didYouMean = (given: string, known: readonly string[]): string => {
   const near = known
@@ -28,5 +33,5 @@ export const didYouMean = (given: string, known: readonly string[]): string => {
     .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(Math.min(given.length, name.length) / 3)))
     .toSorted((a, b) => a.distance - b.distance)[0];
   if (near) return ` Did you mean "${near.name}"?`;
-  return known.length === 0 ? "" : ` Known: ${known.slice(0, 12).join(", ")}.`;
+  return known.length === 0 ? "" : ` Known: ${known.slice(0, 12).join(", ")}${known.length > 12 ? ", …" : ""}.`;
 };

@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
-import { jobIdOf, JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
+import { JOB_FACTS as FACTS, jobIdOf, JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key, UpdateItemInput } from "../../transport/operations.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -41,7 +41,6 @@ const KIND = "~kind";
 const HOLDER = "~holder";
 const UNTIL = "~until";
 const RUNS = "~runs";
-const FACTS = "~facts";
 
 const factsValue = (facts: JobFacts): AttributeValue => ({
   M: Object.fromEntries(

@@ -9,6 +9,7 @@ import { requestKey } from "../run-batch.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { validateWrite } from "../validate-write.ts";
+import { withReport } from "../with-report.ts";
 import { findCollisions, type CollisionFinder, type CollisionSettings } from "./collisions.ts";
 import { openFlights, type Flights } from "./flights.ts";
 import { planRow, type PlannedRow } from "./plan-row.ts";
@@ -297,17 +298,6 @@ const readAll = async (state: State, source: LoadSource): Promise<void> => {
 const reportOf = (state: State): LoadReport =>
   state.tally.report({ ...placeOf(state), skipped: Math.min(state.settings.from, state.rows) }, state.collisions.report());
 
-// The first error ends the load; it carries what was done until then.
-const ended = (state: State, error: unknown): unknown => {
-  if (!isEdgetableError(error)) return error;
-  return new EdgetableError(error.code, error.message, {
-    details: { ...error.details, report: reportOf(state) },
-    cause: error.cause ?? error,
-    retryable: error.retryable,
-    ...(error.request ? { request: error.request } : {}),
-  });
-};
-
 const runAll = async (state: State, source: LoadSource): Promise<LoadReport> => {
   let failure: unknown;
   try {
@@ -319,7 +309,7 @@ const runAll = async (state: State, source: LoadSource): Promise<LoadReport> => 
   if (!state.halted) await sendBatch(state);
   await state.flights.landed();
   failure ??= state.fault;
-  if (failure !== undefined) throw ended(state, failure);
+  if (failure !== undefined) throw withReport(failure, () => reportOf(state));
   const report = reportOf(state);
   state.settings.onProgress?.(report);
   return report;

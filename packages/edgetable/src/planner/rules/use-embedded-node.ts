@@ -1,14 +1,43 @@
 import type { Expand } from "../../ir/logical-plan.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import { attributeOf, VERSION } from "../../requests/item-codec.ts";
+import { attributeNames } from "../../schema/attribute-names.ts";
+import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
+import type { Index, Shape } from "../../schema/shape.ts";
+import { defined } from "../../util/invariant.ts";
 import { choosePath } from "../choose-path.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
-const isEmbedded = (catalog: Catalog, expand: Expand): boolean => {
-  if (expand.direction !== "in" || catalog.edges[expand.edge]?.definition.stored !== "reference") return false;
-  return choosePath(catalog, expand, new Set()).index.projection === "ALL";
+/** The attributes of an item that an index holds; undefined: all. */
+const projected = ({ index: table }: Catalog, { projection, partitionKey, sortKey }: Index): ReadonlySet<string> | undefined => {
+  if (projection === "ALL") return undefined;
+  const keys = [table.partitionKey, table.sortKey, partitionKey, sortKey].filter((name) => name !== undefined);
+  return new Set([...keys, ...(projection === "KEYS_ONLY" ? [] : projection)]);
 };
 
-/** Takes the neighbour from the item at hand where the edge lives inside its node's own item. */
+// A field is read from its own attribute, or from the computed one that carries it.
+const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): boolean => {
+  const own = attributeOf(shape, field);
+  if (own !== undefined) return held.has(own);
+  return shape.sources.some(({ attribute, template }) => held.has(attribute) && template.fields.includes(field));
+};
+
+/** Whether the items of an index hold all of a node. */
+const holdsNode = (catalog: Catalog, index: Index, { shape, definition }: NodeEntry): boolean => {
+  const held = projected(catalog, index);
+  if (!held) return true;
+  const names = attributeNames(definition.schema);
+  return names !== undefined && [...names, ...(shape.version ? [VERSION] : [])].every((field) => isHeld(shape, field, held));
+};
+
+const isEmbedded = (catalog: Catalog, expand: Expand): boolean => {
+  if (expand.direction !== "in" || catalog.edges[expand.edge]?.definition.stored !== "reference") return false;
+  // A Query that fetches some attributes alone does not fetch the node's.
+  if (expand.select) return false;
+  const { index, shapes } = choosePath(catalog, expand, new Set());
+  return shapes.every((shape) => holdsNode(catalog, index, defined(catalog.nodes[shape.from ?? ""], "source")));
+};
+
+/** Takes the neighbour from the item at hand where the edge lives inside its node's own item, and the index holds all of it. */
 export const useEmbeddedNode: Rule = {
   name: "use-embedded-node",
   rewrite: (catalog, plan) =>

@@ -91,7 +91,11 @@ export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
       )
     : null;
   if (image === undefined) return undefined;
-  const copies = edgeCopies(edge, version ? { ...write.row, [VERSION]: nextVersion(image) } : write.row, write.reverse);
+  const copies = edgeCopies(
+    edge,
+    version ? { ...write.row, [VERSION]: Math.max(nextVersion(image), write.leastVersion ?? 1) } : write.row,
+    write.reverse,
+  );
   const terms = reads ? asRead(edge, image) : [];
   const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0 ? terms : []));
   const checks = write.ends === "checked" ? endChecks(catalog, edge) : [];

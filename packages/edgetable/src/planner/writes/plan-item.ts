@@ -72,7 +72,8 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
     unique.length > 0 ? "its unique values may change" : "its version rises by one",
   );
   if (image === undefined) return undefined;
-  const row = versioned(shape, write.row, (write.guards.version ?? versionOf(image)) + 1);
+  const next = Math.max((write.guards.version ?? versionOf(image)) + 1, write.leastVersion ?? 1);
+  const row = versioned(shape, write.row, next);
   const before = image ? decodeItem(catalog, shape, image) : undefined;
   const versionTerm: Term = { kind: "equals", attribute: VERSION, value: image?.[VERSION], failure: STALE };
   const stale = image ? [...(node ? uniqueTerms(node, unique, image) : []), ...(needsVersion ? [versionTerm] : [])] : [];

@@ -11,6 +11,7 @@ export const RESERVED_NAMES: readonly string[] = [
   "jobs",
   "load",
   "reshard",
+  "scan",
   "table",
   "tables",
   "then",

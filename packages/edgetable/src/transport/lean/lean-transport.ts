@@ -87,7 +87,9 @@ class LeanTransport implements Transport {
   #start(exchange: Exchange, options: SendOptions | undefined): void {
     const timeout = options?.timeout === undefined ? this.#requestTimeout : inRange("timeout", Math.ceil(options.timeout), timeouts);
     if (this.#closed)
-      throw new EdgetableError("execute.connection", `${exchange.operation}: the transport is closed`, { details: { ambiguous: false } });
+      throw new EdgetableError("execute.connection", `${exchange.operation}: the transport was closed by close(). Connect anew.`, {
+        details: { ambiguous: false },
+      });
     const signal = options?.signal;
     if (signal?.aborted)
       throw attemptError(exchange, {

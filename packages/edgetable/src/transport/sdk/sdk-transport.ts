@@ -56,7 +56,9 @@ class SdkTransport implements Transport {
   async send<O extends Operation>(operation: O, input: OperationInputs[O], options: SendOptions = {}): Promise<OperationOutputs[O]> {
     const attempt = { operation, input };
     if (this.#closed)
-      throw new EdgetableError("execute.connection", `${operation}: the transport is closed`, { details: { ambiguous: false } });
+      throw new EdgetableError("execute.connection", `${operation}: the transport was closed by close(). Connect anew.`, {
+        details: { ambiguous: false },
+      });
     if (options.signal?.aborted)
       throw attemptError(attempt, {
         code: "execute.aborted",

@@ -1,0 +1,74 @@
+import { randomFrom, shuffled } from "../../measure/random.ts";
+import { median } from "../../measure/statistics.ts";
+import { startWorker } from "../../workers/parent.ts";
+import type { Worker } from "../../workers/parent.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { plantedDepth, plantedNodes, plantedStart } from "../graphs/plant.ts";
+import { socialSet } from "../store/data-set.ts";
+import { databaseOf, startOn } from "../store/database.ts";
+import type { WalkSide } from "../walks/sides.ts";
+import type { WalkBlock } from "../walks/worker.ts";
+
+export interface GrowthPlan {
+  /** Edges of the graphs, ten for each node, the smallest first. */
+  readonly edges: readonly number[];
+  readonly seed: number;
+  readonly rounds: number;
+  /** Walks of the same neighbourhood in a round. */
+  readonly walks: number;
+}
+
+/** One walk of the planted neighbourhood in a graph of so many edges, by one side. */
+export interface Growth {
+  readonly side: WalkSide;
+  readonly edges: number;
+  /** Milliseconds: the median over the rounds. */
+  readonly wall: number;
+  /** Relative to the smallest graph in the same round: the median over the rounds. */
+  readonly ratio: number;
+}
+
+interface Runner {
+  readonly side: WalkSide;
+  readonly edges: number;
+  readonly worker: Worker;
+  readonly walls: number[];
+}
+
+const sides: readonly WalkSide[] = ["edgetable", "hand-written"];
+
+const walkOnce = async (runner: Runner, walks: number): Promise<number> => {
+  const planted = { start: String(plantedStart), direction: "out", depth: plantedDepth };
+  const { wall, answers } = await runner.worker.ask<WalkBlock>(Array.from({ length: walks }, () => planted));
+  if (answers.some(({ found }) => found !== plantedNodes - 1)) throw new Error(`growth: ${runner.side} did not find the planted nodes`);
+  return wall / walks;
+};
+
+const summarize = (runners: readonly Runner[]): readonly Growth[] =>
+  runners.map(({ side, edges, walls }) => {
+    const smallest = runners.find((runner) => runner.side === side)?.walls ?? [];
+    return { side, edges, wall: median(walls), ratio: median(walls.map((wall, round) => wall / (smallest[round] ?? Number.NaN))) };
+  });
+
+/** The same 155 nodes, three hops out, in graphs of growing size, side by side; the hand-written client shows what the engine adds. */
+export const runGrowth = async (plan: GrowthPlan, log: (line: string) => void): Promise<readonly Growth[]> => {
+  const engines: Engine[] = [];
+  const runners: Runner[] = [];
+  const random = randomFrom(plan.seed);
+  try {
+    for (const edges of plan.edges) {
+      const set = socialSet({ nodes: edges / 10, edges, seed: plan.seed });
+      const engine = await startOn(await databaseOf(set, log));
+      engines.push(engine);
+      for (const side of sides)
+        runners.push({ side, edges, worker: startWorker("graph/walks/worker", [side, engine.endpoint, set.table, "follows"]), walls: [] });
+    }
+    for (const runner of runners) await walkOnce(runner, 3 * plan.walks);
+    for (let round = 0; round < plan.rounds; round++)
+      for (const runner of shuffled(runners, random)) runner.walls.push(await walkOnce(runner, plan.walks));
+    return summarize(runners);
+  } finally {
+    await Promise.all(runners.map(({ worker }) => worker.end()));
+    await Promise.all(engines.map((engine) => engine.stop()));
+  }
+};

@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build, type BuildOptions } from "esbuild";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { build as viteBuild } from "vite";
+import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+
+const run = promisify(execFile);
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const application = path("application.ts");
+
+let engine: TestEngine;
+let folder: string;
+/** The main entry as it ships, and as plain modules. */
+let shipped: string;
+let modules: string;
+
+const emitModules = async (outDir: string): Promise<void> => {
+  const flags = ["--emitDeclarationOnly", "false", "--declaration", "false", "--isolatedDeclarations", "false"];
+  const once = ["--composite", "false", "--incremental", "false", "--tsBuildInfoFile", "null", "--outDir", outDir];
+  await run(process.execPath, [path("../../node_modules/typescript/bin/tsc"), "-p", path("../../packages/edgetable"), ...flags, ...once]);
+};
+
+beforeAll(async () => {
+  engine = await openEngine();
+  // Inside the workspace, so that Node takes the files for ES modules.
+  folder = await mkdtemp(path("../../node_modules/.edgetable-bundles-"));
+  shipped = join(folder, "shipped/index.js");
+  modules = join(folder, "modules/index.js");
+  await run(process.execPath, [path("../../scripts/bundle-library.mjs"), join(folder, "shipped")]);
+  await emitModules(join(folder, "modules"));
+}, 120_000);
+afterAll(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const withEsbuild = async (name: string, library: string, options: BuildOptions): Promise<string> => {
+  await build({
+    entryPoints: [application],
+    outdir: join(folder, name),
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format: "esm",
+    alias: { edgetable: library },
+    logLevel: "error",
+    ...options,
+    external: ["@aws-sdk/*", ...(options.external ?? [])],
+  });
+  return join(folder, name, "application.mjs");
+};
+
+const withVite = async (name: string): Promise<string> => {
+  await viteBuild({
+    configFile: false,
+    logLevel: "error",
+    resolve: { alias: { edgetable: shipped } },
+    ssr: { noExternal: true, external: ["@aws-sdk/client-dynamodb", "@aws-sdk/credential-provider-node"] },
+    build: {
+      ssr: application,
+      outDir: join(folder, name),
+      minify: true,
+      rolldownOptions: { output: { entryFileNames: "application.mjs" } },
+    },
+  });
+  return join(folder, name, "application.mjs");
+};
+
+const forms: Readonly<Record<string, () => Promise<string>>> = {
+  "as it ships": () => withEsbuild("as-shipped", shipped, { external: [shipped] }),
+  "as plain modules": () => withEsbuild("as-modules", modules, { external: [modules] }),
+  "bundled by esbuild into one file": () => withEsbuild("one", shipped, { minify: true }),
+  "bundled by esbuild with splitting": () => withEsbuild("split", shipped, { minify: true, splitting: true }),
+  "bundled by vite": () => withVite("vite"),
+};
+
+test.each(Object.keys(forms))("the library works %s, and first calls at the same time load and ask once", async (form) => {
+  const program = await (forms[form] as () => Promise<string>)();
+  const { stdout } = await run(process.execPath, [program, engine.endpoint, engine.freshTableName()], {
+    env: { ...process.env, NODE_NO_WARNINGS: "1" },
+  });
+  expect(JSON.parse(stdout)).toEqual({
+    created: true,
+    explained: ["PutItem"],
+    loaded: 11,
+    batched: 5,
+    // One secret for three pages: looked for, made, read.
+    pages: [
+      [2, 2, 2],
+      ["GetItem", "GetItem", "Query", "Query", "Query", "UpdateItem"],
+    ],
+    jobs: [
+      [[], []],
+      ["Query", "Query"],
+    ],
+    deleted: true,
+    left: [null, null],
+    differences: [],
+  });
+});

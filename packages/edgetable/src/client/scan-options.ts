@@ -1,0 +1,54 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { ScanReport, StrayItem } from "../executor/scan/run-scan.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { checkRanges } from "../util/check-range.ts";
+import { didYouMean } from "../util/did-you-mean.ts";
+
+export interface ScanOptions {
+  /** Names of nodes, edges and parts; rows of others are left out, at the same price. @default all */
+  readonly only?: readonly string[];
+  /** True to read what was written before: twice the price. @default false */
+  readonly consistent?: boolean;
+  /** Parts of the table that are read side by side, 1 to 1,000,000. @default 1 */
+  readonly segments?: number;
+  /** Segments that are read at the same time, 1 to 1,000. @default 8 */
+  readonly concurrency?: number;
+  /**
+   * Copies of edges stored twice that wait in memory until their other copy comes, 0 to 10,000,000.
+   * Where there are more, the others are read by BatchGetItem: half a read unit for each. @default 20,000
+   */
+  readonly held?: number;
+  /** The `position` of an earlier scan's report: goes on there, with that scan's segments. */
+  readonly from?: string;
+  /** Milliseconds that one request is tried for, retries included, 1 to 86,400,000. @default 60,000 */
+  readonly deadline?: number;
+  readonly signal?: AbortSignal;
+  /** Is told of every item that gives no row. @default the first one ends the scan with `scan.strayItem` */
+  readonly onStray?: (stray: StrayItem) => void;
+  readonly onProgress?: (report: ScanReport) => void;
+  /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
+  readonly progressEvery?: number;
+}
+
+const ranges = {
+  segments: [1, 1_000_000],
+  concurrency: [1, 1000],
+  held: [0, 10_000_000],
+  deadline: [1, 86_400_000],
+  progressEvery: [1, 600_000],
+} as const;
+
+const checkOnly = ({ nodes, edges, parts }: Catalog, only: readonly string[]): void => {
+  const known = [...Object.keys(nodes), ...Object.keys(edges), ...Object.keys(parts)];
+  for (const name of only)
+    if (!known.includes(name))
+      throw new EdgetableError("plan.invalidOption", `The model has no "${name}" to scan for.${didYouMean(name, known)}`, {
+        details: { option: "only", value: name },
+      });
+};
+
+/** @throws {plan.invalidOption} when an option is out of its range, or names nothing of the model */
+export const checkScanOptions = (catalog: Catalog, options: ScanOptions): void => {
+  checkRanges(options, ranges);
+  checkOnly(catalog, options.only ?? []);
+};

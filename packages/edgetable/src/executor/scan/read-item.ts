@@ -1,0 +1,105 @@
+import { isEdgetableError } from "../../errors/edgetable-error.ts";
+import type { Row } from "../../ir/logical-write.ts";
+import { keyId } from "../../ir/write-plan.ts";
+import { edgeCopies, type EdgeCopy } from "../../planner/writes/edge-copies.ts";
+import { decodeItem, keyIfComplete, keyOfItem, shapeOf } from "../../requests/item-codec.ts";
+import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
+import { ownerFields } from "../../schema/owner-fields.ts";
+import type { Shape } from "../../schema/shape.ts";
+import { isSystemItem } from "../../schema/system-items.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+import { defined } from "../../util/invariant.ts";
+
+/** One of the two items of an edge that is stored twice. */
+export interface Copy {
+  readonly entry: EdgeEntry;
+  readonly shape: Shape;
+  readonly item: Item;
+  readonly row: Row;
+  /** Whether the edge's row is made from this one: its source's, of a symmetric edge that of the smaller key. */
+  readonly leads: boolean;
+  /** The leading copy's key, as text: the same for both. */
+  readonly id: string;
+  readonly key: Key;
+  readonly otherKey: Key;
+}
+
+/** What one item of the table is. */
+export type SeenItem =
+  | { readonly kind: "row"; readonly name: string; readonly row: Row }
+  | { readonly kind: "copy"; readonly name: string; readonly copy: Copy }
+  | { readonly kind: "system" }
+  | { readonly kind: "stray"; readonly reason: string };
+
+const without = (row: Row, fields: readonly string[]): Row =>
+  Object.fromEntries(Object.entries(row).filter(([field]) => !fields.includes(field)));
+
+const pick = (row: Row, fields: readonly string[]): Row =>
+  Object.fromEntries(fields.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]]])));
+
+const ENDS = ["from", "to"];
+
+/** What an edge's row has beside its ends. */
+export const attributesOf = (row: Row): Row => without(row, ENDS);
+
+/** An edge as a load takes it. */
+export const edgeRow = (name: string, row: Row, attributes: Row = attributesOf(row)): Row => ({
+  edge: name,
+  from: row["from"],
+  to: row["to"],
+  attributes,
+});
+
+const partRow = (catalog: Catalog, name: string, row: Row): Row => {
+  const entry = defined(catalog.parts[name], name);
+  const owner = defined(catalog.nodes[entry.definition.of], entry.definition.of);
+  return { part: name, owner: pick(row, owner.idFields), row: without(row, ownerFields(catalog, name)) };
+};
+
+const endOf = (shape: Shape, row: Row, end: "from" | "to"): { readonly type: string; readonly id: Row } => {
+  const id = row[end] as Row;
+  return { type: defined(shape[end], "an end's type"), id: shape.several ? without(id, ["type"]) : id };
+};
+
+const isOther = (catalog: Catalog, copy: EdgeCopy, item: Item): boolean => {
+  const key = keyIfComplete(catalog, copy.shape, copy.row);
+  return key !== undefined && keyId(key) === keyId(keyOfItem(catalog, item));
+};
+
+const readCopy = (catalog: Catalog, shape: Shape, item: Item, row: Row): SeenItem => {
+  const entry = defined(catalog.edges[shape.definition], shape.definition);
+  const name = entry.name;
+  const [own, second] = edgeCopies({ entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") }, attributesOf(row));
+  // An edge from a node to itself, with no direction, is one item.
+  if (!second) return { kind: "row", name, row: edgeRow(name, row) };
+  const mine = shape.role === "mirror" ? second : own;
+  const other = mine === own ? second : own;
+  const otherKey = keyIfComplete(catalog, other.shape, other.row);
+  if (!otherKey || !isOther(catalog, mine, item)) return { kind: "stray", reason: `its other copy as "${name}" cannot be found from it` };
+  const key = keyOfItem(catalog, item);
+  const leads = entry.definition.symmetric ? keyId(key) < keyId(otherKey) : shape.role === "own";
+  return { kind: "copy", name, copy: { entry, shape, item, row, leads, id: keyId(leads ? key : otherKey), key, otherKey } };
+};
+
+const readShape = (catalog: Catalog, shape: Shape, item: Item): SeenItem => {
+  const row = decodeItem(catalog, shape, item);
+  const name = shape.definition;
+  if (shape.kind === "node") return { kind: "row", name, row: { node: name, row } };
+  if (shape.kind === "part") return { kind: "row", name, row: partRow(catalog, name, row) };
+  const { stored, symmetric } = defined(catalog.edges[name], name).definition;
+  if (stored === "twice" || symmetric) return readCopy(catalog, shape, item, row);
+  return { kind: "row", name, row: edgeRow(name, row) };
+};
+
+/** What an item is, of which the model may know nothing. */
+export const readItem = (catalog: Catalog, item: Item): SeenItem => {
+  if (isSystemItem(catalog, item)) return { kind: "system" };
+  const shape = shapeOf(catalog, catalog.shapes, item);
+  if (!shape) return { kind: "stray", reason: "the model has nothing of this form" };
+  try {
+    return readShape(catalog, shape, item);
+  } catch (error) {
+    if (!isEdgetableError(error)) throw error;
+    return { kind: "stray", reason: `it does not read as "${shape.definition}": ${error.message}` };
+  }
+};

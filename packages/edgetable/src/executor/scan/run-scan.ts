@@ -1,0 +1,220 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { Row } from "../../ir/logical-write.ts";
+import { keyOfItem } from "../../requests/item-codec.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+import { Meter, type Cost } from "../meter.ts";
+import type { CallContext, Session } from "../session.ts";
+import { withReport } from "../with-report.ts";
+import { joinCopies, settleCopies, type Settled } from "./join-copies.ts";
+import { type PageMark, type Places, trackPlaces } from "./places.ts";
+import { positionText, readPosition } from "./position.ts";
+import { type Copy, readItem } from "./read-item.ts";
+import { scanPages } from "./scan-pages.ts";
+
+/** An item of the table that gives no row. */
+export interface StrayItem {
+  readonly key: Key;
+  /** The item in DynamoDB's own form. */
+  readonly item: Item;
+  /** Why it gives none. */
+  readonly reason: string;
+}
+
+/** How far a scan has come. */
+export interface ScanReport {
+  /** Items read by the Scan, Edgetable's own included. */
+  readonly items: number;
+  /** Rows given. */
+  readonly rows: number;
+  /** Unique markers, degree guards, jobs and the cursors' secret, which were left out. */
+  readonly system: number;
+  /** Items that gave no row. */
+  readonly stray: number;
+  /** Edges of which a copy is missing, or which a row cannot tell with both their copies. */
+  readonly uneven: number;
+  readonly cost: Cost;
+  /** Goes on from here, given as `from`; rows behind it may come again. Undefined when all was given. */
+  readonly position: string | undefined;
+}
+
+export interface ScanSettings {
+  readonly segments: number;
+  readonly concurrency: number;
+  readonly consistent: boolean;
+  /** Copies that are held until their other one comes. */
+  readonly held: number;
+  readonly from: string | undefined;
+  /** Names of definitions; undefined: all. */
+  readonly only: ReadonlySet<string> | undefined;
+  readonly onStray: ((stray: StrayItem) => void) | undefined;
+  readonly onProgress: ((report: ScanReport) => void) | undefined;
+  readonly progressEvery: number;
+  readonly context: () => CallContext;
+}
+
+interface HeldCopy {
+  readonly copy: Copy;
+  readonly mark: PageMark;
+}
+
+interface State {
+  readonly session: Session;
+  readonly settings: ScanSettings;
+  readonly places: Places;
+  readonly meter: Meter;
+  /** By the leading copy's key, the oldest first. */
+  readonly held: Map<string, HeldCopy>;
+  readonly counts: { items: number; rows: number; system: number; stray: number; uneven: number };
+  cost: Cost;
+  reported: number;
+}
+
+/** A scan under way. */
+export interface Scanning {
+  readonly rows: AsyncGenerator<Row>;
+  report(): ScanReport;
+}
+
+const refuse = ({ key, item, reason }: StrayItem): never => {
+  const values = Object.values(key).map((value) => ("S" in value ? value.S : JSON.stringify(value)));
+  throw new EdgetableError(
+    "scan.strayItem",
+    `The item (${values.join(", ")}) gives no row: ${reason}. Mend the model or the item, or give \`onStray\` to be told of such items and go on.`,
+    { details: { key, item, reason } },
+  );
+};
+
+const stray = (state: State, item: Item, reason: string): void => {
+  state.counts.stray++;
+  const found: StrayItem = { key: keyOfItem(state.session.catalog, item), item, reason };
+  if (state.settings.onStray) state.settings.onStray(found);
+  else refuse(found);
+};
+
+function* give(state: State, marks: readonly PageMark[], row: Row): Generator<Row> {
+  state.counts.rows++;
+  yield row;
+  for (const mark of marks) mark.pending--;
+}
+
+function* giveSettled(state: State, held: HeldCopy, settled: Settled): Generator<Row> {
+  if (settled.kind === "row") {
+    if (settled.uneven) state.counts.uneven++;
+    yield* give(state, [held.mark], settled.row);
+    return;
+  }
+  if (settled.kind === "stray") stray(state, held.copy.item, settled.reason);
+  held.mark.pending--;
+}
+
+// "BatchGetItem: 100 items", ServiceQuotas.
+const AT_ONCE = 100;
+
+async function* settleOldest(state: State): AsyncGenerator<Row> {
+  const oldest = [...state.held.entries()].slice(0, AT_ONCE);
+  for (const [id] of oldest) state.held.delete(id);
+  const { session, settings } = state;
+  const copies = oldest.map(([, { copy }]) => copy);
+  const reading = { session, consistent: settings.consistent, context: () => contextOf(state) };
+  const all = await settleCopies(reading, copies);
+  for (const [at, settled] of all.entries()) yield* giveSettled(state, oldest[at]![1], settled);
+}
+
+function* takeCopy(state: State, copy: Copy, mark: PageMark): Generator<Row> {
+  mark.pending++;
+  const met = state.held.get(copy.id);
+  if (!met || met.copy.leads === copy.leads) {
+    // The same copy can be met twice where the table changes meanwhile: the later reading stands.
+    if (met) met.mark.pending--;
+    state.held.set(copy.id, { copy, mark });
+    return;
+  }
+  state.held.delete(copy.id);
+  const { row, uneven } = joinCopies(met.copy, copy);
+  if (uneven) state.counts.uneven++;
+  yield* give(state, [met.mark, mark], row);
+}
+
+function* takeItem(state: State, item: Item, mark: PageMark): Generator<Row> {
+  state.counts.items++;
+  const seen = readItem(state.session.catalog, item);
+  if (seen.kind === "system") {
+    state.counts.system++;
+    return;
+  }
+  if (seen.kind === "stray") return stray(state, item, seen.reason);
+  if (state.settings.only && !state.settings.only.has(seen.name)) return;
+  if (seen.kind === "copy") return yield* takeCopy(state, seen.copy, mark);
+  mark.pending++;
+  yield* give(state, [mark], seen.row);
+}
+
+const contextOf = ({ settings, meter }: State): CallContext => ({ ...settings.context(), meter });
+
+const spend = (state: State): void => {
+  const { requests, readUnits, writeUnits } = state.meter.cost;
+  state.meter.requests.length = 0;
+  const { cost } = state;
+  state.cost = { requests: cost.requests + requests, readUnits: cost.readUnits + readUnits, writeUnits: cost.writeUnits + writeUnits };
+};
+
+const reportOf = (state: State): ScanReport => {
+  spend(state);
+  const position = state.places.position();
+  return {
+    ...state.counts,
+    cost: state.cost,
+    position: position && positionText(state.session.catalog.table, position),
+  };
+};
+
+const tell = (state: State): void => {
+  spend(state);
+  const { onProgress, progressEvery } = state.settings;
+  const now = state.session.effects.now();
+  if (!onProgress || now - state.reported < progressEvery) return;
+  state.reported = now;
+  onProgress(reportOf(state));
+};
+
+async function* scanAll(state: State): AsyncGenerator<Row> {
+  const { session, settings, places, held } = state;
+  const pages = scanPages(session, places, { ...settings, context: () => contextOf(state) });
+  for await (const { items, mark } of pages) {
+    for (const item of items) yield* takeItem(state, item, mark);
+    while (held.size > settings.held) yield* settleOldest(state);
+    mark.pending--;
+    tell(state);
+  }
+  while (held.size > 0) yield* settleOldest(state);
+  settings.onProgress?.(reportOf(state));
+}
+
+async function* scanOrTell(state: State): AsyncGenerator<Row> {
+  try {
+    yield* scanAll(state);
+  } catch (error) {
+    throw withReport(error, () => reportOf(state));
+  }
+}
+
+/**
+ * Begins to scan.
+ *
+ * @throws {cursor.invalid} when `from` is no position of this table
+ */
+export const runScan = (session: Session, settings: ScanSettings): Scanning => {
+  const from =
+    settings.from === undefined ? { segments: settings.segments, begun: 0, open: {} } : readPosition(settings.from, session.catalog.table);
+  const state: State = {
+    session,
+    settings: { ...settings, segments: from.segments },
+    places: trackPlaces(from),
+    meter: new Meter(),
+    held: new Map(),
+    counts: { items: 0, rows: 0, system: 0, stray: 0, uneven: 0 },
+    cost: { requests: 0, readUnits: 0, writeUnits: 0 },
+    reported: session.effects.now(),
+  };
+  return { rows: scanOrTell(state), report: () => reportOf(state) };
+};

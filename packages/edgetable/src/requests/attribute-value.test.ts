@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { encodeValue } from "./attribute-value.ts";
+
+test.each([
+  [new Date(0), '"at" is a Date, which DynamoDB cannot store. Declare the attribute in `dates`, or store ISO 8601 text.'],
+  [Number.NaN, '"at" is the number NaN, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [new Set(), '"at" is an empty set, which DynamoDB cannot store. Leave the attribute out.'],
+  [new Set([1, "a"]), '"at" is a set of mixed types, which DynamoDB cannot store. Store a list, or members of one type.'],
+  [new Set([true]), '"at" is a set of something else than text, numbers or bytes, which DynamoDB cannot store. Store a list.'],
+  [new Map(), '"at" is an instance of Map, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [() => 1, '"at" is a function, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+])("%o is refused with what to do", (value, message) => {
+  expect(() => encodeValue(value, "at")).toThrow(expect.objectContaining({ code: "request.unsupportedValue", message }));
+});
