@@ -10,6 +10,7 @@ export const RESERVED_NAMES: readonly string[] = [
   "find",
   "jobs",
   "load",
+  "scan",
   "reshard",
   "scan",
   "table",
