@@ -23,7 +23,9 @@ const explainReady = (catalog: Catalog, plan: WritePlan & { readonly kind: "read
   const encoded = transaction
     ? encodeTransaction(target, steps, TOKEN)
     : encodeSingle(target, steps[0] as Parameters<typeof encodeSingle>[1]);
-  return { ...encoded, readUnits: 0, writeUnits: steps.reduce((sum, step) => sum + stepUnits(catalog, step, transaction), 0) };
+  let writeUnits = 0;
+  for (const step of steps) writeUnits += stepUnits(catalog, step, transaction);
+  return { operation: encoded.operation, input: encoded.input, readUnits: 0, writeUnits };
 };
 
 const requestsOf = (catalog: Catalog, plan: WritePlan): readonly ExplainedWriteRequest[] => {

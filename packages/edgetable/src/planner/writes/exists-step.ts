@@ -13,6 +13,7 @@ export const existsStep = (
   { node, key }: { readonly node: NodeEntry; readonly key: Key },
   failure: Failure,
 ): CheckStep => {
-  const stays: readonly Term[] = cascades(catalog, node.name) ? [{ kind: "equals", attribute: DELETING, value: undefined, failure }] : [];
-  return { kind: "check", key, terms: [{ kind: "present", failure }, ...stays], shape: node.shape };
+  const terms: Term[] = [{ kind: "present", failure }];
+  if (cascades(catalog, node.name)) terms.push({ kind: "equals", attribute: DELETING, value: undefined, failure });
+  return { kind: "check", key, terms, shape: node.shape };
 };

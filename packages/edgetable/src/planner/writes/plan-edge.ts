@@ -24,11 +24,14 @@ const betweenOf = (catalog: Catalog, write: LinkWrite | PutEdgeWrite | RelinkWri
 /** The checks that an edge's ends exist, where they have an item of their own that the id leads to. */
 const endChecks = (catalog: Catalog, edge: EdgeBetween): readonly WriteItem[] => {
   if (edge.entry.definition.ends === "unchecked") return [];
-  return ends.flatMap((end): readonly WriteItem[] => {
-    const node = catalog.nodes[edge[end].type];
-    const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, edge[end].id) : undefined;
-    return node && key ? [existsStep(catalog, { node, key }, { reason: "endMissing", end, id: edge[end].id })] : [];
-  });
+  const checks: WriteItem[] = [];
+  for (const end of ends) {
+    const { type, id } = edge[end];
+    const node = catalog.nodes[type];
+    const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, id) : undefined;
+    if (node && key) checks.push(existsStep(catalog, { node, key }, { reason: "endMissing", end, id }));
+  }
+  return checks;
 };
 
 const putCopy = (catalog: Catalog, copy: EdgeCopy, terms: readonly Term[]): WriteItem => {
