@@ -7,13 +7,13 @@ import { jobsOf, type Jobs } from "./jobs.ts";
 import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
-import type { Edge, EdgeFilter, EdgeReads, Edges, EndId, NodeReads, Nodes, Parts } from "./read-types.ts";
+import type { AnyEdgeInGraph, EdgeReads, Edges, EdgesInGraph, NodeReads, Nodes, Parts } from "./read-types.ts";
 import { findOf } from "./search.ts";
 import type { Find } from "./search-types.ts";
 import { tableAdmin, type TableAdmin } from "./table.ts";
 import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";
-import type { EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
+import type { EdgeSideTypes, EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
 
 /** Members of a connection that are no node, edge or part. */
 export interface DbMembers {
@@ -33,22 +33,14 @@ export interface DbMembers {
 export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string>
   extends NodeReads<N, E, P, Name>, NodeWrites<N[Name]["~types"]> {}
 
-/** `db.<edge>`. */
-export interface EdgeApi<N extends Nodes, E extends Edges, Name extends keyof E & string>
-  extends
-    EdgeReads<N, E[Name]>,
-    EdgeWrites<
-      EndId<N, E[Name]["~from"]>,
-      EndId<N, E[Name]["~to"]>,
-      Edge<E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>,
-      EdgeFilter<E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>,
-      E[Name]["~types"]
-    > {}
+/** `db.<edge>`. `In` is what the graph makes of the edge type. */
+export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes>
+  extends EdgeReads<In, T["key"]>, EdgeWrites<In["from"], In["to"], In["edge"], In["filter"], T> {}
 
 /** A connection: one member for each node, edge and part of the model. */
 export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
   readonly [Name in keyof N & string]: NodeApi<N, E, P, Name>;
-} & { readonly [Name in keyof E & string]: EdgeApi<N, E, Name> } & {
+} & { readonly [Name in keyof E & string]: EdgeApi<EdgesInGraph<N, E>[Name], E[Name]["~types"]> } & {
   readonly [Name in keyof P & string]: PartWrites<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"]>;
 } & DbMembers & {
     /** Loads rows in bulk, as a resumable job where it is given a name. */

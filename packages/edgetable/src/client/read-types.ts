@@ -10,10 +10,15 @@ export type Edges = Readonly<Record<string, AnyEdge>>;
 export type Parts = Readonly<Record<string, AnyPart>>;
 export type Read<T> = Call<T, ReadExplanation>;
 
-/** The id of a node at one end of an edge; where several node types may stand there, `type` says which. */
-export type EndId<N extends Nodes, Type extends string> = Type extends keyof N ? N[Type]["~types"]["id"] & { readonly type?: Type } : never;
+// Each of these maps is made once for a graph and read by name, so that a type that many edges and
+// calls share is resolved once, and one that nobody asks for never.
+type NodeIds<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["id"] & { readonly type?: Type } };
+type NodeRows<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["row"] };
 
-type EndRow<N extends Nodes, Type extends string> = Type extends keyof N ? N[Type]["~types"]["row"] : never;
+/** The id of a node at one end of an edge; where several node types may stand there, `type` says which. */
+export type EndId<N extends Nodes, Type extends string> = NodeIds<N>[Type];
+
+type EndRow<N extends Nodes, Type extends string> = NodeRows<N>[Type];
 
 // These name the two ends' ids and not the whole graph, so that a caller's own declarations stay short.
 
@@ -25,8 +30,22 @@ export type Edge<Row, From, To> = {
 /** Conditions on an edge: on its attributes, and on the id of its far end. */
 export type EdgeFilter<Row, From, To> = Where<Row> & { readonly from?: Where<From>; readonly to?: Where<To> };
 
-export type EdgeRow<N extends Nodes, E extends AnyEdge> = Edge<E["~types"]["row"], EndId<N, E["~from"]>, EndId<N, E["~to"]>>;
-export type EdgeWhere<N extends Nodes, E extends AnyEdge> = EdgeFilter<E["~types"]["row"], EndId<N, E["~from"]>, EndId<N, E["~to"]>>;
+/** What is inferred of an edge type in its graph. Each member is resolved when it is first asked for. */
+export interface EdgeInGraph<N extends Nodes, E extends AnyEdge, Row, From, To> {
+  readonly from: From;
+  readonly to: To;
+  readonly source: EndRow<N, E["~from"]>;
+  readonly target: EndRow<N, E["~to"]>;
+  readonly edge: Edge<Row, From, To>;
+  readonly filter: EdgeFilter<Row, From, To>;
+}
+// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge in every graph satisfies
+export type AnyEdgeInGraph = EdgeInGraph<any, any, any, any, any>;
+
+/** What is inferred of each edge type. */
+export type EdgesInGraph<N extends Nodes, E extends Edges> = {
+  readonly [Name in keyof E]: EdgeInGraph<N, E[Name], E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>;
+};
 
 /** An edge with the node at its far end, undefined when that node has no item. */
 export interface Entry<Edge, Node> {
@@ -106,27 +125,27 @@ type OrderedByIndex<Name extends string> =
   `"${Name}" is ordered by an index, and an index cannot be read consistently: call unordered() first.`;
 
 // An edge in a `twice` or symmetric pair lies in both partitions of the table.
-type LooseOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = Direction extends "out"
-  ? true
-  : E["~stored"] extends "once" | "reference"
-    ? IndexOnly<Name>
-    : true;
-type StrongOf<Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = E["orderBy"] extends undefined
-  ? LooseOf<Name, E, Direction>
-  : OrderedByIndex<Name>;
+type LooseIn<Name extends string, Stored> = Stored extends "once" | "reference" ? IndexOnly<Name> : true;
+type StrongOf<Name extends string, Order, Loose> = Order extends undefined ? Loose : OrderedByIndex<Name>;
 
-type FarEnd<E extends AnyEdge, Direction extends "out" | "in"> = Direction extends "out" ? E["~to"] : E["~from"];
-
-type NeighboursOf<N extends Nodes, Name extends string, E extends AnyEdge, Direction extends "out" | "in"> = Neighbours<
-  Edge<E["~types"]["row"], EndId<N, E["~from"]>, EndId<N, E["~to"]>>,
-  EndRow<N, FarEnd<E, Direction>>,
-  EndId<N, FarEnd<E, Direction>>,
-  EdgeFilter<E["~types"]["row"], EndId<N, E["~from"]>, EndId<N, E["~to"]>>,
-  StrongOf<Name, E, Direction>,
-  LooseOf<Name, E, Direction>
+type OutOf<Name extends string, E extends AnyEdge, In extends AnyEdgeInGraph> = Neighbours<
+  In["edge"],
+  In["target"],
+  In["to"],
+  In["filter"],
+  StrongOf<Name, E["orderBy"], true>,
+  true
+>;
+type InTo<Name extends string, E extends AnyEdge, In extends AnyEdgeInGraph> = Neighbours<
+  In["edge"],
+  In["source"],
+  In["from"],
+  In["filter"],
+  StrongOf<Name, E["orderBy"], LooseIn<Name, E["~stored"]>>,
+  LooseIn<Name, E["~stored"]>
 >;
 
-// Computed once for a whole graph: node types share it, so that its cost does not grow with their number.
+// Made once for a whole graph: node types share it, so that its cost does not grow with their number.
 type EdgesByEnd<E extends Edges, End extends "~from" | "~to"> = { [Edge in keyof E & string as E[Edge][End]]: Edge };
 
 /** Names of the edges that start (`~from`) or end (`~to`) at a node type. */
@@ -141,7 +160,7 @@ export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | 
 export interface Collection<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
   readonly node: N[Name]["~types"]["row"] | undefined;
   /** Edges by type. From a table they are the outgoing ones (and both for symmetric edges); from an index the incoming. */
-  readonly edges: { readonly [Edge in EdgesAt<E, Name, "~from"> | EdgesAt<E, Name, "~to">]?: readonly EdgeRow<N, E[Edge]>[] };
+  readonly edges: { readonly [Edge in EdgesAt<E, Name, "~from"> | EdgesAt<E, Name, "~to">]?: readonly EdgesInGraph<N, E>[Edge]["edge"][] };
   readonly parts: {
     readonly [Part in keyof P & string as P[Part]["of"] extends Name ? Part : never]?: readonly P[Part]["~types"]["row"][];
   };
@@ -173,14 +192,14 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   collection(options?: { readonly consistent?: boolean }): Read<Collection<N, E, P, Name>>;
   /** The node and its incoming edges in one Query of the index in which the node is mirrored. */
   incoming(options?: { readonly index?: string }): Read<Collection<N, E, P, Name>>;
-  out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): NeighboursOf<N, Edge, E[Edge], "out">;
-  in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): NeighboursOf<N, Edge, E[Edge], "in">;
+  out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): OutOf<Edge, E[Edge], EdgesInGraph<N, E>[Edge]>;
+  in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge]>;
   /** Edges in either direction: the outgoing first, then the incoming. */
-  both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(edge: Edge): NeighboursOf<N, Edge, E[Edge], "in">;
+  both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge]>;
   /** Whether an edge leads to the given node. One GetItem. */
   has<Edge extends EdgesAt<E, Name, "~from">>(
     edge: Edge,
-    to: EndId<N, E[Edge]["~to"]>,
+    to: EdgesInGraph<N, E>[Edge]["to"],
     key?: E[Edge]["~types"]["key"],
     options?: { readonly consistent?: boolean },
   ): Read<boolean>;
@@ -202,18 +221,13 @@ export interface NodeReads<N extends Nodes, E extends Edges, P extends Parts, Na
   ): Read<readonly (N[Name]["~types"]["row"] | undefined)[]>;
 }
 
-export interface EdgeReads<N extends Nodes, E extends AnyEdge> {
+export interface EdgeReads<In extends AnyEdgeInGraph, Key> {
   /** One edge, undefined when there is none. One GetItem. */
-  get(
-    from: EndId<N, E["~from"]>,
-    to: EndId<N, E["~to"]>,
-    key?: E["~types"]["key"],
-    options?: { readonly consistent?: boolean },
-  ): Read<EdgeRow<N, E> | undefined>;
+  get(from: In["from"], to: In["to"], key?: Key, options?: { readonly consistent?: boolean }): Read<In["edge"] | undefined>;
   /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
   getMany(
-    from: EndId<N, E["~from"]>,
-    to: readonly EndId<N, E["~to"]>[],
-    options?: { readonly where?: EdgeWhere<N, E>; readonly consistent?: boolean; readonly key?: E["~types"]["key"] },
-  ): Read<readonly EdgeRow<N, E>[]>;
+    from: In["from"],
+    to: readonly In["to"][],
+    options?: { readonly where?: In["filter"]; readonly consistent?: boolean; readonly key?: Key },
+  ): Read<readonly In["edge"][]>;
 }

@@ -1,6 +1,6 @@
 import type { Where } from "../ir/condition.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { EdgeRow, EdgeWhere, Edges, EndId, Entry, Nodes, Page, Parts, Read } from "./read-types.ts";
+import type { AnyEdgeInGraph, Edges, EdgesInGraph, EndId, Entry, Nodes, Page, Parts, Read } from "./read-types.ts";
 
 /** A page of a search. */
 export interface SearchPageOptions {
@@ -56,13 +56,12 @@ export interface Kinded<Kind, Row> {
   readonly row: Row;
 }
 
-type NodeRow<N extends Nodes, Type> = Type extends keyof N ? N[Type]["~types"]["row"] : never;
 type PartRow<N extends Nodes, P extends Parts, Kind extends keyof P> = P[Kind]["~types"]["row"] & EndId<N, P[Kind]["of"]>;
 
 type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof N
   ? N[Kind]["~types"]["row"]
   : Kind extends keyof E
-    ? EdgeRow<N, E[Kind]>
+    ? EdgesInGraph<N, E>[Kind]["edge"]
     : Kind extends keyof P
       ? PartRow<N, P, Kind>
       : never;
@@ -70,8 +69,10 @@ type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind ex
 // Of a union, `keyof` has the common attributes alone.
 type Common<Rows> = Where<Pick<Rows, keyof Rows>>;
 
+type EdgeSearchOf<In extends AnyEdgeInGraph> = EdgeSearch<In["edge"], In["filter"], In["source"], In["target"]>;
+
 type SearchOf<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof E
-  ? EdgeSearch<EdgeRow<N, E[Kind]>, EdgeWhere<N, E[Kind]>, NodeRow<N, E[Kind]["~from"]>, NodeRow<N, E[Kind]["~to"]>>
+  ? EdgeSearchOf<EdgesInGraph<N, E>[Kind]>
   : Search<FoundRow<N, E, P, Kind>, Where<FoundRow<N, E, P, Kind>>>;
 
 type KindedRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends unknown

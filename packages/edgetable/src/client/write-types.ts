@@ -157,7 +157,8 @@ export interface PartWrites<Owner, T extends ItemTypes> {
   delete(owner: Owner, id: T["id"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
 }
 
-interface EdgeSideTypes {
+/** What is inferred of an edge type by itself. */
+export interface EdgeSideTypes {
   readonly row: unknown;
   readonly input: unknown;
   readonly key: unknown;

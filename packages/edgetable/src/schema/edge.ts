@@ -45,7 +45,7 @@ export interface EdgeDefinition<
   out From extends string,
   out To extends string,
   out Schema,
-  in out Key extends readonly string[],
+  in out KeyField extends string | undefined,
   out Order extends string | undefined,
   out Stored extends EdgeStorage,
 > extends EdgeSettings {
@@ -61,7 +61,7 @@ export interface EdgeDefinition<
   readonly "~stored": Stored;
   readonly "~from": From;
   readonly "~to": To;
-  readonly "~types": EdgeTypes<Key[number], SchemaOutput<Schema>, Schema>;
+  readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema>;
 }
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
 export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage>;
@@ -91,7 +91,7 @@ export const edge = <
   const From extends string,
   const To extends string,
   Schema extends SomeSchema = EmptySchema,
-  const KeyField extends Attributes<Schema> = never,
+  const KeyField extends Attributes<Schema> | undefined = undefined,
   const Order extends OrderOf<SchemaOutput<Schema>> | undefined = undefined,
   const Stored extends EdgeStorage = "once",
   const Symmetric extends boolean = false,
@@ -101,18 +101,12 @@ export const edge = <
     readonly to: To | readonly To[];
     readonly schema?: Schema;
     /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
-    readonly key?: readonly KeyField[];
+    readonly key?: readonly (KeyField & string)[];
     readonly orderBy?: Order;
     /** @default "once" */
     readonly stored?: Stored;
     /** True when the edge has no direction: it is written in both partitions, always together. @default false */
     readonly symmetric?: Symmetric;
   },
-): EdgeDefinition<
-  From,
-  To,
-  Given<Schema>,
-  readonly NoInfer<KeyField>[],
-  NoInfer<Order>,
-  Symmetric extends true ? "twice" : NoInfer<Stored>
-> => Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
+): EdgeDefinition<From, To, Given<Schema>, NoInfer<KeyField>, NoInfer<Order>, Symmetric extends true ? "twice" : NoInfer<Stored>> =>
+  Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;

@@ -33,9 +33,11 @@ export interface AnyZodSchema {
 
 /**
  * Any schema, as a constraint. The compiler tries a union's members by their order here (TypeScript 6)
- * or by their names (7) and stops at the first that fits: zod has to come first in both.
+ * or by their names (7; an alias counts as one) and stops at the first that fits: zod has to come first
+ * in both.
  */
-export type SomeSchema = AnyZodSchema | AnySchema;
+// oxlint-disable-next-line typescript/no-explicit-any -- as AnySchema, whose name would come first
+export type SomeSchema = AnyZodSchema | StandardSchema<any, any>;
 
 export type SchemaOutput<S> = S extends AnyZodSchema
   ? S["_zod"]["output"]
