@@ -51,6 +51,25 @@ test("cursors of one process are read by another: the secret lies in the table",
   await expect(roads(other).reverse().page({ limit: 1, cursor: page.next }).run()).rejects.toMatchObject({ code: "cursor.invalid" });
 });
 
+test("a cursor that cannot be read is refused before anything is written, and one of another form before anything is sent", async () => {
+  const graph = graphOf(engine.freshTableName("unread"));
+  const sent: string[] = [];
+  const db = graph.connect({ transport: engine.transport, onRequest: ({ operation }) => sent.push(operation) });
+  await db.table.create();
+  await db.city.create({ cityId: "a" }).orThrow();
+  const page = (cursor: string) => db.city({ cityId: "a" }).out("road").page({ cursor }).run();
+  sent.length = 0;
+  for (const cursor of ["garbage", "", "not base64url!".repeat(9)])
+    await expect(page(cursor)).rejects.toMatchObject({ code: "cursor.invalid" });
+  expect(sent).toEqual([]);
+  const sealed = Buffer.alloc(90).toString("base64url");
+  await expect(page(sealed)).rejects.toMatchObject({ code: "cursor.invalid" });
+  expect(sent).toEqual(["GetItem"]);
+  expect((await db.city({ cityId: "a" }).out("road").page()).items).toEqual([]);
+  await expect(page(sealed)).rejects.toMatchObject({ code: "cursor.invalid" });
+  expect(sent).toEqual(["GetItem", "GetItem", "UpdateItem", "GetItem", "Query"]);
+});
+
 test("an edge's own attribute called version is kept, by link, relink and a change of type", async () => {
   const uses = edge({ from: "city", to: "city", schema: z.object({ version: z.string() }), ends: "unchecked" });
   const graph = defineGraph({

@@ -1,4 +1,4 @@
-import { createSession, type CallContext, type RetryPolicy, type Session } from "../executor/session.ts";
+import { createSession, type RetryPolicy, type Session } from "../executor/session.ts";
 import type { SentRequest } from "../executor/meter.ts";
 import { systemEffects } from "../executor/system-effects.ts";
 import type { Effects } from "../executor/effects.ts";
@@ -66,17 +66,20 @@ const transportOf = (options: ConnectOptions): Transport => {
   });
 };
 
-// Asked for once, by the first page; a failure is not kept.
-const secretInTable = (session: Session): ((context: CallContext) => Promise<string>) => {
+// Asked for until it is known; a failure is not kept.
+const secretInTable = (session: Session): Driver["cursorSecret"] => {
   let known: Promise<string> | undefined;
-  return (context) => {
-    known ??= import("../executor/cursor-secret.ts")
-      .then(({ secretInTable: ask }) => ask(session, context))
-      .catch((error: unknown) => {
-        known = undefined;
-        throw error;
-      });
-    return known;
+  const forget = (error: unknown): never => {
+    known = undefined;
+    throw error;
+  };
+  return async (context, makes) => {
+    if (known) return known;
+    const { readSecret, secretInTable: leave } = await import("../executor/cursor-secret.ts");
+    if (makes) return (known ??= leave(session, context).catch(forget));
+    const secret = await readSecret(session, context);
+    if (secret !== undefined) known ??= Promise.resolve(secret);
+    return secret;
   };
 };
 

@@ -17,8 +17,8 @@ export interface Driver {
   /** The plan of a form of call: made once, then looked up by its signature. */
   plan(signature: string, logical: () => LogicalPlan): ReadPlan;
   context(options: RunOptions): CallContext;
-  /** The secret that seals cursors. */
-  cursorSecret(context: CallContext): Promise<string>;
+  /** The secret that seals cursors; undefined where there is none yet, and none is to be made. */
+  cursorSecret(context: CallContext, makes: boolean): Promise<string | undefined>;
 }
 
 export interface DriverOptions {
@@ -26,7 +26,7 @@ export interface DriverOptions {
   readonly rulesOff: readonly string[];
   readonly validates: boolean;
   readonly deadline: number | undefined;
-  readonly cursorSecret: (context: CallContext) => Promise<string>;
+  readonly cursorSecret: Driver["cursorSecret"];
 }
 
 /** The shared middle of one connection. */

@@ -217,7 +217,7 @@ export class NeighbourQuery {
     const { session, catalog } = this.#driver;
     const query = `${catalog.table}|${neighbourForm(this.#state, wants.edges)}|${JSON.stringify([this.#state.id, this.#state.values])}`;
     const { readPage } = await paging();
-    const secret = await this.#driver.cursorSecret(context);
+    const secret = (makes: boolean): Promise<string | undefined> => this.#driver.cursorSecret(context, makes);
     const { found, next, previous } = await readPage(session, { request, query, cursor: page.cursor, secret }, context);
     return { items: this.#pageItems(page.kind, request.plan, found), next, previous };
   }

@@ -135,7 +135,7 @@ export class SearchQuery {
     return this.#call(request, async (run) => {
       const context = this.#driver.context(run);
       const { readPage } = await import("../executor/read-page.ts");
-      const secret = await this.#driver.cursorSecret(context);
+      const secret = (makes: boolean): Promise<string | undefined> => this.#driver.cursorSecret(context, makes);
       const { found, next, previous } = await readPage(session, { request, query, cursor: options.cursor, secret }, context);
       const value = { items: found.map((one) => this.#row(one)), next, previous };
       return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { cursorSecret, SECRET, systemKeyItem } from "../schema/system-items.ts";
 import type { CallContext, Session } from "./session.ts";
 
-const read = async (session: Session, context: CallContext): Promise<string | undefined> => {
+/** The secret in the table; undefined where no page was ever read. */
+export const readSecret = async (session: Session, context: CallContext): Promise<string | undefined> => {
   const { catalog } = session;
   const output = await session.send(
     "GetItem",
@@ -15,7 +16,7 @@ const read = async (session: Session, context: CallContext): Promise<string | un
 
 /** The secret that seals cursors. Every process that shares a table shares its cursors: the first to need a secret leaves one in it. */
 export const secretInTable = async (session: Session, context: CallContext): Promise<string> => {
-  const existing = await read(session, context);
+  const existing = await readSecret(session, context);
   if (existing !== undefined) return existing;
   const { catalog } = session;
   const input = {
@@ -26,5 +27,5 @@ export const secretInTable = async (session: Session, context: CallContext): Pro
     ExpressionAttributeValues: { ":s": { S: randomUUID() + randomUUID() } },
   };
   await session.send("UpdateItem", input, context);
-  return (await read(session, context)) ?? "";
+  return (await readSecret(session, context)) ?? "";
 };

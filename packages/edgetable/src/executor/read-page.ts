@@ -1,5 +1,5 @@
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { openCursor, sealCursor, type Position } from "../requests/cursor.ts";
+import { checkCursor, openCursor, sealCursor, type Position } from "../requests/cursor.ts";
 import { runRead, startKeyOf, type Found, type ReadRequest, type Rows } from "./run-read.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -7,7 +7,8 @@ export interface PageRequest {
   readonly request: ReadRequest;
   /** What the cursors are bound to. */
   readonly query: string;
-  readonly secret: string;
+  /** Gives the secret; where it is not to be made, undefined when there is none. */
+  readonly secret: (makes: boolean) => Promise<string | undefined>;
   /** Where to go on; undefined at the beginning. */
   readonly cursor: string | undefined;
 }
@@ -44,10 +45,13 @@ const edgesOf = (session: Session, plan: ReadPlan, rows: Rows, from: Position | 
  * @throws {cursor.invalid} when the cursor is not one of this query
  */
 export const readPage = async (session: Session, page: PageRequest, context: CallContext): Promise<FoundPage> => {
-  const { request, query, secret, cursor } = page;
+  const { request, query, cursor } = page;
+  // A cursor that is none must leave nothing in the table.
+  if (cursor !== undefined) checkCursor(cursor);
+  const secret = await page.secret(cursor === undefined);
   const from = cursor === undefined ? undefined : openCursor(cursor, query, secret);
   const rows = await runRead(session, { ...request, from }, context);
-  const seal = (position: Position | undefined): string | undefined => position && sealCursor(position, query, secret);
+  const seal = (position: Position | undefined): string | undefined => position && sealCursor(position, query, secret ?? "");
   const { next, previous } = edgesOf(session, request.plan, rows, from);
   return { found: rows.found, next: seal(next), previous: seal(previous) };
 };

@@ -60,15 +60,22 @@ const fail = (catalog: Catalog, planned: PlannedItem, found: Item | undefined): 
   }));
 };
 
+/** A write that a condition refused. */
+interface Refused {
+  readonly plan: Ready;
+  readonly encoded: EncodedWrite;
+  readonly error: EdgetableError;
+  /** When it was begun. */
+  readonly started: number;
+}
+
 // DynamoDB charges a failed condition and does not say how much.
-const meterFailure = (
-  session: Session,
-  context: CallContext,
-  { plan, encoded }: { readonly plan: Ready; readonly encoded: EncodedWrite },
-): void => {
+const noteRefusal = (session: Session, context: CallContext, { plan, encoded, error, started }: Refused): void => {
   const transaction = plan.atomic.kind === "transaction";
   const writeUnits = plan.items.reduce((sum, { item }) => sum + stepUnits(session.catalog, { ...item, kind: "check" }, transaction), 0);
-  context.meter.requests.push({ ...encoded, index: undefined, attempts: 1, duration: 0, itemsRead: 0, readUnits: 0, writeUnits });
+  const attempts = Number(error.details["attempts"] ?? 1);
+  const duration = session.effects.now() - started;
+  session.note({ ...encoded, index: undefined, attempts, duration, itemsRead: 0, readUnits: 0, writeUnits }, context);
 };
 
 const faultOf = (error: unknown): string | undefined =>
@@ -98,17 +105,19 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
     rows: [rowOf(session.catalog, plan, attributes)],
     atomic: plan.atomic,
   });
+  const started = session.effects.now();
   try {
     const output: WriteItemOutput = await session.send(encoded.operation as "PutItem", encoded.input as never, context);
     return done(output.Attributes);
   } catch (error) {
     if (faultOf(error) !== "ConditionalCheckFailedException") throw error;
-    const { details } = error as EdgetableError;
+    const refusal = error as EdgetableError;
+    const { details } = refusal;
     const found = details["item"] as Item | undefined;
-    meterFailure(session, context, { plan, encoded });
+    noteRefusal(session, context, { plan, encoded, error: refusal, started });
     if (details["afterAmbiguity"] === true) {
       if (isAsWritten(planned.item, found)) return done(found);
-      if (planned.item.kind !== "delete") throw ambiguous(error as EdgetableError);
+      if (planned.item.kind !== "delete") throw ambiguous(refusal);
     }
     return { ok: false, failed: fail(session.catalog, planned, found) };
   }
@@ -120,6 +129,7 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
     plan.items.map(({ item }) => item),
     newToken(session),
   );
+  const started = session.effects.now();
   try {
     await session.send("TransactWriteItems", encoded.input as never, context);
     return { ok: true, rows: plan.rows, atomic: plan.atomic };
@@ -133,7 +143,7 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
       return planned && reason.Code === "ConditionalCheckFailed" ? fail(session.catalog, planned, reason.Item) : [];
     });
     if (failed.length === 0) throw error;
-    meterFailure(session, context, { plan, encoded });
+    noteRefusal(session, context, { plan, encoded, error: error as EdgetableError, started });
     return { ok: false, failed };
   }
 };

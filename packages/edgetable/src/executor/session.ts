@@ -1,4 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { withDetails } from "../errors/with-details.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -30,9 +31,12 @@ export interface Session {
   readonly effects: Effects;
   /**
    * Sends a request until it is answered, with jittered exponential backoff inside the deadline. An
-   * error that follows an attempt which may have taken effect carries `details.afterAmbiguity`.
+   * error after several attempts carries `details.attempts`, and one that follows an attempt which may
+   * have taken effect `details.afterAmbiguity`.
    */
   send<O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]>;
+  /** Notes a request that was answered: by `send`, or, where the answer was a refusal that is no error, by its caller. */
+  note(request: SentRequest, context: CallContext): void;
   close(): Promise<void>;
 }
 
@@ -61,14 +65,9 @@ const isAmbiguous = (error: EdgetableError): boolean => error.details["ambiguous
 const waitBefore = (retry: RetryPolicy, attempt: number, random: number): number =>
   random * Math.min(retry.maxDelay, retry.baseDelay * 2 ** (attempt - 1));
 
-const finalError = (error: unknown, attempts: Attempts): unknown => {
-  if (!isEdgetableError(error) || !attempts.ambiguous) return error;
-  return new EdgetableError(error.code, error.message, {
-    details: { ...error.details, afterAmbiguity: true, attempts: attempts.made },
-    cause: error.cause ?? error,
-    retryable: error.retryable,
-    ...(error.request ? { request: error.request } : {}),
-  });
+const finalError = (error: unknown, { made, ambiguous }: Attempts): unknown => {
+  if (made === 1) return error;
+  return withDetails(error, { attempts: made, ...(ambiguous ? { afterAmbiguity: true } : {}) });
 };
 
 /** Opens a session over a transport. */
@@ -96,6 +95,11 @@ export const createSession = (options: SessionOptions): Session => {
     await effects.sleep(wait, context.signal);
   };
 
+  const note: Session["note"] = (request, { meter }) => {
+    meter.requests.push(request);
+    onRequest?.(request);
+  };
+
   const send: Session["send"] = async (operation, input, context) => {
     const turn = gate.enter();
     if (turn) await turn;
@@ -105,9 +109,7 @@ export const createSession = (options: SessionOptions): Session => {
       for (; ; attempts.made++) {
         try {
           const output = await attempt(operation, input, context);
-          const sent = describeRequest({ operation, input, attempts: attempts.made, duration: effects.now() - started }, output);
-          context.meter.requests.push(sent);
-          onRequest?.(sent);
+          note(describeRequest({ operation, input, attempts: attempts.made, duration: effects.now() - started }, output), context);
           return output;
         } catch (error) {
           await waitAfter(error, attempts, context);
@@ -122,6 +124,7 @@ export const createSession = (options: SessionOptions): Session => {
     catalog,
     effects,
     send,
+    note,
     close: async () => transport.close(),
   };
 };

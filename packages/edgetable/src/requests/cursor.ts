@@ -49,21 +49,36 @@ const open = (cursor: string, query: string, secret: string): string => {
   return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
 };
 
+const invalid = (cause?: unknown): EdgetableError =>
+  new EdgetableError(
+    "cursor.invalid",
+    "The cursor is not one of this query: it is damaged, forged, of another query, or sealed with another secret. Start again without it.",
+    { cause },
+  );
+
+/**
+ * Looks at a cursor's form alone, before anything is asked of the table.
+ *
+ * @throws {cursor.invalid} when it cannot be one
+ */
+export const checkCursor = (cursor: unknown): void => {
+  const bytes = typeof cursor === "string" && /^[\w-]+$/.test(cursor) ? Buffer.from(cursor, "base64url").length : 0;
+  if (bytes <= NONCE_BYTES + TAG_BYTES) throw invalid();
+};
+
 /**
  * Opens a cursor.
  *
+ * @param secret undefined where there is none, so that nothing can be sealed by it
  * @throws {cursor.invalid} when it was not sealed by {@link sealCursor} for this very query and secret.
  */
-export const openCursor = (cursor: string, query: string, secret: string): Position => {
+export const openCursor = (cursor: string, query: string, secret: string | undefined): Position => {
+  if (secret === undefined) throw invalid();
   try {
     const [source, backward, key, tied] = JSON.parse(open(cursor, query, secret)) as [number, number, Key | null, (readonly number[])?];
     const [partitions = 0, more = 0, ...given] = tied ?? [];
     return { source, backward: backward === 1, key: key ?? undefined, ...(tied ? { ties: { partitions, more: more === 1, given } } : {}) };
   } catch (cause) {
-    throw new EdgetableError(
-      "cursor.invalid",
-      "The cursor is not one of this query: it is damaged, forged, of another query, or sealed with another secret. Start again without it.",
-      { cause },
-    );
+    throw invalid(cause);
   }
 };

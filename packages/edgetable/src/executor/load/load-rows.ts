@@ -1,4 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import { withDetails } from "../../errors/with-details.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { BATCH_WRITE_ITEMS } from "../../requests/encode-batch-write.ts";
@@ -9,7 +10,6 @@ import { requestKey } from "../run-batch.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { validateWrite } from "../validate-write.ts";
-import { withReport } from "../with-report.ts";
 import { findCollisions, type CollisionFinder, type CollisionSettings } from "./collisions.ts";
 import { openFlights, type Flights } from "./flights.ts";
 import { planRow, type PlannedRow } from "./plan-row.ts";
@@ -309,7 +309,7 @@ const runAll = async (state: State, source: LoadSource): Promise<LoadReport> => 
   if (!state.halted) await sendBatch(state);
   await state.flights.landed();
   failure ??= state.fault;
-  if (failure !== undefined) throw withReport(failure, () => reportOf(state));
+  if (failure !== undefined) throw withDetails(failure, { report: reportOf(state) });
   const report = reportOf(state);
   state.settings.onProgress?.(report);
   return report;

@@ -1,10 +1,10 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { withDetails } from "../../errors/with-details.ts";
 import type { Row } from "../../ir/logical-write.ts";
 import { keyOfItem } from "../../requests/item-codec.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { Meter, type Cost } from "../meter.ts";
 import type { CallContext, Session } from "../session.ts";
-import { withReport } from "../with-report.ts";
 import { joinCopies, settleCopies, type Settled } from "./join-copies.ts";
 import { type PageMark, type Places, trackPlaces } from "./places.ts";
 import { positionText, readPosition } from "./position.ts";
@@ -194,7 +194,7 @@ async function* scanOrTell(state: State): AsyncGenerator<Row> {
   try {
     yield* scanAll(state);
   } catch (error) {
-    throw withReport(error, () => reportOf(state));
+    throw withDetails(error, { report: reportOf(state) });
   }
 }
 
