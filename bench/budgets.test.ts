@@ -19,6 +19,7 @@ const nothing: Report = {
   walks: [],
   growth: [],
   frontier: [],
+  scatter: [],
   mixes: [],
 };
 

@@ -38,6 +38,20 @@ const installed = (report: Report, candidate: string): number | undefined =>
 const ownBytes = (report: Report) => report.bytes.find(({ candidate }) => candidate === ours);
 const ownLoad = (report: Report) => report.load.find(({ side }) => side === (ours as string));
 
+// The worst of what was measured; undefined where nothing was.
+const worst = (values: readonly number[]): number | undefined => (values.length === 0 ? undefined : Math.max(...values));
+const ownWalks = (report: Report) => report.walks.filter(({ side }) => side === ours);
+const requestsBeyond = ({ walks }: Report) =>
+  walks
+    .filter(({ side }) => side === ours)
+    .map(({ graph, direction, depth, requests }) => {
+      const other = walks.find(
+        (walk) => walk.side === "hand-written" && walk.graph === graph && walk.direction === direction && walk.depth === depth,
+      );
+      return requests - (other?.requests ?? Number.NaN);
+    });
+const halfMillion = 500_000;
+
 interface Budget {
   readonly section: Section;
   readonly measure: (report: Report) => number | undefined;
@@ -67,6 +81,20 @@ const budgets = {
   plan: { section: "plan", measure: ({ plan }) => (plan.length === 0 ? undefined : Math.max(...plan.map(({ micros }) => micros))) },
   loadRate: { section: "load", measure: (report) => ownLoad(report)?.rateRatio },
   loadHeap: { section: "load", measure: (report) => ownLoad(report)?.heapGrowth },
+  walkTime: { section: "walks", measure: (report) => worst(ownWalks(report).map(({ ratio }) => ratio)) },
+  walkRequests: { section: "walks", measure: (report) => worst(requestsBeyond(report)) },
+  growth: {
+    section: "growth",
+    measure: ({ growth }) => worst(growth.filter(({ side }) => side === ours).map(({ ratio }) => ratio)),
+  },
+  frontier: {
+    section: "frontier",
+    measure: ({ frontier }) => worst(frontier.filter(({ side }) => side === ours).map(({ live, ids }) => (live * halfMillion) / ids)),
+  },
+  scatter: {
+    section: "scatter",
+    measure: ({ scatter }) => worst(scatter.filter(({ latency }) => latency > 0).map(({ ratio }) => ratio)),
+  },
 } as const satisfies Record<string, Budget>;
 export type BudgetName = keyof typeof budgets;
 

@@ -13,6 +13,7 @@ const empty = {
   walks: [],
   growth: [],
   frontier: [],
+  scatter: [],
   mixes: [],
 } as const satisfies Omit<Report, "environment">;
 

@@ -4,6 +4,7 @@ import type { ColdStart } from "./cold-start/run.ts";
 import type { Frontier } from "./graph/frontier/run.ts";
 import type { Growth } from "./graph/growth/run.ts";
 import type { MixResult } from "./graph/mixes/run.ts";
+import type { Scatter } from "./graph/scatter/run.ts";
 import type { WalkResult } from "./graph/walks/run.ts";
 import type { Load } from "./load/run.ts";
 import type { PlanTime } from "./plan/measure.ts";
@@ -24,6 +25,7 @@ export interface Report {
   readonly walks: readonly WalkResult[];
   readonly growth: readonly Growth[];
   readonly frontier: readonly Frontier[];
+  readonly scatter: readonly Scatter[];
   readonly mixes: readonly MixResult[];
 }
 

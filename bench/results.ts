@@ -3,7 +3,7 @@ import { judgeAll, limitOf } from "./budgets.ts";
 import type { Report } from "./report.ts";
 import { callsSection, loadSection, planSection, shareSection } from "./results/call-sections.ts";
 import type { Environment } from "./results/environment.ts";
-import { frontierSection, growthSection, mixesSection, walksSection } from "./results/graph-sections.ts";
+import { frontierSection, growthSection, mixesSection, scatterSection, walksSection } from "./results/graph-sections.ts";
 import { lossesSection } from "./results/losses.ts";
 import { table } from "./results/markdown.ts";
 import { bytesSection, coldStartSection, typesSection } from "./results/size-sections.ts";
@@ -54,6 +54,7 @@ const sections = [
   walksSection,
   growthSection,
   frontierSection,
+  scatterSection,
   mixesSection,
   bytesSection,
   coldStartSection,

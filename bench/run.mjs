@@ -14,6 +14,7 @@ const programs = [
   "graph/walks/worker",
   "graph/mixes/worker",
   "graph/frontier/worker",
+  "graph/scatter/worker",
   "profile/share",
   "profile/wire",
   "profile/ratio",

@@ -7,7 +7,10 @@ import { runColdStart } from "./cold-start/run.ts";
 import { runFrontier } from "./graph/frontier/run.ts";
 import { runGrowth } from "./graph/growth/run.ts";
 import { runMixes } from "./graph/mixes/run.ts";
+import { runScatter } from "./graph/scatter/run.ts";
 import { runWalks } from "./graph/walks/run.ts";
+import { walkSides } from "./graph/walks/sides.ts";
+import type { WalkSide } from "./graph/walks/sides.ts";
 import { runPlan } from "./plan/run.ts";
 import { runLoad } from "./load/run.ts";
 import { sides } from "./load/sides.ts";
@@ -33,14 +36,17 @@ export const fullRun = (log: Log): Runners => ({
   types: () => runTypes({ projects, counts: [10, 50, 100], compilers: ["typescript", "typescript7"] }, log),
   plan: runPlan,
   load: () => runLoad({ sides, items: 1_000_000, segment: 25_000, seed }, log),
-  walks: () => runWalks({ nodes: 100_000, edges: 1_000_000, seed, starts: 5, rounds: 7 }, log),
-  growth: () => runGrowth({ edges: [10_000, 100_000, 1_000_000], seed, rounds: 15, walks: 10 }, log),
+  walks: () => runWalks({ nodes: 100_000, edges: 1_000_000, seed, starts: 5, rounds: 12, longest: 10_000, sides: walkSides }, log),
+  growth: () => runGrowth({ edges: [10_000, 100_000, 1_000_000], seed, rounds: 30, walks: 10 }, log),
   frontier: () => runFrontier({ ids: 500_000 }, log),
+  scatter: () => runScatter({ tasks: 50_000, seed, rounds: 20, pages: 20 }, log),
   mixes: () => runMixes({ nodes: 100_000, seed, count: 100_000, warmUp: 10_000, requesters: [1, 16] }, log),
 });
 
 const ownAndBaseline: readonly CandidateName[] = ["lib-dynamodb", "edgetable"];
 const ownAndElectro: readonly CandidateName[] = ["electrodb", "edgetable-mini"];
+
+const ownWalks: readonly WalkSide[] = ["hand-written", "edgetable"];
 
 /** What the budgets need and no more, within six minutes. */
 export const reducedRun = (log: Log): Runners => ({
@@ -52,8 +58,9 @@ export const reducedRun = (log: Log): Runners => ({
   types: () => runTypes({ projects: ourProjects, counts: [50], compilers: ["typescript"] }, log),
   plan: runPlan,
   load: () => runLoad({ sides, items: 100_000, segment: 10_000, seed }, log),
-  walks: () => runWalks({ nodes: 10_000, edges: 50_000, seed, starts: 4, rounds: 5 }, log),
-  growth: () => runGrowth({ edges: [10_000, 100_000], seed, rounds: 9, walks: 5 }, log),
+  walks: () => runWalks({ nodes: 10_000, edges: 50_000, seed, starts: 4, rounds: 10, longest: 600, sides: ownWalks }, log),
+  growth: () => runGrowth({ edges: [10_000, 100_000], seed, rounds: 20, walks: 5 }, log),
   frontier: () => runFrontier({ ids: 100_000 }, log),
+  scatter: () => runScatter({ tasks: 20_000, seed, rounds: 12, pages: 10 }, log),
   mixes: () => runMixes({ nodes: 10_000, seed, count: 5000, warmUp: 1000, requesters: [8] }, log),
 });

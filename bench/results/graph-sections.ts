@@ -18,7 +18,7 @@ const walksOf = (walks: readonly WalkResult[], graph: WalkResult["graph"], title
 
 export const walksSection = ({ walks }: Report): string => `## Neighbourhoods
 
-The ids of every node within so many hops, one walk at a time, at most 32 requests under way; figures are means over walks from several nodes. Every walk of every client is compared with a breadth-first search in memory. Ratios are medians over rounds in which all walk the same, in random order, on one engine with the library's own items; the engine answers one request at a time, so that what it is not asked to send counts most.
+The ids of every node within so many hops, one walk at a time, at most 32 requests under way; figures are means over walks from several nodes. Every walk of every client is compared with a breadth-first search in memory. In rounds all walk the same, in random order, on one engine with the library's own items; times are the lower quartile of the rounds, for what else a machine does only adds to them. The engine answers one request at a time, so that what it is not asked to send counts most.
 
 ${walksOf(walks, "scale-free", "Scale-free")}
 
@@ -40,6 +40,22 @@ A walk of two hops whose last layer has ${round(frontier[0]?.ids ?? Number.NaN)}
 ${table(
   ["client", "MB alive", "bytes an id", "MB resident", "seconds"],
   frontier.map(({ side, ids, live, resident, seconds }) => [side, live, (live * 2 ** 20) / ids, resident, seconds]),
+)}`;
+
+export const scatterSection = ({ scatter }: Report): string => `## A page from sixteen shards
+
+The same page of the same tasks, by time, from an index of one partition and from one of sixteen, a page at a time. Bare, the engine's one lane makes sixteen requests take sixteen times one; with a latency, as every network has, they go side by side.
+
+${table(
+  ["page", "latency of a request, ms", "shards", "requests", "ms", "to one shard"],
+  scatter.map(({ limit, latency, shards, requests, wall, ratio }) => [
+    String(limit),
+    String(latency),
+    String(shards),
+    requests,
+    wall,
+    ratio,
+  ]),
 )}`;
 
 const mixTitles = { tao: "TAO's reads", linkbench: "LinkBench's mix" } as const;

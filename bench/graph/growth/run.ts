@@ -1,5 +1,5 @@
 import { randomFrom, shuffled } from "../../measure/random.ts";
-import { median } from "../../measure/statistics.ts";
+import { percentilesOf } from "../../measure/statistics.ts";
 import { startWorker } from "../../workers/parent.ts";
 import type { Worker } from "../../workers/parent.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -7,6 +7,7 @@ import { plantedDepth, plantedNodes, plantedStart } from "../graphs/plant.ts";
 import { socialSet } from "../store/data-set.ts";
 import { databaseOf, startOn } from "../store/database.ts";
 import type { WalkSide } from "../walks/sides.ts";
+import { warmUp } from "../walks/run.ts";
 import type { WalkBlock } from "../walks/worker.ts";
 
 export interface GrowthPlan {
@@ -22,9 +23,9 @@ export interface GrowthPlan {
 export interface Growth {
   readonly side: WalkSide;
   readonly edges: number;
-  /** Milliseconds: the median over the rounds. */
+  /** Milliseconds: the lower quartile of the rounds. */
   readonly wall: number;
-  /** Relative to the smallest graph in the same round: the median over the rounds. */
+  /** Relative to the smallest graph. */
   readonly ratio: number;
 }
 
@@ -37,8 +38,9 @@ interface Runner {
 
 const sides: readonly WalkSide[] = ["edgetable", "hand-written"];
 
+const planted = { start: String(plantedStart), direction: "out", depth: plantedDepth } as const;
+
 const walkOnce = async (runner: Runner, walks: number): Promise<number> => {
-  const planted = { start: String(plantedStart), direction: "out", depth: plantedDepth };
   const { wall, answers } = await runner.worker.ask<WalkBlock>(Array.from({ length: walks }, () => planted));
   if (answers.some(({ found }) => found !== plantedNodes - 1)) throw new Error(`growth: ${runner.side} did not find the planted nodes`);
   return wall / walks;
@@ -47,7 +49,8 @@ const walkOnce = async (runner: Runner, walks: number): Promise<number> => {
 const summarize = (runners: readonly Runner[]): readonly Growth[] =>
   runners.map(({ side, edges, walls }) => {
     const smallest = runners.find((runner) => runner.side === side)?.walls ?? [];
-    return { side, edges, wall: median(walls), ratio: median(walls.map((wall, round) => wall / (smallest[round] ?? Number.NaN))) };
+    const wall = percentilesOf(walls).p25;
+    return { side, edges, wall, ratio: wall / percentilesOf(smallest).p25 };
   });
 
 /** The same 155 nodes, three hops out, in graphs of growing size, side by side; the hand-written client shows what the engine adds. */
@@ -63,7 +66,7 @@ export const runGrowth = async (plan: GrowthPlan, log: (line: string) => void): 
       for (const side of sides)
         runners.push({ side, edges, worker: startWorker("graph/walks/worker", [side, engine.endpoint, set.table, "follows"]), walls: [] });
     }
-    for (const runner of runners) await walkOnce(runner, 3 * plan.walks);
+    for (const { worker } of runners) await warmUp(worker, [planted]);
     for (let round = 0; round < plan.rounds; round++)
       for (const runner of shuffled(runners, random)) runner.walls.push(await walkOnce(runner, plan.walks));
     return summarize(runners);

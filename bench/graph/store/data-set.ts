@@ -4,19 +4,24 @@ import { linkBench } from "../graphs/linkbench.ts";
 import type { Graph } from "../graphs/graph.ts";
 import { plant } from "../graphs/plant.ts";
 import { scaleFree } from "../graphs/scale-free.ts";
+import { taskRows, tasks } from "../scatter/model.ts";
 import { links, social } from "./model.ts";
 import { linksRows, socialRows } from "./rows.ts";
 
-/** A graph and the library's own way of writing it. */
+/** A table's rows and the library's own way of writing them. */
 export interface DataSet {
-  /** Says everything that the graph follows from. */
+  /** Says everything that the rows follow from. */
   readonly name: string;
   readonly table: string;
-  readonly graph: () => Graph;
   /** Makes the table as the library makes it. */
   create(options: ConnectOptions): Promise<void>;
   /** Writes the rows, the first `most` or all, by `db.load`. */
   load(options: ConnectOptions, most?: number): Promise<void>;
+}
+
+/** A data set that is a graph. */
+export interface GraphSet extends DataSet {
+  readonly graph: () => Graph;
 }
 
 interface Loader<Row> {
@@ -55,7 +60,7 @@ export interface Size {
 }
 
 /** The scale-free graph with the planted neighbourhood. */
-export const socialSet = (size: Size): DataSet => {
+export const socialSet = (size: Size): GraphSet => {
   const graph = once(() => plant(scaleFree(size)));
   return {
     name: `social-${size.nodes}-${size.edges}-${size.seed}`,
@@ -67,7 +72,7 @@ export const socialSet = (size: Size): DataSet => {
 };
 
 /** The edges of a tree whose last level has so many ids. */
-export const fanSet = (size: { readonly ids: number; readonly width: number }): DataSet => {
+export const fanSet = (size: { readonly ids: number; readonly width: number }): GraphSet => {
   const graph = once(() => fan(size));
   return {
     name: `fan-${size.ids}-${size.width}`,
@@ -79,7 +84,7 @@ export const fanSet = (size: { readonly ids: number; readonly width: number }): 
 };
 
 /** The graph with LinkBench's out-degrees. */
-export const linksSet = (size: Omit<Size, "edges">): DataSet => {
+export const linksSet = (size: Omit<Size, "edges">): GraphSet => {
   const graph = once(() => linkBench(size));
   return {
     name: `links-${size.nodes}-${size.seed}`,
@@ -89,3 +94,11 @@ export const linksSet = (size: Omit<Size, "edges">): DataSet => {
     load: (options, most = Infinity) => loadInto(links.connect(options), firstOf(linksRows(graph()), most)),
   };
 };
+
+/** Tasks in an index of one partition and in one of sixteen. */
+export const tasksSet = (count: number): DataSet => ({
+  name: `tasks-${count}`,
+  table: "Tasks",
+  create: (options) => createBy(tasks.connect(options)),
+  load: (options, most = Infinity) => loadInto(tasks.connect(options), firstOf(taskRows(count), most)),
+});
