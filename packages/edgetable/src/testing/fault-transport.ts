@@ -1,6 +1,7 @@
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import { attemptError } from "../transport/attempt-error.ts";
 import type { SendOptions, Transport } from "../transport/transport.ts";
+import { sleep } from "../util/sleep.ts";
 import { answer } from "./faults/answer.ts";
 import { decideFaults } from "./faults/decide.ts";
 import type { Call } from "./faults/kinds.ts";
@@ -8,7 +9,6 @@ import type { Liar } from "./faults/liar.ts";
 import { checkOptions, type FaultEffects, type FaultOptions, type Injection, type LagBound } from "./faults/options.ts";
 import { createTableShapes } from "./past/table-shape.ts";
 import { createWriteHistory, type Retention, type WriteHistory } from "./past/write-history.ts";
-import { realEffects } from "./real-effects.ts";
 
 /** A transport that lies like production. */
 export interface FaultTransport extends Transport {
@@ -53,7 +53,7 @@ const createLog = (): Log => {
 };
 
 const createLiar = (transport: Transport, options: FaultOptions, log: Log): Liar => {
-  const effects = options.effects ?? realEffects;
+  const effects = options.effects ?? { now: () => Date.now(), sleep };
   const inner = held(transport, effects);
   const history: WriteHistory = options.history ?? createWriteHistory();
   const lags = bounds(options);

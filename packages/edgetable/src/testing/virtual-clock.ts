@@ -1,6 +1,6 @@
 import type { Effects } from "../executor/effects.ts";
 import { seededRandom } from "./random.ts";
-import { abortedSleep } from "./real-effects.ts";
+import { abortedSleep } from "../util/sleep.ts";
 
 /** A clock that stands still unless it is moved, or moves by itself when everybody waits for it. */
 export interface VirtualClock extends Effects {
