@@ -10,7 +10,12 @@ export type OnDelete = "restrict" | "cascade" | "leave";
 export type EdgeStorage = "once" | "twice" | "reference";
 
 export interface EdgeSettings<Attribute extends string = string> {
-  /** @default "many-to-many" */
+  /**
+   * A limit of one that the edge's own key implies, because an adopted layout makes the key of that end
+   * alone, takes nothing. Any other is counted, in an item of its own in the node's partition.
+   *
+   * @default "many-to-many"
+   */
   readonly multiplicity?: Multiplicity;
   /** The most edges of the type at one node, 1 to 1,000,000; `from` limits a source, `to` a target. */
   readonly maxDegree?: { readonly from?: number; readonly to?: number };

@@ -23,11 +23,23 @@ const limitOf = ({ definition }: EdgeEntry, end: End): number | undefined => {
   return limits.length > 0 ? Math.min(...limits) : undefined;
 };
 
+// A key made of one end alone has room for one edge there: nothing is left to count.
+const isKeptByKey = ({ index: { partitionKey, sortKey } }: Catalog, entry: EdgeEntry, end: End): boolean => {
+  if (entry.definition.symmetric || entry[end === "from" ? "to" : "from"].length > 1) return false;
+  return entry.shapes.every(({ role, keys }) => {
+    const fields = [partitionKey, sortKey].flatMap((attribute) => keys[attribute ?? ""]?.fields ?? []);
+    return role === "own" && fields.every((field) => field.startsWith(`${end}.`));
+  });
+};
+
 const restricts = ({ definition }: EdgeEntry, end: End): boolean => definition.onDelete?.[end] === "restrict";
 
 // A symmetric edge has no direction: both its ends count it alike, under the rules of either.
-const limitAt = (entry: EdgeEntry, end: End): number | undefined => {
-  if (!entry.definition.symmetric) return limitOf(entry, end);
+const limitAt = (catalog: Catalog, entry: EdgeEntry, end: End): number | undefined => {
+  if (!entry.definition.symmetric) {
+    const limit = limitOf(entry, end);
+    return limit === 1 && isKeptByKey(catalog, entry, end) ? undefined : limit;
+  }
   const limits = ends.map((one) => limitOf(entry, one)).filter((limit) => limit !== undefined);
   return limits.length > 0 ? Math.min(...limits) : undefined;
 };
@@ -50,18 +62,19 @@ const guardKey = (catalog: Catalog, entry: EdgeEntry, { end, node }: { readonly 
 // Whether a type of edge is counted at all follows from the model: asked once, not with every edge.
 const counted = new WeakMap<EdgeEntry, boolean>();
 
-const isCounted = (entry: EdgeEntry): boolean => {
+const isCounted = (catalog: Catalog, entry: EdgeEntry): boolean => {
   let known = counted.get(entry);
-  if (known === undefined) counted.set(entry, (known = ends.some((end) => limitAt(entry, end) !== undefined || restrictsAt(entry, end))));
+  if (known === undefined)
+    counted.set(entry, (known = ends.some((end) => limitAt(catalog, entry, end) !== undefined || restrictsAt(entry, end))));
   return known;
 };
 
 /** The steps that count one edge more or less at each end whose degree is limited or restricts deletion. */
 export const countSteps = (catalog: Catalog, edge: EdgeBetween, delta: 1 | -1): readonly WriteItem[] => {
   const { entry } = edge;
-  if (!isCounted(entry)) return [];
+  if (!isCounted(catalog, entry)) return [];
   const steps = ends.flatMap((end): readonly WriteItem[] => {
-    const limit = limitAt(entry, end);
+    const limit = limitAt(catalog, entry, end);
     if (limit === undefined && !restrictsAt(entry, end)) return [];
     const failure = { reason: "degreeExceeded", edge: entry.name, end, limit: limit ?? 0 } as const;
     const terms: readonly Term[] = limit === undefined || delta < 0 ? [] : [{ kind: "below", attribute: COUNT, limit, failure }];
@@ -76,7 +89,7 @@ export const countSteps = (catalog: Catalog, edge: EdgeBetween, delta: 1 | -1): 
 /** The edge types, with the end, at which a node's own degree guards may stand. */
 const guardedEnds = (catalog: Catalog, node: string): readonly { readonly entry: EdgeEntry; readonly end: End }[] =>
   Object.values(catalog.edges).flatMap((entry) => {
-    const mine = ends.filter((end) => entry[end].includes(node) && (limitAt(entry, end) !== undefined || restrictsAt(entry, end)));
+    const mine = ends.filter((end) => entry[end].includes(node) && (limitAt(catalog, entry, end) !== undefined || restrictsAt(entry, end)));
     return (entry.definition.symmetric ? mine.slice(0, 1) : mine).map((end) => ({ entry, end }));
   });
 
