@@ -1,4 +1,4 @@
-import type { AnyPattern, Call, ConnectOptions, Load, LoadReport, Patterns, ReadExplanation, ScanTable, TableAdmin } from "edgetable";
+import type { AnyPattern, Call, ConnectOptions, Load, LoadReport, Patterns, Explanation, ScanTable, TableAdmin } from "edgetable";
 
 /** What a pattern's example must answer. */
 export interface Expected {
@@ -19,7 +19,7 @@ export interface BoundPattern {
   readonly question: string;
   readonly example: Readonly<Record<string, unknown>>;
   readonly expected: Expected;
-  readonly call: Call<unknown, ReadExplanation>;
+  readonly call: Call<unknown, Explanation>;
 }
 
 /** A connection to an example's table, with its types left behind. */

@@ -1,4 +1,4 @@
-import type { ReadExplanation, Report } from "edgetable";
+import type { Explanation, Report } from "edgetable";
 import type { BoundPattern } from "../system.ts";
 import { requestTerms } from "./request-line.ts";
 import type { PatternResult, RequestResult } from "./results.ts";
@@ -21,7 +21,7 @@ const timed = async (make: () => Promise<Report<unknown>>): Promise<Timed> => {
   return [report, performance.now() - start];
 };
 
-const answered = (pattern: BoundPattern, explanation: ReadExplanation, [report, milliseconds]: Timed): PatternResult => ({
+const answered = (pattern: BoundPattern, explanation: Explanation, [report, milliseconds]: Timed): PatternResult => ({
   name: pattern.name,
   question: pattern.question,
   example: pattern.example,

@@ -4,7 +4,7 @@ import {
   type Catalog,
   type Call,
   type ConnectOptions,
-  type ReadExplanation,
+  type Explanation,
   type ScanTable,
   type TableAdmin,
 } from "edgetable";
@@ -13,7 +13,7 @@ import type { CommonOptions, Invocation } from "./invocation.ts";
 import { loadModel, theGraph } from "./model/load-model.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-export type AnyRead<T = unknown> = Call<T, ReadExplanation>;
+export type AnyRead<T = unknown> = Call<T, Explanation>;
 
 /** Neighbours of a model that is not known to the compiler. */
 export interface UntypedNeighbours {

@@ -22,10 +22,14 @@ export type { EdgeSearch, Find, Kinded, Search, SearchPageOptions } from "./clie
 export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/value-index.ts";
 export type { Collection, Entry, Neighbours, Page, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
+export type { WalkExplanation } from "./client/walk-explanation.ts";
+export type { BudgetOptions, WalkOptions } from "./client/walk-options.ts";
+export type { Gathered, Reached, Walk, WalkCall, WalkCount, Walked, WalkEnd, WalkStop } from "./client/walk-types.ts";
 export {
   combine,
   definePatterns,
   explainPatterns,
+  type Explanation,
   offline,
   type AnyPattern,
   type ExplainedPattern,

@@ -1,4 +1,4 @@
-import { didYouMean, offline, type AnyPattern, type Patterns, type ReadExplanation } from "edgetable";
+import { didYouMean, offline, type AnyPattern, type Patterns, type Explanation } from "edgetable";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { collect, defineCommand, printJson, type CommandSpec } from "../invocation.ts";
@@ -89,7 +89,7 @@ export const explainCommand: CommandSpec = defineCommand<Options>({
     const name = call.args[0] ?? "";
     const { pattern, of } = findPattern(await loadModel(options.model, io.cwd), name);
     const parameters = parametersOf(pattern, options.param ?? []);
-    const explanation: ReadExplanation = pattern.ask(of.graph.connect({ transport: offline }), parameters).explain();
+    const explanation: Explanation = pattern.ask(of.graph.connect({ transport: offline }), parameters).explain();
     if (options.json) printJson(call, { name, question: pattern.question, parameters, ...explanation });
     else {
       const lines = (text: string): string => wrap(text, io.out.columns ?? Number.POSITIVE_INFINITY).join("\n");

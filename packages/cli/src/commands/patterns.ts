@@ -1,4 +1,4 @@
-import { explainPatterns, type Patterns, type ReadExplanation } from "edgetable";
+import { explainPatterns, type Patterns, type Explanation } from "edgetable";
 import { exitCode } from "../exit-codes.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec, type Invocation } from "../invocation.ts";
@@ -20,7 +20,7 @@ const columns: readonly Column[] = [
 interface Listed {
   readonly name: string;
   readonly question: string;
-  readonly explanation: ReadExplanation | undefined;
+  readonly explanation: Explanation | undefined;
   readonly problem: Failure | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { ExplainedRequest, ReadExplanation } from "edgetable";
+import type { ExplainedRequest, Explanation } from "edgetable";
 import { fillExpression, showKey } from "./expression.ts";
 import type { Style } from "./style.ts";
 import { pad, wrap } from "./width.ts";
@@ -92,19 +92,19 @@ const requestLines = (
 };
 
 /** The indexes that an explained read uses, in order; `table` for the table itself. */
-export const indexesOf = ({ requests }: ReadExplanation): readonly string[] => [
+export const indexesOf = ({ requests }: Explanation): readonly string[] => [
   ...new Set(requests.map(({ input }) => textOf(input, "IndexName") ?? "table")),
 ];
 
 /** The requests in short, such as `Query, BatchGetItem × 2`. */
-export const operationsOf = ({ requests }: ReadExplanation): string => {
+export const operationsOf = ({ requests }: Explanation): string => {
   const times = new Map<string, number>();
   for (const { operation, times: more } of requests) times.set(operation, (times.get(operation) ?? 0) + more);
   return [...times].map(([operation, count]) => (count === 1 ? operation : `${operation} × ${count}`)).join(", ");
 };
 
 /** A plan for a person: each request with its values filled in, then consistency, price and notes. */
-export const renderExplanation = (explanation: ReadExplanation, style: Style, columns: number | undefined): string => {
+export const renderExplanation = (explanation: Explanation, style: Style, columns: number | undefined): string => {
   const width = columns ?? Number.POSITIVE_INFINITY;
   const { requests, consistency, cost, notes } = explanation;
   const blocks = requests.map((request, at) => requestLines(request, at, { width, style }).join("\n"));

@@ -33,7 +33,9 @@ export interface CheckedPattern {
     readonly requests: readonly { readonly operation: string; readonly times?: number; readonly after?: string }[];
     readonly cost: { readonly requests: number };
     readonly plan?: {
-      readonly sources: readonly { readonly kind: string; readonly index?: string | undefined }[];
+      readonly kind: string;
+      /** A walk has none: its hops have their own. */
+      readonly sources?: readonly { readonly kind: string; readonly index?: string | undefined }[];
       readonly hydrate?: { readonly nodes: readonly string[]; readonly by: string } | undefined;
     };
   };

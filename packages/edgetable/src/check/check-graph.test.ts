@@ -257,7 +257,7 @@ cases("idleIndexKey", {
 });
 
 test("a projection for which a pattern reads the same items twice is a warning", () => {
-  const plan = { sources: [{ kind: "query", index: "byRelated" }], hydrate: { nodes: ["issue"], by: "query" } };
+  const plan = { kind: "read", sources: [{ kind: "query", index: "byRelated" }], hydrate: { nodes: ["issue"], by: "query" } };
   const [advice] = about(trackerDraft, "costlyProjection", [
     { name: "issuesOfProject", explanation: { requests: [], cost: { requests: 4 }, plan } },
   ]);

@@ -101,5 +101,7 @@ export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver =>
     validates: options.validate ?? true,
     deadline: options.deadline,
     cursorSecret: cursorSecret === undefined ? secretInTable(session) : async () => cursorSecret,
+    // Whoever is the first to need one in a table looks for it, leaves it there, and reads what is there then.
+    secretRequests: cursorSecret === undefined ? 3 : 0,
   });
 };

@@ -6,7 +6,7 @@ import type { Layout } from "../schema/layout.ts";
 import type { IndexEntry, ValueIndex } from "../schema/value-index.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
-import type { Edges, Nodes, Parts } from "./read-types.ts";
+import type { Edges, Nodes, Parts } from "./graph-types.ts";
 
 /** A sentence for every end of an edge that is no node type. */
 type EdgeCheck<N extends Nodes, E extends AnyEdge> = E["~from" | "~to"] extends keyof N

@@ -14,11 +14,15 @@ export interface Driver {
   readonly session: Session;
   readonly catalog: Catalog;
   readonly validates: boolean;
+  /** Names of planner rules that are switched off. */
+  readonly rulesOff: ReadonlySet<string>;
   /** The plan of a form of call: made once, then looked up by its signature. */
   plan(signature: string, logical: () => LogicalPlan): ReadPlan;
   context(options: RunOptions): CallContext;
   /** The secret that seals cursors; undefined where there is none yet, and none is to be made. */
   cursorSecret(context: CallContext, makes: boolean): Promise<string | undefined>;
+  /** The most requests that the secret will take: none once it is known. */
+  secretRequests(): number;
 }
 
 export interface DriverOptions {
@@ -27,6 +31,8 @@ export interface DriverOptions {
   readonly validates: boolean;
   readonly deadline: number | undefined;
   readonly cursorSecret: Driver["cursorSecret"];
+  /** The most requests that it takes. @default 0 */
+  readonly secretRequests?: number;
 }
 
 /** The shared middle of one connection. */
@@ -34,10 +40,12 @@ export const createDriver = (options: DriverOptions): Driver => {
   const { session } = options;
   const off = new Set(options.rulesOff);
   const plans = new Map<string, ReadPlan>();
+  let secretRequests = options.secretRequests ?? 0;
   return {
     session,
     catalog: session.catalog,
     validates: options.validates,
+    rulesOff: off,
     plan: (signature, logical) => {
       const known = plans.get(signature);
       if (known) return known;
@@ -52,6 +60,11 @@ export const createDriver = (options: DriverOptions): Driver => {
       signal,
       deadline: session.effects.now() + (deadline ?? options.deadline ?? DEFAULT_DEADLINE),
     }),
-    cursorSecret: options.cursorSecret,
+    cursorSecret: async (context, makes) => {
+      const secret = await options.cursorSecret(context, makes);
+      if (secret !== undefined) secretRequests = 0;
+      return secret;
+    },
+    secretRequests: () => secretRequests,
   };
 };

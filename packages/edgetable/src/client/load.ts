@@ -1,6 +1,6 @@
 import type { LoadReport } from "../executor/load/tally.ts";
 import type { LoadOptions } from "./load-options.ts";
-import type { Edges, EndId, Nodes, Parts } from "./read-types.ts";
+import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
 import type { WriteDriver } from "./write-call.ts";
 
 interface NodeRow<Name extends string, Row> {

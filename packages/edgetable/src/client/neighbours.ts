@@ -4,18 +4,20 @@ import { runCount, runRead, type Found, type ReadRequest } from "../executor/run
 import type { CallContext } from "../executor/session.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
+import { walkFrom } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/neighbours.ts";
 import type { Position } from "../requests/cursor.ts";
 import type { Binding } from "../requests/encode-read.ts";
-import { attributeNames } from "../schema/attribute-names.ts";
 import { inRange } from "../util/check-range.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
+import { checkFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, type ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
 import type { Entry, Page, PageOptions, Read } from "./read-types.ts";
+import { WalkQuery } from "./walk.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type PageKind = "edges" | "nodes" | "entries" | "ids";
@@ -28,18 +30,6 @@ const wants = { edges: { kind: "edges", given: [] }, count: { kind: "count", giv
 const paging = loadOnce(async () => import("../executor/read-page.ts"));
 
 const farOf = (plan: ReadPlan, found: Found): "from" | "to" => ((plan.near[found.source] ?? "from") === "from" ? "to" : "from");
-
-const checkFields = (driver: Driver, edge: string, where: Row): void => {
-  const { schema } = defined(driver.catalog.edges[edge], "edge").definition;
-  const known = schema ? attributeNames(schema) : [];
-  if (!known) return;
-  for (const field of Object.keys(where)) {
-    if (field === "from" || field === "to" || known.includes(field)) continue;
-    throw new EdgetableError("schema.unknownAttribute", `"${field}" is no attribute of the edge "${edge}".${didYouMean(field, known)}`, {
-      details: { edge, attribute: field },
-    });
-  }
-};
 
 const positive = (option: string, value: number, most: number): number => inRange(option, value, [1, most]);
 
@@ -148,6 +138,22 @@ export class NeighbourQuery {
 
   explain(): ReadExplanation {
     return this.edges().explain();
+  }
+
+  out(edge: string): WalkQuery {
+    return this.walk().out(edge);
+  }
+
+  in(edge: string): WalkQuery {
+    return this.walk().in(edge);
+  }
+
+  both(edge: string): WalkQuery {
+    return this.walk().both(edge);
+  }
+
+  walk(): WalkQuery {
+    return new WalkQuery(this.#driver, walkFrom(this.#driver.catalog, this.#state));
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Row> {

@@ -7,6 +7,7 @@ import { checkId, leadingIdFields } from "../schema/check-id.ts";
 import { checkEnd } from "./edge-end.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { toCollection } from "./collection.ts";
+import { checkEdge } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { edgeLookup } from "./edge-reads.ts";
 import { findNode, nodeLookup } from "./find-node.ts";
@@ -14,6 +15,7 @@ import { NeighbourQuery } from "./neighbours.ts";
 import { PartQuery } from "./part-query.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
+import { WalkQuery } from "./walk.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -80,22 +82,6 @@ const collect = (
   return readCall(driver, request, (found) => toCollection(driver.catalog, entry, id, found));
 };
 
-const checkEdge = (driver: Driver, entry: NodeEntry, edge: string, direction: Direction): void => {
-  const known = driver.catalog.edges[edge];
-  if (!known) {
-    throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(driver.catalog.edges))}`, {
-      details: { edge },
-    });
-  }
-  const ends = direction === "out" ? known.from : direction === "in" ? known.to : known.from.filter((name) => known.to.includes(name));
-  if (ends.includes(entry.name)) return;
-  throw new EdgetableError(
-    "schema.unknownEdge",
-    `The edge "${edge}" has no "${entry.name}" at that end; it has ${ends.join(" or ") || "none"}.`,
-    { details: { edge, node: entry.name, direction } },
-  );
-};
-
 /** What `db.node(id)` gives. */
 export class NodeHandle {
   readonly #driver: Driver;
@@ -135,7 +121,7 @@ export class NodeHandle {
   }
 
   has(edge: string, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<boolean> {
-    checkEdge(this.#driver, this.#entry, edge, "out");
+    checkEdge(this.#driver, [this.#entry.name], edge, "out");
     const entry = this.#driver.catalog.edges[edge];
     const ends = {
       from: checkEnd(this.#driver.catalog, entry, "from", {
@@ -146,6 +132,11 @@ export class NodeHandle {
     };
     const request = edgeLookup(this.#driver, edge, { rows: [{ ...key, ...ends }], many: false, consistent: options.consistent ?? false });
     return readCall(this.#driver, request, (found) => found.length > 0);
+  }
+
+  walk(): WalkQuery {
+    const { name } = this.#entry;
+    return new WalkQuery(this.#driver, { node: name, id: this.#id, anchor: this.#anchor, steps: [], values: [], at: [name] });
   }
 
   parts(part: string): PartQuery {
@@ -163,7 +154,7 @@ export class NodeHandle {
   }
 
   #neighbours(edge: string, direction: Direction): NeighbourQuery {
-    checkEdge(this.#driver, this.#entry, edge, direction);
+    checkEdge(this.#driver, [this.#entry.name], edge, direction);
     return new NeighbourQuery(this.#driver, {
       node: this.#entry.name,
       id: this.#id,

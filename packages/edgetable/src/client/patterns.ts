@@ -4,7 +4,11 @@ import type { Transport } from "../transport/transport.ts";
 import type { AnyGraph, Graph } from "./define-graph.ts";
 import type { Db } from "./db.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { Edges, Nodes, Parts, Read } from "./read-types.ts";
+import type { WalkExplanation } from "./walk-explanation.ts";
+import type { Edges, Nodes, Parts } from "./graph-types.ts";
+
+/** What a pattern's call will do: a read of one hop, or a walk. */
+export type Explanation = ReadExplanation | WalkExplanation;
 
 /** One question that the application asks of its graph, by name. */
 export interface Pattern<Connection, Parameters, Answer> {
@@ -12,7 +16,7 @@ export interface Pattern<Connection, Parameters, Answer> {
   readonly question: string;
   /** Parameters that stand for any others, for plans and tables. */
   readonly example: Parameters;
-  readonly ask: (db: Connection, parameters: Parameters) => Call<Answer, ReadExplanation>;
+  readonly ask: (db: Connection, parameters: Parameters) => Call<Answer, Explanation>;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every pattern satisfies
@@ -29,7 +33,7 @@ export interface Patterns<Named extends Readonly<Record<string, AnyPattern>> = R
 export interface ExplainedPattern {
   readonly name: string;
   readonly question: string;
-  readonly explanation: ReadExplanation;
+  readonly explanation: Explanation;
 }
 
 /**
@@ -73,7 +77,7 @@ export const explainPatterns = ({ graph, patterns }: Patterns): readonly Explain
 
 type Answers<Calls> = { readonly [Name in keyof Calls]: Calls[Name] extends PromiseLike<infer Answer> ? Answer : never };
 
-const joinExplanations = (parts: readonly ReadExplanation[]): ReadExplanation => {
+const joinExplanations = (parts: readonly Explanation[]): Explanation => {
   const [first] = parts;
   if (!first) throw new EdgetableError("plan.invalidOption", "combine() needs at least one call.");
   return {
@@ -94,10 +98,10 @@ const joinExplanations = (parts: readonly ReadExplanation[]): ReadExplanation =>
  * @example
  * combine({ all: db.project(id).in("inProject").ids(), dated: db.field(start).in("value").ids() }, ({ all, dated }) => difference(all, dated));
  */
-export const combine = <const Calls extends Readonly<Record<string, Read<unknown>>>, Answer>(
+export const combine = <const Calls extends Readonly<Record<string, Call<unknown, Explanation>>>, Answer>(
   calls: Calls,
   join: (answers: Answers<Calls>) => Answer,
-): Read<Answer> => {
+): Call<Answer, Explanation> => {
   const names = Object.keys(calls);
   const list = Object.values(calls);
   const make = async (options: RunOptions): Promise<Report<Answer>> => {

@@ -1,51 +1,11 @@
 import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
 import type { AnyEdge } from "../schema/edge.ts";
-import type { AnyNode } from "../schema/node.ts";
-import type { AnyPart } from "../schema/part.ts";
 import type { ReadExplanation } from "./explanation.ts";
+import type { AnyEdgeInGraph, EdgesAt, Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
+import type { Walk } from "./walk-types.ts";
 
-export type Nodes = Readonly<Record<string, AnyNode>>;
-export type Edges = Readonly<Record<string, AnyEdge>>;
-export type Parts = Readonly<Record<string, AnyPart>>;
 export type Read<T> = Call<T, ReadExplanation>;
-
-// Each of these maps is made once for a graph and read by name, so that a type that many edges and
-// calls share is resolved once, and one that nobody asks for never.
-type NodeIds<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["id"] & { readonly type?: Type } };
-type NodeRows<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["row"] };
-
-/** The id of a node at one end of an edge; where several node types may stand there, `type` says which. */
-export type EndId<N extends Nodes, Type extends string> = NodeIds<N>[Type];
-
-type EndRow<N extends Nodes, Type extends string> = NodeRows<N>[Type];
-
-// These name the two ends' ids and not the whole graph, so that a caller's own declarations stay short.
-
-/** An edge as it is read: its attributes, and the ids of its ends. */
-export type Edge<Row, From, To> = {
-  readonly [Field in keyof Row | "from" | "to"]: Field extends "from" ? From : Field extends "to" ? To : Row[Field & keyof Row];
-};
-
-/** Conditions on an edge: on its attributes, and on the id of its far end. */
-export type EdgeFilter<Row, From, To> = Where<Row> & { readonly from?: Where<From>; readonly to?: Where<To> };
-
-/** What is inferred of an edge type in its graph. Each member is resolved when it is first asked for. */
-export interface EdgeInGraph<N extends Nodes, E extends AnyEdge, Row, From, To> {
-  readonly from: From;
-  readonly to: To;
-  readonly source: EndRow<N, E["~from"]>;
-  readonly target: EndRow<N, E["~to"]>;
-  readonly edge: Edge<Row, From, To>;
-  readonly filter: EdgeFilter<Row, From, To>;
-}
-// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge in every graph satisfies
-export type AnyEdgeInGraph = EdgeInGraph<any, any, any, any, any>;
-
-/** What is inferred of each edge type. */
-export type EdgesInGraph<N extends Nodes, E extends Edges> = {
-  readonly [Name in keyof E]: EdgeInGraph<N, E[Name], E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>;
-};
 
 /** An edge with the node at its far end, undefined when that node has no item. */
 export interface Entry<Edge, Node> {
@@ -84,25 +44,25 @@ export interface PageItems<Edge, Node, Id> {
 /**
  * Neighbours of a node along one edge type, not yet read. Builders are immutable; the methods at the
  * end of a chain return a call. `Strong` is true where a strongly consistent read is possible, else the
- * sentence that says why not; `Loose` is the same once the order is given up.
+ * sentence that says why not; `Loose` is the same once the order is given up. `On` is how a walk goes on.
  */
-export interface Neighbours<Edge, Node, Id, Filter, Strong, Loose = Strong> extends AsyncIterable<Edge> {
+export interface Neighbours<Edge, Node, Id, Filter, Strong, Loose = Strong, On extends Onward = Onward> extends AsyncIterable<Edge> {
   /** Keeps the edges for which every condition holds; several calls add up. */
-  where(filter: Filter): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
+  where(filter: Filter): Neighbours<Edge, Node, Id, Filter, Strong, Loose, On>;
   /** Reads in the opposite order. */
-  reverse(): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
+  reverse(): Neighbours<Edge, Node, Id, Filter, Strong, Loose, On>;
   /** Reads no more than so many edges, 1 or more. */
-  limit(most: number): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
+  limit(most: number): Neighbours<Edge, Node, Id, Filter, Strong, Loose, On>;
   /** Gives up the edge's declared order, so that the table itself can answer. */
-  unordered(): Neighbours<Edge, Node, Id, Filter, Loose>;
+  unordered(): Neighbours<Edge, Node, Id, Filter, Loose, Loose, On>;
   /** Reads from the named index rather than from where it is cheapest. */
-  using(index: string): Neighbours<Edge, Node, Id, Filter, Strong, Loose>;
+  using(index: string): Neighbours<Edge, Node, Id, Filter, Strong, Loose, On>;
   /** Reads and sends only the named attributes of the edges, and their ends. */
   select<const Field extends keyof Edge & string>(
     ...fields: readonly Field[]
-  ): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, Node, Id, Filter, Strong, Loose>;
+  ): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, Node, Id, Filter, Strong, Loose, On>;
   /** Reads strongly consistently: twice the units, from the table only. */
-  readonly consistent: Strong extends true ? () => Neighbours<Edge, Node, Id, Filter, Strong, Loose> : Strong;
+  readonly consistent: Strong extends true ? () => Neighbours<Edge, Node, Id, Filter, Strong, Loose, On> : Strong;
   /** The edges. One Query for each megabyte. */
   edges(): Read<readonly Edge[]>;
   /** The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the report. */
@@ -118,6 +78,19 @@ export interface Neighbours<Edge, Node, Id, Filter, Strong, Loose = Strong> exte
   range(position: number, limit: number): Read<readonly Edge[]>;
   page<Of extends keyof PageItems<Edge, Node, Id> = "edges">(options?: PageOptions<Of>): Read<Page<PageItems<Edge, Node, Id>[Of]>>;
   explain(): ReadExplanation;
+  /** On along another edge: a walk, within a budget. */
+  readonly out: On["out"];
+  readonly in: On["in"];
+  readonly both: On["both"];
+  /** These neighbours as a walk of one hop, which can be counted, ranked, repeated. */
+  walk(): On;
+}
+
+/** How neighbours go on. */
+interface Onward {
+  readonly out: unknown;
+  readonly in: unknown;
+  readonly both: unknown;
 }
 
 type IndexOnly<Name extends string> = `"${Name}" is read in this direction from an index, and an index cannot be read consistently.`;
@@ -128,33 +101,24 @@ type OrderedByIndex<Name extends string> =
 type LooseIn<Name extends string, Stored> = Stored extends "once" | "reference" ? IndexOnly<Name> : true;
 type StrongOf<Name extends string, Order, Loose> = Order extends undefined ? Loose : OrderedByIndex<Name>;
 
-type OutOf<Name extends string, E extends AnyEdge, In extends AnyEdgeInGraph> = Neighbours<
+type OutOf<Name extends string, E extends AnyEdge, In extends AnyEdgeInGraph, On extends Onward> = Neighbours<
   In["edge"],
   In["target"],
   In["to"],
   In["filter"],
   StrongOf<Name, E["orderBy"], true>,
-  true
+  true,
+  On
 >;
-type InTo<Name extends string, E extends AnyEdge, In extends AnyEdgeInGraph> = Neighbours<
+type InTo<Name extends string, E extends AnyEdge, In extends AnyEdgeInGraph, On extends Onward> = Neighbours<
   In["edge"],
   In["source"],
   In["from"],
   In["filter"],
   StrongOf<Name, E["orderBy"], LooseIn<Name, E["~stored"]>>,
-  LooseIn<Name, E["~stored"]>
+  LooseIn<Name, E["~stored"]>,
+  On
 >;
-
-// Made once for a whole graph: node types share it, so that its cost does not grow with their number.
-type EdgesByEnd<E extends Edges, End extends "~from" | "~to"> = { [Edge in keyof E & string as E[Edge][End]]: Edge };
-
-/** Names of the edges that start (`~from`) or end (`~to`) at a node type. */
-export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> =
-  EdgesByEnd<E, End> extends {
-    readonly [Type in Name]: infer Edge extends string;
-  }
-    ? Edge
-    : never;
 
 /** A node with everything in its partition. */
 export interface Collection<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
@@ -192,10 +156,10 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   collection(options?: { readonly consistent?: boolean }): Read<Collection<N, E, P, Name>>;
   /** The node and its incoming edges in one Query of the index in which the node is mirrored. */
   incoming(options?: { readonly index?: string }): Read<Collection<N, E, P, Name>>;
-  out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): OutOf<Edge, E[Edge], EdgesInGraph<N, E>[Edge]>;
-  in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge]>;
+  out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): OutOf<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~to"], Edge>>;
+  in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~from"], Edge>>;
   /** Edges in either direction: the outgoing first, then the incoming. */
-  both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge]>;
+  both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~from"], Edge>>;
   /** Whether an edge leads to the given node. One GetItem. */
   has<Edge extends EdgesAt<E, Name, "~from">>(
     edge: Edge,
@@ -203,6 +167,8 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
     key?: E[Edge]["~types"]["key"],
     options?: { readonly consistent?: boolean },
   ): Read<boolean>;
+  /** Where walks begin that go along no edge yet. */
+  walk(): Walk<N, E, Name, never>;
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<P[Part]["~types"]["row"]>;
 }
 

@@ -1,7 +1,7 @@
 import type { Row } from "../ir/logical-write.ts";
 import type { ScanReport, Scanning } from "../executor/scan/run-scan.ts";
 import type { Driver } from "./driver.ts";
-import type { Edges, EndId, Nodes, Parts } from "./read-types.ts";
+import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
 import type { ScanOptions } from "./scan-options.ts";
 
 interface ScannedNode<Name, Stored> {

@@ -1,6 +1,7 @@
 import type { Where } from "../ir/condition.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { AnyEdgeInGraph, Edges, EdgesInGraph, EndId, Entry, Nodes, Page, Parts, Read } from "./read-types.ts";
+import type { AnyEdgeInGraph, Edges, EdgesInGraph, EndId, Nodes, Parts } from "./graph-types.ts";
+import type { Entry, Page, Read } from "./read-types.ts";
 
 /** A page of a search. */
 export interface SearchPageOptions {

@@ -24,6 +24,10 @@ export type ErrorCode =
   | "plan.notConsistent"
   | "plan.unsupported"
   | "plan.invalidOption"
+  // A walk over several hops.
+  | "traverse.start"
+  | "traverse.depth"
+  | "traverse.supernode"
   // A request was refused before it was sent.
   | "request.itemTooLarge"
   | "request.transactionTooLarge"

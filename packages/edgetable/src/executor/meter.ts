@@ -72,17 +72,26 @@ export const describeRequest = <O extends Operation>(
   };
 };
 
-/** Sums what a call's requests consumed. */
+/** Sums what a call's requests consumed. Only the first `most` requests are kept; all are counted. */
 export class Meter {
   readonly requests: SentRequest[] = [];
+  readonly #most: number;
+  #count = 0;
+  readUnits = 0;
+  writeUnits = 0;
+
+  constructor(most: number = Number.POSITIVE_INFINITY) {
+    this.#most = most;
+  }
+
+  add(request: SentRequest): void {
+    this.#count++;
+    this.readUnits += request.readUnits;
+    this.writeUnits += request.writeUnits;
+    if (this.requests.length < this.#most) this.requests.push(request);
+  }
 
   get cost(): Cost {
-    let readUnits = 0;
-    let writeUnits = 0;
-    for (const request of this.requests) {
-      readUnits += request.readUnits;
-      writeUnits += request.writeUnits;
-    }
-    return { requests: this.requests.length, readUnits, writeUnits };
+    return { requests: this.#count, readUnits: this.readUnits, writeUnits: this.writeUnits };
   }
 }

@@ -23,12 +23,16 @@ export interface CallContext {
   readonly signal?: AbortSignal | undefined;
   /** Time (as `Effects.now` tells it) after which nothing is tried again. */
   readonly deadline: number;
+  /** Is asked before each attempt, with the error of the one before it; false ends the request (law 8). */
+  readonly admits?: (failed: unknown) => boolean;
 }
 
 /** One open connection to a table: everything that the executor needs, and nothing of a single call. */
 export interface Session {
   readonly catalog: Catalog;
   readonly effects: Effects;
+  /** Requests that may be under way at the same time. */
+  readonly concurrency: number;
   /**
    * Sends a request until it is answered, with jittered exponential backoff inside the deadline. An
    * error after several attempts carries `details.attempts`, and one that follows an attempt which may
@@ -70,11 +74,15 @@ const finalError = (error: unknown, { made, ambiguous }: Attempts): unknown => {
   return withDetails(error, { attempts: made, ...(ambiguous ? { afterAmbiguity: true } : {}) });
 };
 
+const notAdmitted = (operation: Operation, failed: unknown): Error =>
+  failed instanceof Error ? failed : new EdgetableError("execute.aborted", `${operation} was not sent: its call's budget is spent.`);
+
 /** Opens a session over a transport. */
 export const createSession = (options: SessionOptions): Session => {
   const { catalog, transport, effects, onRequest } = options;
   const retry: RetryPolicy = { ...defaultRetry, ...options.retry };
-  const gate = limitConcurrency(options.concurrency ?? 32);
+  const concurrency = options.concurrency ?? 32;
+  const gate = limitConcurrency(concurrency);
   const timeout = options.requestTimeout ?? 10_000;
 
   const mayRetry = (error: unknown, attempts: Attempts, context: CallContext, wait: number): boolean =>
@@ -96,7 +104,7 @@ export const createSession = (options: SessionOptions): Session => {
   };
 
   const note: Session["note"] = (request, { meter }) => {
-    meter.requests.push(request);
+    meter.add(request);
     onRequest?.(request);
   };
 
@@ -105,13 +113,16 @@ export const createSession = (options: SessionOptions): Session => {
     if (turn) await turn;
     const started = effects.now();
     const attempts: Attempts = { made: 1, ambiguous: false };
+    let failed: unknown;
     try {
       for (; ; attempts.made++) {
+        if (context.admits?.(failed) === false) throw notAdmitted(operation, failed);
         try {
           const output = await attempt(operation, input, context);
           note(describeRequest({ operation, input, attempts: attempts.made, duration: effects.now() - started }, output), context);
           return output;
         } catch (error) {
+          failed = error;
           await waitAfter(error, attempts, context);
         }
       }
@@ -123,6 +134,7 @@ export const createSession = (options: SessionOptions): Session => {
   return {
     catalog,
     effects,
+    concurrency,
     send,
     note,
     close: async () => transport.close(),

@@ -48,6 +48,8 @@ export interface QueryStep {
   /** Whether other items may lie in the range. */
   readonly discards: boolean;
   readonly select: readonly string[] | undefined;
+  /** Attributes to ask for and no others, where a walk needs no more than an edge's end. */
+  readonly attributes?: readonly string[] | undefined;
   readonly counts: boolean;
   /** The rows assumed for one call, for predictions. */
   readonly expect: { readonly rows: number; readonly bytes: number };

@@ -29,17 +29,22 @@ const TAG_BYTES = 16;
 
 const keyOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** Seals a position so that it can be neither read nor altered, nor used with another query (law 7). */
-export const sealCursor = (position: Position, query: string, secret: string): string => {
-  const { ties } = position;
-  const tied = ties ? [ties.partitions, ties.more ? 1 : 0, ...ties.given] : undefined;
-  const text = JSON.stringify([position.source, position.backward ? 1 : 0, position.key ?? null, ...(tied ? [tied] : [])]);
+/** Seals a text so that it can be neither read nor altered, nor used with another query (law 7). */
+export const sealText = (text: string, query: string, secret: string): string => {
   // The nonce follows from the content: the same page always has the same cursor, and a nonce is never
   // used for two different texts.
   const nonce = createHash("sha256").update(secret).update(query).update(text).digest().subarray(0, NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", keyOf(secret), nonce).setAAD(Buffer.from(query));
   const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+};
+
+/** Seals a position. */
+export const sealCursor = (position: Position, query: string, secret: string): string => {
+  const { ties } = position;
+  const tied = ties ? [ties.partitions, ties.more ? 1 : 0, ...ties.given] : undefined;
+  const text = JSON.stringify([position.source, position.backward ? 1 : 0, position.key ?? null, ...(tied ? [tied] : [])]);
+  return sealText(text, query, secret);
 };
 
 const open = (cursor: string, query: string, secret: string): string => {
@@ -67,18 +72,32 @@ export const checkCursor = (cursor: unknown): void => {
 };
 
 /**
- * Opens a cursor.
+ * Opens what {@link sealText} sealed, and reads it.
  *
  * @param secret undefined where there is none, so that nothing can be sealed by it
- * @throws {cursor.invalid} when it was not sealed by {@link sealCursor} for this very query and secret.
+ * @throws {cursor.invalid} when it was not sealed for this very query and secret.
  */
-export const openCursor = (cursor: string, query: string, secret: string | undefined): Position => {
+export const openText = <T>(
+  cursor: string,
+  { query, secret }: { readonly query: string; readonly secret: string | undefined },
+  read: (text: string) => T,
+): T => {
   if (secret === undefined) throw invalid();
   try {
-    const [source, backward, key, tied] = JSON.parse(open(cursor, query, secret)) as [number, number, Key | null, (readonly number[])?];
-    const [partitions = 0, more = 0, ...given] = tied ?? [];
-    return { source, backward: backward === 1, key: key ?? undefined, ...(tied ? { ties: { partitions, more: more === 1, given } } : {}) };
+    return read(open(cursor, query, secret));
   } catch (cause) {
     throw invalid(cause);
   }
 };
+
+/**
+ * Opens a cursor.
+ *
+ * @throws {cursor.invalid} when it was not sealed by {@link sealCursor} for this very query and secret.
+ */
+export const openCursor = (cursor: string, query: string, secret: string | undefined): Position =>
+  openText(cursor, { query, secret }, (text) => {
+    const [source, backward, key, tied] = JSON.parse(text) as [number, number, Key | null, (readonly number[])?];
+    const [partitions = 0, more = 0, ...given] = tied ?? [];
+    return { source, backward: backward === 1, key: key ?? undefined, ...(tied ? { ties: { partitions, more: more === 1, given } } : {}) };
+  });

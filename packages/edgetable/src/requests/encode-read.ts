@@ -91,6 +91,7 @@ export const isEmptyRange = (input: QueryInput): boolean => {
 };
 
 const projection = (catalog: Catalog, step: QueryStep, shape: Shape, placeholders: Placeholders): string | undefined => {
+  if (step.attributes) return step.attributes.map((attribute) => placeholders.name(attribute)).join(", ");
   if (!step.select) return undefined;
   const attributes = new Set<string>(shape.sources.map((source) => source.attribute));
   attributes.add(catalog.index.partitionKey);

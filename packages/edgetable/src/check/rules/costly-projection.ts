@@ -24,7 +24,7 @@ const lackingIn = (catalog: Catalog, { index, shape }: IndexPlace): readonly str
 /** Patterns that find items of the shape by the index and then read the same items from the table. */
 const readTwice = ({ index, shape }: IndexPlace, patterns: readonly CheckedPattern[]): readonly string[] =>
   patterns.flatMap(({ name, explanation: { plan } }) => {
-    const finds = plan?.sources.some((source) => source.kind === "query" && source.index === index.name);
+    const finds = plan?.sources?.some((source) => source.kind === "query" && source.index === index.name);
     return finds && plan?.hydrate && plan.hydrate.by !== "none" && plan.hydrate.nodes.includes(shape.definition) ? [`"${name}"`] : [];
   });
 

@@ -65,7 +65,6 @@ interface State {
   /** By the leading copy's key, the oldest first. */
   readonly held: Map<string, HeldCopy>;
   readonly counts: { items: number; rows: number; system: number; stray: number; uneven: number };
-  cost: Cost;
   reported: number;
 }
 
@@ -151,25 +150,16 @@ function* takeItem(state: State, item: Item, mark: PageMark): Generator<Row> {
 
 const contextOf = ({ settings, meter }: State): CallContext => ({ ...settings.context(), meter });
 
-const spend = (state: State): void => {
-  const { requests, readUnits, writeUnits } = state.meter.cost;
-  state.meter.requests.length = 0;
-  const { cost } = state;
-  state.cost = { requests: cost.requests + requests, readUnits: cost.readUnits + readUnits, writeUnits: cost.writeUnits + writeUnits };
-};
-
 const reportOf = (state: State): ScanReport => {
-  spend(state);
   const position = state.places.position();
   return {
     ...state.counts,
-    cost: state.cost,
+    cost: state.meter.cost,
     position: position && positionText(state.session.catalog.table, position),
   };
 };
 
 const tell = (state: State): void => {
-  spend(state);
   const { onProgress, progressEvery } = state.settings;
   const now = state.session.effects.now();
   if (!onProgress || now - state.reported < progressEvery) return;
@@ -210,10 +200,9 @@ export const runScan = (session: Session, settings: ScanSettings): Scanning => {
     session,
     settings: { ...settings, segments: from.segments },
     places: trackPlaces(from),
-    meter: new Meter(),
+    meter: new Meter(0),
     held: new Map(),
     counts: { items: 0, rows: 0, system: 0, stray: 0, uneven: 0 },
-    cost: { requests: 0, readUnits: 0, writeUnits: 0 },
     reported: session.effects.now(),
   };
   return { rows: scanOrTell(state), report: () => reportOf(state) };

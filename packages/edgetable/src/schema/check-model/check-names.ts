@@ -10,7 +10,6 @@ export const RESERVED_NAMES: readonly string[] = [
   "find",
   "jobs",
   "load",
-  "scan",
   "reshard",
   "scan",
   "table",

@@ -1,0 +1,57 @@
+import type { Where } from "../ir/condition.ts";
+import type { AnyEdge } from "../schema/edge.ts";
+import type { AnyNode } from "../schema/node.ts";
+import type { AnyPart } from "../schema/part.ts";
+
+export type Nodes = Readonly<Record<string, AnyNode>>;
+export type Edges = Readonly<Record<string, AnyEdge>>;
+export type Parts = Readonly<Record<string, AnyPart>>;
+
+// Each of these maps is made once for a graph and read by name, so that a type that many edges and
+// calls share is resolved once, and one that nobody asks for never.
+type NodeIds<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["id"] & { readonly type?: Type } };
+type NodeRows<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["row"] };
+
+/** The id of a node at one end of an edge; where several node types may stand there, `type` says which. */
+export type EndId<N extends Nodes, Type extends string> = NodeIds<N>[Type];
+
+export type EndRow<N extends Nodes, Type extends string> = NodeRows<N>[Type];
+
+// These name the two ends' ids and not the whole graph, so that a caller's own declarations stay short.
+
+/** An edge as it is read: its attributes, and the ids of its ends. */
+export type Edge<Row, From, To> = {
+  readonly [Field in keyof Row | "from" | "to"]: Field extends "from" ? From : Field extends "to" ? To : Row[Field & keyof Row];
+};
+
+/** Conditions on an edge: on its attributes, and on the id of its far end. */
+export type EdgeFilter<Row, From, To> = Where<Row> & { readonly from?: Where<From>; readonly to?: Where<To> };
+
+/** What is inferred of an edge type in its graph. Each member is resolved when it is first asked for. */
+export interface EdgeInGraph<N extends Nodes, E extends AnyEdge, Row, From, To> {
+  readonly from: From;
+  readonly to: To;
+  readonly source: EndRow<N, E["~from"]>;
+  readonly target: EndRow<N, E["~to"]>;
+  readonly edge: Edge<Row, From, To>;
+  readonly filter: EdgeFilter<Row, From, To>;
+}
+// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge in every graph satisfies
+export type AnyEdgeInGraph = EdgeInGraph<any, any, any, any, any>;
+
+/** What is inferred of each edge type. */
+export type EdgesInGraph<N extends Nodes, E extends Edges> = {
+  readonly [Name in keyof E]: EdgeInGraph<N, E[Name], E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>;
+};
+
+// Made once for a whole graph: node types share it, so that its cost does not grow with their number.
+type EdgesByEnd<E extends Edges, End extends "~from" | "~to"> = { [Edge in keyof E & string as E[Edge][End]]: Edge };
+
+/** Names of the edges that start (`~from`) or end (`~to`) at a node type. */
+export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> =
+  EdgesByEnd<E, End> extends {
+    readonly [Type in Name]: infer Edge extends string;
+  }
+    ? Edge
+    : never;
+

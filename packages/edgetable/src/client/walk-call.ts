@@ -1,0 +1,124 @@
+import { createCall, type Report, type RunOptions } from "../executor/call.ts";
+import { Meter } from "../executor/meter.ts";
+import type { CallContext } from "../executor/session.ts";
+import type { NodeRef } from "../executor/walk/node-names.ts";
+import type { WalkOutcome } from "../executor/walk/run-walk.ts";
+import type { WalkCollect, WalkPlan } from "../ir/walk-plan.ts";
+import { planWalk } from "../planner/walk/plan-walk.ts";
+import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
+import type { Driver } from "./driver.ts";
+import { findNode } from "./find-node.ts";
+import { explainWalk, type WalkExplanation } from "./walk-explanation.ts";
+import { budgetOf, type WalkOptions } from "./walk-options.ts";
+import type { WalkCall, WalkEnd } from "./walk-types.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+// A walk may send a million requests; a report shows the first, and sums them all.
+const MOST_SHOWN = 1000;
+const MOST_PLANS = 500;
+
+const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
+
+/** The plan of a walk, made once for its form. */
+const planOf = (driver: Driver, state: WalkState, collect: WalkCollect): WalkPlan => {
+  let plans = plansOf.get(driver);
+  if (!plans || plans.size >= MOST_PLANS) plansOf.set(driver, (plans = new Map()));
+  const form = walkForm(state, collect);
+  let plan = plans.get(form);
+  if (!plan) plans.set(form, (plan = planWalk({ catalog: driver.catalog, off: driver.rulesOff }, walkPlan(state, collect))));
+  return plan;
+};
+
+/** An id as a caller sees it: with its type where nodes of several may come. */
+export const shownId = ({ type, id }: NodeRef, several: boolean): Row => (several ? { type, ...id } : id);
+
+export interface WalkAsk {
+  readonly state: WalkState;
+  readonly collect: WalkCollect;
+  readonly options: WalkOptions;
+  readonly paths?: { readonly limit: number; readonly simple: boolean };
+}
+
+/** What `next` is bound to: the very walk, its start and its values. */
+const queryOf = (driver: Driver, { state, collect }: WalkAsk): string =>
+  `walk|${driver.catalog.table}|${walkForm(state, collect)}|${JSON.stringify([state.id, state.values], (_, value: unknown) =>
+    typeof value === "bigint" ? `${value}n` : value,
+  )}`;
+
+interface Made {
+  readonly outcome: WalkOutcome;
+  readonly end: WalkEnd;
+  readonly context: CallContext;
+}
+
+const walk = async (driver: Driver, ask: WalkAsk, context: CallContext): Promise<Made> => {
+  const { state, options } = ask;
+  const [{ runWalk }, { openWalk, sealWalk }] = await Promise.all([
+    import("../executor/walk/run-walk.ts"),
+    import("../executor/walk/walk-cursor.ts"),
+  ]);
+  const query = queryOf(driver, ask);
+  const from = options.cursor === undefined ? undefined : openWalk(options.cursor, query, await driver.cursorSecret(context, false));
+  const budget = budgetOf(options.budget);
+  // Sealing a cursor must not cost a request beyond the budget.
+  const kept = Math.max(0, budget.requests - driver.secretRequests() - context.meter.cost.requests);
+  const request = {
+    plan: planOf(driver, state, ask.collect),
+    start: { type: state.node, id: state.id },
+    values: state.values,
+    budget: { ...budget, requests: kept },
+    supernode: options.supernode ?? "page",
+    findNode: findNode(driver),
+  } as const;
+  const outcome = await runWalk(driver.session, request, { context, state: from, paths: ask.paths ?? { limit: 0, simple: false } });
+  const next =
+    outcome.state && (await sealed(driver, { context, most: budget.requests }, (secret) => sealWalk(outcome.state!, query, secret)));
+  return { outcome, end: { complete: outcome.stopped === undefined, stopped: outcome.stopped, next }, context };
+};
+
+// With a budget of fewer requests than finding the secret takes, a walk ends without a cursor.
+const sealed = async (
+  driver: Driver,
+  { context, most }: { readonly context: CallContext; readonly most: number },
+  seal: (secret: string) => string,
+): Promise<string | undefined> => {
+  if (driver.secretRequests() > most - context.meter.cost.requests) return undefined;
+  const secret = await driver.cursorSecret(context, true);
+  return secret === undefined ? undefined : seal(secret);
+};
+
+const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  if (!signal) return work;
+  const { EdgetableError } = await import("../errors/edgetable-error.ts");
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new EdgetableError("execute.aborted", "The walk was aborted."));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+};
+
+/** A call that makes a walk and gives what `give` makes of its outcome. */
+export const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> => {
+  const plan = planOf(driver, ask.state, ask.collect);
+  const { breadth } = budgetOf(ask.options.budget);
+  const explain = (): WalkExplanation => explainWalk(driver.catalog, { plan, id: ask.state.id, values: ask.state.values, breadth });
+  const make = async (run: RunOptions): Promise<Report<T>> => {
+    const context: CallContext = { ...driver.context(run), meter: new Meter(MOST_SHOWN) };
+    const { outcome, end } = await untilAborted(walk(driver, ask, context), run.signal);
+    const several = new Set(outcome.missing.map(({ type }) => type)).size > 1;
+    return {
+      value: give(outcome, end),
+      cost: context.meter.cost,
+      requests: context.meter.requests,
+      missing: outcome.missing.map((ref) => shownId(ref, several)),
+    };
+  };
+  return createCall(explain, make);
+};

@@ -1,0 +1,106 @@
+import type { QueryStep } from "../ir/physical-plan.ts";
+import type { PlannedHop, PlannedStep, WalkPlan } from "../ir/walk-plan.ts";
+import { encodeQuery } from "../requests/encode-read.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { ExplainedRequest } from "./explanation.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What a walk will do, and about how much, without doing it. The same plan object is what runs. */
+export interface WalkExplanation {
+  readonly kind: "walk";
+  readonly plan: WalkPlan;
+  /** One for each kind of request; `times` is how many are expected. */
+  readonly requests: readonly ExplainedRequest[];
+  readonly consistency: "strong" | "eventual";
+  /** Expected, where nodes are as many as the assumptions say. */
+  readonly cost: { readonly requests: number; readonly readUnits: number };
+  /** What the figures rest on. */
+  readonly assumptions: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export interface ExplainedWalk {
+  readonly plan: WalkPlan;
+  readonly id: Row;
+  readonly values: readonly unknown[];
+  readonly breadth: number;
+}
+
+// A node that is not known yet stands in a request by its key's form.
+const anyPartition = (step: QueryStep): QueryStep => ({
+  ...step,
+  sort: step.sort?.template.fields.length ? undefined : step.sort,
+  partition: { ...step.partition, parts: [{ kind: "literal", text: step.partition.source }], fields: [] },
+});
+
+const explainHop = (
+  catalog: Catalog,
+  walk: ExplainedWalk,
+  at: { readonly hop: PlannedHop; readonly first: boolean },
+): readonly ExplainedRequest[] => {
+  const { hop, first } = at;
+  const sources = Object.values(hop.reading).flatMap((plan) => plan.sources.flatMap((source) => (source.kind === "query" ? [source] : [])));
+  const share = Math.max(1, sources.length);
+  return sources.map((source) => ({
+    operation: "Query",
+    input: encodeQuery(
+      catalog,
+      first ? source : anyPartition(source),
+      { row: { from: walk.id, to: walk.id }, values: walk.values },
+      { limit: Math.min(walk.breadth, hop.limit ?? walk.breadth), start: undefined, backward: false },
+    ),
+    times: Math.ceil(hop.expect.requests / share),
+    readUnits: hop.expect.readUnits / share,
+    ...(first ? {} : { after: `each node before ${hop.direction}("${hop.edge}")` }),
+  }));
+};
+
+const explainStep = (catalog: Catalog, walk: ExplainedWalk, at: number): readonly ExplainedRequest[] => {
+  const step: PlannedStep | undefined = walk.plan.steps[at];
+  if (step?.kind === "hop") return explainHop(catalog, walk, { hop: step, first: at === 0 && step.rounds === 1 });
+  if (!step || step.expect.requests === 0) return [];
+  const { requests: times, readUnits } = step.expect;
+  return [{ operation: "BatchGetItem", input: "keys of the nodes so far, 100 a request", times, readUnits, after: `step ${at}` }];
+};
+
+const explainNodes = ({ plan }: ExplainedWalk): readonly ExplainedRequest[] => {
+  if (plan.collect.kind !== "nodes") return [];
+  const spent = plan.steps.reduce(
+    (sum, { expect }) => ({ requests: sum.requests + expect.requests, readUnits: sum.readUnits + expect.readUnits }),
+    {
+      requests: 0,
+      readUnits: 0,
+    },
+  );
+  const [times, readUnits] = [plan.expect.requests - spent.requests, plan.expect.readUnits - spent.readUnits];
+  return [{ operation: "BatchGetItem", input: "keys of the nodes found, 100 a request", times, readUnits, after: "the last hop" }];
+};
+
+const notesOf = ({ plan }: ExplainedWalk): readonly string[] => {
+  const hops = plan.steps.filter((step): step is PlannedHop => step.kind === "hop");
+  const checked = hops.flatMap((hop) => Object.values(hop.reading).flatMap((read) => read.filter?.conditions ?? []));
+  return [
+    ...(checked.length > 0 ? [`checks ${[...new Set(checked.map((one) => one.path))].join(", ")} in memory`] : []),
+    ...hops.flatMap((hop) =>
+      hop.by === "get" ? [`asks for edges "${hop.edge}" to known nodes by their keys, where that is fewer requests`] : [],
+    ),
+  ];
+};
+
+/** Explains a walk: pure. */
+export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanation => {
+  const { plan } = walk;
+  const requests = [...plan.steps.flatMap((_, at) => explainStep(catalog, walk, at)), ...explainNodes(walk)];
+  const hops = plan.steps.filter((step): step is PlannedHop => step.kind === "hop");
+  const strong = hops.every((hop) => Object.values(hop.reading).every((read) => read.consistency === "strong"));
+  return {
+    kind: "walk",
+    plan,
+    requests,
+    consistency: strong && requests.length > 0 ? "strong" : "eventual",
+    cost: { requests: plan.expect.requests, readUnits: plan.expect.readUnits },
+    assumptions: plan.assumptions,
+    notes: notesOf(walk),
+  };
+};

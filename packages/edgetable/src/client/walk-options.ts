@@ -1,0 +1,46 @@
+import type { WalkBudget } from "../executor/walk/budget.ts";
+import { checkRanges } from "../util/check-range.ts";
+
+/** What a walk may take. Hitting any of it ends the walk, with what was found so far. */
+export interface BudgetOptions {
+  /** Attempts of requests, 1 to 1,000,000,000. Never one more. @default 1,000 */
+  readonly requests?: number;
+  /** Read units, 1 to 1,000,000,000. Requests that were under way when it was reached are paid beyond it. */
+  readonly units?: number;
+  /** Edges of one node in one hop, 1 to 1,000,000,000. @default 10,000 */
+  readonly breadth?: number;
+  /** Hops from the start, 1 to 1,000,000,000. */
+  readonly depth?: number;
+  /** Milliseconds, 1 to 86,400,000. @default the call's deadline */
+  readonly time?: number;
+  /** Bytes of the nodes kept in mind, estimated, 1,000 to 1,000,000,000,000. @default 250,000,000 */
+  readonly memory?: number;
+}
+
+export interface WalkOptions {
+  readonly budget?: BudgetOptions;
+  /**
+   * What becomes of a node with more edges than `budget.breadth`: the rest is left to the continuation
+   * (`page`), or left out (`sample`: the first edges in the order of their keys), or the walk is refused.
+   * @default "page"
+   */
+  readonly supernode?: "page" | "sample" | "refuse";
+  /** `next` of an earlier answer to the same walk: it goes on from there. */
+  readonly cursor?: string | undefined;
+}
+
+const MOST = 1_000_000_000;
+
+/** A budget in full. */
+export const budgetOf = (options: BudgetOptions = {}): WalkBudget => {
+  checkRanges(options, {
+    requests: [1, MOST],
+    units: [1, MOST],
+    breadth: [1, MOST],
+    depth: [1, MOST],
+    time: [1, 86_400_000],
+    memory: [1000, 1_000_000_000_000],
+  });
+  const { requests = 1000, units = Number.POSITIVE_INFINITY, breadth = 10_000, depth = MOST, time = Number.POSITIVE_INFINITY } = options;
+  return { requests, readUnits: units, breadth, depth, time, memory: options.memory ?? 250_000_000 };
+};

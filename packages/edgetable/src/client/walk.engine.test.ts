@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, edge, node, type SentRequest } from "../index.ts";
+
+const text = z.string();
+const graphOf = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      person: node({ key: "PERSON#{personId}", schema: z.object({ personId: text, age: z.number() }) }),
+      account: node({ key: "ACCOUNT#{bank}#{number:6}", schema: z.object({ bank: text, number: z.int(), name: text }) }),
+    },
+    edges: {
+      knows: edge({ from: "person", to: "person", schema: z.object({ since: text }), orderBy: "since" }),
+      owns: edge({ from: "person", to: "account" }),
+      pays: edge({ from: "account", to: "account", schema: z.object({ amount: z.number() }) }),
+    },
+  });
+
+let engine: TestEngine;
+let sent: SentRequest[] = [];
+let db: ReturnType<ReturnType<typeof graphOf>["connect"]>;
+let table = "";
+
+// a knows b and c; b knows d and e; c knows d; d knows a. Everybody owns an account, a's pays the others.
+const knows = [
+  ["a", "b"],
+  ["a", "c"],
+  ["b", "d"],
+  ["b", "e"],
+  ["c", "d"],
+  ["d", "a"],
+] as const;
+
+beforeAll(async () => {
+  engine = await openEngine();
+  table = engine.freshTableName("walk");
+  db = graphOf(table).connect({ transport: engine.transport, cursorSecret: "test", onRequest: (request) => sent.push(request) });
+  await db.table.create();
+  for (const [at, personId] of "abcde".split("").entries()) {
+    await db.person.create({ personId, age: 10 * at });
+    await db.account.create({ bank: "X", number: at, name: `of ${personId}` });
+    await db.owns.link({ personId }, { bank: "X", number: at }).orThrow();
+  }
+  for (const [at, [from, to]] of knows.entries())
+    await db.knows.link({ personId: from }, { personId: to }, { since: `200${at}` }).orThrow();
+  for (const [from, to, amount] of [
+    [0, 1, 5],
+    [0, 2, 7],
+    [1, 3, 1],
+    [2, 3, 2],
+  ] as const)
+    await db.pays.link({ bank: "X", number: from }, { bank: "X", number: to }, { amount }).orThrow();
+});
+afterAll(() => engine.close());
+
+const person = (personId: string) => ({ personId });
+const a = () => db.person(person("a"));
+
+/** Runs a call and gives its answer with the requests that went out, in short. */
+const asked = async <T>(call: { run(): Promise<T> }): Promise<readonly [T, readonly string[]]> => {
+  sent = [];
+  const answer = await call.run();
+  const shown = sent.map(({ operation, input }) => {
+    const {
+      IndexName: index,
+      ExpressionAttributeValues: values,
+      RequestItems: batch,
+    } = input as {
+      IndexName?: string;
+      ExpressionAttributeValues?: Record<string, { S: string }>;
+      RequestItems?: Record<string, { Keys: readonly Record<string, { S: string }>[] }>;
+    };
+    const keys = Object.values(batch ?? {}).flatMap(({ Keys }) =>
+      Keys.map((key) =>
+        Object.values(key)
+          .map(({ S }) => S)
+          .join("/"),
+      ),
+    );
+    return `${operation}${index ? ` ${index}` : ""} ${batch ? keys.join(" ") : (values?.[":p"]?.S ?? "")}`;
+  });
+  // Requests of one layer go out side by side, and are told of as they are answered.
+  return [answer, shown.toSorted()];
+};
+
+describe("hops", () => {
+  test("two hops read each node of a layer once, and only where edges lead", async () => {
+    const [found, requests] = await asked(a().out("knows").out("knows").ids());
+    expect(found).toMatchObject({ items: [person("d"), person("e")], complete: true });
+    expect(requests).toEqual(["Query PERSON#a", "Query PERSON#b", "Query PERSON#c"]);
+    expect(sent.map(({ input }) => input)).toContainEqual({
+      TableName: table,
+      KeyConditionExpression: "#p = :p AND begins_with(#s, :s)",
+      ProjectionExpression: "#0",
+      ExpressionAttributeNames: { "#p": "pk", "#s": "sk", "#0": "sk" },
+      ExpressionAttributeValues: { ":p": { S: "PERSON#b" }, ":s": { S: "knows#PERSON#" } },
+      Limit: 10_000,
+      ReturnConsumedCapacity: "INDEXES",
+    });
+  });
+
+  test("back along an edge goes through the index, and may end where it began", async () => {
+    const [found, requests] = await asked(a().out("knows").in("knows").ids());
+    expect([...found]).toEqual([person("a")]);
+    expect(requests).toEqual(["Query PERSON#a", "Query reverse PERSON#b", "Query reverse PERSON#c"].toSorted());
+    expect(await a().out("knows").in("knows").except("start").ids()).toMatchObject({ items: [], complete: true });
+  });
+
+  test("both ways", async () => {
+    expect((await db.person(person("d")).both("knows").both("knows").except("start").ids()).items).toEqual([
+      person("b"),
+      person("c"),
+      person("e"),
+      person("a"),
+    ]);
+  });
+
+  test("nodes are read at the end alone, each once", async () => {
+    const [found, requests] = await asked(a().out("knows").out("knows").out("owns").nodes());
+    expect(found.items.map(({ name }) => name)).toEqual(["of d", "of e"]);
+    expect(requests).toEqual([
+      "BatchGetItem ACCOUNT#X#000003/# ACCOUNT#X#000004/#",
+      "Query PERSON#a",
+      "Query PERSON#b",
+      "Query PERSON#c",
+      "Query PERSON#d",
+      "Query PERSON#e",
+    ]);
+  });
+
+  test("conditions on edges are pushed into keys and filters", async () => {
+    const [found, requests] = await asked(
+      a()
+        .out("knows")
+        .out("knows")
+        .where({ since: { gte: "2003" } })
+        .ids(),
+    );
+    expect(found.items).toEqual([person("e"), person("d")]);
+    expect(requests).toEqual(["Query PERSON#a", "Query ordered PERSON#b", "Query ordered PERSON#c"].toSorted());
+  });
+
+  test("conditions on nodes read them, and what was read is not read again", async () => {
+    const [found, requests] = await asked(
+      a()
+        .out("knows")
+        .out("knows")
+        .whereNode({ age: { gt: 30 } })
+        .nodes(),
+    );
+    expect(found.items).toEqual([{ personId: "e", age: 40 }]);
+    expect(requests[0]).toBe("BatchGetItem PERSON#d/# PERSON#e/#");
+    expect(requests).toHaveLength(4);
+  });
+});
+
+describe("counts", () => {
+  test("ways are counted, and nodes after dedupe", async () => {
+    expect(await a().out("knows").out("knows").count()).toMatchObject({ count: 3, complete: true });
+    expect(await a().out("knows").out("knows").dedupe().count()).toMatchObject({ count: 2 });
+    expect((await a().out("knows").out("knows").groupCount()).items).toEqual([
+      { id: person("d"), count: 2 },
+      { id: person("e"), count: 1 },
+    ]);
+    expect((await a().out("knows").out("knows").top(1)).items).toEqual([{ id: person("d"), count: 2 }]);
+  });
+
+  test("sum, min and max along the way", async () => {
+    const from = db.account({ bank: "X", number: 0 });
+    const end = { bank: "X", number: 3 };
+    expect((await from.out("pays").out("pays").sum("amount")).items).toEqual([{ id: end, count: 2, value: 15 }]);
+    expect((await from.out("pays").out("pays").min("amount")).items).toEqual([{ id: end, count: 2, value: 1 }]);
+    expect((await from.out("pays").out("pays").max("amount")).items).toEqual([{ id: end, count: 2, value: 7 }]);
+    expect((await from.out("pays").walk().dedupe().out("pays").sum("amount")).items).toEqual([{ id: end, count: 2, value: 3 }]);
+  });
+});
+
+describe("repeat", () => {
+  test("gives the last round, or all of them", async () => {
+    expect((await a().walk().repeat({ out: "knows" }, { depth: 3 }).ids()).items).toEqual([person("a")]);
+    const [all, requests] = await asked(a().walk().repeat({ out: "knows" }, { depth: 3, emit: "all" }).ids());
+    expect(all.items).toEqual("bcdea".split("").map(person));
+    expect(requests).toEqual(["a", "b", "c", "d", "e"].map((id) => `Query PERSON#${id}`));
+    expect(await a().walk().repeat({ out: "knows" }, { depth: 3, emit: "all" }).count()).toMatchObject({ count: 7 });
+  });
+
+  test("asks of the nodes that it passes", async () => {
+    const walk = a()
+      .walk()
+      .repeat({ out: "knows", whereNode: { age: { lt: 20 } } }, { depth: 5, emit: "all" });
+    expect((await walk.ids()).items).toEqual([person("b")]);
+  });
+
+  test("paths", async () => {
+    const paths = await a().out("knows").out("knows").paths();
+    expect(paths.items.map((path) => path.map((one) => ("personId" in one ? one.personId : "")).join(""))).toEqual(["abd", "acd", "abe"]);
+    const round = await a().walk().repeat({ out: "knows" }, { depth: 4, emit: "all" }).paths({ simple: true });
+    expect(round.items.map((path) => path.map((one) => ("personId" in one ? one.personId : "")).join(""))).toEqual([
+      "ab",
+      "ac",
+      "abd",
+      "acd",
+      "abe",
+    ]);
+    expect(await a().out("knows").out("knows").paths({ limit: 2 })).toMatchObject({ complete: false, stopped: { by: "limit" } });
+  });
+});
+
+describe("budgets", () => {
+  test("a walk never sends more requests than it may, and goes on where it stopped", async () => {
+    const walk = () => a().out("knows").out("knows").out("knows");
+    const found: unknown[] = [];
+    let cursor: string | undefined;
+    let rounds = 0;
+    do {
+      const [part, requests] = await asked(walk().ids({ budget: { requests: 1 }, cursor }));
+      expect(requests).toHaveLength(1);
+      if (++rounds === 2)
+        expect(part).toMatchObject({
+          complete: false,
+          stopped: { by: "requests", hop: 2, left: { nodes: 3, sample: "cde".split("").map((id) => ({ type: "person", id: person(id) })) } },
+        });
+      found.push(...part);
+      cursor = part.next;
+    } while (cursor !== undefined);
+    expect(found).toEqual([person("a")]);
+    expect(rounds).toBe(5);
+  });
+
+  test("a count goes on as a whole", async () => {
+    const first = await a()
+      .out("knows")
+      .out("knows")
+      .count({ budget: { requests: 2 } });
+    expect(first).toMatchObject({ complete: false, count: 2 });
+    expect(await a().out("knows").out("knows").count({ cursor: first.next })).toMatchObject({ complete: true, count: 3 });
+  });
+
+  test("a supernode is paged, sampled or refused", async () => {
+    const walk = a().out("knows").out("knows");
+    const paged = await walk.ids({ budget: { breadth: 1 } });
+    expect(paged).toMatchObject({ items: [person("d")], complete: false, stopped: { by: "breadth", hop: 1 } });
+    const rest: unknown[] = [];
+    for (let next = paged.next; next !== undefined;) {
+      const more = await walk.ids({ cursor: next });
+      rest.push(...more);
+      next = more.next;
+    }
+    expect(rest).toEqual([person("e")]);
+    expect(await walk.ids({ budget: { breadth: 1 }, supernode: "sample" })).toMatchObject({
+      items: [person("d")],
+      complete: false,
+      next: undefined,
+    });
+    await expect(walk.ids({ budget: { breadth: 1 }, supernode: "refuse" }).run()).rejects.toMatchObject({ code: "traverse.supernode" });
+    expect(await walk.ids({ budget: { breadth: 2 }, supernode: "refuse" })).toMatchObject({ complete: true });
+  });
+
+  test("a walk says why it cannot start, and how deep it may go", async () => {
+    const unfit = db.person({ personId: 7 as unknown as string });
+    await expect(unfit.out("knows").out("knows").ids().run()).rejects.toMatchObject({ code: "traverse.start", cause: { code: "keys.wrongType" } });
+    expect(() => a().walk().repeat({}, { depth: 1 })).toThrow(/Say along which one edge to go/);
+    expect(() => a().walk().repeat({ out: "knows" }, { depth: 101 })).toThrow(expect.objectContaining({ code: "traverse.depth" }));
+    expect(() => a().out("knows").out("knowz" as "knows")).toThrow(/There is no edge "knowz"\. Did you mean "knows"\?/);
+    expect(() => a().out("knows").out("owns").out("knows" as "pays")).toThrow(/The edge "knows" has no "account" at that end; it has person\./);
+    expect(() => a().out("knows").out("knows").whereNode({ agee: 1 } as never)).toThrow(/"agee" is no attribute of the node "person"\. Did you mean "age"\?/);
+  });
+
+  test("a cursor is of its walk alone", async () => {
+    const { next } = await a()
+      .out("knows")
+      .out("knows")
+      .ids({ budget: { requests: 1 } });
+    await expect(db.person(person("b")).out("knows").out("knows").ids({ cursor: next }).run()).rejects.toMatchObject({
+      code: "cursor.invalid",
+    });
+  });
+});

@@ -1,0 +1,262 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Amount } from "../executor/walk/amount.ts";
+import type { NodeRef } from "../executor/walk/node-names.ts";
+import type { WalkOutcome } from "../executor/walk/run-walk.ts";
+import { readWhere } from "../ir/condition.ts";
+import type { WalkCollect, WalkHop, WalkStep } from "../ir/walk-plan.ts";
+import type { Direction } from "../query/neighbours.ts";
+import { plainHop, type WalkState } from "../query/walk.ts";
+import { checkEnd } from "../schema/edge-end.ts";
+import { inRange } from "../util/check-range.ts";
+import { checkEdge, checkFields, checkNodeFields } from "./check-names.ts";
+import type { Driver } from "./driver.ts";
+import { shownId, walkCall, type WalkAsk } from "./walk-call.ts";
+import type { WalkExplanation } from "./walk-explanation.ts";
+import type { WalkOptions } from "./walk-options.ts";
+import type {
+  Excluded,
+  Gathered,
+  GroupOptions,
+  PathOptions,
+  Reached,
+  RepeatOptions,
+  WalkCall,
+  WalkCount,
+  Walked,
+  WalkEnd,
+} from "./walk-types.ts";
+import { walked } from "./walked.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+interface AnyHop {
+  readonly out?: string;
+  readonly in?: string;
+  readonly both?: string;
+  readonly where?: Row;
+  readonly whereNode?: Row;
+}
+
+const MOST_ROUNDS = 100;
+const MOST_PATHS = 100_000;
+const MOST = 1_000_000_000;
+
+const invalid = (message: string): EdgetableError => new EdgetableError("plan.invalidOption", message);
+
+/** Which edge a hop object names, and in which direction. */
+const edgeOf = (hop: AnyHop): { readonly edge: string; readonly direction: Direction } => {
+  const named = (["out", "in", "both"] as const).filter((direction) => hop[direction] !== undefined);
+  const [direction, another] = named;
+  if (direction === undefined || another !== undefined) {
+    throw new EdgetableError(
+      "traverse.start",
+      `Say along which one edge to go: { out: "…" }, { in: "…" } or { both: "…" }. It says ${named.join(" and ") || "none"}.`,
+      {
+        details: { hop },
+      },
+    );
+  }
+  return { edge: hop[direction] as string, direction };
+};
+
+const depthOf = (depth: number): number => {
+  if (Number.isInteger(depth) && depth >= 1 && depth <= MOST_ROUNDS) return depth;
+  throw new EdgetableError(
+    "traverse.depth",
+    `A walk repeats from 1 to ${MOST_ROUNDS} times; depth is ${depth}. For any depth ask for dependencies().`,
+    {
+      details: { depth },
+    },
+  );
+};
+
+// Equal figures keep the order in which the nodes were reached.
+const highest = <T>(items: readonly T[], top: number | undefined, figure: (item: T) => Amount | undefined): readonly T[] => {
+  if (top === undefined) return items;
+  inRange("top", top, [1, MOST]);
+  const of = (item: T): Amount => figure(item) ?? Number.NEGATIVE_INFINITY;
+  return items.toSorted((a, b) => (of(a) < of(b) ? 1 : of(a) > of(b) ? -1 : 0)).slice(0, top);
+};
+
+/** The builder behind `Walk`; each method gives a new one. */
+export class WalkQuery {
+  readonly #driver: Driver;
+  readonly #state: WalkState;
+
+  constructor(driver: Driver, state: WalkState) {
+    this.#driver = driver;
+    this.#state = state;
+  }
+
+  out(edge: string): WalkQuery {
+    return this.#hop({ out: edge });
+  }
+
+  in(edge: string): WalkQuery {
+    return this.#hop({ in: edge });
+  }
+
+  both(edge: string): WalkQuery {
+    return this.#hop({ both: edge });
+  }
+
+  repeat(hop: AnyHop, options: RepeatOptions): WalkQuery {
+    return this.#hop(hop, { rounds: depthOf(options.depth), emit: options.emit ?? "last" });
+  }
+
+  /** A repeat that ends where nothing new is found. */
+  closure(hop: AnyHop): WalkQuery {
+    return this.#hop(hop, { rounds: MOST, emit: "all" });
+  }
+
+  where(filter: Row): WalkQuery {
+    const { steps } = this.#state;
+    const last = steps.at(-1);
+    if (last?.kind !== "hop") throw invalid("where() is about the edges of a hop: call it right after out(), in(), both() or repeat().");
+    const { conditions, values } = this.#conditions(last.edge, filter, this.#state.values);
+    return this.#with({ steps: [...steps.slice(0, -1), { ...last, conditions: [...last.conditions, ...conditions] }], values });
+  }
+
+  whereNode(filter: Row): WalkQuery {
+    const { at, values } = this.#state;
+    checkNodeFields(this.#driver, at, filter);
+    const read = readWhere(filter, [], values.length);
+    return this.#step({ kind: "filterNodes", nodes: at, conditions: read.conditions }, read.values);
+  }
+
+  dedupe(): WalkQuery {
+    return this.#step({ kind: "dedupe" });
+  }
+
+  except(nodes: Excluded<Row>): WalkQuery {
+    const refs = nodes === "start" ? [{ type: this.#state.node, id: this.#state.id }] : nodes.map((id) => this.#ref(id));
+    return this.#step({ kind: "except", slot: this.#state.values.length }, [refs]);
+  }
+
+  among(nodes: readonly Row[]): WalkQuery {
+    return this.#step({ kind: "keep", slot: this.#state.values.length }, [nodes.map((id) => this.#ref(id))]);
+  }
+
+  ids(options: WalkOptions = {}): WalkCall<Walked<Row>> {
+    return this.#call({ kind: "ids" }, options, ({ ids }, end) => walked(ids.map(this.#shown), end));
+  }
+
+  nodes(options: WalkOptions = {}): WalkCall<Walked<Row>> {
+    return this.#call({ kind: "nodes" }, options, ({ rows }, end) => walked(rows, end));
+  }
+
+  count(options: WalkOptions = {}): WalkCall<WalkCount> {
+    return this.#call({ kind: "count" }, options, ({ total: count }, end) => ({ count, ...end }));
+  }
+
+  groupCount(options: GroupOptions = {}): WalkCall<Walked<Reached<Row>>> {
+    return this.#call({ kind: "groups" }, options, ({ groups }, end) => {
+      const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count }));
+      return walked(
+        highest(items, options.top, (one) => one.count),
+        end,
+      );
+    });
+  }
+
+  top(most: number, options: WalkOptions = {}): WalkCall<Walked<Reached<Row>>> {
+    return this.groupCount({ ...options, top: most });
+  }
+
+  sum(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
+    return this.#fold("sum", attribute, options);
+  }
+
+  min(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
+    return this.#fold("min", attribute, options);
+  }
+
+  max(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
+    return this.#fold("max", attribute, options);
+  }
+
+  paths(options: PathOptions = {}): WalkCall<Walked<readonly Row[]>> {
+    const { limit = 1000, simple = false } = options;
+    inRange("limit", limit, [1, MOST_PATHS]);
+    const several = Object.keys(this.#driver.catalog.nodes).length > 1;
+    const give = ({ paths }: WalkOutcome, end: WalkEnd): Walked<readonly Row[]> =>
+      walked(
+        paths.map((path) => path.map((ref) => shownId(ref, several))),
+        end,
+      );
+    return walkCall(this.#driver, { state: this.#state, collect: { kind: "paths" }, options, paths: { limit, simple } }, give);
+  }
+
+  explain(): WalkExplanation {
+    return this.ids().explain();
+  }
+
+  readonly #shown = (ref: NodeRef): Row => shownId(ref, this.#state.at.length > 1);
+
+  #with(change: Partial<WalkState>): WalkQuery {
+    return new WalkQuery(this.#driver, { ...this.#state, ...change });
+  }
+
+  #step(step: WalkStep, values: readonly unknown[] = []): WalkQuery {
+    return this.#with({ steps: [...this.#state.steps, step], values: [...this.#state.values, ...values] });
+  }
+
+  #conditions(
+    edge: string,
+    filter: Row,
+    before: readonly unknown[],
+  ): Pick<WalkHop, "conditions"> & { readonly values: readonly unknown[] } {
+    checkFields(this.#driver, edge, filter);
+    const { conditions, values } = readWhere(filter, ["from", "to"], before.length);
+    return { conditions, values: [...before, ...values] };
+  }
+
+  #hop(named: AnyHop, repeat: Pick<WalkHop, "rounds" | "emit"> = { rounds: 1, emit: "last" }): WalkQuery {
+    const { edge, direction } = edgeOf(named);
+    const { at, steps } = this.#state;
+    checkEdge(this.#driver, at, edge, direction);
+    const plain = { ...plainHop(this.#driver.catalog, { edge, direction, near: at }), ...repeat };
+    const onEdges = this.#conditions(edge, named.where ?? {}, this.#state.values);
+    if (named.whereNode) checkNodeFields(this.#driver, plain.far, named.whereNode);
+    const onNodes = readWhere(named.whereNode ?? {}, [], onEdges.values.length);
+    const hop = { ...plain, conditions: onEdges.conditions, nodeConditions: onNodes.conditions };
+    return this.#with({ steps: [...steps, hop], values: [...onEdges.values, ...onNodes.values], at: hop.far });
+  }
+
+  #ref(id: Row): NodeRef {
+    return checkEnd(this.#driver.catalog, this.#state.at, id);
+  }
+
+  #call<T>(collect: WalkCollect, options: WalkOptions, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> {
+    const ask: WalkAsk = { state: this.#state, collect, options };
+    return walkCall(this.#driver, ask, give);
+  }
+
+  #fold(by: "sum" | "min" | "max", field: string, options: GroupOptions): WalkCall<Walked<Gathered<Row>>> {
+    const hops = this.#state.steps.slice(this.#state.steps.findLastIndex((step) => step.kind === "dedupe") + 1);
+    const edges = hops.flatMap((step) => (step.kind === "hop" ? [step.edge] : []));
+    if (edges.length === 0)
+      throw invalid(`${by}() gathers along the edges since the last dedupe(): call dedupe() before a hop, or leave it out.`);
+    this.#checkFolded(edges, field);
+    return this.#call({ kind: "fold", field, by }, options, ({ groups }, end) => {
+      const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count, value: ways.value }));
+      return walked(
+        highest(items, options.top, (one) => one.value),
+        end,
+      );
+    });
+  }
+
+  // One edge of the walk must have the attribute; the first says what is known.
+  #checkFolded(edges: readonly string[], field: string): void {
+    let refused: unknown;
+    for (const edge of edges) {
+      try {
+        return checkFields(this.#driver, edge, { [field]: true });
+      } catch (error) {
+        refused ??= error;
+      }
+    }
+    throw refused;
+  }
+}

@@ -1,0 +1,93 @@
+import { holds } from "../../ir/evaluate-condition.ts";
+import type { PlannedHop, PlannedStep } from "../../ir/walk-plan.ts";
+import { decodeItem, keyOf, shapeOf } from "../../requests/item-codec.ts";
+import type { Shape } from "../../schema/shape.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+import { defined } from "../../util/invariant.ts";
+import { BATCH_GET_KEYS, batchGet } from "../batch-get.ts";
+import type { NodeKey, NodeRef } from "./node-names.ts";
+import type { Expanded } from "./read-edges.ts";
+import type { Layer, Work } from "./walk-state.ts";
+import { isEnd, type WalkRun } from "./walk-run.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+const knownAt = (run: WalkRun, layer: Layer): ReadonlySet<NodeKey> => {
+  const keep: PlannedStep | undefined = run.request.plan.steps[layer.step + 1];
+  return (keep?.kind === "keep" ? run.lists.get(keep.slot) : undefined) ?? new Set();
+};
+
+/** Whether edges to the known nodes are asked for by their keys: that must be fewer requests than one for each node. */
+export const mayGet = (run: WalkRun, hop: PlannedHop, layer: Layer): boolean => {
+  if (hop.by !== "get" || layer.works.length > 0) return false;
+  const known = knownAt(run, layer).size;
+  const nodes = layer.waiting.size;
+  return known > 0 && known <= BATCH_GET_KEYS && Math.ceil(nodes / Math.floor(BATCH_GET_KEYS / known)) < nodes;
+};
+
+interface Pair {
+  readonly near: NodeRef;
+  readonly far: NodeRef;
+}
+
+const nearOf = (hop: PlannedHop, symmetric: boolean): "from" | "to" => (symmetric || hop.direction === "out" ? "from" : "to");
+
+const rowOf = (near: "from" | "to", { near: here, far }: Pair): Row =>
+  near === "from" ? { from: here.id, to: far.id } : { from: far.id, to: here.id };
+
+const keysOf = (run: WalkRun, at: { readonly shapes: readonly Shape[]; readonly near: "from" | "to" }, pair: Pair): readonly Key[] => {
+  const far = at.near === "from" ? "to" : "from";
+  return at.shapes
+    .filter((shape) => shape[at.near] === pair.near.type && shape[far] === pair.far.type)
+    .map((shape) => keyOf(run.session.catalog, shape, rowOf(at.near, pair)));
+};
+
+/** A reader of the edges from several nodes to the known ones. */
+export const getReader = (
+  run: WalkRun,
+  hop: PlannedHop,
+  at: { readonly layer: Layer; readonly next: () => Work | undefined },
+): { readonly nextJob: () => readonly Work[] | undefined; readonly read: (works: readonly Work[]) => Promise<readonly Expanded[]> } => {
+  const { catalog } = run.session;
+  const { shapes, definition } = defined(catalog.edges[hop.edge], hop.edge);
+  const near = nearOf(hop, definition.symmetric ?? false);
+  const far = near === "from" ? "to" : "from";
+  const known = [...knownAt(run, at.layer)].map((key) => run.names.unpack(key));
+  const most = Math.floor(BATCH_GET_KEYS / Math.max(1, known.length));
+
+  const ends = (items: readonly Item[]): ReadonlyMap<NodeKey, NodeKey[]> => {
+    const found = new Map<NodeKey, NodeKey[]>();
+    for (const item of items) {
+      const shape = shapeOf(catalog, shapes, item);
+      const row = shape && decodeItem(catalog, shape, item);
+      if (!row || hop.conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
+      const from = run.names.pack(defined(shape[near], near), row[near] as Row);
+      const to = run.names.pack(defined(shape[far], far), row[far] as Row);
+      found.set(from, [...(found.get(from) ?? []), to]);
+    }
+    return found;
+  };
+
+  const read = async (works: readonly Work[]): Promise<readonly Expanded[]> => {
+    const refs = works.map((work) => run.names.unpack(work.key));
+    const keys = refs.flatMap((ref) => known.flatMap((one) => keysOf(run, { shapes, near }, { near: ref, far: one })));
+    try {
+      const found = ends(keys.length === 0 ? [] : await batchGet(run.session, keys, hop.consistent, run.context));
+      run.width.answered();
+      return works.map((work) => ({ work, keys: found.get(work.key) ?? [], values: undefined, rest: undefined, why: undefined }));
+    } catch (error) {
+      if (!isEnd(run, error)) throw error;
+      return works.map((work) => ({ work, keys: [], values: undefined, rest: work, why: "stopped" as const }));
+    }
+  };
+
+  const nextJob = (): readonly Work[] | undefined => {
+    const works: Work[] = [];
+    for (let work = at.next(); work; work = at.next()) {
+      works.push(work);
+      if (works.length === most) break;
+    }
+    return works.length > 0 ? works : undefined;
+  };
+  return { nextJob, read };
+};

@@ -1,0 +1,58 @@
+import type { Catalog } from "../../schema/catalog.ts";
+import { defined } from "../../util/invariant.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A node as one short text: its type's character, then its id. */
+export type NodeKey = string;
+
+export interface NodeRef {
+  readonly type: string;
+  readonly id: Row;
+}
+
+/** Packs nodes for sets of millions, and unpacks them. */
+export interface NodeNames {
+  /** What precedes an id that is one text. */
+  prefix(type: string): string;
+  pack(type: string, id: Row): NodeKey;
+  unpack(key: NodeKey): NodeRef;
+  typeOf(key: NodeKey): string;
+}
+
+// JSON has no dates, big integers or bytes; ids may be of the first two.
+const plain = (value: unknown): unknown =>
+  value instanceof Date ? { d: value.getTime() } : typeof value === "bigint" ? { n: String(value) } : value;
+
+const revive = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value;
+  const { d, n } = value as { readonly d?: number; readonly n?: string };
+  return d === undefined ? BigInt(n ?? "0") : new Date(d);
+};
+
+/** The names of a catalog's nodes. Two characters stand for a type: one for an id that is a single text, one for any other. */
+export const nodeNames = ({ nodes }: Catalog): NodeNames => {
+  const types = Object.values(nodes);
+  const places = new Map(types.map((entry, at) => [entry.name, at]));
+  // From 1 on, so that the packed text of a plain id stays one byte a character.
+  const prefixes = types.map((_, at) => String.fromCharCode(at * 2 + 1));
+  const others = types.map((_, at) => String.fromCharCode(at * 2 + 2));
+  const entryOf = (key: NodeKey): (typeof types)[number] => defined(types[(key.charCodeAt(0) - 1) >> 1], "node type");
+  const placeOf = (type: string): number => defined(places.get(type), type);
+  return {
+    prefix: (type) => defined(prefixes[placeOf(type)], type),
+    pack: (type, id) => {
+      const at = placeOf(type);
+      const { idFields } = defined(types[at], type);
+      const only = idFields.length === 1 ? id[idFields[0] ?? ""] : undefined;
+      return typeof only === "string" ? prefixes[at] + only : others[at] + JSON.stringify(idFields.map((field) => plain(id[field])));
+    },
+    unpack: (key) => {
+      const { name, idFields } = entryOf(key);
+      if (key.charCodeAt(0) % 2 === 1) return { type: name, id: { [idFields[0] ?? ""]: key.slice(1) } };
+      const values = JSON.parse(key.slice(1)) as readonly unknown[];
+      return { type: name, id: Object.fromEntries(idFields.map((field, at) => [field, revive(values[at])])) };
+    },
+    typeOf: (key) => entryOf(key).name,
+  };
+};

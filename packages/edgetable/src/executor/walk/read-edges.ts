@@ -1,0 +1,157 @@
+import { holds } from "../../ir/evaluate-condition.ts";
+import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
+import type { PlannedHop } from "../../ir/walk-plan.ts";
+import { hopQuery, type HopQuery } from "../../requests/hop-query.ts";
+import { decodeItem, shapeOf } from "../../requests/item-codec.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+import { defined } from "../../util/invariant.ts";
+import { endReader } from "./end-reader.ts";
+import type { NodeKey } from "./node-names.ts";
+import type { Work } from "./walk-state.ts";
+import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Where a node's edges lead; `values` are those of the folded attribute, where there is one. */
+interface Ends {
+  readonly keys: NodeKey[];
+  readonly values: unknown[] | undefined;
+}
+
+/** What reading a node gave, and what of it is left. */
+export interface Expanded extends Ends {
+  readonly work: Work;
+  readonly rest: Work | undefined;
+  /** Why there is a rest. */
+  readonly why: "stopped" | "breadth" | undefined;
+}
+
+interface Source {
+  readonly query: HopQuery;
+  readonly take: (items: readonly Item[], ends: Ends) => void;
+}
+
+const takeEnds = (run: WalkRun, step: QueryStep, end: "from" | "to"): Source["take"] => {
+  const read = endReader(run.session.catalog, run.names, { step, end });
+  return (items, { keys }) => {
+    for (const item of items) {
+      const key = read(item);
+      if (key !== undefined) keys.push(key);
+    }
+  };
+};
+
+const takeRows = (run: WalkRun, at: { readonly plan: ReadPlan; readonly step: QueryStep; readonly end: "from" | "to" }): Source["take"] => {
+  const { catalog } = run.session;
+  const { collect } = run.request.plan;
+  const shapes = at.step.shapes.map((id) => defined(catalog.shapesById[id], id));
+  const conditions = at.plan.filter?.conditions ?? [];
+  return (items, { keys, values }) => {
+    for (const item of items) {
+      const shape = shapeOf(catalog, shapes, item);
+      const row = shape && decodeItem(catalog, shape, item);
+      if (!row || conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
+      keys.push(run.names.pack(defined(shape[at.end], "end"), row[at.end] as Row));
+      if (collect.kind === "fold") values?.push(row[collect.field]);
+    }
+  };
+};
+
+const sourcesOf = (run: WalkRun, plan: ReadPlan): readonly Source[] =>
+  plan.sources.flatMap((step, at) => {
+    if (step.kind !== "query") return [];
+    const near = plan.near[at] ?? "from";
+    const end = near === "from" ? "to" : "from";
+    const query = hopQuery(run.session.catalog, step, { near, values: run.request.values });
+    return [{ query, take: step.attributes ? takeEnds(run, step, end) : takeRows(run, { plan, step, end }) }];
+  });
+
+/** Reads the edges of one node after another. */
+export type EdgeReader = (work: Work) => Promise<Expanded>;
+
+interface Reading {
+  readonly sources: readonly Source[];
+  readonly ends: Ends;
+  source: number;
+  start: Key | undefined;
+  /** Items that DynamoDB read for this node. */
+  read: number;
+}
+
+const isFull = (hop: PlannedHop, { ends }: Reading, work: Work): boolean =>
+  hop.limit !== undefined && work.taken + ends.keys.length >= hop.limit;
+
+const trim = (hop: PlannedHop, { ends }: Reading, work: Work): void => {
+  if (hop.limit === undefined) return;
+  ends.keys.length = Math.min(ends.keys.length, hop.limit - work.taken);
+  if (ends.values) ends.values.length = ends.keys.length;
+};
+
+// One more than allowed tells a supernode from a node that just fits; a page leaves the rest where it is.
+const pageLimit = (run: WalkRun, hop: PlannedHop, read: number): number => {
+  const { budget, supernode } = run.request;
+  const left = budget.breadth - read + (supernode === "page" ? 0 : 1);
+  return hop.limit === undefined || hop.conditions.length > 0 ? left : Math.min(left, hop.limit);
+};
+
+const readPage = async (run: WalkRun, hop: PlannedHop, at: { readonly reading: Reading; readonly id: Row }): Promise<void> => {
+  const { reading } = at;
+  const source = defined(reading.sources[reading.source], "source");
+  const input = source.query(at.id, { limit: pageLimit(run, hop, reading.read), start: reading.start });
+  const output = input && (await run.session.send("Query", input, run.context));
+  run.width.answered();
+  source.take(output?.Items ?? [], reading.ends);
+  reading.read += output?.ScannedCount ?? output?.Items?.length ?? 0;
+  reading.start = output?.LastEvaluatedKey;
+  if (reading.start === undefined) reading.source++;
+};
+
+const isOver = (run: WalkRun, reading: Reading): boolean => {
+  const { budget, supernode } = run.request;
+  if (supernode !== "page") return reading.read > budget.breadth;
+  return reading.read >= budget.breadth && reading.source < reading.sources.length;
+};
+
+const readNode = async (
+  run: WalkRun,
+  hop: PlannedHop,
+  at: { readonly work: Work; readonly reading: Reading },
+): Promise<Expanded["why"]> => {
+  const { work, reading } = at;
+  const { id } = run.names.unpack(work.key);
+  while (reading.source < reading.sources.length && !isFull(hop, reading, work)) {
+    try {
+      await readPage(run, hop, { reading, id });
+    } catch (error) {
+      if (isEnd(run, error)) return "stopped";
+      throw error;
+    }
+    if (isFull(hop, reading, work)) return undefined;
+    if (!isOver(run, reading)) continue;
+    if (run.request.supernode === "refuse") refuseSupernode(run, hop, work);
+    return "breadth";
+  }
+  return undefined;
+};
+
+/** A reader of one hop's edges: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
+export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
+  const byType = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, sourcesOf(run, plan)]));
+  const folds = run.request.plan.collect.kind === "fold";
+  return async (work) => {
+    const sources = byType.get(run.names.typeOf(work.key)) ?? [];
+    const reading: Reading = {
+      sources,
+      ends: { keys: [], values: folds ? [] : undefined },
+      source: work.source,
+      start: work.start,
+      read: 0,
+    };
+    const why = await readNode(run, hop, { work, reading });
+    trim(hop, reading, work);
+    const { keys, values } = reading.ends;
+    if (why === "breadth" && run.request.supernode === "sample") keys.length = Math.min(keys.length, run.request.budget.breadth);
+    const rest = why && { ...work, source: reading.source, start: reading.start, taken: work.taken + keys.length };
+    return { work, keys, values, rest, why };
+  };
+};

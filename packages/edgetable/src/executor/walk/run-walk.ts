@@ -1,0 +1,205 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { encodeQuery } from "../../requests/encode-read.ts";
+import type { CallContext, Session } from "../session.ts";
+import type { Amount } from "./amount.ts";
+import type { StopReason } from "./budget.ts";
+import { ONE_WAY, type Ways } from "./gather.ts";
+import type { NodeKey, NodeRef } from "./node-names.ts";
+import { pathsOf } from "./paths.ts";
+import { readNodes } from "./read-nodes.ts";
+import { runLayer } from "./run-layers.ts";
+import { bytesOf, emptyState, layerPlace, type Layer, type WalkState } from "./walk-state.ts";
+import { beginRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Why a walk ended before its end, and what it left. */
+export interface Stopped {
+  readonly by: StopReason | "limit";
+  readonly hop: number;
+  readonly left: { readonly nodes: number; readonly sample: readonly NodeRef[] };
+}
+
+/** What a walk found; of what was asked for, one member is filled. */
+export interface WalkOutcome {
+  readonly ids: readonly NodeRef[];
+  readonly rows: readonly Row[];
+  readonly paths: readonly (readonly NodeRef[])[];
+  readonly total: Amount;
+  readonly groups: readonly { readonly node: NodeRef; readonly ways: Ways }[];
+  readonly missing: readonly NodeRef[];
+  readonly stopped: Stopped | undefined;
+  /** What a continuation goes on from; undefined where there is nothing left. */
+  readonly state: WalkState | undefined;
+}
+
+/** The hop of a layer, the first being 1. */
+const hopOf = ({ request: { plan } }: WalkRun, { step, round }: Pick<Layer, "step" | "round">): number => {
+  let before = 0;
+  for (const earlier of plan.steps.slice(0, step)) if (earlier.kind === "hop") before += earlier.rounds;
+  return before + Math.floor(round) + (plan.steps[step]?.kind === "hop" ? 1 : 0);
+};
+
+const isEmpty = (layer: Layer): boolean => layer.waiting.size === 0 && layer.works.length === 0;
+
+/** The first layer that has something to do within the depth. */
+const firstLayer = (run: WalkRun): number | undefined => {
+  let first: number | undefined;
+  for (const [id, layer] of run.state.layers) {
+    if (isEmpty(layer)) run.state.layers.delete(id);
+    else if ((first === undefined || id < first) && hopOf(run, layer) <= run.request.budget.depth) first = id;
+  }
+  return first;
+};
+
+// What a finished layer knew of its nodes is of use only if more may come to it.
+const forget = (run: WalkRun, { step, round }: Layer): void => {
+  if (run.state.held.size > 0 || run.request.plan.collect.kind === "paths") return;
+  const name = `${step}.${round}`;
+  const seen = run.state.seen.get(name);
+  if (!seen) return;
+  run.state.seen.delete(name);
+  for (const key of seen.keys()) run.state.bytes -= bytesOf(key);
+};
+
+const walkLayers = async (run: WalkRun): Promise<void> => {
+  for (let id = firstLayer(run); id !== undefined && run.spend.open; id = firstLayer(run)) {
+    const layer = run.state.layers.get(id);
+    if (!layer) return;
+    await runLayer(run, layer);
+    if (isEmpty(layer)) forget(run, layer);
+  }
+};
+
+const readFound = async (run: WalkRun): Promise<readonly Row[]> => {
+  const rows: Row[] = [];
+  const found = run.state.found;
+  let at = 0;
+  const unread = await readNodes(
+    run,
+    () => found[at++],
+    (key, row) => {
+      if (row) rows.push(row);
+      else run.missing.push(key);
+    },
+  );
+  run.state.found = [...unread, ...found.slice(at)];
+  return rows;
+};
+
+// Rows that a filter has read already come without a request.
+const giveNodes = async (run: WalkRun): Promise<readonly Row[]> => {
+  run.spend.release();
+  const known = run.state.found.flatMap((key): readonly Row[] => {
+    const row = run.rows.get(key);
+    return row ? [row] : [];
+  });
+  if (known.length === run.state.found.length) {
+    run.state.found = [];
+    return known;
+  }
+  const { found } = run.state;
+  run.state.found = found.filter((key) => !run.rows.has(key));
+  return [...known, ...(await readFound(run))];
+};
+
+interface Left {
+  readonly keys: readonly NodeKey[];
+  readonly nodes: number;
+  readonly first: number | undefined;
+}
+
+const SAMPLE = 10;
+
+const leftOf = (run: WalkRun): Left => {
+  const { layers, held, found } = run.state;
+  const ids = [...layers.keys(), ...held.keys()].filter((id) => held.has(id) || !isEmpty(layers.get(id) as Layer));
+  const keys = function* (): Generator<NodeKey> {
+    for (const layer of layers.values()) yield* [...layer.works.map((work) => work.key), ...layer.waiting.keys()];
+    for (const works of held.values()) yield* works.map((work) => work.key);
+    if (run.request.plan.collect.kind === "nodes") yield* found;
+  };
+  let nodes = 0;
+  const sample: NodeKey[] = [];
+  for (const key of keys()) if (nodes++ < SAMPLE) sample.push(key);
+  return { keys: sample, nodes, first: ids.length > 0 ? Math.min(...ids) : undefined };
+};
+
+const stoppedOf = (run: WalkRun, morePaths: boolean): Stopped | undefined => {
+  const { keys, nodes, first } = leftOf(run);
+  const sampled = run.sampled.length > 0;
+  if (nodes === 0 && !sampled && !morePaths) return undefined;
+  const waits = [...run.state.layers.values()].some((layer) => !isEmpty(layer));
+  const by = nodes === 0 ? (sampled ? "breadth" : "limit") : (run.spend.stopped ?? (waits ? "depth" : "breadth"));
+  const hop = first === undefined ? run.request.plan.steps.length : hopOf(run, layerPlace(first));
+  const all = [...keys, ...run.sampled];
+  return { by, hop, left: { nodes: nodes + run.sampled.length, sample: all.slice(0, SAMPLE).map((key) => run.names.unpack(key)) } };
+};
+
+/** Supernodes' rests are gone on with, once a walk is continued. */
+const resume = (state: WalkState): void => {
+  for (const [id, works] of state.held) {
+    const { step, round } = layerPlace(id);
+    const layer = state.layers.get(id) ?? { step, round, waiting: new Map<NodeKey, Ways>(), works: [] };
+    layer.works.push(...works);
+    state.layers.set(id, layer);
+  }
+  state.held.clear();
+};
+
+// The start's key is made once beforehand: what is wrong with it is wrong with the walk, and not with a hop of it.
+const checkStart = ({ request: { plan, start, values }, session }: WalkRun): void => {
+  const [first] = plan.steps;
+  const sources = first?.kind === "hop" ? (first.reading[start.type]?.sources ?? []) : [];
+  for (const source of sources) {
+    if (source.kind !== "query") continue;
+    const page = { limit: undefined, start: undefined, backward: false };
+    encodeQuery(session.catalog, source, { row: { from: start.id, to: start.id }, values }, page);
+  }
+};
+
+const start = (run: WalkRun): void => {
+  const { type, id } = run.request.start;
+  try {
+    checkStart(run);
+    run.flow.arrive(0, { key: run.names.pack(type, id), ways: ONE_WAY, from: undefined });
+  } catch (cause) {
+    throw new EdgetableError("traverse.start", `A walk cannot start at ${type} ${JSON.stringify(id)}: ${(cause as Error).message}`, {
+      details: { node: { type, id } },
+      cause,
+    });
+  }
+};
+
+export interface WalkAt {
+  readonly context: CallContext;
+  /** Of an earlier walk; undefined to begin. */
+  readonly state: WalkState | undefined;
+  /** The most paths to give, and whether they may come back to a node. */
+  readonly paths: { readonly limit: number; readonly simple: boolean };
+}
+
+/** Walks until everything is found or the budget ends. */
+export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt): Promise<WalkOutcome> => {
+  const state = at.state ?? emptyState();
+  const run = beginRun(session, request, { state, context: at.context });
+  if (at.state) resume(state);
+  else start(run);
+  await walkLayers(run);
+  const { collect } = request.plan;
+  const rows = collect.kind === "nodes" ? await giveNodes(run) : [];
+  const paths = collect.kind === "paths" ? pathsOf(run, at.paths) : { paths: [], more: false };
+  const stopped = stoppedOf(run, paths.more);
+  const unpack = (key: NodeKey): NodeRef => run.names.unpack(key);
+  const ids = collect.kind === "ids" ? state.found.splice(0).map(unpack) : [];
+  return {
+    ids,
+    rows,
+    paths: paths.paths.map((path) => path.map(unpack)),
+    total: state.total,
+    groups: [...state.groups].map(([key, ways]) => ({ node: unpack(key), ways })),
+    missing: run.missing.map(unpack),
+    stopped,
+    state: stopped && (paths.more || stopped.left.nodes > run.sampled.length) ? state : undefined,
+  };
+};

@@ -1,0 +1,100 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { openText, sealText } from "../../requests/cursor.ts";
+import type { Amount } from "./amount.ts";
+import type { Ways } from "./gather.ts";
+import type { NodeKey } from "./node-names.ts";
+import { emptyState, type Link, type WalkState, type Work } from "./walk-state.ts";
+
+type PlainAmount = number | { readonly n: string };
+
+const plainAmount = (amount: Amount): PlainAmount => (typeof amount === "bigint" ? { n: String(amount) } : amount);
+const amountOf = (plain: PlainAmount): Amount => (typeof plain === "object" ? BigInt(plain.n) : plain);
+
+// One way with nothing gathered is by far the most common, and is left out.
+type PlainWays = readonly [] | readonly [PlainAmount, PlainAmount?];
+
+const plainWays = ({ count, value }: Ways): PlainWays => {
+  if (value !== undefined) return [plainAmount(count), plainAmount(value)];
+  return count === 1 ? [] : [plainAmount(count)];
+};
+
+const waysOf = ([count = 1, value]: PlainWays): Ways => ({
+  count: amountOf(count),
+  value: value === undefined ? undefined : amountOf(value),
+});
+
+type Entry<T> = readonly [NodeKey, T];
+type PlainWork = Omit<Work, "ways"> & { readonly ways: PlainWays };
+
+const plainWork = (work: Work): PlainWork => ({ ...work, ways: plainWays(work.ways) });
+const workOf = (work: PlainWork): Work => ({ ...work, start: work.start, ways: waysOf(work.ways) });
+
+interface PlainLayer {
+  readonly step: number;
+  readonly round: number;
+  readonly waiting: readonly Entry<PlainWays>[];
+  readonly works: readonly PlainWork[];
+}
+
+interface PlainState {
+  readonly layers: readonly (readonly [number, PlainLayer])[];
+  readonly held: readonly (readonly [number, readonly PlainWork[]])[];
+  readonly seen: readonly (readonly [string, readonly Entry<number>[]])[];
+  readonly ends: readonly NodeKey[];
+  readonly found: readonly NodeKey[];
+  readonly total: PlainAmount;
+  readonly groups: readonly Entry<PlainWays>[];
+  readonly links: readonly (readonly [number, readonly Entry<readonly (Link | null)[]>[]])[];
+  readonly singles: readonly number[];
+  readonly givenPaths: readonly string[];
+  readonly bytes: number;
+}
+
+const ways = (map: ReadonlyMap<NodeKey, Ways>): readonly Entry<PlainWays>[] => [...map].map(([key, one]) => [key, plainWays(one)]);
+
+const plainOf = (state: WalkState): PlainState => ({
+  layers: [...state.layers].map(([id, layer]) => [id, { ...layer, waiting: ways(layer.waiting), works: layer.works.map(plainWork) }]),
+  held: [...state.held].map(([id, works]) => [id, works.map(plainWork)]),
+  seen: [...state.seen].map(([name, rounds]) => [name, [...rounds]]),
+  ends: [...state.ends],
+  found: state.found,
+  total: plainAmount(state.total),
+  groups: ways(state.groups),
+  links: [...state.links].map(([id, nodes]) => [id, [...nodes].map(([key, links]) => [key, links.map((link) => link ?? null)])]),
+  singles: [...state.singles],
+  givenPaths: [...state.givenPaths],
+  bytes: state.bytes,
+});
+
+const waysMap = (entries: readonly Entry<PlainWays>[]): Map<NodeKey, Ways> => new Map(entries.map(([key, one]) => [key, waysOf(one)]));
+
+const stateOf = (plain: PlainState): WalkState => ({
+  ...emptyState(),
+  layers: new Map(plain.layers.map(([id, layer]) => [id, { ...layer, waiting: waysMap(layer.waiting), works: layer.works.map(workOf) }])),
+  held: new Map(plain.held.map(([id, works]) => [id, works.map(workOf)])),
+  seen: new Map(plain.seen.map(([name, rounds]) => [name, new Map(rounds)])),
+  ends: new Set(plain.ends),
+  found: [...plain.found],
+  total: amountOf(plain.total),
+  groups: waysMap(plain.groups),
+  links: new Map(
+    plain.links.map(([id, nodes]) => [id, new Map(nodes.map(([key, links]) => [key, links.map((link) => link ?? undefined)]))]),
+  ),
+  singles: new Set(plain.singles),
+  givenPaths: new Set(plain.givenPaths),
+  bytes: plain.bytes,
+});
+
+/** Seals where a walk ended: what it left, and what it must remember to give nothing twice. */
+export const sealWalk = (state: WalkState, query: string, secret: string): string =>
+  sealText(deflateRawSync(JSON.stringify(plainOf(state))).toString("base64"), query, secret);
+
+/**
+ * Opens a walk's cursor.
+ *
+ * @throws {cursor.invalid} when it is not one of this walk
+ */
+export const openWalk = (cursor: string, query: string, secret: string | undefined): WalkState =>
+  openText(cursor, { query, secret }, (text) =>
+    stateOf(JSON.parse(inflateRawSync(Buffer.from(text, "base64")).toString("utf8")) as PlainState),
+  );

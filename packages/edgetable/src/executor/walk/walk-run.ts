@@ -1,0 +1,97 @@
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
+import type { FindNode } from "../run-read.ts";
+import type { CallContext, Session } from "../session.ts";
+import { spending, type Spending, type WalkBudget } from "./budget.ts";
+import { createFlow, type Flow } from "./flow.ts";
+import { gatherOf, type Gather } from "./gather.ts";
+import { adaptiveWidth, type Width } from "./lanes.ts";
+import { nodeNames, type NodeKey, type NodeNames, type NodeRef } from "./node-names.ts";
+import type { WalkState, Work } from "./walk-state.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What becomes of a node with more edges than the budget's breadth. */
+export type Supernode = "page" | "sample" | "refuse";
+
+export interface WalkRequest {
+  readonly plan: WalkPlan;
+  readonly start: NodeRef;
+  readonly values: readonly unknown[];
+  readonly budget: WalkBudget;
+  readonly supernode: Supernode;
+  readonly findNode: FindNode;
+}
+
+/** One run of a walk: what its parts share. */
+export interface WalkRun {
+  readonly request: WalkRequest;
+  readonly session: Session;
+  readonly context: CallContext;
+  readonly names: NodeNames;
+  readonly state: WalkState;
+  readonly flow: Flow;
+  readonly gather: Gather;
+  readonly spend: Spending;
+  readonly width: Width;
+  readonly lists: ReadonlyMap<number, ReadonlySet<NodeKey>>;
+  /** Nodes that were read on the way and will be given. */
+  readonly rows: Map<NodeKey, Row>;
+  readonly missing: NodeKey[];
+  /** Nodes of which only a sample was taken. */
+  readonly sampled: NodeKey[];
+}
+
+const BATCH_KEYS = 100;
+
+const listsOf = ({ plan, values }: WalkRequest, names: NodeNames): ReadonlyMap<number, ReadonlySet<NodeKey>> =>
+  new Map(
+    plan.steps.flatMap((step) => {
+      if (step.kind !== "except" && step.kind !== "keep") return [];
+      const nodes = values[step.slot] as readonly NodeRef[];
+      return [[step.slot, new Set(nodes.map(({ type, id }) => names.pack(type, id)))] as const];
+    }),
+  );
+
+/** Begins a run from a state. */
+export const beginRun = (
+  session: Session,
+  request: WalkRequest,
+  at: { readonly state: WalkState; readonly context: CallContext },
+): WalkRun => {
+  const { state } = at;
+  const { plan, budget } = request;
+  const names = nodeNames(session.catalog);
+  const lists = listsOf(request, names);
+  const gather = gatherOf(plan.collect);
+  const now = (): number => session.effects.now();
+  const deadline = Math.min(at.context.deadline, now() + budget.time);
+  // Nodes found are also to be read.
+  const kept = (): number => (plan.collect.kind === "nodes" ? Math.ceil(state.found.length / BATCH_KEYS) : 0);
+  const spend = spending({ budget, meter: at.context.meter, now, deadline, bytes: () => state.bytes, kept });
+  const width = adaptiveWidth(session.concurrency);
+  const admits = (failed: unknown): boolean => {
+    if (isEdgetableError(failed) && failed.code === "execute.throttled") width.throttled();
+    return spend.take();
+  };
+  const context: CallContext = { ...at.context, deadline, admits };
+  const flow = createFlow({ plan, state, gather, lists });
+  return { request, session, context, names, state, flow, gather, spend, width, lists, rows: new Map(), missing: [], sampled: [] };
+};
+
+/** Whether an error is no more than the budget's end. */
+export const isEnd = (run: WalkRun, error: unknown): boolean => {
+  if (run.context.signal?.aborted || !isEdgetableError(error)) return false;
+  return run.spend.stopped !== undefined || run.spend.isLate();
+};
+
+/** Refuses a supernode where the caller wants that. */
+export const refuseSupernode = (run: WalkRun, hop: PlannedHop, work: Work): never => {
+  const { type, id } = run.names.unpack(work.key);
+  const { breadth } = run.request.budget;
+  throw new EdgetableError(
+    "traverse.supernode",
+    `${type} ${JSON.stringify(id)} has more than ${breadth} edges "${hop.edge}". Raise the budget's breadth, or take a page or a sample of them by supernode: "page" or "sample".`,
+    { details: { node: { type, id }, edge: hop.edge, breadth } },
+  );
+};

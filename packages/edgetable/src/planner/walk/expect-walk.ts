@@ -1,0 +1,87 @@
+import type { ReadPlan } from "../../ir/physical-plan.ts";
+import type { Expected, LogicalWalk, NodeAccess, PlannedHop, PlannedStep, WalkHop } from "../../ir/walk-plan.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+
+// "One read unit reads 4 KB strongly, half a unit eventually consistent; Query adds up its items", CapacityUnitCalculations.
+const UNIT_BYTES = 4096;
+const PAGE_BYTES = 1_048_576;
+const BATCH_KEYS = 100;
+const DEFAULT_DEGREE = 10;
+// A closure has no depth of its own: it is assumed to end here.
+const CLOSURE_ROUNDS = 4;
+
+const units = (bytes: number, consistent: boolean): number => Math.max(1, Math.ceil(bytes / UNIT_BYTES)) * (consistent ? 1 : 0.5);
+
+interface OneNode {
+  readonly edges: number;
+  readonly requests: number;
+  readonly readUnits: number;
+}
+
+const atOneNode = (plan: ReadPlan | undefined, limit: number | undefined): OneNode => {
+  const sum = { edges: 0, requests: 0, readUnits: 0 };
+  for (const source of plan?.sources ?? []) {
+    if (source.kind !== "query") continue;
+    const rows = source.sort?.kind === "equals" ? 1 : source.expect.rows;
+    const bytes = rows * source.expect.bytes;
+    sum.edges += rows;
+    sum.requests += Math.max(1, Math.ceil(bytes / PAGE_BYTES));
+    sum.readUnits += units(bytes, source.consistent);
+  }
+  return { ...sum, edges: Math.min(limit ?? sum.edges, sum.edges) };
+};
+
+const mean = (values: readonly OneNode[]): OneNode => {
+  const count = Math.max(1, values.length);
+  const sum = (pick: (one: OneNode) => number): number => values.reduce((total, one) => total + pick(one), 0) / count;
+  return { edges: sum((one) => one.edges), requests: sum((one) => one.requests), readUnits: sum((one) => one.readUnits) };
+};
+
+/** What is expected of a hop that starts from so many nodes. */
+export const expectHop = (hop: WalkHop, reading: Readonly<Record<string, ReadPlan>>, from: number): Expected => {
+  const one = mean(Object.values(reading).map((plan) => atOneNode(plan, hop.limit)));
+  let [frontier, to, nodes] = [from, 0, 0];
+  for (let round = 0; round < Math.min(hop.rounds, hop.rounds > BATCH_KEYS ? CLOSURE_ROUNDS : hop.rounds); round++) {
+    nodes += frontier;
+    frontier *= one.edges;
+    to = hop.emit === "all" ? to + frontier : frontier;
+  }
+  return { from, to, requests: Math.ceil(nodes * one.requests), readUnits: nodes * one.readUnits };
+};
+
+/** What is expected of reading so many nodes. */
+export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, NodeAccess>>, from: number): Expected => {
+  const types = Object.keys(nodes);
+  const bytes = Math.max(0, ...types.map((type) => catalog.nodes[type]?.shape.bytes ?? 0));
+  const single = types.some((type) => nodes[type] === "query");
+  return { from, to: from, requests: single ? from : Math.ceil(from / BATCH_KEYS), readUnits: from * units(bytes, false) };
+};
+
+export const unchanged = (from: number): Expected => ({ from, to: from, requests: 0, readUnits: 0 });
+
+const degreesOf = (catalog: Catalog, hop: PlannedHop): readonly string[] => {
+  const { expect } = catalog.edges[hop.edge]?.definition ?? {};
+  const sides = hop.direction === "both" ? (["from", "to"] as const) : [hop.direction === "out" ? ("from" as const) : ("to" as const)];
+  return sides.map((side) => {
+    const declared = expect?.[side];
+    const where = side === "from" ? "leave" : "reach";
+    return declared === undefined
+      ? `${DEFAULT_DEGREE} edges "${hop.edge}" ${where} a node: an assumption, for expect.${side} is not declared`
+      : `${declared} edges "${hop.edge}" ${where} a node, as expect.${side} declares`;
+  });
+};
+
+/** The sentences behind the figures. */
+export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readonly PlannedStep[]): readonly string[] => {
+  const hops = steps.filter((step): step is PlannedHop => step.kind === "hop");
+  return [
+    ...new Set([
+      ...hops.flatMap((hop) => degreesOf(catalog, hop)),
+      ...(hops.length > 1 || hops.some((hop) => hop.rounds > 1)
+        ? ["no two ways lead to the same node, so that every figure is a most"]
+        : []),
+      ...(hops.some((hop) => hop.rounds > BATCH_KEYS) ? [`a closure ends after ${CLOSURE_ROUNDS} rounds`] : []),
+      ...(walk.steps.some((step) => step.kind === "filterNodes") ? ["every node passes whereNode()"] : []),
+    ]),
+  ];
+};

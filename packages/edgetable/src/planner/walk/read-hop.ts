@@ -1,0 +1,103 @@
+import type { Expand, LogicalPlan } from "../../ir/logical-plan.ts";
+import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
+import type { WalkCollect, WalkHop } from "../../ir/walk-plan.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import { endSources, needsIdentity } from "../../schema/end-sources.ts";
+import { defined } from "../../util/invariant.ts";
+import { planRead } from "../plan.ts";
+
+/** What planning a walk needs beside the walk itself. */
+export interface WalkPlanning {
+  readonly catalog: Catalog;
+  readonly off: ReadonlySet<string>;
+}
+
+const directionsOf = (catalog: Catalog, hop: WalkHop, node: string): readonly ("out" | "in")[] => {
+  const entry = defined(catalog.edges[hop.edge], "edge");
+  if (entry.definition.symmetric) return entry.from.includes(node) ? ["out"] : [];
+  const wanted = hop.direction === "both" ? (["out", "in"] as const) : [hop.direction];
+  return wanted.filter((direction) => entry[direction === "out" ? "from" : "to"].includes(node));
+};
+
+const expand = (catalog: Catalog, hop: WalkHop, at: { readonly node: string; readonly direction: "out" | "in" }): Expand => ({
+  kind: "expand",
+  ...at,
+  edge: hop.edge,
+  anchor: hop.anchor ?? defined(catalog.nodes[at.node], "node").idFields,
+  known: [],
+  range: [],
+  filter: [],
+  ordered: hop.ordered,
+  forward: hop.forward,
+  consistent: hop.consistent,
+  index: hop.index,
+  select: undefined,
+});
+
+const logicalHop = (inputs: readonly Expand[], hop: WalkHop): LogicalPlan => {
+  const filtered = inputs.map((input): LogicalPlan =>
+    hop.conditions.length === 0 ? input : { kind: "filter", input, conditions: hop.conditions },
+  );
+  const [only] = filtered;
+  return filtered.length === 1 && only ? only : { kind: "union", inputs: filtered };
+};
+
+/** Edge attributes that have to be in memory. */
+const neededFields = (plan: ReadPlan, collect: WalkCollect): readonly string[] => {
+  const filtered = plan.filter?.conditions.map((condition) => condition.path) ?? [];
+  const folded = collect.kind === "fold" ? [collect.field] : [];
+  return [...new Set([...filtered.filter((path) => !path.includes(".")), ...folded])];
+};
+
+const identityAttributes = (catalog: Catalog, step: QueryStep): readonly string[] => {
+  if (!needsIdentity(catalog, step)) return [];
+  const projection = catalog.indexes.find((index) => index.name === step.index)?.projection ?? "ALL";
+  const typed = projection === "ALL" || (Array.isArray(projection) && projection.includes(catalog.typeAttribute ?? ""));
+  return [catalog.index.partitionKey, catalog.index.sortKey, typed ? catalog.typeAttribute : undefined].filter(
+    (name) => name !== undefined,
+  );
+};
+
+// Every shape's far id must be readable from key attributes alone.
+const withEndsOnly = (catalog: Catalog, step: QueryStep, far: "from" | "to"): QueryStep => {
+  const attributes = new Set(identityAttributes(catalog, step));
+  for (const id of step.shapes) {
+    const sources = endSources(catalog, defined(catalog.shapesById[id], id), far);
+    if (!sources) return step;
+    for (const { attribute } of sources) attributes.add(attribute);
+  }
+  return { ...step, attributes: [...attributes] };
+};
+
+const endsOnly = (catalog: Catalog, plan: ReadPlan): ReadPlan => ({
+  ...plan,
+  sources: plan.sources.map((source, at) =>
+    source.kind === "query" ? withEndsOnly(catalog, source, plan.near[at] === "from" ? "to" : "from") : source,
+  ),
+});
+
+/** How the edges of one node are read, undefined where none of the type stand at it. */
+export const readHop = (
+  { catalog, off }: WalkPlanning,
+  hop: WalkHop,
+  at: { readonly node: string; readonly collect: WalkCollect },
+): ReadPlan | undefined => {
+  const inputs = directionsOf(catalog, hop, at.node).map((direction) => expand(catalog, hop, { node: at.node, direction }));
+  if (inputs.length === 0) return undefined;
+  const whole = planRead(catalog, logicalHop(inputs, hop), off);
+  if (hop.reads === "edges") return whole;
+  const needed = neededFields(whole, at.collect);
+  if (needed.length === 0 && !whole.filter) return endsOnly(catalog, whole);
+  const hasReference = whole.sources.some(
+    (source) => source.kind === "query" && source.shapes.some((id) => catalog.shapesById[id]?.role === "reference"),
+  );
+  if (hasReference) return whole;
+  return planRead(
+    catalog,
+    logicalHop(
+      inputs.map((input) => ({ ...input, select: needed })),
+      hop,
+    ),
+    off,
+  );
+};

@@ -1,0 +1,33 @@
+import type { WalkHop } from "../../../ir/walk-plan.ts";
+import { isDetermined } from "../../access-path.ts";
+import type { Catalog } from "../../../schema/catalog.ts";
+import { mapHops, type WalkRule } from "./rule.ts";
+
+// One edge between two known nodes is one item with a key of its own, unless something tells parallel edges apart.
+const isAddressable = (catalog: Catalog, hop: WalkHop): boolean => {
+  const { partitionKey, sortKey } = catalog.index;
+  const entry = catalog.edges[hop.edge];
+  const idFields = (type: string | undefined): readonly string[] => catalog.nodes[type ?? ""]?.idFields ?? [];
+  return (entry?.shapes ?? []).every((shape) => {
+    if (shape.role === "reference" || entry?.key.length) return false;
+    const ends = [...idFields(shape.from).map((field) => `from.${field}`), ...idFields(shape.to).map((field) => `to.${field}`)];
+    const keys = [shape.keys[partitionKey], sortKey === undefined ? undefined : shape.keys[sortKey]];
+    return keys.every((template) => template === undefined || isDetermined(template, new Set(ends)));
+  });
+};
+
+const isPlain = (hop: WalkHop): boolean =>
+  hop.rounds === 1 && hop.direction !== "both" && hop.limit === undefined && hop.index === undefined && hop.anchor === undefined;
+
+/**
+ * Edges that lead to a few known nodes are asked for by their keys, 100 a request, rather than picked
+ * out of all edges of every node. With many known nodes the executor lists all the same.
+ */
+export const checkEndsByGet: WalkRule = {
+  name: "check-ends-by-get",
+  rewrite: (catalog, walk) =>
+    mapHops(walk, (hop, at) => {
+      if (walk.steps[at + 1]?.kind !== "keep" || !isPlain(hop) || walk.collect.kind === "fold") return hop;
+      return isAddressable(catalog, hop) ? { ...hop, by: "get" } : hop;
+    }),
+};

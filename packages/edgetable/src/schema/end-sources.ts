@@ -1,0 +1,22 @@
+import type { Catalog } from "./catalog.ts";
+import type { KeySource, Shape } from "./shape.ts";
+
+/**
+ * The computed attributes from which alone the id of an edge's end can be read, or undefined where
+ * that takes more of the item.
+ */
+export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): readonly KeySource[] | undefined => {
+  if (shape.role === "reference") return undefined;
+  const fields = catalog.nodes[shape[end] ?? ""]?.idFields.map((field) => `${end}.${field}`) ?? [];
+  const one = shape.sources.find(({ template }) => fields.every((field) => template.fields.includes(field)));
+  if (one) return [one];
+  const all = shape.sources.filter(({ template }) => fields.some((field) => template.fields.includes(field)));
+  return fields.every((field) => all.some(({ template }) => template.fields.includes(field))) ? all : undefined;
+};
+
+/**
+ * Whether the items of a range must each be told apart by type and keys. In Edgetable's own layout an
+ * end's key says it all, unless other items lie in the range.
+ */
+export const needsIdentity = (catalog: Catalog, range: { readonly discards: boolean; readonly shapes: readonly string[] }): boolean =>
+  range.discards || (!catalog.escapes && (range.shapes.length > 1 || catalog.typeAttribute !== undefined));
