@@ -31,7 +31,7 @@ export interface ExplainedWalk {
 const anyPartition = (step: QueryStep): QueryStep => ({
   ...step,
   sort: step.sort?.template.fields.length ? undefined : step.sort,
-  partition: { ...step.partition, parts: [{ kind: "literal", text: step.partition.source }], fields: [] },
+  partition: { ...step.partition, parts: [{ kind: "literal", text: step.partition.source }], fields: [], optional: [] },
 });
 
 const explainHop = (
@@ -46,7 +46,7 @@ const explainHop = (
     operation: "Query",
     input: encodeQuery(
       catalog,
-      first ? source : anyPartition(source),
+      first && !source.scatter ? source : anyPartition(source),
       { row: { from: walk.id, to: walk.id }, values: walk.values },
       { limit: Math.min(walk.breadth, hop.limit ?? walk.breadth), start: undefined, backward: false },
     ),

@@ -220,7 +220,11 @@ describe("budgets", () => {
       if (++rounds === 2)
         expect(part).toMatchObject({
           complete: false,
-          stopped: { by: "requests", hop: 2, left: { nodes: 3, sample: "cde".split("").map((id) => ({ type: "person", id: person(id) })) } },
+          stopped: {
+            by: "requests",
+            hop: 2,
+            left: { nodes: 3, sample: "cde".split("").map((id) => ({ type: "person", id: person(id) })) },
+          },
         });
       found.push(...part);
       cursor = part.next;
@@ -260,12 +264,29 @@ describe("budgets", () => {
 
   test("a walk says why it cannot start, and how deep it may go", async () => {
     const unfit = db.person({ personId: 7 as unknown as string });
-    await expect(unfit.out("knows").out("knows").ids().run()).rejects.toMatchObject({ code: "traverse.start", cause: { code: "keys.wrongType" } });
+    await expect(unfit.out("knows").out("knows").ids().run()).rejects.toMatchObject({
+      code: "traverse.start",
+      cause: { code: "keys.wrongType" },
+    });
     expect(() => a().walk().repeat({}, { depth: 1 })).toThrow(/Say along which one edge to go/);
     expect(() => a().walk().repeat({ out: "knows" }, { depth: 101 })).toThrow(expect.objectContaining({ code: "traverse.depth" }));
-    expect(() => a().out("knows").out("knowz" as "knows")).toThrow(/There is no edge "knowz"\. Did you mean "knows"\?/);
-    expect(() => a().out("knows").out("owns").out("knows" as "pays")).toThrow(/The edge "knows" has no "account" at that end; it has person\./);
-    expect(() => a().out("knows").out("knows").whereNode({ agee: 1 } as never)).toThrow(/"agee" is no attribute of the node "person"\. Did you mean "age"\?/);
+    expect(() =>
+      a()
+        .out("knows")
+        .out("knowz" as "knows"),
+    ).toThrow(/There is no edge "knowz"\. Did you mean "knows"\?/);
+    expect(() =>
+      a()
+        .out("knows")
+        .out("owns")
+        .out("knows" as "pays"),
+    ).toThrow(/The edge "knows" has no "account" at that end; it has person\./);
+    expect(() =>
+      a()
+        .out("knows")
+        .out("knows")
+        .whereNode({ agee: 1 } as never),
+    ).toThrow(/"agee" is no attribute of the node "person"\. Did you mean "age"\?/);
   });
 
   test("a cursor is of its walk alone", async () => {

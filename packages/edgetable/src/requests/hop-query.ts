@@ -3,16 +3,24 @@ import { renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
-import { encodeQuery, isEmptyRange } from "./encode-read.ts";
+import { encodeQuery, isEmptyRange, type Binding } from "./encode-read.ts";
 import type { Row } from "./item-codec.ts";
+import { inPartition, partitionsOf } from "./partitions.ts";
 
 export interface HopPage {
+  /** One of the node's partitions, where its edges are spread over shards. */
+  readonly partition: string | undefined;
   readonly limit: number | undefined;
   readonly start: Key | undefined;
 }
 
-/** The Query of the edges of one node after another; undefined where nothing can lie in the range. */
-export type HopQuery = (id: Row, page: HopPage) => QueryInput | undefined;
+/** The Queries of the edges of one node after another. */
+export interface HopQuery {
+  /** Undefined where nothing can lie in the range. */
+  readonly encode: (id: Row, page: HopPage) => QueryInput | undefined;
+  /** The partitions over which a node's edges are spread; undefined where they lie in one. */
+  readonly partitions: ((id: Row) => readonly string[]) | undefined;
+}
 
 const isConstant = (catalog: Catalog, step: QueryStep, near: "from" | "to"): boolean => {
   if (step.shapes.some((id) => catalog.shapesById[id]?.alias)) return false;
@@ -36,17 +44,21 @@ export const hopQuery = (
   step: QueryStep,
   { near, values }: { readonly near: "from" | "to"; readonly values: readonly unknown[] },
 ): HopQuery => {
-  const whole = (id: Row, page: HopPage): QueryInput | undefined => {
-    const input = encodeQuery(catalog, step, { row: { from: id, to: id }, values }, { ...page, backward: false });
+  const bind = (id: Row): Binding => ({ row: { from: id, to: id }, values });
+  const whole = (id: Row, { partition, ...page }: HopPage): QueryInput | undefined => {
+    const one = partition === undefined ? step : inPartition(step, partition);
+    const input = encodeQuery(catalog, one, bind(id), { ...page, backward: false });
     return isEmptyRange(input) ? undefined : input;
   };
-  if (!isConstant(catalog, step, near)) return whole;
+  if (step.scatter) return { encode: whole, partitions: (id) => partitionsOf(catalog, step, bind(id)).map(({ text }) => text) };
+  if (!isConstant(catalog, step, near)) return { encode: whole, partitions: undefined };
   let first: { readonly input: QueryInput | undefined } | undefined;
-  return (id, page) => {
-    first ??= { input: whole(id, { limit: undefined, start: undefined }) };
+  const encode = (id: Row, page: HopPage): QueryInput | undefined => {
+    first ??= { input: whole(id, { partition: undefined, limit: undefined, start: undefined }) };
     const { input } = first;
     if (!input) return undefined;
     const partition = { S: defined(renderTemplate(step.partition, { [near]: id }), "partition key") };
     return paged({ ...input, ExpressionAttributeValues: { ...input.ExpressionAttributeValues, ":p": partition } }, page);
   };
+  return { encode, partitions: undefined };
 };

@@ -69,8 +69,14 @@ const sourcesOf = (run: WalkRun, plan: ReadPlan): readonly Source[] =>
 /** Reads the edges of one node after another. */
 export type EdgeReader = (work: Work) => Promise<Expanded>;
 
+/** A source, or one of its partitions. */
+interface Part {
+  readonly source: Source;
+  readonly partition: string | undefined;
+}
+
 interface Reading {
-  readonly sources: readonly Source[];
+  readonly parts: readonly Part[];
   readonly ends: Ends;
   source: number;
   start: Key | undefined;
@@ -96,8 +102,8 @@ const pageLimit = (run: WalkRun, hop: PlannedHop, read: number): number => {
 
 const readPage = async (run: WalkRun, hop: PlannedHop, at: { readonly reading: Reading; readonly id: Row }): Promise<void> => {
   const { reading } = at;
-  const source = defined(reading.sources[reading.source], "source");
-  const input = source.query(at.id, { limit: pageLimit(run, hop, reading.read), start: reading.start });
+  const { source, partition } = defined(reading.parts[reading.source], "source");
+  const input = source.query.encode(at.id, { partition, limit: pageLimit(run, hop, reading.read), start: reading.start });
   const output = input && (await run.session.send("Query", input, run.context));
   run.width.answered();
   source.take(output?.Items ?? [], reading.ends);
@@ -109,17 +115,16 @@ const readPage = async (run: WalkRun, hop: PlannedHop, at: { readonly reading: R
 const isOver = (run: WalkRun, reading: Reading): boolean => {
   const { budget, supernode } = run.request;
   if (supernode !== "page") return reading.read > budget.breadth;
-  return reading.read >= budget.breadth && reading.source < reading.sources.length;
+  return reading.read >= budget.breadth && reading.source < reading.parts.length;
 };
 
 const readNode = async (
   run: WalkRun,
   hop: PlannedHop,
-  at: { readonly work: Work; readonly reading: Reading },
+  at: { readonly work: Work; readonly reading: Reading; readonly id: Row },
 ): Promise<Expanded["why"]> => {
-  const { work, reading } = at;
-  const { id } = run.names.unpack(work.key);
-  while (reading.source < reading.sources.length && !isFull(hop, reading, work)) {
+  const { work, reading, id } = at;
+  while (reading.source < reading.parts.length && !isFull(hop, reading, work)) {
     try {
       await readPage(run, hop, { reading, id });
     } catch (error) {
@@ -134,20 +139,26 @@ const readNode = async (
   return undefined;
 };
 
+const partsOf = (sources: readonly Source[], id: Row): readonly Part[] =>
+  sources.flatMap(
+    (source) => source.query.partitions?.(id).map((partition) => ({ source, partition })) ?? [{ source, partition: undefined }],
+  );
+
 /** A reader of one hop's edges: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
 export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
   const byType = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, sourcesOf(run, plan)]));
   const folds = run.request.plan.collect.kind === "fold";
   return async (work) => {
-    const sources = byType.get(run.names.typeOf(work.key)) ?? [];
+    const { type, id } = run.names.unpack(work.key);
+    const parts = partsOf(byType.get(type) ?? [], id);
     const reading: Reading = {
-      sources,
+      parts,
       ends: { keys: [], values: folds ? [] : undefined },
       source: work.source,
       start: work.start,
       read: 0,
     };
-    const why = await readNode(run, hop, { work, reading });
+    const why = await readNode(run, hop, { work, reading, id });
     trim(hop, reading, work);
     const { keys, values } = reading.ends;
     if (why === "breadth" && run.request.supernode === "sample") keys.length = Math.min(keys.length, run.request.budget.breadth);
