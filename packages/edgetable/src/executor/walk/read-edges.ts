@@ -140,9 +140,10 @@ const readNode = async (
 };
 
 const partsOf = (sources: readonly Source[], id: Row): readonly Part[] =>
-  sources.flatMap(
-    (source) => source.query.partitions?.(id).map((partition) => ({ source, partition })) ?? [{ source, partition: undefined }],
-  );
+  sources.flatMap((source): readonly Part[] => {
+    if (!source.query.partitions) return [{ source, partition: undefined }];
+    return source.query.partitions(id).map((partition) => ({ source, partition }));
+  });
 
 /** A reader of one hop's edges: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
 export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
