@@ -8,7 +8,7 @@ import type { Item } from "edgetable";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
-import { connect, scenarios, workUntilDone } from "./scenarios.ts";
+import { connect, connectBefore, scenarios, workUntilDone } from "./scenarios.ts";
 import type { Death, Orders } from "./worker.ts";
 
 const kills = Number(process.env["EDGETABLE_KILLS"] ?? 100);
@@ -81,7 +81,7 @@ const prepared = async (kind: string): Promise<string> => {
   const table = engine.freshTableName(`kill-${kind}`);
   const db = connect(table, { transport: engine.transport });
   await db.table.create();
-  await scenarios[kind]!.prepare(db);
+  await scenarios[kind]!.prepare(db, connectBefore(table, { transport: engine.transport }));
   return table;
 };
 

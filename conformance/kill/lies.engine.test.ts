@@ -2,7 +2,7 @@ import { createFaultTransport, seededRandom, virtualClock } from "edgetable/test
 import type { Item } from "edgetable";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
-import { connect, INDEX_LAG, scenarios, workUntilDone } from "./scenarios.ts";
+import { connect, connectBefore, INDEX_LAG, scenarios, workUntilDone } from "./scenarios.ts";
 
 const rounds = Number(process.env["EDGETABLE_LIES"] ?? 3);
 const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
@@ -55,8 +55,9 @@ const lied = async (kind: string, roundSeed: number): Promise<readonly string[]>
     effects: clock,
   });
   const random = seededRandom(roundSeed);
-  const db = connect(table, { transport, effects: { now: () => clock.now(), sleep: clock.sleep, random }, retry: { attempts: 30 } });
-  await scenario.prepare(db);
+  const options = { transport, effects: { now: () => clock.now(), sleep: clock.sleep, random }, retry: { attempts: 30 } };
+  const db = connect(table, options);
+  await scenario.prepare(db, connectBefore(table, options));
   await workUntilDone(scenario, db, clock.sleep);
   const items = await content(table);
   scenario.check(items);

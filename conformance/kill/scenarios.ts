@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const id = z.object({ id: z.string() });
 
-const graphOf = (table: string) =>
+const graphOf = (table: string, shards: readonly number[]) =>
   defineGraph({
     table,
     nodes: {
@@ -24,6 +24,7 @@ const graphOf = (table: string) =>
       leads: edge({ from: "person", to: "club", maxDegree: { from: 3, to: 1000 } }),
       owns: edge({ from: "person", to: "place", maxDegree: { from: 10 }, onDelete: { to: "cascade" } }),
     },
+    indexes: { byNumber: { entries: { place: { by: "n:number", sparse: true } }, shards } },
   });
 
 type Graph = ReturnType<typeof graphOf>;
@@ -31,14 +32,17 @@ type Graph = ReturnType<typeof graphOf>;
 export type KillDb = ReturnType<Graph["connect"]>;
 
 /** Opens a connection on a table of the model. */
-export const connect = (table: string, options: ConnectOptions): KillDb => graphOf(table).connect(options);
+export const connect = (table: string, options: ConnectOptions): KillDb => graphOf(table, [4, 1]).connect(options);
+
+/** The same from before its index's shards grew. */
+export const connectBefore = (table: string, options: ConnectOptions): KillDb => graphOf(table, [1]).connect(options);
 
 /** One kind of work. */
 export interface Scenario {
   /** Requests that an undisturbed run sends, roughly. */
   readonly requests: number;
-  /** Fills the table before the work. */
-  prepare(db: KillDb): Promise<void>;
+  /** Fills the table before the work; `before` writes as it was done before the shards grew. */
+  prepare(db: KillDb, before: KillDb): Promise<void>;
   /** What must be true of the table in the end, as the model has it: each item as JSON. */
   check(items: readonly string[]): void;
   /** Does the work, or what is left of it. Throws job.busy while the lease of a dead process holds. */
@@ -171,7 +175,25 @@ const batch: Scenario = {
   },
 };
 
-export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, deletion, batch };
+const reshard: Scenario = {
+  requests: 120,
+  prepare: async (_, before) => {
+    await before.load(range(200).map((at) => ({ node: "place", row: { id: name(at), n: at } }) as const));
+  },
+  check: (items) => {
+    const sizes = range(4).map((shard) => having(items, `"place#${shard}"`));
+    must(sizes.reduce((sum, size) => sum + size, 0) === 200, "every place is in the index");
+    must(
+      sizes.every((size) => size > 25 && size < 75),
+      `the places are spread: ${sizes.join(", ")}`,
+    );
+  },
+  work: async (db) => {
+    await db.reshard({ rate: 100_000, lease: LEASE, indexLag: INDEX_LAG });
+  },
+};
+
+export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, deletion, batch, reshard };
 
 /** Does a scenario's work, waiting for the lease of whoever died before. */
 export const workUntilDone = async (scenario: Scenario, db: KillDb, sleep: (ms: number) => Promise<unknown> = pause): Promise<void> => {

@@ -5,6 +5,7 @@ import {
   type Call,
   type ConnectOptions,
   type Explanation,
+  type Reshard,
   type ScanTable,
   type TableAdmin,
 } from "edgetable";
@@ -106,3 +107,6 @@ export const nodeOf = (db: UntypedDb, name: string): UntypedNode => {
 /** `db.find`. */
 export const findIn = (db: UntypedDb, kinds: string | readonly string[]): UntypedSearch =>
   (db as unknown as { readonly find: (kinds: string | readonly string[]) => UntypedSearch }).find(kinds);
+
+/** `db.reshard`. */
+export const reshardIn = (db: UntypedDb): Reshard => (db as unknown as { readonly reshard: Reshard }).reshard;

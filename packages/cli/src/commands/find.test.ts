@@ -66,3 +66,12 @@ test.each([
 ])("refuses %j", async (argv, code, message) => {
   expect(await edgetable("find", ...argv)).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
 });
+
+test("reshard moves what a raised count moves, once", async () => {
+  folder.write("grown.ts", educationModel.replace("  nodes: {", `${indexes.replace("shards: 2", "shards: [8, 2]")}\n  nodes: {`));
+  const first = await edgetable("reshard", "--model", "grown.ts", "--rate", "1000", "--json");
+  expect(JSON.parse(first.out)).toMatchObject({ partitions: { done: 6, all: 6 } });
+  expect(await edgetable("reshard", "--model", "grown.ts")).toMatchObject({ code: 0, out: expect.stringMatching(/^0 items moved/) });
+  expect(await edgetable("reshard")).toEqual({ code: 0, out: "", err: "No shards grow: there is nothing to move.\n" });
+  expect((await edgetable("find", "student", "--model", "grown.ts", "--count")).out).toBe("3\n");
+});

@@ -9,6 +9,7 @@ import { getCommand } from "./get.ts";
 import { loadCommand } from "./load.ts";
 import { patternsCommand } from "./patterns.ts";
 import { queryCommand } from "./query.ts";
+import { reshardCommand } from "./reshard.ts";
 import { tableCommand } from "./table.ts";
 
 /** Every command, in the order of the help. */
@@ -23,6 +24,7 @@ export const commands: readonly CommandSpec[] = [
   queryCommand,
   findCommand,
   dumpCommand,
+  reshardCommand,
   completionCommand,
   completeCommand(() => commands),
 ];

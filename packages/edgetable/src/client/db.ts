@@ -9,6 +9,7 @@ import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 import type { AnyEdgeInGraph, Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
 import type { EdgeReads, NodeReads } from "./read-types.ts";
+import { reshardOf, type Reshard } from "./reshard.ts";
 import { findOf } from "./search.ts";
 import type { Find } from "./search-types.ts";
 import { tableAdmin, type TableAdmin } from "./table.ts";
@@ -26,6 +27,8 @@ export interface DbMembers {
   readonly batch: Batch;
   /** Jobs whose state is in the table: what a process left behind is found and resumed here. */
   readonly jobs: Jobs;
+  /** Moves the items of sharded indexes to where writers put them now. */
+  readonly reshard: Reshard;
   /** Gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
@@ -46,7 +49,7 @@ export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
 } & DbMembers & {
     /** Loads rows in bulk, as a resumable job where it is given a name. */
     readonly load: Load<LoadRow<N, E, P>>;
-    /** Reads the whole table, in rows that `load` takes. The one call that scans. */
+    /** Reads the whole table, in rows that `load` takes. The one call that scans the table. */
     readonly scan: ScanTable<ScanRow<N, E, P>>;
     readonly find: Find<N, E, P>;
   };
@@ -63,6 +66,7 @@ export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(cata
     transact: transactOf(driver),
     batch: batchOf(driver),
     jobs: jobsOf(driver),
+    reshard: reshardOf(driver),
     close: () => driver.session.close(),
   };
   return {

@@ -6,15 +6,16 @@ import type { JobHandle, JobOptions } from "./write-types.ts";
 
 export interface ResumeOptions extends RunOptions, JobOptions {}
 
-/** Jobs whose state is in the table: deletions and loads that are under way, or that a process left behind. */
+/** Jobs whose state is in the table: deletions, loads and reshardings that are under way, or that a process left behind. */
 export interface Jobs {
   /** Every job, by its id. One Query. */
   list(options?: RunOptions): Promise<readonly Job[]>;
   /**
-   * Goes on with a deletion. A load is resumed by the same `db.load`, because its source is not in the table.
+   * Goes on with a deletion. A load is resumed by the same `db.load`, because its source is not in the table;
+   * a resharding by the same `db.reshard`.
    *
    * @throws {job.notFound} when there is no such job: it ended, or was never begun
-   * @throws {job.mismatch} for a load
+   * @throws {job.mismatch} for a load or a resharding
    * @example
    * const job = await db.jobs.resume(id);
    * await job.done;
@@ -23,7 +24,7 @@ export interface Jobs {
   /** Goes on with every deletion that no process is at. */
   resumeAll(options?: ResumeOptions): Promise<readonly JobHandle<WriteOutcome<unknown>>[]>;
   /**
-   * Deletes the state of a load that will not be resumed; what it wrote stays.
+   * Deletes the state of a load or resharding that will not be resumed; what it wrote stays.
    *
    * @throws {job.busy} while a process is at it
    * @throws {job.mismatch} for a deletion, which can only be ended by resuming it

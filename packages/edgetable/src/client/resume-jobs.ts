@@ -22,6 +22,7 @@ export const resumeJob = async (driver: WriteDriver, id: string, options: Option
   checkJobOptions(options);
   const job = await findJob(driver.session, id);
   if (job.kind === "load") return refuse(id, "is a load: resume it by the same db.load(source, { job }).");
+  if (job.kind === "reshard") return refuse(id, "moves items to their shards: resume it by the same db.reshard({ job }).");
   return resumeDeletion(driver, job, options);
 };
 
@@ -33,8 +34,8 @@ export const resumeAllJobs = async (driver: WriteDriver, options: Options): Prom
 
 export const forgetJob = async (driver: WriteDriver, id: string): Promise<void> => {
   const job = await findJob(driver.session, id);
-  if (job.kind !== "load") refuse(id, "deletes a node that is marked for it: resume it, it cannot be forgotten.");
+  if (job.kind === "delete") refuse(id, "deletes a node that is marked for it: resume it, it cannot be forgotten.");
   const context = driver.context({});
-  const lease = await takeLease(driver.session, { id, kind: "load", duration: 1000, facts: job.facts, resumes: true }, context);
+  const lease = await takeLease(driver.session, { id, kind: job.kind, duration: 1000, facts: job.facts, resumes: true }, context);
   await endJob(driver.session, lease, context);
 };

@@ -5,7 +5,7 @@ import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 
 /** What kind of work a job is. */
-export type JobKind = "load" | "delete";
+export type JobKind = "load" | "delete" | "reshard";
 
 /** A job's state, as plain values. */
 export type JobFacts = Readonly<Record<string, string | number>>;

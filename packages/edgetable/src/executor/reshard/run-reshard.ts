@@ -1,0 +1,167 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { Key } from "../../transport/operations.ts";
+import { bookkeeping, startHeartbeat } from "../jobs/heartbeat.ts";
+import { checkLease, endJob, releaseLease, takeLease, type JobFacts, type Lease } from "../jobs/job-store.ts";
+import { Meter, type Cost } from "../meter.ts";
+import type { Session } from "../session.ts";
+import { moveItems, readPlace } from "./move-items.ts";
+import { oldPlaces, type OldPlace, type ReshardProgress, type ReshardSettings } from "./resharding.ts";
+
+const REQUEST_DEADLINE = 60_000;
+
+/** What a resharding did. */
+export interface ReshardReport extends ReshardProgress {
+  /** Of this run alone. */
+  readonly cost: Cost;
+}
+
+/** One run, and where it is: a place of the list, and a key in it. */
+interface Run {
+  readonly session: Session;
+  readonly settings: ReshardSettings;
+  readonly places: readonly OldPlace[];
+  lease: Lease | undefined;
+  at: number;
+  start: Key | undefined;
+  moved: number;
+  seen: number;
+  passes: number;
+  /** Items moved in this pass. */
+  fresh: number;
+  cost: Cost;
+  /** Since when, and how many items were moved since then, by this run. */
+  readonly began: number;
+  paced: number;
+}
+
+// Another list of places is another model: the pass then begins anew, which costs reads and does no harm.
+const listText = (places: readonly OldPlace[]): string => places.map(({ index, partition }) => `${index.name} ${partition ?? "*"}`).join();
+
+const factsOf = (run: Run): JobFacts => ({
+  list: listText(run.places).slice(0, 4000),
+  at: run.at,
+  start: run.start ? JSON.stringify(run.start) : "",
+  moved: run.moved,
+  seen: run.seen,
+  passes: run.passes,
+  fresh: run.fresh,
+});
+
+const goOn = (run: Run, facts: JobFacts): void => {
+  run.moved = Number(facts["moved"] ?? 0);
+  run.seen = Number(facts["seen"] ?? 0);
+  run.passes = Number(facts["passes"] ?? 1);
+  if (facts["list"] !== factsOf(run)["list"]) return;
+  run.at = Number(facts["at"] ?? 0);
+  run.fresh = Number(facts["fresh"] ?? 0);
+  run.start = facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined;
+};
+
+const progressOf = ({ moved, seen, passes, at, places }: Run): ReshardProgress => ({
+  moved,
+  seen,
+  passes,
+  partitions: { done: at, all: places.length },
+});
+
+const checkTime = ({ session, settings, lease }: Run): void => {
+  if (lease) checkLease(session, lease);
+  if (settings.signal?.aborted)
+    throw new EdgetableError("execute.aborted", "The resharding was aborted. What was moved stays; begin it again to go on.", {
+      cause: settings.signal.reason,
+    });
+  if (session.effects.now() < settings.deadline) return;
+  throw new EdgetableError(
+    "execute.timeout",
+    "The resharding did not end before its deadline. What was moved stays; begin it again to go on.",
+    {
+      retryable: true,
+    },
+  );
+};
+
+// Each item that is moved is a write of the table and two of the index: the rate holds over the whole run.
+const pace = async (run: Run, moved: number): Promise<void> => {
+  const { session, settings, began } = run;
+  run.paced += moved;
+  const ahead = began + (run.paced / settings.rate) * 1000 - session.effects.now();
+  if (ahead > 0) await session.effects.sleep(ahead, settings.signal);
+};
+
+const takePage = async (run: Run, place: OldPlace): Promise<void> => {
+  const { session, settings } = run;
+  checkTime(run);
+  const meter = new Meter();
+  const deadline = Math.min(settings.deadline, session.effects.now() + REQUEST_DEADLINE);
+  const context = { meter, signal: settings.signal, deadline };
+  const { Items = [], LastEvaluatedKey } = await readPlace(session, place, run.start, context);
+  const moved = await moveItems(session, place, Items, context);
+  run.cost = {
+    requests: run.cost.requests + meter.cost.requests,
+    readUnits: run.cost.readUnits + meter.cost.readUnits,
+    writeUnits: run.cost.writeUnits + meter.cost.writeUnits,
+  };
+  run.moved += moved;
+  run.fresh += moved;
+  run.seen += Items.length;
+  run.start = LastEvaluatedKey;
+  if (run.start === undefined) run.at++;
+  settings.onProgress?.(progressOf(run));
+  await pace(run, moved);
+};
+
+// What was written before the job began is shown by then. A pass that moved something may have missed
+// what came meanwhile: the last one finds nothing.
+const passAll = async (run: Run): Promise<void> => {
+  const { session, settings, places } = run;
+  await session.effects.sleep(settings.indexLag, settings.signal);
+  for (;;) {
+    for (let place = places[run.at]; place; place = places[run.at]) await takePage(run, place);
+    if (run.fresh === 0) return;
+    await session.effects.sleep(settings.indexLag, settings.signal);
+    Object.assign(run, { at: 0, start: undefined, fresh: 0, passes: run.passes + 1 });
+  }
+};
+
+const newRun = (session: Session, settings: ReshardSettings): Run => ({
+  session,
+  settings,
+  places: oldPlaces(session.catalog, settings.index),
+  lease: undefined,
+  at: 0,
+  start: undefined,
+  moved: 0,
+  seen: 0,
+  passes: 1,
+  fresh: 0,
+  cost: { requests: 0, readUnits: 0, writeUnits: 0 },
+  began: session.effects.now(),
+  paced: 0,
+});
+
+/**
+ * Moves items to the shards in which writers put them now. May be cut off and begun again, and run beside
+ * writers: each item is changed only if nobody changed it since it was read.
+ *
+ * @throws {job.busy} while another process is at it
+ */
+export const runReshard = async (session: Session, settings: ReshardSettings): Promise<ReshardReport> => {
+  const run = newRun(session, settings);
+  if (run.places.length === 0) return { ...progressOf(run), passes: 0, cost: run.cost };
+  const request = { id: settings.job, kind: "reshard", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
+  const lease = await takeLease(session, request, bookkeeping(session, REQUEST_DEADLINE));
+  run.lease = lease;
+  goOn(run, lease.job.facts);
+  const heartbeat = startHeartbeat(session, lease, () => factsOf(run));
+  try {
+    await passAll(run);
+    await heartbeat.stop();
+    await endJob(session, lease, bookkeeping(session, REQUEST_DEADLINE));
+    return { ...progressOf(run), cost: run.cost };
+  } catch (error) {
+    await heartbeat.stop();
+    // The error that ended the job is the one to tell; a lease that cannot be given back runs out.
+    await releaseLease(session, { lease, facts: factsOf(run) }, bookkeeping(session, REQUEST_DEADLINE)).catch(() => undefined);
+    throw error;
+  }
+};
