@@ -23,7 +23,7 @@ const countsOf = (sharding: Sharding, row: Row): readonly number[] =>
 export const writtenCount = (sharding: Sharding, row: Row): number => countsOf(sharding, row)[0] ?? 1;
 
 /** Every count that a reader who does not know the row's fields has to expect. */
-export const allCounts = ({ counts, hot = {} }: Sharding): readonly number[] => [...counts, ...Object.values(hot).flat()];
+const allCounts = ({ counts, hot = {} }: Sharding): readonly number[] => [...counts, ...Object.values(hot).flat()];
 
 /** The most shards that any value has. */
 export const mostShards = (sharding: Sharding): number => Math.max(...allCounts(sharding));

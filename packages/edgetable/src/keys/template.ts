@@ -9,6 +9,6 @@ export { parseTemplate } from "./parse-template.ts";
 export { readTemplate, templateMatches } from "./read-template.ts";
 export { renderPartitions, type Partition } from "./render-partitions.ts";
 export { renderPrefix, renderTemplate } from "./render-template.ts";
-export { growthOf, mostShards, readShards, shardPaths } from "./sharding.ts";
+export { growthOf, mostShards, shardPaths } from "./sharding.ts";
 export { sameValue } from "./same-value.ts";
 export { templatesOverlap } from "./templates-overlap.ts";

@@ -69,7 +69,7 @@ const refuse = (catalog: Catalog, search: Search): never => {
 };
 
 /** Every way to the items of a search, best first. */
-export const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] => {
+const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] => {
   const shapes = searchShapes(catalog, search);
   const wanted = {
     known: new Set(search.known.map(({ path }) => path)),

@@ -4,7 +4,7 @@ import { countList } from "./shard-counts.ts";
 import { fullEntry, type FullEntry, type ValueIndex } from "./value-index.ts";
 
 /** The attributes of an index that the model declares. They follow from its name, so that others can come and go. */
-export const valueAttributes = (index: string): { readonly partitionKey: string; readonly sortKey: string } => ({
+const valueAttributes = (index: string): { readonly partitionKey: string; readonly sortKey: string } => ({
   partitionKey: `${index}Pk`,
   sortKey: `${index}Sk`,
 });

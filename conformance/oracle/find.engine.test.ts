@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { findHistories } from "./find-commands.ts";
+import { findable } from "./find-model.ts";
+import { runFindHistory } from "./run-find-history.ts";
+
+const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
+const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
+
+const ruleNames = ["push-conditions-into-search", "filter-on-server", "count-on-server"];
+const variants: readonly (readonly [string, readonly string[]])[] = [
+  ["with every rule", []],
+  ["with no rule", ruleNames],
+  ...ruleNames.map((name) => [`without ${name}`, [name]] as const),
+];
+const growths = [[1, 2, 8, 64], [4, 16], [3, 6, 12], [64]];
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+describe.each(variants)("a search finds what a look at everything finds, %s", (_, rulesOff) => {
+  test.each(growths.map((counts) => [counts.join(", "), counts] as const))(
+    `over %s shards (seed ${seed})`,
+    async (_name, counts) => {
+      const property = fc.asyncProperty(findHistories, async (history) => {
+        const table = engine.freshTableName("find");
+        await findable(table, counts.slice(0, 1)).connect({ transport: engine.transport }).table.create();
+        await runFindHistory({ transport: engine.transport, table, rulesOff, counts }, history);
+        await engine.transport.send("DeleteTable", { TableName: table });
+      });
+      await fc.assert(property, { seed, numRuns: Math.max(1, Math.ceil(runs / 5)) });
+    },
+    120_000,
+  );
+});
