@@ -1,29 +1,41 @@
 import { links, social } from "../store/model.ts";
 import { placeOf } from "../store/place.ts";
-import { walkLayers } from "./layers.ts";
-import type { ReadEdges } from "./layers.ts";
-import type { Walker, WalkPlace } from "./walk.ts";
+import type { Neighbourhood, Walker, WalkPlace } from "./walk.ts";
+
+// These walks know their size; the default would end the largest of them at 1,000 requests.
+const budget = { requests: 1_000_000, breadth: 1_000_000 };
 
 interface Id {
   readonly id: string;
 }
 
-/** The library's one-hop calls in a loop of one's own: what a walk in one call must not be slower than. */
+const walksFrom = (table: string, endpoint: string) => {
+  if (table === "Social") {
+    const db = social.connect(placeOf(endpoint));
+    const from = (id: Id, { direction, depth }: Neighbourhood) => {
+      const walk = db.user(id).walk();
+      const options = { depth, emit: "all" } as const;
+      return direction === "out" ? walk.repeat({ out: "follows" }, options) : walk.repeat({ both: "follows" }, options);
+    };
+    return { db, from };
+  }
+  const db = links.connect(placeOf(endpoint));
+  const from = (id: Id, { direction, depth }: Neighbourhood) => {
+    const walk = db.object(id).walk();
+    const options = { depth, emit: "all" } as const;
+    return direction === "out" ? walk.repeat({ out: "link" }, options) : walk.repeat({ both: "link" }, options);
+  };
+  return { db, from };
+};
+
+/** The library, as its documentation asks for the ids of a neighbourhood. */
 export const connect = ({ endpoint, table }: WalkPlace): Walker => {
-  const db = table === "Social" ? social.connect(placeOf(endpoint)) : undefined;
-  const listed = links.connect(placeOf(endpoint));
-  const callOf = (id: Id, side: "out" | "in") => {
-    if (db) return side === "out" ? db.user(id).out("follows").ids() : db.user(id).in("follows").ids();
-    return side === "out" ? listed.object(id).out("link").unordered().ids() : listed.object(id).in("link").unordered().ids();
+  const { db, from } = walksFrom(table, endpoint);
+  const walk: Walker["walk"] = async (neighbourhood) => {
+    const call = from({ id: neighbourhood.start }, neighbourhood).dedupe().except("start").ids({ budget });
+    const { value, cost } = await call.report();
+    if (!value.complete) throw new Error(`the walk stopped: ${JSON.stringify(value.stopped)}`);
+    return { ids: value.items.map(({ id }) => id), requests: cost.requests };
   };
-  const read: ReadEdges = async (node, side, found) => {
-    const { value, requests } = await callOf({ id: node }, side).report();
-    for (const { id } of value) found(id);
-    return requests.length;
-  };
-  const close = async (): Promise<void> => {
-    await db?.close();
-    await listed.close();
-  };
-  return { walk: (neighbourhood) => walkLayers(read, neighbourhood), close };
+  return { walk, close: () => db.close() };
 };
