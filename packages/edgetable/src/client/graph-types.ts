@@ -54,4 +54,3 @@ export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | 
   }
     ? Edge
     : never;
-

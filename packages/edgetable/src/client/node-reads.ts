@@ -15,7 +15,10 @@ import { NeighbourQuery } from "./neighbours.ts";
 import { PartQuery } from "./part-query.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
-import { WalkQuery } from "./walk.ts";
+import { WalkQuery, type AnyHop } from "./walk.ts";
+import type { WalkOptions } from "./walk-options.ts";
+import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel } from "./walk-types.ts";
+import { common, paths, suggest, type Start } from "./walks/answers.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -135,8 +138,48 @@ export class NodeHandle {
   }
 
   walk(): WalkQuery {
-    const { name } = this.#entry;
-    return new WalkQuery(this.#driver, { node: name, id: this.#id, anchor: this.#anchor, steps: [], values: [], at: [name] });
+    return this.#from(this.#entry.name, this.#id);
+  }
+
+  neighbourhood(hop: AnyHop, depth: number): WalkQuery {
+    return this.walk().repeat(hop, { depth, emit: "all" }).except("start");
+  }
+
+  dependencies(edge: string): WalkQuery {
+    return this.walk().closure({ out: edge }).except("start");
+  }
+
+  dependents(edge: string): WalkQuery {
+    return this.walk().closure({ in: edge }).except("start");
+  }
+
+  subtree(hop: AnyHop, { depth, ...options }: LevelOptions & { readonly depth?: number } = {}): WalkCall<Walked<WalkLevel>> {
+    const walk = depth === undefined ? this.walk().closure(hop) : this.walk().repeat(hop, { depth, emit: "all" });
+    return walk.levels(options);
+  }
+
+  common(hop: AnyHop, others: readonly Row[], options: WalkOptions = {}): WalkCall<Walked<Row>> {
+    return common(this.#start(), hop, others, options);
+  }
+
+  suggest(hop: AnyHop, options: WalkOptions & { readonly top: number }): WalkCall<Walked<Reached<Row>>> {
+    return suggest(this.#start(), hop, options);
+  }
+
+  shortestPath(to: Row, hop: AnyHop, options: PathsOptions = {}): WalkCall<Walked<readonly Row[]>> {
+    return paths(this.#start(), hop, { to, all: false, options: { ...options, limit: 1 } });
+  }
+
+  shortestPaths(to: Row, hop: AnyHop, options: PathsOptions = {}): WalkCall<Walked<readonly Row[]>> {
+    return paths(this.#start(), hop, { to, all: false, options });
+  }
+
+  allPaths(to: Row, hop: AnyHop, options: PathsOptions = {}): WalkCall<Walked<readonly Row[]>> {
+    return paths(this.#start(), hop, { to, all: true, options });
+  }
+
+  cycle(hop: AnyHop, options: PathsOptions = {}): WalkCall<Walked<readonly Row[]>> {
+    return this.shortestPath({ type: this.#entry.name, ...this.#id }, hop, options);
   }
 
   parts(part: string): PartQuery {
@@ -151,6 +194,15 @@ export class NodeHandle {
       )}`,
       { details: { part } },
     );
+  }
+
+  readonly #from = (node: string, id: Row): WalkQuery => {
+    const anchor = node === this.#entry.name && id === this.#id ? this.#anchor : Object.keys(id);
+    return new WalkQuery(this.#driver, { node, id, anchor, steps: [], values: [], at: [node] });
+  };
+
+  #start(): Start {
+    return { driver: this.#driver, node: this.#entry.name, id: this.#id, from: this.#from };
   }
 
   #neighbours(edge: string, direction: Direction): NeighbourQuery {

@@ -3,7 +3,7 @@ import type { Where } from "../ir/condition.ts";
 import type { AnyEdge } from "../schema/edge.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { AnyEdgeInGraph, EdgesAt, Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
-import type { Walk } from "./walk-types.ts";
+import type { Walk, Walks } from "./walk-types.ts";
 
 export type Read<T> = Call<T, ReadExplanation>;
 
@@ -149,7 +149,7 @@ export interface GetOptions<Row> {
 }
 
 /** One node, by its id, not yet read. */
-export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
+export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> extends Walks<N, E, Name> {
   /** The node, undefined when there is none. One GetItem. */
   get(options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
   /** The node, its parts and its edges, told apart by type. One Query for each megabyte. */
@@ -159,7 +159,9 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): OutOf<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~to"], Edge>>;
   in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~from"], Edge>>;
   /** Edges in either direction: the outgoing first, then the incoming. */
-  both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~from"], Edge>>;
+  both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(
+    edge: Edge,
+  ): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~from"], Edge>>;
   /** Whether an edge leads to the given node. One GetItem. */
   has<Edge extends EdgesAt<E, Name, "~from">>(
     edge: Edge,
@@ -167,8 +169,6 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
     key?: E[Edge]["~types"]["key"],
     options?: { readonly consistent?: boolean },
   ): Read<boolean>;
-  /** Where walks begin that go along no edge yet. */
-  walk(): Walk<N, E, Name, never>;
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<P[Part]["~types"]["row"]>;
 }
 

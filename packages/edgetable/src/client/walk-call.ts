@@ -21,7 +21,7 @@ const MOST_PLANS = 500;
 const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
 
 /** The plan of a walk, made once for its form. */
-const planOf = (driver: Driver, state: WalkState, collect: WalkCollect): WalkPlan => {
+export const planOf = (driver: Driver, state: WalkState, collect: WalkCollect): WalkPlan => {
   let plans = plansOf.get(driver);
   if (!plans || plans.size >= MOST_PLANS) plansOf.set(driver, (plans = new Map()));
   const form = walkForm(state, collect);
@@ -88,7 +88,7 @@ const sealed = async (
   return secret === undefined ? undefined : seal(secret);
 };
 
-const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (!signal) return work;
   const { EdgetableError } = await import("../errors/edgetable-error.ts");
   let stop = (): void => {};

@@ -46,8 +46,8 @@ export interface Gathered<Id> extends Reached<Id> {
 
 export type WalkCall<T> = Call<T, WalkExplanation>;
 
-/** Which nodes a walk leaves out: where it began, or these. */
-export type Excluded<Id> = "start" | readonly Id[];
+/** Which nodes a walk leaves out: where it began, wherever it has been, or these. */
+export type Excluded<Id> = "start" | "passed" | readonly Id[];
 
 export interface RepeatOptions {
   /** How many times, 1 to 100. */
@@ -61,11 +61,39 @@ export interface GroupOptions extends WalkOptions {
   readonly top?: number;
 }
 
+export interface PathsOptions extends Omit<WalkOptions, "cursor"> {
+  /** The most paths, 1 to 100,000. @default 100 of the shortest, 1,000 of all */
+  readonly limit?: number;
+  /** The most hops of a path, 1 or more. */
+  readonly depth?: number;
+}
+
 export interface PathOptions extends WalkOptions {
   /** The most paths of one answer, 1 to 100,000; `next` gives more. @default 1,000 */
   readonly limit?: number;
   /** True to leave out paths that come back to a node. @default false */
   readonly simple?: boolean;
+}
+
+export interface RankOptions extends GroupOptions {
+  /** The number of edges, or the sum of an attribute over them. */
+  readonly by: "degree" | { readonly sum: string };
+}
+
+export interface LevelOptions extends WalkOptions {
+  /** An attribute of the edges to add up. */
+  readonly sum?: string;
+}
+
+/** What one round of a walk found. */
+export interface WalkLevel {
+  /** 1 for the first. */
+  readonly level: number;
+  /** Nodes that no earlier round had found. */
+  readonly nodes: number;
+  /** Edges that lead to them, or to nodes found before. */
+  readonly edges: number | bigint;
+  readonly sum?: number | bigint;
 }
 
 type EdgesFrom<E extends Edges, At extends string> = At extends string ? EdgesAt<E, At, "~from"> : never;
@@ -125,8 +153,80 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
   min(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
   /** For each node, the greatest value of an attribute on any edge of any way there. */
   max(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
+  /**
+   * Ranks the nodes by their own edges, in the direction of `hop`: how many, or the sum of an attribute
+   * over them. Nodes without such edges are left out.
+   */
+  rank<Out extends EdgesFrom<E, At> = never, In extends EdgesTo<E, At> = never, Both extends EdgesBoth<E, At> = never>(
+    hop: Hop<Out, In, Both, EdgesInGraph<N, E>[Out | In | Both]["filter"], WhereNode<N, FarOf<E, Out | Both, In | Both>>>,
+    options: RankOptions,
+  ): WalkCall<Walked<Gathered<EndId<N, At>>>>;
+  /** How many nodes and edges each round of the last repeat found; see `subtree`. */
+  levels(options?: LevelOptions): WalkCall<Walked<WalkLevel>>;
   /** The ways themselves, from the start to each node; parallel edges make one. */
   paths(options?: PathOptions): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
   /** What `ids()` would do, and about how much. */
   explain(): WalkExplanation;
+}
+
+type HopFrom<N extends Nodes, E extends Edges, Out extends keyof E, In extends keyof E, Both extends keyof E> = Hop<
+  Out,
+  In,
+  Both,
+  EdgesInGraph<N, E>[Out | In | Both]["filter"],
+  WhereNode<N, FarOf<E, Out | Both, In | Both>>
+>;
+
+/** Walks with a name, from one node. Each goes along one edge, in one direction or in both. */
+export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & string> {
+  /** Where walks begin that go along no edge yet. */
+  walk(): Walk<N, E, Name, never>;
+  /** All nodes up to so many hops away, 1 to 100, this one left out. */
+  neighbourhood<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
+    hop: HopFrom<N, E, Out, In, Both>,
+    depth: number,
+  ): Walk<N, E, FarOf<E, Out | Both, In | Both>, Out | In | Both>;
+  /** Everything that the edge leads to, at any depth, this node left out. */
+  dependencies<Edge extends EdgesFrom<E, Name>>(edge: Edge): Walk<N, E, E[Edge]["~to"], Edge>;
+  /** Everything from which the edge leads here, at any depth, this node left out. */
+  dependents<Edge extends EdgesTo<E, Name>>(edge: Edge): Walk<N, E, E[Edge]["~from"], Edge>;
+  /** What lies below this node, a level after the other: nodes, edges, and the sum of an attribute over them. */
+  subtree<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
+    hop: HopFrom<N, E, Out, In, Both>,
+    options?: LevelOptions & { readonly depth?: number },
+  ): WalkCall<Walked<WalkLevel>>;
+  /** The neighbours that this node has in common with others. One Query for each. */
+  common<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
+    hop: HopFrom<N, E, Out, In, Both>,
+    others: readonly N[Name]["~types"]["id"][],
+    options?: WalkOptions,
+  ): WalkCall<Walked<EndId<N, FarOf<E, Out | Both, In | Both>>>>;
+  /** Whom the neighbours have for neighbours and this node has not, those with most in common first. */
+  suggest<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
+    hop: HopFrom<N, E, Out, In, Both>,
+    options: WalkOptions & { readonly top: number },
+  ): WalkCall<Walked<Reached<EndId<N, FarOf<E, Out | Both, In | Both>>>>>;
+  /** One of the shortest paths, ends included; none where there is none. Searched from both ends. */
+  shortestPath<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
+    to: EndId<N, FarOf<E, Out | Both, In | Both>>,
+    hop: HopFrom<N, E, Out, In, Both>,
+    options?: PathsOptions,
+  ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
+  /** All of the shortest paths. */
+  shortestPaths<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
+    to: EndId<N, FarOf<E, Out | Both, In | Both>>,
+    hop: HopFrom<N, E, Out, In, Both>,
+    options?: PathsOptions,
+  ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
+  /** All paths that come to no node twice, the shorter first. Reads each node that leads to `to` once. */
+  allPaths<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
+    to: EndId<N, FarOf<E, Out | Both, In | Both>>,
+    hop: HopFrom<N, E, Out, In, Both>,
+    options?: PathsOptions,
+  ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
+  /** A shortest way that comes back to this node; none where there is none. */
+  cycle<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
+    hop: HopFrom<N, E, Out, In, Both>,
+    options?: PathsOptions,
+  ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
 }

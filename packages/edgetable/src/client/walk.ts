@@ -17,19 +17,22 @@ import type {
   Excluded,
   Gathered,
   GroupOptions,
+  LevelOptions,
   PathOptions,
+  RankOptions,
   Reached,
   RepeatOptions,
   WalkCall,
   WalkCount,
   Walked,
   WalkEnd,
+  WalkLevel,
 } from "./walk-types.ts";
 import { walked } from "./walked.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-interface AnyHop {
+export interface AnyHop {
   readonly out?: string;
   readonly in?: string;
   readonly both?: string;
@@ -88,6 +91,15 @@ export class WalkQuery {
     this.#state = state;
   }
 
+  /** What it says so far. */
+  get state(): WalkState {
+    return this.#state;
+  }
+
+  hop(hop: AnyHop): WalkQuery {
+    return this.#hop(hop);
+  }
+
   out(edge: string): WalkQuery {
     return this.#hop({ out: edge });
   }
@@ -129,6 +141,7 @@ export class WalkQuery {
   }
 
   except(nodes: Excluded<Row>): WalkQuery {
+    if (nodes === "passed") return this.#step({ kind: "exceptPassed" });
     const refs = nodes === "start" ? [{ type: this.#state.node, id: this.#state.id }] : nodes.map((id) => this.#ref(id));
     return this.#step({ kind: "except", slot: this.#state.values.length }, [refs]);
   }
@@ -150,7 +163,7 @@ export class WalkQuery {
   }
 
   groupCount(options: GroupOptions = {}): WalkCall<Walked<Reached<Row>>> {
-    return this.#call({ kind: "groups" }, options, ({ groups }, end) => {
+    return this.#call({ kind: "groups", near: false }, options, ({ groups }, end) => {
       const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count }));
       return walked(
         highest(items, options.top, (one) => one.count),
@@ -173,6 +186,36 @@ export class WalkQuery {
 
   max(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
     return this.#fold("max", attribute, options);
+  }
+
+  rank(hop: AnyHop, options: RankOptions): WalkCall<Walked<Gathered<Row>>> {
+    const counted = this.dedupe().#hop(hop);
+    const { by, ...rest } = options;
+    if (by !== "degree") return counted.#fold("sum", by.sum, { ...rest, near: this.#shown });
+    return counted.#call({ kind: "groups", near: true }, rest, ({ groups }, end) => {
+      const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count, value: ways.count }));
+      return walked(
+        highest(items, rest.top, (one) => one.value),
+        end,
+      );
+    });
+  }
+
+  levels(options: LevelOptions = {}): WalkCall<Walked<WalkLevel>> {
+    const { sum: field } = options;
+    const last = this.#state.steps.at(-1);
+    if (field !== undefined && last?.kind === "hop") checkFields(this.#driver, last.edge, { [field]: true });
+    return this.#call({ kind: "levels", field }, options, ({ levels }, end) =>
+      walked(
+        levels.map(({ level, nodes, ways }) => ({
+          level,
+          nodes,
+          edges: ways.count,
+          ...(field === undefined ? {} : { sum: ways.value ?? 0 }),
+        })),
+        end,
+      ),
+    );
   }
 
   paths(options: PathOptions = {}): WalkCall<Walked<readonly Row[]>> {
@@ -232,14 +275,19 @@ export class WalkQuery {
     return walkCall(this.#driver, ask, give);
   }
 
-  #fold(by: "sum" | "min" | "max", field: string, options: GroupOptions): WalkCall<Walked<Gathered<Row>>> {
+  #fold(
+    by: "sum" | "min" | "max",
+    field: string,
+    options: GroupOptions & { readonly near?: (ref: NodeRef) => Row },
+  ): WalkCall<Walked<Gathered<Row>>> {
     const hops = this.#state.steps.slice(this.#state.steps.findLastIndex((step) => step.kind === "dedupe") + 1);
     const edges = hops.flatMap((step) => (step.kind === "hop" ? [step.edge] : []));
     if (edges.length === 0)
       throw invalid(`${by}() gathers along the edges since the last dedupe(): call dedupe() before a hop, or leave it out.`);
     this.#checkFolded(edges, field);
-    return this.#call({ kind: "fold", field, by }, options, ({ groups }, end) => {
-      const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count, value: ways.value }));
+    const shown = options.near ?? this.#shown;
+    return this.#call({ kind: "fold", field, by, near: options.near !== undefined }, options, ({ groups }, end) => {
+      const items = groups.map(({ node, ways }) => ({ id: shown(node), count: ways.count, value: ways.value }));
       return walked(
         highest(items, options.top, (one) => one.value),
         end,

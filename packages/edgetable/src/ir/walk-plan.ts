@@ -38,6 +38,8 @@ export interface WalkHop {
 export type WalkFilter =
   | { readonly kind: "filterNodes"; readonly nodes: readonly string[]; readonly conditions: readonly Condition[] }
   | { readonly kind: "dedupe" }
+  /** Leaves out where the walk has been. */
+  | { readonly kind: "exceptPassed" }
   | { readonly kind: "except"; readonly slot: number }
   | { readonly kind: "keep"; readonly slot: number }
   | { readonly kind: "hydrate"; readonly nodes: readonly string[] };
@@ -46,8 +48,16 @@ export type WalkStep = WalkHop | WalkFilter;
 
 /** What is wanted of the nodes where a walk ends. */
 export type WalkCollect =
-  | { readonly kind: "ids" | "nodes" | "count" | "groups" | "paths" }
-  | { readonly kind: "fold"; readonly field: string; readonly by: "sum" | "min" | "max" };
+  | { readonly kind: "ids" | "nodes" | "count" | "paths" }
+  /** `near` groups by the nodes from which the last hop goes out, else by those to which it leads. */
+  | { readonly kind: "groups"; readonly near: boolean }
+  | { readonly kind: "fold"; readonly field: string; readonly by: "sum" | "min" | "max"; readonly near: boolean }
+  /** Nodes and edges of each round, and the sum of an attribute over the edges. */
+  | { readonly kind: "levels"; readonly field: string | undefined };
+
+/** The attribute that a walk gathers along its edges. */
+export const foldedField = (collect: WalkCollect): string | undefined =>
+  collect.kind === "fold" || collect.kind === "levels" ? collect.field : undefined;
 
 /** A walk in words of the graph. Made by `query`, rewritten by the rules of `planner/walk`. */
 export interface LogicalWalk {

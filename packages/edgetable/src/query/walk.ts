@@ -72,11 +72,18 @@ export const walkFrom = (catalog: Catalog, state: NeighbourState): WalkState => 
 const withNodes = (steps: readonly WalkStep[]): readonly WalkStep[] =>
   steps.flatMap((step): readonly WalkStep[] => (step.kind === "hop" ? [step, { kind: "hydrate", nodes: step.far }] : [step]));
 
+// What a round finds is told of each node and edge once, however many ways lead there.
+const eachOnce = (steps: readonly WalkStep[]): readonly WalkStep[] =>
+  steps.map((step) => (step.kind === "hop" ? { ...step, counts: "nodes" } : step));
+
+const stepsFor = (steps: readonly WalkStep[], { kind }: WalkCollect): readonly WalkStep[] =>
+  kind === "nodes" ? withNodes(steps) : kind === "levels" ? eachOnce(steps) : steps;
+
 /** The logical plan of a chain, before any rule. */
 export const walkPlan = (state: WalkState, collect: WalkCollect): LogicalWalk => ({
   kind: "walk",
   node: state.node,
-  steps: collect.kind === "nodes" ? withNodes(state.steps) : state.steps,
+  steps: stepsFor(state.steps, collect),
   collect,
   ends: state.at,
 });

@@ -2,7 +2,7 @@ import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
 import { add } from "./amount.ts";
 import { ONE_WAY, type Gather, type Ways } from "./gather.ts";
 import type { NodeKey } from "./node-names.ts";
-import { bytesOf, layerAt, layerId, memberOf, type Layer, type Link, type WalkState } from "./walk-state.ts";
+import { bytesOf, layerAt, layerId, layerPlace, memberOf, type Layer, type Link, type WalkState } from "./walk-state.ts";
 
 /** Where nodes come to. Steps that read nothing are passed at once; at the others a node waits. */
 export interface Flow {
@@ -28,6 +28,8 @@ interface Context {
   readonly gather: Gather;
   /** The lists of nodes that `except` and `keep` name, by slot. */
   readonly lists: ReadonlyMap<number, ReadonlySet<NodeKey>>;
+  /** Whether it matters where the walk has been. */
+  readonly remembers: boolean;
 }
 
 type Place = Pick<Layer, "step" | "round">;
@@ -42,10 +44,20 @@ const collector = ({ plan, state, gather }: Context): ((node: Arrival) => void) 
     state.found.push(key);
     state.bytes += bytesOf(key);
   };
-  const group = ({ key, ways }: Arrival): void => {
+  const near = (plan.collect.kind === "groups" || plan.collect.kind === "fold") && plan.collect.near;
+  const group = ({ key: far, ways, from }: Arrival): void => {
+    const key = near && from ? from.key : far;
     const known = state.groups.get(key);
     if (!known) state.bytes += bytesOf(key);
     state.groups.set(key, known ? gather.merge(known, ways) : ways);
+  };
+  const level = (node: Arrival): void => {
+    const at = node.from ? Math.floor(layerPlace(node.from.layer).round) + 1 : 0;
+    const known = state.levels.get(at);
+    const before = state.ends.size;
+    keep(node);
+    const nodes = (known?.nodes ?? 0) + state.ends.size - before;
+    state.levels.set(at, { nodes, ways: known ? gather.merge(known.ways, node.ways) : node.ways });
   };
   switch (plan.collect.kind) {
     case "count":
@@ -55,6 +67,8 @@ const collector = ({ plan, state, gather }: Context): ((node: Arrival) => void) 
     case "groups":
     case "fold":
       return group;
+    case "levels":
+      return level;
     default:
       return keep;
   }
@@ -95,6 +109,7 @@ const putWaiting = ({ state, gather }: Context, place: Place, node: Arrival): vo
 };
 
 const wait = (context: Context, place: Place, node: Arrival): void => {
+  if (context.remembers) context.state.passed.add(node.key);
   if (isForPaths(context)) link(context, place, node);
   const step = context.plan.steps[place.step];
   const once = step?.kind === "hop" && (isForPaths(context) || step.counts === "nodes");
@@ -121,6 +136,8 @@ const passing = (context: Context, from: number, key: NodeKey): { readonly at: n
     if (step?.kind === "dedupe") {
       if (isRepeated(context, at, key)) return undefined;
       deduped = true;
+    } else if (step?.kind === "exceptPassed") {
+      if (context.state.passed.has(key)) return undefined;
     } else if (step?.kind === "except" || step?.kind === "keep") {
       if ((context.lists.get(step.slot)?.has(key) ?? false) === (step.kind === "except")) return undefined;
     } else return { at, deduped };

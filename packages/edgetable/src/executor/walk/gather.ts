@@ -1,4 +1,4 @@
-import type { WalkCollect } from "../../ir/walk-plan.ts";
+import { foldedField, type WalkCollect } from "../../ir/walk-plan.ts";
 import { add, isAmount, times, type Amount } from "./amount.ts";
 
 /** What is known of the ways that lead to a node: how many, and what was gathered along them. */
@@ -32,13 +32,14 @@ const joins: Readonly<Record<"sum" | "min" | "max", (a: Amount, b: Amount) => Am
 
 /** How a walk's collect gathers along the ways; linear, so that parts of a frontier may come one after the other. */
 export const gatherOf = (collect: WalkCollect): Gather => {
-  if (collect.kind !== "fold") return counting;
-  const join = joins[collect.by];
+  if (foldedField(collect) === undefined) return counting;
+  const by = collect.kind === "fold" ? collect.by : "sum";
+  const join = joins[by];
   return {
     merge: (a, b) => ({ count: add(a.count, b.count), value: either(a.value, b.value, join) }),
     along: (ways, value) => {
       if (!isAmount(value)) return ways;
-      return { count: ways.count, value: either(ways.value, collect.by === "sum" ? times(ways.count, value) : value, join) };
+      return { count: ways.count, value: either(ways.value, by === "sum" ? times(ways.count, value) : value, join) };
     },
   };
 };

@@ -1,6 +1,6 @@
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
-import type { PlannedHop } from "../../ir/walk-plan.ts";
+import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
 import { hopQuery, type HopQuery } from "../../requests/hop-query.ts";
 import { decodeItem, shapeOf } from "../../requests/item-codec.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -43,7 +43,7 @@ const takeEnds = (run: WalkRun, step: QueryStep, end: "from" | "to"): Source["ta
 
 const takeRows = (run: WalkRun, at: { readonly plan: ReadPlan; readonly step: QueryStep; readonly end: "from" | "to" }): Source["take"] => {
   const { catalog } = run.session;
-  const { collect } = run.request.plan;
+  const field = foldedField(run.request.plan.collect);
   const shapes = at.step.shapes.map((id) => defined(catalog.shapesById[id], id));
   const conditions = at.plan.filter?.conditions ?? [];
   return (items, { keys, values }) => {
@@ -52,7 +52,7 @@ const takeRows = (run: WalkRun, at: { readonly plan: ReadPlan; readonly step: Qu
       const row = shape && decodeItem(catalog, shape, item);
       if (!row || conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
       keys.push(run.names.pack(defined(shape[at.end], "end"), row[at.end] as Row));
-      if (collect.kind === "fold") values?.push(row[collect.field]);
+      if (field !== undefined) values?.push(row[field]);
     }
   };
 };
@@ -148,7 +148,7 @@ const partsOf = (sources: readonly Source[], id: Row): readonly Part[] =>
 /** A reader of one hop's edges: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
 export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
   const byType = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, sourcesOf(run, plan)]));
-  const folds = run.request.plan.collect.kind === "fold";
+  const folds = foldedField(run.request.plan.collect) !== undefined;
   return async (work) => {
     const { type, id } = run.names.unpack(work.key);
     const parts = partsOf(byType.get(type) ?? [], id);

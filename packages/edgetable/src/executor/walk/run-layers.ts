@@ -49,8 +49,9 @@ const crossing = (run: WalkRun, hop: PlannedHop, layer: Layer): ((expanded: Expa
     const { work, keys, values } = expanded;
     const from = { layer: id, key: work.key };
     for (let at = 0; at < keys.length; at++) {
-      const ways = values ? run.gather.along(work.ways, values[at]) : work.ways;
-      run.flow.cross(layer, hop, { key: keys[at] as NodeKey, ways: hop.counts === "nodes" ? ONE_WAY : ways, from });
+      const before = hop.counts === "nodes" ? ONE_WAY : work.ways;
+      const ways = values ? run.gather.along(before, values[at]) : before;
+      run.flow.cross(layer, hop, { key: keys[at] as NodeKey, ways, from });
     }
     keepRest(run, layer, expanded);
   };

@@ -27,6 +27,7 @@ export interface WalkOutcome {
   readonly paths: readonly (readonly NodeRef[])[];
   readonly total: Amount;
   readonly groups: readonly { readonly node: NodeRef; readonly ways: Ways }[];
+  readonly levels: readonly { readonly level: number; readonly nodes: number; readonly ways: Ways }[];
   readonly missing: readonly NodeRef[];
   readonly stopped: Stopped | undefined;
   /** What a continuation goes on from; undefined where there is nothing left. */
@@ -197,7 +198,9 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
     rows,
     paths: paths.paths.map((path) => path.map(unpack)),
     total: state.total,
-    groups: [...state.groups].map(([key, ways]) => ({ node: unpack(key), ways })),
+    // What was found before the walk came by must not be counted either.
+    groups: [...state.groups].filter(([key]) => !state.passed.has(key)).map(([key, ways]) => ({ node: unpack(key), ways })),
+    levels: [...state.levels].map(([level, found]) => ({ level, ...found })).toSorted((a, b) => a.level - b.level),
     missing: run.missing.map(unpack),
     stopped,
     state: stopped && (paths.more || stopped.left.nodes > run.sampled.length) ? state : undefined,

@@ -44,6 +44,8 @@ interface PlainState {
   readonly found: readonly NodeKey[];
   readonly total: PlainAmount;
   readonly groups: readonly Entry<PlainWays>[];
+  readonly passed: readonly NodeKey[];
+  readonly levels: readonly (readonly [number, number, PlainWays])[];
   readonly links: readonly (readonly [number, readonly Entry<readonly (Link | null)[]>[]])[];
   readonly singles: readonly number[];
   readonly givenPaths: readonly string[];
@@ -60,6 +62,8 @@ const plainOf = (state: WalkState): PlainState => ({
   found: state.found,
   total: plainAmount(state.total),
   groups: ways(state.groups),
+  passed: [...state.passed],
+  levels: [...state.levels].map(([level, found]) => [level, found.nodes, plainWays(found.ways)]),
   links: [...state.links].map(([id, nodes]) => [id, [...nodes].map(([key, links]) => [key, links.map((link) => link ?? null)])]),
   singles: [...state.singles],
   givenPaths: [...state.givenPaths],
@@ -77,6 +81,8 @@ const stateOf = (plain: PlainState): WalkState => ({
   found: [...plain.found],
   total: amountOf(plain.total),
   groups: waysMap(plain.groups),
+  passed: new Set(plain.passed),
+  levels: new Map(plain.levels.map(([level, nodes, one]) => [level, { nodes, ways: waysOf(one) }])),
   links: new Map(
     plain.links.map(([id, nodes]) => [id, new Map(nodes.map(([key, links]) => [key, links.map((link) => link ?? undefined)]))]),
   ),

@@ -7,7 +7,7 @@ import { createFlow, type Flow } from "./flow.ts";
 import { gatherOf, type Gather } from "./gather.ts";
 import { adaptiveWidth, type Width } from "./lanes.ts";
 import { nodeNames, type NodeKey, type NodeNames, type NodeRef } from "./node-names.ts";
-import type { WalkState, Work } from "./walk-state.ts";
+import { emptyState, type WalkState, type Work } from "./walk-state.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -75,8 +75,15 @@ export const beginRun = (
     return spend.take();
   };
   const context: CallContext = { ...at.context, deadline, admits };
-  const flow = createFlow({ plan, state, gather, lists });
+  const flow = createFlow({ plan, state, gather, lists, remembers: plan.steps.some((step) => step.kind === "exceptPassed") });
   return { request, session, context, names, state, flow, gather, spend, width, lists, rows: new Map(), missing: [], sampled: [] };
+};
+
+/** A second run that shares the first one's budget. */
+export const besideRun = (run: WalkRun, request: WalkRequest): WalkRun => {
+  const state = emptyState();
+  const flow = createFlow({ plan: request.plan, state, gather: run.gather, lists: new Map(), remembers: false });
+  return { ...run, request, state, flow, lists: new Map() };
 };
 
 /** Whether an error is no more than the budget's end. */

@@ -29,6 +29,11 @@ export interface Link {
   readonly key: NodeKey;
 }
 
+export interface Level {
+  readonly nodes: number;
+  readonly ways: Ways;
+}
+
 /** Everything that a walk knows at a moment: whoever has it can go on. */
 export interface WalkState {
   readonly layers: Map<number, Layer>;
@@ -41,6 +46,10 @@ export interface WalkState {
   found: NodeKey[];
   total: Amount;
   readonly groups: Map<NodeKey, Ways>;
+  /** Where the walk has been, where it is not to come back to. */
+  readonly passed: Set<NodeKey>;
+  /** What each round found: new nodes, and the ways there. */
+  readonly levels: Map<number, Level>;
   /** For paths: how each node of each layer was reached, and the layers at which one way is enough. */
   readonly links: Map<number, Map<NodeKey, (Link | undefined)[]>>;
   readonly singles: Set<number>;
@@ -57,6 +66,8 @@ export const emptyState = (): WalkState => ({
   found: [],
   total: 0,
   groups: new Map(),
+  passed: new Set(),
+  levels: new Map(),
   links: new Map(),
   singles: new Set(),
   givenPaths: new Set(),

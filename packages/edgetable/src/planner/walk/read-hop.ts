@@ -1,6 +1,6 @@
 import type { Expand, LogicalPlan } from "../../ir/logical-plan.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
-import type { WalkCollect, WalkHop } from "../../ir/walk-plan.ts";
+import { foldedField, type WalkCollect, type WalkHop } from "../../ir/walk-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { endSources, needsIdentity } from "../../schema/end-sources.ts";
 import { defined } from "../../util/invariant.ts";
@@ -45,8 +45,8 @@ const logicalHop = (inputs: readonly Expand[], hop: WalkHop): LogicalPlan => {
 /** Edge attributes that have to be in memory. */
 const neededFields = (plan: ReadPlan, collect: WalkCollect): readonly string[] => {
   const filtered = plan.filter?.conditions.map((condition) => condition.path) ?? [];
-  const folded = collect.kind === "fold" ? [collect.field] : [];
-  return [...new Set([...filtered.filter((path) => !path.includes(".")), ...folded])];
+  const folded = foldedField(collect);
+  return [...new Set([...filtered.filter((path) => !path.includes(".")), ...(folded === undefined ? [] : [folded])])];
 };
 
 const identityAttributes = (catalog: Catalog, step: QueryStep): readonly string[] => {

@@ -1,4 +1,4 @@
-import type { WalkHop } from "../../../ir/walk-plan.ts";
+import { foldedField, type WalkHop } from "../../../ir/walk-plan.ts";
 import { isDetermined } from "../../access-path.ts";
 import type { Catalog } from "../../../schema/catalog.ts";
 import { mapHops, type WalkRule } from "./rule.ts";
@@ -27,7 +27,7 @@ export const checkEndsByGet: WalkRule = {
   name: "check-ends-by-get",
   rewrite: (catalog, walk) =>
     mapHops(walk, (hop, at) => {
-      if (walk.steps[at + 1]?.kind !== "keep" || !isPlain(hop) || walk.collect.kind === "fold") return hop;
+      if (walk.steps[at + 1]?.kind !== "keep" || !isPlain(hop) || foldedField(walk.collect) !== undefined) return hop;
       return isAddressable(catalog, hop) ? { ...hop, by: "get" } : hop;
     }),
 };
