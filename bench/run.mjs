@@ -20,6 +20,7 @@ const programs = [
   "profile/ratio",
   "profile/load",
   "profile/graph",
+  "sharding/table",
 ];
 const [program, ...rest] = process.argv.slice(2);
 if (!programs.includes(program)) throw new Error(`run.mjs: no program "${program}"; there are ${programs.join(", ")}`);

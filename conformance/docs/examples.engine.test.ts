@@ -16,6 +16,8 @@ const examples = examplesIn(sources);
 const isTypecheckedOnly = ({ file }: Block): boolean => file.endsWith("client/jobs.ts");
 const readme = blocksOf("README.md");
 const packageReadme = blocksOf("packages/edgetable/README.md");
+/** Pages of docs/ whose code is a whole program. */
+const pages = ["docs/indexes.md"].flatMap(blocksOf);
 const cache = join(root, ".cache");
 
 let engine: TestEngine;
@@ -72,6 +74,7 @@ beforeAll(async () => {
   for (const [at, block] of examples.entries()) write(`example-${at}.ts`, exampleModule(block));
   for (const [at, block] of [...readme, ...packageReadme].entries())
     write(`readme-${at}.ts`, programModule(block, engine.freshTableName("readme")));
+  for (const [at, block] of pages.entries()) write(`page-${at}.ts`, programModule(block, engine.freshTableName("page")));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
@@ -87,6 +90,7 @@ test("every example and README is free of type errors", async () => {
   const places = [
     ...examples.map(({ place }, at) => `example-${at}.ts is ${place}`),
     ...[...readme, ...packageReadme].map(({ place }, at) => `readme-${at}.ts is ${place}`),
+    ...pages.map(({ place }, at) => `page-${at}.ts is ${place}`),
   ];
   const tsc = join(root, "node_modules/typescript7/bin/tsc");
   const errors = await promisify(execFile)(process.execPath, [tsc, "--noEmit", "--pretty", "false", "-p", join(folder, "tsconfig.json")], {
@@ -100,6 +104,11 @@ test("every example and README is free of type errors", async () => {
 
 test.each(examples.flatMap((block, at) => (isTypecheckedOnly(block) ? [] : [[block.place, at] as const])))("%s runs", async (_, at) => {
   await (await load(join(folder, `example-${at}.ts`))).run(lab);
+});
+
+test.each(pages.map(({ place }, at) => [place, at] as const))("%s runs on an engine", async (_, at) => {
+  const { db } = (await (await load(join(folder, `page-${at}.ts`))).run()) as { readonly db: Pick<Lab["db"], "close"> };
+  await db.close();
 });
 
 interface Program {

@@ -56,7 +56,7 @@ export type { Comparisons, Where } from "./ir/condition.ts";
 export { edge, type AnyEdge, type EdgeDefinition } from "./schema/edge.ts";
 export { node, type AnyNode, type NodeDefinition } from "./schema/node.ts";
 export { part, type AnyPart, type PartDefinition } from "./schema/part.ts";
-export type { EdgeLayout, IndexLayout, ItemLayout, Layout, ShardingLayout } from "./schema/layout.ts";
+export type { EdgeLayout, IndexExpectation, IndexLayout, ItemLayout, Layout, ShardingLayout } from "./schema/layout.ts";
 export type { Catalog } from "./schema/catalog.ts";
 export type { ShardCounts } from "./schema/shard-counts.ts";
 export type { StandardSchema } from "./schema/standard-schema.ts";

@@ -95,6 +95,39 @@ cases("hotIndexPartition", {
   "METADATA items that stay out of the index": { model: education, advice: [] },
 });
 
+const found = (entry: object) => ({
+  model: { table: "Teams", nodes: { user: user() }, indexes: { byName: { entries: { user: entry } } } } as never,
+});
+cases("fewShards", {
+  "fewer than the expected writes need": {
+    ...found({ by: "name", shards: 4, expect: { writesPerSecond: 5000 } }),
+    advice: [warning("5 Nothing is lost in a batch", "user", "5,000 writes", "4 shards take", "to 8", "[8, 4]", "edgetable reshard")],
+  },
+  "one shard for many reads": {
+    ...found({ by: "name", expect: { readsPerSecond: 600_000 } }),
+    advice: [warning("5 Nothing is lost in a batch", "user", "600,000 rows read", "one shard takes", "[12, 1]")],
+  },
+  "far more than are needed": {
+    ...found({ by: "name", shards: 64, expect: { writesPerSecond: 10 } }),
+    advice: [note("5 Nothing is lost in a batch", "user", "1 would do", "64 shards")],
+  },
+  "more searches than any number of shards answers": {
+    ...found({ by: "name", shards: 16, expect: { readsPerSecond: 70_000, pageRows: 10 } }),
+    advice: [
+      warning("8 Budgets are hard", "user", "7,000 searches", "6,000 at most", "split"),
+      note("5 Nothing is lost in a batch", "user", "3 would do"),
+    ],
+  },
+  "as many as are needed": { ...found({ by: "name", shards: 6, expect: { writesPerSecond: 5000 } }), advice: [] },
+  "an index of a layout": {
+    model: inLayout({
+      indexes: { byName: { partitionKey: "G1", sortKey: "G2", expect: { writesPerSecond: 3000 } } },
+      nodes: { user: { keys: { G1: "U{id:shard(2)}", G2: "{name}" } } },
+    }),
+    advice: [warning("5 Nothing is lost in a batch", "byName", "2 shards take", "to 4")],
+  },
+});
+
 cases("unboundedCollection", {
   "an edge without a limit": {
     model: education,

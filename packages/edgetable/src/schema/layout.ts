@@ -3,11 +3,24 @@ import type { ShardCounts } from "./shard-counts.ts";
 /** What an index copies of each item: everything, only the keys, or the keys and the named attributes. */
 export type IndexProjection = "ALL" | "KEYS_ONLY" | readonly string[];
 
+/** What is expected of an index's items that share a value; for predictions and advice. */
+export interface IndexExpectation {
+  /** Items written a second. */
+  readonly writesPerSecond?: number;
+  /** Rows read a second. */
+  readonly readsPerSecond?: number;
+  /** Rows that one search gives. */
+  readonly pageRows?: number;
+  /** The part of it all that falls to the most frequent value of the partition's levels, above 0 to 1. @default 1 */
+  readonly share?: number;
+}
+
 export interface IndexLayout {
   readonly partitionKey: string;
   readonly sortKey?: string;
   /** @default "ALL" */
   readonly projection?: IndexProjection;
+  readonly expect?: IndexExpectation;
 }
 
 /** How the items of one definition are written. */

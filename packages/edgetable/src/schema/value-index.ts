@@ -1,4 +1,4 @@
-import type { IndexProjection } from "./layout.ts";
+import type { IndexExpectation, IndexProjection } from "./layout.ts";
 import type { ShardCounts } from "./shard-counts.ts";
 
 /** Shards whose number differs by value. */
@@ -23,6 +23,8 @@ export interface EntrySettings<By extends string = string, Attribute extends str
   /** True when items that lack one of the attributes are left out of the index, instead of being refused. @default false */
   readonly sparse?: boolean;
   readonly shards?: Shards<Attribute>;
+  /** The rates that `edgetable check` holds the shards against. */
+  readonly expect?: IndexExpectation;
 }
 
 export type IndexEntry<By extends string = string, Attribute extends string = string> = By | readonly By[] | EntrySettings<By, Attribute>;
@@ -43,6 +45,7 @@ export interface FullEntry {
   readonly split: number;
   readonly sparse: boolean;
   readonly shards: ShardSettings;
+  readonly expect: IndexExpectation | undefined;
 }
 
 const settingsOf = (shards: Shards): ShardSettings => (typeof shards === "object" && "count" in shards ? shards : { count: shards });
@@ -55,5 +58,6 @@ export const fullEntry = (index: ValueIndex, entry: IndexEntry): FullEntry => {
     split: settings.split ?? 0,
     sparse: settings.sparse ?? false,
     shards: settingsOf(settings.shards ?? index.shards ?? 1),
+    expect: settings.expect,
   };
 };

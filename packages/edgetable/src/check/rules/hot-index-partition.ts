@@ -26,6 +26,17 @@ const adviceOn = (catalog: Catalog, { index, shape, partition }: IndexPlace): re
     return [{ ...about, severity: "warning", message, mend }];
   }
   if (!fields.every(isFew)) return [];
+  if (fields.every(({ format }) => format.kind === "shard")) {
+    const message = `every "${shape.definition}" is in one partition of ${nameOf(index)}, for its shards are 1. ${limit}.`;
+    return [
+      {
+        ...about,
+        severity: "note",
+        message,
+        mend: "Where it may be written more often, declare shards: 8; a count can be raised later, too.",
+      },
+    ];
+  }
   const message = `"${shape.definition}" has few partitions in ${nameOf(index)}: {${fields.map((field) => field.path).join("}, {")}} takes few values. ${limit}.`;
   return [{ ...about, severity: "note", message, mend: "Add a field of many values to the index's partition key, or a {id:shard(16)}." }];
 };

@@ -1,6 +1,7 @@
 import type { AdviceRule } from "../advice.ts";
 import { costlyProjection } from "./costly-projection.ts";
 import { highDelimiter } from "./high-delimiter.ts";
+import { fewShards } from "./few-shards.ts";
 import { hotIndexPartition } from "./hot-index-partition.ts";
 import { idleIndexKey } from "./idle-index-key.ts";
 import { lostOrder } from "./lost-order.ts";
@@ -16,6 +17,7 @@ import { unboundedCollection } from "./unbounded-collection.ts";
 export const adviceRules: readonly AdviceRule[] = [
   sharedPartition,
   hotIndexPartition,
+  fewShards,
   idleIndexKey,
   mutableKey,
   staleCopy,
