@@ -12,7 +12,7 @@ import {
   type Read,
   type Transport,
 } from "edgetable";
-import { checkGraph } from "edgetable/check";
+import { checkGraph, recommendShards } from "edgetable/check";
 import { createSdkTransport } from "edgetable/sdk";
 import { createFaultTransport, createWriteHistory, seededRandom, virtualClock } from "edgetable/testing";
 import { z } from "zod";
@@ -69,6 +69,7 @@ export const openLab = async (transport: Transport, table: string) => {
     node,
     part,
     checkGraph,
+    recommendShards,
     createSdkTransport,
     createFaultTransport,
     createWriteHistory,
