@@ -1,6 +1,6 @@
 import { BATCH_GET_KEYS } from "../executor/batch-get.ts";
 import type { HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { encodeQuery, type Binding } from "../requests/encode-read.ts";
+import { encodeQuery, type Binding, inShape } from "../requests/encode-read.ts";
 import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
 import { keyOf, type Row } from "../requests/item-codec.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -126,7 +126,7 @@ const explainSources = (catalog: Catalog, request: ExplainRequest): readonly Exp
     const rows = request.rows ?? [request.binding.row];
     const consistent = source.consistent ? { ConsistentRead: true } : {};
     const units = readUnits(shape.bytes, source.consistent) * rows.length;
-    const keys = rows.map((row) => keyOf(catalog, shape, row));
+    const keys = rows.map((row) => keyOf(catalog, shape, inShape(shape, row)));
     if (!source.many)
       return { operation: "GetItem", input: { TableName: catalog.table, Key: keys[0], ...consistent }, times: 1, readUnits: units };
     return {

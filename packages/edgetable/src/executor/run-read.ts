@@ -1,13 +1,15 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { holds } from "../ir/evaluate-condition.ts";
 import type { AccessStep, GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { encodeQuery, isEmptyRange, type Binding } from "../requests/encode-read.ts";
+import { encodeQuery, inShape, isEmptyRange, type Binding } from "../requests/encode-read.ts";
+import { sameValue } from "../keys/template.ts";
 import { decodeItem, decodeOwn, keyOf, shapeOf, type Row } from "../requests/item-codec.ts";
 import type { Position } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, GetItemInput, Item, Key, QueryOutput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
+import { valueAt } from "../util/value-at.ts";
 import { batchGet } from "./batch-get.ts";
 import type { Found, Reader, Rows } from "./found.ts";
 import type { Scatter } from "./scatter.ts";
@@ -156,21 +158,36 @@ const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Pr
   const { session, context } = reader;
   const { catalog } = session;
   const shapes = shapesOf(catalog, step.shapes);
-  const asked = rows.flatMap((row) => shapes.filter((shape) => isOfEnds(shape, row)).map((shape) => keyOf(catalog, shape, row)));
-  const keys = asked.length === 1 ? asked : [...byIdentity(catalog, asked).values()];
+  const asked = rows.flatMap((row) =>
+    shapes.filter((shape) => isOfEnds(shape, row)).map((shape) => ({ row, key: keyOf(catalog, shape, inShape(shape, row)) })),
+  );
+  const keys =
+    asked.length === 1
+      ? asked.map(({ key }) => key)
+      : [
+          ...byIdentity(
+            catalog,
+            asked.map(({ key }) => key),
+          ).values(),
+        ];
+  const foundFor = (row: Row, item: Item): Found[] => foundOf(catalog, shapes, item).filter((one) => hasEndsOf(one, row));
   const [only] = keys;
   if (only && keys.length === 1 && !step.many) {
     const { Item: item } = await session.send("GetItem", encodeGet(catalog, only, step), context);
-    return { found: item ? asked.flatMap(() => foundOf(catalog, shapes, item)) : [], next: undefined };
+    return { found: item ? asked.flatMap(({ row }) => foundFor(row, item)) : [], next: undefined };
   }
   const items = keys.length === 0 ? [] : await batchGet(session, keys, step.consistent, context);
   const byKey = byIdentity(catalog, items);
-  const found = asked.flatMap((key) => {
+  const found = asked.flatMap(({ row, key }) => {
     const item = byKey.get(identity(catalog, key));
-    return item ? foundOf(catalog, shapes, item) : [];
+    return item ? foundFor(row, item) : [];
   });
   return { found, next: undefined };
 };
+
+// Where the key names one end alone, the edge that is there may lead elsewhere.
+const hasEndsOf = ({ shape, row }: Found, asked: Row): boolean =>
+  shape.unkeyed.every((path) => sameValue(valueAt(row, path), valueAt(asked, path)));
 
 const encodeGet = (catalog: Catalog, key: Key, { consistent }: GetStep): GetItemInput =>
   consistent

@@ -35,7 +35,8 @@ const withKnown = (step: QueryStep, binding: Binding): Row => {
   return row;
 };
 
-const inShape = (shape: Shape, row: Row): Row => {
+/** An edge's row as the shape's templates name its fields: a reference edge is a row of its source node. */
+export const inShape = (shape: Shape, row: Row): Row => {
   if (!shape.alias) return row;
   const { from, to, ...own } = row;
   const aliased: Record<string, unknown> = own;

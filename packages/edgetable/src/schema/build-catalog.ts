@@ -1,5 +1,5 @@
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "./catalog.ts";
-import { buildShape, expand, underPath, withFieldNames, type Macros } from "./build-shape.ts";
+import { buildShape, expand, underPath, unkeyedPaths, withFieldNames, type Macros } from "./build-shape.ts";
 import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition } from "./definition.ts";
 import { attributeNames } from "./attribute-names.ts";
@@ -138,6 +138,8 @@ const referenceShape = (context: Context, place: EdgePlace, nodes: Readonly<Reco
   for (const field of source.idFields) alias[`from.${field}`] = field;
   for (const [field, attribute] of Object.entries(referenceFields(place.edge, target))) alias[`to.${field}`] = attribute;
   const holds = place.edge.schema ? attributeNames(place.edge.schema) : [];
+  const { partitionKey, sortKey } = context.layout;
+  const unkeyed = new Set(unkeyedPaths(Object.values(alias), [source.shape.keys[partitionKey], source.shape.keys[sortKey]]));
   return {
     ...source.shape,
     id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`,
@@ -149,6 +151,7 @@ const referenceShape = (context: Context, place: EdgePlace, nodes: Readonly<Reco
     to: place.to,
     holds,
     alias,
+    unkeyed: Object.keys(alias).filter((path) => unkeyed.has(alias[path] ?? "")),
   };
 };
 

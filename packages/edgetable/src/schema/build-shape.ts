@@ -101,12 +101,22 @@ const sourcesOf = (keys: Readonly<Record<string, Template>>, tableKeys: readonly
   });
 };
 
+const isOfEnd = (path: string): boolean => path.startsWith("from.") || path.startsWith("to.");
+
+/** Of these paths of an edge's row, those to its ends that no key of the table carries. */
+export const unkeyedPaths = (paths: readonly string[], keys: readonly (Template | undefined)[]): readonly string[] => {
+  const keyed = new Set(keys.flatMap((template) => (template ? carriedBy(template) : [])));
+  return paths.filter((path) => !keyed.has(path));
+};
+
 /** Resolves one kind of item against the layout. */
 export const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape => {
   const { macros: _macros, partition: _partition, sort: _sort, item, ...identity } = seed;
   const keys = templatesOf(seed, layout, escapes);
   const sources = sourcesOf(keys, [layout.partitionKey, layout.sortKey], escapes);
   const stored = item?.attributes ?? {};
+  const carried = unique(sources.flatMap(({ template }) => carriedBy(template)));
+  const tableKeys = [keys[layout.partitionKey], keys[layout.sortKey]];
   return Object.freeze({
     ...identity,
     typeValue: layout.typeAttribute === undefined ? undefined : (item?.type ?? seed.definition),
@@ -114,7 +124,8 @@ export const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): S
     sparse: item?.sparse ?? [],
     stored,
     fields: Object.fromEntries(Object.entries(stored).map(([name, attribute]) => [attribute, name])),
-    carried: unique(sources.flatMap(({ template }) => carriedBy(template))),
+    carried,
+    unkeyed: seed.kind === "edge" ? unkeyedPaths(carried.filter(isOfEnd), tableKeys) : [],
     sources,
     several: seed.several ?? false,
     holds: seed.holds,

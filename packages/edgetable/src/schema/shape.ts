@@ -52,6 +52,8 @@ export interface Shape {
   /** For `reference`: the source node's attribute for each field path of the edge. */
   readonly alias: Readonly<Record<string, string>> | undefined;
   readonly version: boolean;
+  /** Id fields of an edge's ends that the table's keys do not carry: another edge may lie under the same key. */
+  readonly unkeyed: readonly string[];
   /** Assumed bytes of one item, for predictions. */
   readonly bytes: number;
 }

@@ -8,6 +8,7 @@ import { defined } from "../../util/invariant.ts";
 import { changeItem, changedRow, readsImage } from "./change-item.ts";
 import { countSteps, type EdgeBetween } from "./degree-guards.ts";
 import { type EdgeCopy, edgeCopies } from "./edge-copies.ts";
+import { endTerms, isOtherEdge } from "./end-terms.ts";
 import { existsStep } from "./exists-step.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { unchanged } from "./move-item.ts";
@@ -78,14 +79,36 @@ const nextVersion = (image: Item | null | undefined): number => {
   return value && "N" in value ? Number(value.N) + 1 : 1;
 };
 
-/** Writes an edge, whatever was there; reads it first where a degree or a version depends on it. */
+const sameKey = (a: WriteItem, b: WriteItem): boolean => JSON.stringify(a.key) === JSON.stringify(b.key);
+
+// Where the key names one end alone, an edge to another node gives way: its other copy goes, and counts no more.
+const replaceSteps = (planning: Planning, edge: EdgeBetween, image: Item): readonly WriteItem[] => {
+  const { catalog } = planning;
+  const [{ shape }] = edgeCopies(edge, {});
+  const before = decodeItem(catalog, shape, image);
+  const endOf = (end: "from" | "to") => {
+    const id = before[end] as Row;
+    return { type: edge[end].type, id: Object.fromEntries(catalog.nodes[edge[end].type]!.idFields.map((field) => [field, id[field]])) };
+  };
+  const old: EdgeBetween = { entry: edge.entry, from: endOf("from"), to: endOf("to") };
+  const [gone, come] = [countSteps(catalog, old, -1), countSteps(catalog, edge, 1)];
+  const mirrors = edgeCopies(old, before).slice(1);
+  return [
+    ...mirrors.map((copy): WriteItem => ({ kind: "delete", key: keyOf(catalog, copy.shape, copy.row), terms: [], shape: copy.shape })),
+    ...gone.filter((one) => !come.some((other) => sameKey(one, other))),
+    ...come.filter((one) => !gone.some((other) => sameKey(one, other))),
+  ];
+};
+
+/** Writes an edge, whatever was there; reads it first where a degree, a version or another edge's copy depends on it. */
 export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
   const { catalog } = planning;
   const edge = betweenOf(catalog, write);
   const { version } = edge.entry.definition;
   const counts = countSteps(catalog, edge, 1);
-  const reads = counts.length > 0 || version === true;
-  const [{ shape, row: known }] = edgeCopies(edge, write.row);
+  const [own, second] = edgeCopies(edge, write.row);
+  const { shape, row: known } = own;
+  const reads = counts.length > 0 || version === true || (second !== undefined && shape.unkeyed.length > 0);
   const image = reads
     ? imageOf(
         planning,
@@ -102,7 +125,8 @@ export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
   const terms = reads ? asRead(edge, image) : [];
   const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0 ? terms : []));
   const checks = write.ends === "checked" ? endChecks(catalog, edge) : [];
-  return { kind: "items", items: [...puts, ...checks, ...(image ? [] : counts)], row: copies[0].row };
+  const replaced = image && isOtherEdge(planning, own, image) ? replaceSteps(planning, edge, image) : [];
+  return { kind: "items", items: [...puts, ...checks, ...(image ? replaced : counts)], row: copies[0].row };
 };
 
 /** Removes an edge that is there. */
@@ -114,7 +138,9 @@ export const planUnlink = (planning: Planning, write: UnlinkWrite): Steps => {
   const further = others.map((copy) => ({ copy, key: locate(planning, copy.shape, copy.row) }));
   if (key === undefined || further.some((one) => one.key === undefined)) return undefined;
   if (key === null) return notFound;
-  const terms = [present, ...guardTerms(own.shape, write.guards)];
+  const between = endTerms(planning, { ...own, key });
+  if (!between) return between === null ? notFound : undefined;
+  const terms = [present, ...between, ...guardTerms(own.shape, write.guards)];
   const copies = further.flatMap(({ copy, key: at }): readonly WriteItem[] =>
     at ? [{ kind: "delete", key: at, terms: [], shape: copy.shape }] : [],
   );
@@ -137,10 +163,12 @@ export const planRelink = (planning: Planning, write: RelinkWrite): Steps => {
         ? imageOf(planning, { shape, key }, "a computed attribute needs what is not in the call")
         : undefined;
     if (image === null) return notFound;
+    const terms = key && at === 0 ? endTerms(planning, { shape, row: known, key }) : [];
+    if (terms === null) return notFound;
     missing ||= key === undefined || planning.needs.length > 0;
-    if (missing || !key) continue;
+    if (missing || !key || !terms) continue;
     const guards = at === 0 ? write.guards : { version: write.guards.version };
-    const changed = changeItem(catalog, { shape, key, known, changes, guards, image });
+    const changed = changeItem(catalog, { shape, key, known, changes, guards, image, terms });
     items.push(...changed.items);
     row ??= changed.row;
   }
@@ -176,7 +204,7 @@ const planRetype = (planning: Planning, write: RelinkWrite, type: string): Steps
   });
   if (read.some(({ image }) => image === undefined)) return undefined;
   const [own, second] = read;
-  if (!own?.key || !own.image) return notFound;
+  if (!own?.key || !own.image || isOtherEdge(planning, edgeCopies(before, write.key)[0], own.image)) return notFound;
   const attributesOf = (one: typeof own): Row =>
     one.image ? withoutIdentity(decodeItem(catalog, one.shape, one.image), before.entry.definition.version === true) : {};
   const row = changedRow(attributesOf(own), write.changes);
