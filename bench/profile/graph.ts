@@ -2,6 +2,7 @@ import { degreeOf, reversed } from "../graph/graphs/graph.ts";
 import { layersOf } from "../graph/graphs/reach.ts";
 import { linksSet, socialSet } from "../graph/store/data-set.ts";
 import { databaseOf, startOn } from "../graph/store/database.ts";
+import { percentilesOf } from "../measure/statistics.ts";
 import { connectSide, walkSides } from "../graph/walks/sides.ts";
 import type { WalkSide } from "../graph/walks/sides.ts";
 
@@ -23,19 +24,20 @@ const expected = layers.flat().reduce((sum, id) => sum + id, 0);
 const edge = kind === "social" ? "follows" : "link";
 for (const side of sides) {
   const walker = await connectSide(side, { endpoint: engine.endpoint, table: set.table, edge });
-  const times: string[] = [];
+  const times: { readonly wall: number; readonly cpu: number }[] = [];
   for (let round = 0; round < Number(rounds); round++) {
     const cpu = process.cpuUsage();
     const before = performance.now();
     const { ids, requests } = await walker.walk({ start: String(start), direction: direction as "out", depth: Number(depth) });
     const { user, system } = process.cpuUsage(cpu);
-    times.push(`${(performance.now() - before).toFixed(0)}/${((user + system) / 1000).toFixed(0)}`);
+    times.push({ wall: performance.now() - before, cpu: (user + system) / 1000 });
     if (round === 0)
       console.log(
         `${side}: ${requests} requests, ${ids.length} nodes, ${ids.reduce((sum, id) => sum + Number(id), 0) === expected ? "right" : "WRONG"}`,
       );
   }
-  console.log(`  wall/cpu ms: ${times.join(" ")}`);
+  const quick = (of: "wall" | "cpu"): string => percentilesOf(times.map((time) => time[of])).p25.toFixed(2);
+  console.log(`  lower quartile: wall ${quick("wall")} ms, CPU ${quick("cpu")} ms`);
   await walker.close();
 }
 await engine.stop();

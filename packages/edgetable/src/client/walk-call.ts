@@ -3,9 +3,12 @@ import { Meter } from "../executor/meter.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { NodeRef } from "../executor/walk/node-names.ts";
 import type { WalkOutcome } from "../executor/walk/run-walk.ts";
+import type { WalkState as ResumedWalk } from "../executor/walk/walk-state.ts";
+import type { WalkBudget } from "../executor/walk/budget.ts";
 import type { WalkCollect, WalkPlan } from "../ir/walk-plan.ts";
 import { planWalk } from "../planner/walk/plan-walk.ts";
 import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
+import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import { findNode } from "./find-node.ts";
 import { explainWalk, type WalkExplanation } from "./walk-explanation.ts";
@@ -21,10 +24,13 @@ const MOST_PLANS = 500;
 const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
 
 /** The plan of a walk, made once for its form. */
-export const planOf = (driver: Driver, state: WalkState, collect: WalkCollect): WalkPlan => {
+export const planOf = (
+  driver: Driver,
+  { state, collect }: Pick<WalkAsk, "state" | "collect">,
+  form: string = walkForm(state, collect),
+): WalkPlan => {
   let plans = plansOf.get(driver);
   if (!plans || plans.size >= MOST_PLANS) plansOf.set(driver, (plans = new Map()));
-  const form = walkForm(state, collect);
   let plan = plans.get(form);
   if (!plan) plans.set(form, (plan = planWalk({ catalog: driver.catalog, off: driver.rulesOff }, walkPlan(state, collect))));
   return plan;
@@ -41,8 +47,8 @@ export interface WalkAsk {
 }
 
 /** What `next` is bound to: the very walk, its start and its values. */
-const queryOf = (driver: Driver, { state, collect }: WalkAsk): string =>
-  `walk|${driver.catalog.table}|${walkForm(state, collect)}|${JSON.stringify([state.id, state.values], (_, value: unknown) =>
+const queryOf = (driver: Driver, form: string, { state }: WalkAsk): string =>
+  `walk|${driver.catalog.table}|${form}|${JSON.stringify([state.id, state.values], (_, value: unknown) =>
     typeof value === "bigint" ? `${value}n` : value,
   )}`;
 
@@ -52,40 +58,56 @@ interface Made {
   readonly context: CallContext;
 }
 
-const walk = async (driver: Driver, ask: WalkAsk, context: CallContext): Promise<Made> => {
-  const { state, options } = ask;
-  const [{ runWalk }, { openWalk, sealWalk }] = await Promise.all([
-    import("../executor/walk/run-walk.ts"),
-    import("../executor/walk/walk-cursor.ts"),
-  ]);
-  const query = queryOf(driver, ask);
-  const from = options.cursor === undefined ? undefined : openWalk(options.cursor, query, await driver.cursorSecret(context, false));
-  const budget = budgetOf(options.budget);
+/** A walk of which everything is known that can be before a request. */
+interface Ready {
+  readonly ask: WalkAsk;
+  readonly form: string;
+  readonly plan: WalkPlan;
+  readonly budget: WalkBudget;
+}
+
+const loadRun = loadOnce(() => import("../executor/walk/run-walk.ts"));
+// Most walks neither come from a cursor nor leave one.
+const loadCursor = loadOnce(() => import("../executor/walk/walk-cursor.ts"));
+
+const resumed = async (driver: Driver, { ask, form }: Ready, context: CallContext): Promise<ResumedWalk | undefined> => {
+  const { cursor } = ask.options;
+  if (cursor === undefined) return undefined;
+  const { openWalk } = await loadCursor();
+  return openWalk(cursor, queryOf(driver, form, ask), await driver.cursorSecret(context, false));
+};
+
+const walk = async (driver: Driver, ready: Ready, context: CallContext): Promise<Made> => {
+  const { plan, budget, ask } = ready;
+  const { state, options, paths = { limit: 0, simple: false } } = ask;
+  const { runWalk } = await loadRun();
+  const from = await resumed(driver, ready, context);
   // Sealing a cursor must not cost a request beyond the budget.
   const kept = Math.max(0, budget.requests - driver.secretRequests() - context.meter.cost.requests);
   const request = {
-    plan: planOf(driver, state, ask.collect),
+    plan,
     start: { type: state.node, id: state.id },
     values: state.values,
     budget: { ...budget, requests: kept },
     supernode: options.supernode ?? "page",
     findNode: findNode(driver),
   } as const;
-  const outcome = await runWalk(driver.session, request, { context, state: from, paths: ask.paths ?? { limit: 0, simple: false } });
-  const next =
-    outcome.state && (await sealed(driver, { context, most: budget.requests }, (secret) => sealWalk(outcome.state!, query, secret)));
+  const outcome = await runWalk(driver.session, request, { context, state: from, paths });
+  const next = outcome.state && (await sealed(driver, ready, { context, left: outcome.state }));
   return { outcome, end: { complete: outcome.stopped === undefined, stopped: outcome.stopped, next }, context };
 };
 
 // With a budget of fewer requests than finding the secret takes, a walk ends without a cursor.
 const sealed = async (
   driver: Driver,
-  { context, most }: { readonly context: CallContext; readonly most: number },
-  seal: (secret: string) => string,
+  { ask, form, budget }: Ready,
+  { context, left }: { readonly context: CallContext; readonly left: ResumedWalk },
 ): Promise<string | undefined> => {
-  if (driver.secretRequests() > most - context.meter.cost.requests) return undefined;
+  if (driver.secretRequests() > budget.requests - context.meter.cost.requests) return undefined;
   const secret = await driver.cursorSecret(context, true);
-  return secret === undefined ? undefined : seal(secret);
+  if (secret === undefined) return undefined;
+  const { sealWalk } = await loadCursor();
+  return sealWalk(left, queryOf(driver, form, ask), secret);
 };
 
 export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
@@ -106,12 +128,14 @@ export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | un
 
 /** A call that makes a walk and gives what `give` makes of its outcome. */
 export const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> => {
-  const plan = planOf(driver, ask.state, ask.collect);
-  const { breadth } = budgetOf(ask.options.budget);
-  const explain = (): WalkExplanation => explainWalk(driver.catalog, { plan, id: ask.state.id, values: ask.state.values, breadth });
+  const form = walkForm(ask.state, ask.collect);
+  const plan = planOf(driver, ask, form);
+  const budget = budgetOf(ask.options.budget);
+  const explain = (): WalkExplanation =>
+    explainWalk(driver.catalog, { plan, id: ask.state.id, values: ask.state.values, breadth: budget.breadth });
   const make = async (run: RunOptions): Promise<Report<T>> => {
     const context: CallContext = { ...driver.context(run), meter: new Meter(MOST_SHOWN) };
-    const { outcome, end } = await untilAborted(walk(driver, ask, context), run.signal);
+    const { outcome, end } = await untilAborted(walk(driver, { ask, form, plan, budget }, context), run.signal);
     const several = new Set(outcome.missing.map(({ type }) => type)).size > 1;
     return {
       value: give(outcome, end),

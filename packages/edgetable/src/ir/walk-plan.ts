@@ -69,6 +69,9 @@ export interface LogicalWalk {
   readonly ends: readonly string[];
 }
 
+/** Whether a walk gives each node once, so that how many ways lead to it is nobody's business. */
+export const givesEachOnce = ({ collect }: Pick<LogicalWalk, "collect">): boolean => collect.kind === "ids" || collect.kind === "nodes";
+
 /** How a node is read by its id. */
 export type NodeAccess = "batchGet" | "query" | "none";
 

@@ -28,7 +28,7 @@ const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promi
   const { shortestPaths } = await import("../../executor/walk/shortest-paths.ts");
   const { allPaths } = await import("../../executor/walk/all-paths.ts");
   const request = (state: WalkState): PathSearch["forward"] => ({
-    plan: planOf(driver, state, { kind: "ids" }),
+    plan: planOf(driver, { state, collect: { kind: "ids" } }),
     start: { type: state.node, id: state.id },
     values: state.values,
     budget: budgetOf(ask.options.budget),
@@ -44,7 +44,7 @@ const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promi
 
 /** A call that looks for paths between two nodes. */
 export const pathCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly Row[]>> => {
-  const plan = planOf(driver, ask.forward, { kind: "ids" });
+  const plan = planOf(driver, { state: ask.forward, collect: { kind: "ids" } });
   const { breadth } = budgetOf(ask.options.budget);
   const several = Object.keys(driver.catalog.nodes).length > 1;
   const make = async (run: RunOptions): Promise<Report<Walked<readonly Row[]>>> => {

@@ -1,13 +1,14 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { LogicalWalk } from "../../ir/walk-plan.ts";
+import { givesEachOnce, type LogicalWalk } from "../../ir/walk-plan.ts";
 
-// What a walk means: everything but how edges are read, counted and found. Reading a node changes nothing.
+// What a walk means: everything but how edges are read, counted and found. Reading a node changes nothing,
+// and neither does counting it once where it is given once.
 const meaning = (walk: LogicalWalk): string =>
   JSON.stringify([
     walk.node,
     walk.collect,
     walk.steps.flatMap((step): readonly object[] => {
-      if (step.kind === "hydrate") return [];
+      if (step.kind === "hydrate" || (step.kind === "dedupe" && givesEachOnce(walk))) return [];
       if (step.kind !== "hop") return [step];
       const { reads: _reads, counts: _counts, by: _by, ...rest } = step;
       return [rest];
