@@ -77,13 +77,17 @@ const resumed = async (driver: Driver, { ask, form }: Ready, context: CallContex
   return openWalk(cursor, queryOf(driver, form, ask), await driver.cursorSecret(context, false));
 };
 
+/** Requests for each one that finding the secret takes, below which the walk comes first and ends without a cursor. */
+const SMALL_BUDGET = 4;
+
 const walk = async (driver: Driver, ready: Ready, context: CallContext): Promise<Made> => {
   const { plan, budget, ask } = ready;
   const { state, options, paths = { limit: 0, simple: false } } = ask;
   const { runWalk } = await loadRun();
   const from = await resumed(driver, ready, context);
-  // Sealing a cursor must not cost a request beyond the budget.
-  const kept = Math.max(0, budget.requests - driver.secretRequests() - context.meter.cost.requests);
+  // Sealing a cursor must not cost a request beyond the budget, and a small budget is for walking.
+  const reserve = driver.secretRequests() * SMALL_BUDGET <= budget.requests ? driver.secretRequests() : 0;
+  const kept = Math.max(0, budget.requests - reserve - context.meter.cost.requests);
   const request = {
     plan,
     start: { type: state.node, id: state.id },
@@ -97,7 +101,7 @@ const walk = async (driver: Driver, ready: Ready, context: CallContext): Promise
   return { outcome, end: { complete: outcome.stopped === undefined, stopped: outcome.stopped, next }, context };
 };
 
-// With a budget of fewer requests than finding the secret takes, a walk ends without a cursor.
+// Where the budget has no request left for finding the secret, a walk ends without a cursor.
 const sealed = async (
   driver: Driver,
   { ask, form, budget }: Ready,

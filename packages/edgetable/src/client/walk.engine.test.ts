@@ -262,6 +262,14 @@ describe("budgets", () => {
     expect(await walk.ids({ budget: { breadth: 2 }, supernode: "refuse" })).toMatchObject({ complete: true });
   });
 
+  test("a budget too small to find the secret of cursors is spent on walking", async () => {
+    const sent: string[] = [];
+    const own = graphOf(table).connect({ transport: engine.transport, onRequest: ({ operation }) => sent.push(operation) });
+    const walk = own.person(person("a")).out("knows").out("knows").dedupe();
+    expect(await walk.nodes({ budget: { requests: 2 } })).toMatchObject({ complete: false, stopped: { by: "requests" }, next: undefined });
+    expect(sent).toEqual(["Query", "Query"]);
+  });
+
   test("a walk says why it cannot start, and how deep it may go", async () => {
     const unfit = db.person({ personId: 7 as unknown as string });
     await expect(unfit.out("knows").out("knows").ids().run()).rejects.toMatchObject({

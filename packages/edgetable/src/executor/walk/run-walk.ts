@@ -130,8 +130,11 @@ const stoppedOf = (run: WalkRun, morePaths: boolean): Stopped | undefined => {
   const { keys, nodes, first } = leftOf(run);
   const sampled = run.sampled.length > 0;
   if (nodes === 0 && !sampled && !morePaths) return undefined;
-  const waits = [...run.state.layers.values()].some((layer) => !isEmpty(layer));
-  const by = nodes === 0 ? (sampled ? "breadth" : "limit") : (run.spend.stopped ?? (waits ? "depth" : "breadth"));
+  const waiting = [...run.state.layers.values()].filter((layer) => !isEmpty(layer));
+  // Requests that were kept for the nodes found are let go before the end: what still waits within the depth waits for them.
+  const isWithin = waiting.some((layer) => hopOf(run, layer) <= run.request.budget.depth);
+  const late = waiting.length === 0 ? "breadth" : isWithin ? "requests" : "depth";
+  const by = nodes === 0 ? (sampled ? "breadth" : "limit") : (run.spend.stopped ?? late);
   const hop = first === undefined ? run.request.plan.steps.length : hopOf(run, layerPlace(first));
   const all = [...keys, ...run.sampled];
   return { by, hop, left: { nodes: nodes + run.sampled.length, sample: all.slice(0, SAMPLE).map((key) => run.names.unpack(key)) } };
