@@ -6,6 +6,8 @@ export interface Expected {
   readonly answer: unknown;
   /** True where DynamoDB promises no order: an index without a sort key. @default false */
   readonly anyOrder?: boolean;
+  /** True for walks, whose requests go out side by side, in no fixed order. @default false */
+  readonly sideBySide?: boolean;
   /** The requests, one line each, as the demo prints them. */
   readonly requests: readonly string[];
 }

@@ -60,16 +60,21 @@ const verdict = ({ colors, width }: Terminal, pattern: PatternResult): string =>
   return indent([`${colors.red("✗")} ${colors.bold(pattern.name)}: ${why}`]);
 };
 
+// A walk asks the same of many nodes.
+const MOST_REQUESTS = 12;
+
 const patternText = (terminal: Terminal, pattern: PatternResult, at: number): string => {
   const { colors, width } = terminal;
   const number = String(at + 1).padStart(4);
+  const more = pattern.requests.length - MOST_REQUESTS;
   const answer =
     pattern.error === undefined ? answerSections(pattern.answer, pattern.expected).map((section) => answerText(terminal, section)) : [];
   return [
     `${colors.dim(number)}  ${colors.bold(pattern.question)}\n`,
     indent(wrap(callText(pattern), width - MARGIN).map(colors.dim)),
     ...answer,
-    ...pattern.requests.map((request) => requestText(terminal, request)),
+    ...pattern.requests.slice(0, MOST_REQUESTS).map((request) => requestText(terminal, request)),
+    ...(more > 0 ? [indent([colors.dim(`… and ${more} more like these`)], MARGIN)] : []),
     verdict(terminal, pattern),
     "\n",
   ].join("");

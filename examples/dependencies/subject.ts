@@ -1,5 +1,6 @@
 import type { Package } from "./model.ts";
 import type { Lockfile } from "./read-lockfile.ts";
+import { waysTo } from "./ways.ts";
 
 interface At {
   readonly location: string;
@@ -13,6 +14,9 @@ export interface Subject {
   readonly versions: { readonly name: string };
   readonly license: { readonly license: string };
   readonly linked: At;
+  /** A package that is needed by several ways, and two that need the same. */
+  readonly explained: At;
+  readonly shared: At & { readonly other: string };
 }
 
 const ROOT = ".";
@@ -40,8 +44,37 @@ const commonLicense = (real: readonly Package[]): string => {
   return most(filterMap(counts, (_, count) => count <= MOST_UNDER_LICENSE)) ?? most(counts) ?? "MIT";
 };
 
+// Enough ways to be worth a question, and few enough to be read.
+const MOST_WAYS = 30;
+const MOST_STEPS = 2000;
+
+const explainedOf = (lockfile: Lockfile, locations: readonly string[]): string => {
+  const counts = new Map<string, number>();
+  for (const location of locations) {
+    const ways = waysTo(lockfile, ROOT, location, MOST_STEPS)?.length ?? 0;
+    if (ways > 0 && ways <= MOST_WAYS) counts.set(location, ways);
+  }
+  return most(counts) ?? locations[0] ?? ROOT;
+};
+
+const sharedOf = ({ dependencies }: Lockfile): Subject["shared"] => {
+  const needs = new Map<string, Lockfile["dependencies"]>();
+  for (const one of dependencies) needs.set(one.from, [...(needs.get(one.from) ?? []), one]);
+  const pairs = new Map<string, number>();
+  for (const [location, own] of needs) {
+    for (const [other, others] of needs) {
+      const targets = new Set(others.map(({ to }) => to));
+      const count = location < other && location !== ROOT ? own.filter(({ to }) => targets.has(to)).length : 0;
+      if (count > 0) pairs.set(JSON.stringify([location, other]), count);
+    }
+  }
+  const [location = ROOT, other = ROOT] = JSON.parse(most(pairs) ?? "[]") as readonly string[];
+  return { location, other };
+};
+
 /** Chooses the packages of a lockfile that show most: one that needs many and is needed by many, the name with the most copies. */
-export const subjectOf = ({ packages, dependencies }: Lockfile): Subject => {
+export const subjectOf = (lockfile: Lockfile): Subject => {
+  const { packages, dependencies } = lockfile;
   const real = packages.filter(({ target }) => target === undefined);
   const outDegrees = countBy(dependencies, ({ from }) => from);
   const inDegrees = countBy(dependencies, ({ to }) => to);
@@ -55,5 +88,7 @@ export const subjectOf = ({ packages, dependencies }: Lockfile): Subject => {
     versions: { name: most(countBy(real, ({ name }) => name)) ?? ROOT },
     license: { license: commonLicense(real) },
     linked: { location: packages.find(({ target }) => target !== undefined)?.target ?? ROOT },
+    explained: { location: explainedOf(lockfile, [...inDegrees.keys()].toSorted()) },
+    shared: sharedOf(lockfile),
   };
 };

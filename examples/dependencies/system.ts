@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { Patterns } from "edgetable";
 import { exampleTable, type ExampleTable, type System } from "../system.ts";
 import { expectedFor } from "./expected.ts";
 import { LockfileError } from "./lockfile-error.ts";
@@ -8,6 +9,8 @@ import { patternsAbout } from "./patterns.ts";
 import { mayBeMissing, readLockfile, type Lockfile } from "./read-lockfile.ts";
 import { load } from "./rows.ts";
 import { subjectOf } from "./subject.ts";
+import { walksExpectedFor } from "./walk-expected.ts";
+import { walksAbout } from "./walk-patterns.ts";
 
 const FILE = "package-lock.json";
 
@@ -49,6 +52,9 @@ const unmet = ({ unresolved }: Lockfile): string => {
 const summary = (lockfile: Lockfile): string =>
   `${count(lockfile.packages.length, "package")}, ${count(lockfile.dependencies.length, "dependency", "dependencies")}${unmet(lockfile)}`;
 
+// Patterns of one graph, in two files.
+const together = (first: Patterns, second: Patterns): Patterns => ({ ...first, patterns: { ...first.patterns, ...second.patterns } });
+
 /**
  * The table of a lockfile.
  *
@@ -63,8 +69,8 @@ export const lockfileTable = async (argument?: string): Promise<ExampleTable> =>
     graph: dependencies,
     variant: summary(lockfile),
     load: (db) => load(db, lockfile),
-    patterns: patternsAbout(subject),
-    expected: expectedFor(lockfile, subject),
+    patterns: together(patternsAbout(subject), walksAbout(subject)),
+    expected: { ...expectedFor(lockfile, subject), ...walksExpectedFor(lockfile, subject) },
   });
 };
 

@@ -41,6 +41,12 @@ export const budgetOf = (options: BudgetOptions = {}): WalkBudget => {
     time: [1, 86_400_000],
     memory: [1000, 1_000_000_000_000],
   });
-  const { requests = 1000, units = Number.POSITIVE_INFINITY, breadth = 10_000, depth = MOST, time = Number.POSITIVE_INFINITY } = options;
+  const {
+    requests = 1000,
+    units = Number.POSITIVE_INFINITY,
+    breadth = 10_000,
+    depth = Number.POSITIVE_INFINITY,
+    time = Number.POSITIVE_INFINITY,
+  } = options;
   return { requests, readUnits: units, breadth, depth, time, memory: options.memory ?? 250_000_000 };
 };

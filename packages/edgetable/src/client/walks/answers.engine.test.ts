@@ -57,6 +57,13 @@ test("dependencies and dependents, to any depth", async () => {
   expect(letters(await db.person(person("d")).dependents("owes").ids())).toBe("bca");
 });
 
+test("a walk goes on behind a closure", async () => {
+  const walk = a().dependencies("owes");
+  expect((await walk.rank({ in: "owes" }, { by: "degree", top: 1 })).items).toEqual([{ id: person("b"), count: 2, value: 2 }]);
+  expect(letters(await walk.out("owes").ids())).toBe("db");
+  expect(await walk.out("owes").ids({ budget: { depth: 3 } })).toMatchObject({ complete: false, stopped: { by: "depth", hop: 4 } });
+});
+
 test("common neighbours of two and more", async () => {
   const [found, requests] = await asked(a().common({ both: "friend" }, [person("d")]));
   expect(letters(found)).toBe("bc");

@@ -44,6 +44,10 @@ const closureTo = async (run: WalkRun, start: NodeKey, depth: number): Promise<C
 // Paths that are not at their end yet wait their turn, the shorter first.
 const MOST_OPEN = 100_000;
 
+/** A path with one node more, in every way that comes to no node twice. */
+const onward = (ahead: Ahead, path: readonly NodeKey[]): readonly (readonly NodeKey[])[] =>
+  (ahead.get(path.at(-1) ?? "") ?? []).filter((key) => !path.includes(key)).map((key) => [...path, key]);
+
 /**
  * All paths between two nodes that come to no node twice, the shorter first. Reads the nodes that lead
  * to the target, each once; the paths themselves cost no request.
@@ -63,15 +67,12 @@ export const allPaths = async (session: Session, search: PathSearch, context: Ca
   let open: (readonly NodeKey[])[] = start === target ? [] : [[start]];
   for (let length = 1; open.length > 0 && length <= search.depth; length++) {
     const longer: (readonly NodeKey[])[] = [];
-    for (const path of open) {
-      for (const key of ahead.get(path.at(-1) ?? "") ?? []) {
-        if (path.includes(key)) continue;
-        if (key !== target) longer.push([...path, key]);
-        else if (paths.length === search.limit) return shown(limited);
-        else paths.push([...path, key]);
-      }
-      if (longer.length > MOST_OPEN) return shown(limited);
+    for (const path of open.flatMap((one) => onward(ahead, one))) {
+      if (path.at(-1) !== target) longer.push(path);
+      else if (paths.length === search.limit) return shown(limited);
+      else paths.push(path);
     }
+    if (longer.length > MOST_OPEN) return shown(limited);
     open = longer;
   }
   return shown(stopped);

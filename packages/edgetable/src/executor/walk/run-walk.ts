@@ -34,11 +34,16 @@ export interface WalkOutcome {
   readonly state: WalkState | undefined;
 }
 
-/** The hop of a layer, the first being 1. */
-const hopOf = ({ request: { plan } }: WalkRun, { step, round }: Pick<Layer, "step" | "round">): number => {
+/** The hop of a layer, the first being 1; a repeat counts as many as it made. */
+const hopOf = ({ request: { plan }, state }: WalkRun, { step, round }: Pick<Layer, "step" | "round">): number => {
   let before = 0;
-  for (const earlier of plan.steps.slice(0, step)) if (earlier.kind === "hop") before += earlier.rounds;
+  for (let earlier = 0; earlier < step; earlier++) before += state.rounds.get(earlier) ?? 0;
   return before + Math.floor(round) + (plan.steps[step]?.kind === "hop" ? 1 : 0);
+};
+
+/** Keeps in mind how many rounds each hop has made. */
+const countRound = ({ state, request: { plan } }: WalkRun, { step, round }: Layer): void => {
+  if (plan.steps[step]?.kind === "hop") state.rounds.set(step, Math.max(state.rounds.get(step) ?? 0, Math.floor(round) + 1));
 };
 
 const isEmpty = (layer: Layer): boolean => layer.waiting.size === 0 && layer.works.length === 0;
@@ -67,6 +72,7 @@ const walkLayers = async (run: WalkRun): Promise<void> => {
   for (let id = firstLayer(run); id !== undefined && run.spend.open; id = firstLayer(run)) {
     const layer = run.state.layers.get(id);
     if (!layer) return;
+    countRound(run, layer);
     await runLayer(run, layer);
     if (isEmpty(layer)) forget(run, layer);
   }

@@ -37,6 +37,7 @@ interface PlainLayer {
 }
 
 interface PlainState {
+  readonly rounds: readonly (readonly [number, number])[];
   readonly layers: readonly (readonly [number, PlainLayer])[];
   readonly held: readonly (readonly [number, readonly PlainWork[]])[];
   readonly seen: readonly (readonly [string, readonly Entry<number>[]])[];
@@ -55,6 +56,7 @@ interface PlainState {
 const ways = (map: ReadonlyMap<NodeKey, Ways>): readonly Entry<PlainWays>[] => [...map].map(([key, one]) => [key, plainWays(one)]);
 
 const plainOf = (state: WalkState): PlainState => ({
+  rounds: [...state.rounds],
   layers: [...state.layers].map(([id, layer]) => [id, { ...layer, waiting: ways(layer.waiting), works: layer.works.map(plainWork) }]),
   held: [...state.held].map(([id, works]) => [id, works.map(plainWork)]),
   seen: [...state.seen].map(([name, rounds]) => [name, [...rounds]]),
@@ -74,6 +76,7 @@ const waysMap = (entries: readonly Entry<PlainWays>[]): Map<NodeKey, Ways> => ne
 
 const stateOf = (plain: PlainState): WalkState => ({
   ...emptyState(),
+  rounds: new Map(plain.rounds),
   layers: new Map(plain.layers.map(([id, layer]) => [id, { ...layer, waiting: waysMap(layer.waiting), works: layer.works.map(workOf) }])),
   held: new Map(plain.held.map(([id, works]) => [id, works.map(workOf)])),
   seen: new Map(plain.seen.map(([name, rounds]) => [name, new Map(rounds)])),

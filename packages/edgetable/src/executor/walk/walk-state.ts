@@ -37,6 +37,8 @@ export interface Level {
 /** Everything that a walk knows at a moment: whoever has it can go on. */
 export interface WalkState {
   readonly layers: Map<number, Layer>;
+  /** Rounds that each step has made. */
+  readonly rounds: Map<number, number>;
   /** Supernodes' rests, by layer: left for a continuation. */
   readonly held: Map<number, Work[]>;
   /** Nodes that have been at a step or a layer, with the round in which they were. */
@@ -60,6 +62,7 @@ export interface WalkState {
 
 export const emptyState = (): WalkState => ({
   layers: new Map(),
+  rounds: new Map(),
   held: new Map(),
   seen: new Map(),
   ends: new Set(),

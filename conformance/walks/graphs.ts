@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import type { Social } from "../oracle/model.ts";
+import { NaiveGraph, type NaiveEdge, type NaiveEnd } from "../oracle/naive-graph.ts";
+
+type Db = ReturnType<Social["connect"]>;
+
+/** An edge between two of a few nodes, by their numbers. */
+interface Drawn {
+  readonly edge: "follows" | "friend" | "likes" | "worksOn" | "tagged";
+  readonly from: number;
+  readonly to: number;
+  readonly tag: boolean;
+  readonly number: number;
+  readonly role: string;
+}
+
+const NODES = 6;
+
+const chain = Array.from({ length: NODES - 1 }, (_, at) => [at, at + 1] as const);
+const ring = [...chain, [NODES - 1, 0] as const];
+const star = Array.from({ length: NODES - 1 }, (_, at) => [0, at + 1] as const);
+const clique = Array.from({ length: 4 }, (_, from) => Array.from({ length: 4 }, (_, to) => [from, to] as const))
+  .flat()
+  .filter(([from, to]) => from !== to);
+// Most edges lead to the nodes that already have most.
+const scaleFree = [
+  [1, 0],
+  [2, 0],
+  [3, 0],
+  [3, 1],
+  [4, 0],
+  [4, 1],
+  [5, 0],
+  [5, 3],
+] as const;
+const disconnected = [
+  [0, 1],
+  [1, 0],
+  [2, 3],
+  [3, 2],
+  [4, 4],
+] as const;
+const selves = [
+  [0, 0],
+  [0, 1],
+  [1, 1],
+  [1, 2],
+  [2, 0],
+] as const;
+const shapes: readonly (readonly (readonly [number, number])[])[] = [chain, ring, star, clique, scaleFree, disconnected, selves];
+
+const number = fc.constantFrom(-10, -1.5, 0, 2, 10);
+const shaped = fc.constantFrom(...shapes).map((pairs) =>
+  pairs.flatMap(([from, to], at): readonly Drawn[] => {
+    const rest = { from, to, tag: at % 2 === 0, number: [2, 10, -1.5][at % 3] ?? 0, role: "x" };
+    return (["follows", "friend", "tagged"] as const).map((edge) => ({ edge, ...rest }));
+  }),
+);
+const loose = fc.array(
+  fc.record({
+    edge: fc.constantFrom("follows", "friend", "likes", "likes", "worksOn", "worksOn", "tagged"),
+    from: fc.nat({ max: NODES - 1 }),
+    to: fc.nat({ max: NODES - 1 }),
+    tag: fc.boolean(),
+    number,
+    // Parallel edges between the same two nodes.
+    role: fc.constantFrom("x", "y"),
+  }),
+  { maxLength: 25 },
+);
+
+/** Graphs of a known shape, with some edges more. */
+export const graphs: fc.Arbitrary<readonly Drawn[]> = fc
+  .tuple(shaped, loose)
+  .map(([shape, more]) => [...shape, ...(more as readonly Drawn[])]);
+
+const idOf = (scope: string, at: number): string => `${scope}${"abcdef"[at]}`;
+
+/** A node's id as the library takes it. */
+export const idRow = ({ type, id }: NaiveEnd): Readonly<Record<string, string>> => ({ [`${type}Id`]: id });
+
+const ends = (scope: string, one: Drawn): readonly [NaiveEnd, NaiveEnd] => {
+  const from = one.edge === "tagged" ? "post" : "person";
+  const to =
+    one.edge === "follows" || one.edge === "friend"
+      ? "person"
+      : one.edge === "worksOn" || (one.edge === "likes" && !one.tag)
+        ? "post"
+        : "tag";
+  return [
+    { type: from, id: idOf(scope, one.from) },
+    { type: to, id: idOf(scope, one.to) },
+  ];
+};
+
+const attributesOf = (one: Drawn): Readonly<Record<string, unknown>> => {
+  if (one.edge === "follows") return { since: `200${Math.abs(Math.round(one.number)) % 10}`, weight: one.number };
+  if (one.edge === "likes") return { rank: one.number };
+  return one.edge === "worksOn" ? { role: one.role, hours: one.number } : {};
+};
+
+/** Draws a graph into a table and into arrays. */
+export const drawGraph = async (db: Db, scope: string, drawn: readonly Drawn[]): Promise<NaiveGraph> => {
+  const graph = new NaiveGraph({
+    follows: { orderBy: "since" },
+    friend: { symmetric: true },
+    likes: { orderBy: "rank" },
+    worksOn: {},
+    tagged: {},
+  });
+  const rows: unknown[] = [];
+  for (let at = 0; at < NODES; at++) {
+    const id = idOf(scope, at);
+    // One person has no item: edges may point to nothing.
+    if (at < NODES - 1) {
+      graph.putNode({ type: "person", id, row: { personId: id, name: "n", age: at } });
+      rows.push({ node: "person", row: { personId: id, name: "n", age: at } });
+    }
+    graph.putNode({ type: "post", id, row: { postId: id, title: "t" } });
+    graph.putNode({ type: "tag", id, row: { tagId: id, name: "n" } });
+    rows.push({ node: "post", row: { postId: id, title: "t" } }, { node: "tag", row: { tagId: id, name: "n" } });
+  }
+  for (const one of drawn) {
+    const [from, to] = ends(scope, one);
+    graph.putEdge({ edge: one.edge, from, to, key: one.edge === "worksOn" ? one.role : "", attributes: attributesOf(one) });
+  }
+  for (const { edge, from, to, attributes } of graph.edges) {
+    const target = edge === "likes" ? { type: to.type, ...idRow(to) } : idRow(to);
+    rows.push({ edge, from: idRow(from), to: target, attributes });
+  }
+  await db.load(rows as never, { strict: true, collisions: "ignore" });
+  return graph;
+};
+
+export type { NaiveEdge, NaiveEnd };
