@@ -70,10 +70,10 @@ const objectsOf = (calls: readonly CallRecord[]): readonly string[] =>
   ].filter((object) => !object.startsWith("tokens:"));
 
 /** Every register: what strongly consistent reads and the end of it show has come about call by call. */
-export const checkRegisters = (calls: readonly CallRecord[]): readonly string[] =>
+export const checkRegisters = (calls: readonly CallRecord[], initial = initialOf): readonly string[] =>
   objectsOf(calls).flatMap((object) => {
     const operations = calls.flatMap((call) => touching(call, object));
-    if (isLinearizable(operations, initialOf(object))) return [];
+    if (isLinearizable(operations, initial(object))) return [];
     return [`${object}: no order of these calls explains what they saw\n${recordText(calls, object)}`];
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isEdgetableError, type Layout, type Transport } from "edgetable";
+import { isEdgetableError, type ConnectOptions, type Layout, type Transport } from "edgetable";
 import {
   createFaultTransport,
   createWriteHistory,
@@ -16,20 +16,20 @@ export const bounds = { index: 400, table: 150 };
 /** A client's transport made worse, to prove that the checker sees it. */
 export type Sabotage = (transport: Transport) => Transport;
 
-/** One client, and how many of its single-item writes, which no token makes exact, lost their answer so far. */
-export interface Client {
-  readonly db: Db;
+/** One client, and how many of its writes that no token makes exact lost their answer so far. */
+export interface Client<Connection = Db> {
+  readonly db: Connection;
   readonly lostAnswers: () => number;
 }
 
 /** Several clients of one table, each under weather of its own, and one in the sun. */
-export interface Clients {
+export interface Clients<Connection = Db> {
   readonly table: string;
   readonly clock: VirtualClock;
   /** Tells the truth. */
-  readonly calm: Db;
+  readonly calm: Connection;
   readonly transport: Transport;
-  readonly stormy: readonly Client[];
+  readonly stormy: readonly Client<Connection>[];
   settle(): void;
 }
 
@@ -63,7 +63,7 @@ const inTurn = ({ transport, table }: Place): Transport => {
   };
 };
 
-const singles: ReadonlySet<string> = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
+const withoutToken: ReadonlySet<string> = new Set(["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"]);
 
 const countLostAnswers = (transport: Transport): { readonly transport: Transport; readonly lostAnswers: () => number } => {
   let lost = 0;
@@ -71,7 +71,7 @@ const countLostAnswers = (transport: Transport): { readonly transport: Transport
     try {
       return await transport.send(operation, input, options);
     } catch (error) {
-      if (singles.has(operation) && isEdgetableError(error) && error.details["ambiguous"] === true) lost++;
+      if (withoutToken.has(operation) && isEdgetableError(error) && error.details["ambiguous"] === true) lost++;
       throw error;
     }
   };
@@ -79,19 +79,30 @@ const countLostAnswers = (transport: Transport): { readonly transport: Transport
 };
 
 /** Rates from calm to wild, by the weather's seed. */
-const ratesOf = (random: () => number): number => [0.05, 0.15, 0.3, 0.5][Math.floor(random() * 4)] ?? 0.1;
+const rateOf = (random: () => number): number => [0.05, 0.15, 0.3, 0.5][Math.floor(random() * 4)] ?? 0.1;
 
-/** Opens `count` clients under the weather of a seed. */
-export const openClients = (place: Place, weather: number, count: number): Clients => {
+type Rates = NonNullable<Parameters<typeof createFaultTransport>[1]>["rates"];
+
+/** Which weather, how many clients, and how each connects. */
+interface Opening<Connection> {
+  readonly weather: number;
+  readonly count: number;
+  readonly connect: (options: ConnectOptions) => Connection;
+  /** What a rate means for each kind of fault. @default shared out among those that apply */
+  readonly rates?: (rate: number) => Rates;
+}
+
+/** Opens `count` clients of any graph under the weather of a seed. */
+export const openWeather = <Connection>(place: Place, { weather, count, connect, rates }: Opening<Connection>): Clients<Connection> => {
   const random = seededRandom(weather);
   const clock = virtualClock({ start: Date.UTC(2026, 0, 1), seed: weather });
   const engine = inTurn(place);
   const history = createWriteHistory();
-  const graph = stormy(place.table, place.layout);
-  const open = (at: number): { readonly faults: FaultTransport; readonly client: Client } => {
+  const open = (at: number): { readonly faults: FaultTransport; readonly client: Client<Connection> } => {
+    const rate = rateOf(random);
     const faults = createFaultTransport(engine, {
       seed: weather * 8 + at,
-      rates: ratesOf(random),
+      rates: rates?.(rate) ?? rate,
       lag: { milliseconds: bounds.index, rate: 0.7, torn: random() < 0.5 },
       staleReads: { milliseconds: bounds.table, rate: 0.5 },
       latency: [0, 40],
@@ -102,7 +113,7 @@ export const openClients = (place: Place, weather: number, count: number): Clien
     const { transport, lostAnswers } = countLostAnswers(place.sabotage ? place.sabotage(faults) : faults);
     const own = seededRandom(weather * 16 + at);
     const effects = { now: () => clock.now(), sleep: clock.sleep, random: own };
-    const db = graph.connect({
+    const db = connect({
       transport,
       effects,
       cursorSecret: "storm",
@@ -116,6 +127,16 @@ export const openClients = (place: Place, weather: number, count: number): Clien
   const settle = (): void => {
     for (const { faults } of clients) faults.settle();
   };
-  const calm = graph.connect({ transport: engine, cursorSecret: "storm" });
+  const calm = connect({
+    transport: engine,
+    cursorSecret: "storm",
+    effects: { now: () => clock.now(), sleep: clock.sleep, random: seededRandom(weather * 16 + 15) },
+  });
   return { table: place.table, clock, calm, transport: engine, stormy: clients.map(({ client }) => client), settle };
+};
+
+/** Opens `count` clients of the stormy graph. */
+export const openClients = (place: Place, weather: number, count: number): Clients => {
+  const graph = stormy(place.table, place.layout);
+  return openWeather(place, { weather, count, connect: (options) => graph.connect(options) });
 };

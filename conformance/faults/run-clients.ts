@@ -21,7 +21,8 @@ const createAll = async ({ calm }: Clients): Promise<void> => {
   for (const accountId of ["a0", "a1"]) await member(calm, "account")["create"]?.({ accountId, alias: `own${accountId.slice(1)}` });
 };
 
-const isAmbiguous = (error: unknown): boolean =>
+/** Whether what failed may have happened all the same. */
+export const isAmbiguous = (error: unknown): boolean =>
   !isEdgetableError(error) ||
   error.code === "execute.ambiguous" ||
   error.details["ambiguous"] === true ||

@@ -128,7 +128,8 @@ const finish = async (marked: Marked): Promise<DeletionResult> => {
   await waitForIndex(marked);
   const atOnce = deletion.items === 0 ? await inOneGo(marked) : undefined;
   if (atOnce?.ok) return won(deletion, atOnce);
-  if (!atOnce) await sweepUntilEmpty(marked);
+  // Of a node that was written anew meanwhile, too: what was tied to the old one goes.
+  await sweepUntilEmpty(marked);
   const last = atOnce ?? (await end(marked, []));
   if (!last.ok) return superseded(marked);
   return { ok: true, row: last.rows[0], atomic: { kind: "job", id: job.id, items: Number(factsOf(marked)["items"]) }, cost: deletion.cost };

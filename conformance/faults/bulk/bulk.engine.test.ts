@@ -1,0 +1,29 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, test } from "vitest";
+import { openEngine, type TestEngine } from "../../engines/open-engine.ts";
+import type { Place } from "../clients.ts";
+import { bulkHistories } from "./commands.ts";
+import { regressions } from "./regressions.ts";
+import { demandBulk } from "./run-bulk.ts";
+
+const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
+const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const place = (): Place => ({ transport: engine.transport, table: engine.freshTableName("bulk"), layout: undefined });
+
+test.each(regressions.map((history, at) => [at, history] as const))("shrunk failure %i", async (_, history) => {
+  await demandBulk(place(), history);
+});
+
+test(`batches, loads and jobs of several clients under production's weather (seed ${seed})`, { timeout: 600_000 }, async () => {
+  const property = fc.asyncProperty(bulkHistories, async (history) => {
+    await demandBulk(place(), history);
+  });
+  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: 400_000 });
+});
