@@ -53,7 +53,7 @@ export const walksExpectedFor = (
   ).flat();
   return {
     whyInstalled: walk(
-      waysTo(lockfile, root.location, explained.location),
+      waysTo(lockfile, root.location, explained.location)?.map((way) => way.join(" → ")),
       leading.filter((one) => one !== root.location).map(listingBack),
     ),
     allDependents: walk(dependents.slice(1), dependents.map(listingBack)),

@@ -30,7 +30,9 @@ export const walksAbout = ({ root, needed, explained, shared }: Subject) =>
       question: "Why is a package installed: by which ways does the project come to need it?",
       example: explained,
       ask: (db, id) =>
-        combine({ found: db.package(root).allPaths(id, { out: "dependsOn" }, { budget }) }, ({ found }) => all(found).map(locationsOf)),
+        combine({ found: db.package(root).allPaths(id, { out: "dependsOn" }, { budget }) }, ({ found }) =>
+          all(found).map((path) => locationsOf(path).join(" → ")),
+        ),
     },
     allDependents: {
       question: "Who needs a package, directly or through others?",

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, edge, EdgetableError, node, type Transport } from "../index.ts";
+
+const graphOf = (table: string) =>
+  defineGraph({
+    table,
+    nodes: { person: node({ key: "PERSON#{personId}", schema: z.object({ personId: z.string() }) }) },
+    edges: { knows: edge({ from: "person", to: "person", ends: "unchecked" }) },
+  });
+
+const FRIENDS = 60;
+const person = (personId: string) => ({ personId });
+
+let engine: TestEngine;
+let graph: ReturnType<typeof graphOf>;
+beforeAll(async () => {
+  engine = await openEngine();
+  graph = graphOf(engine.freshTableName("limits"));
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const rows = Array.from({ length: FRIENDS }, (_, at) => [
+    { edge: "knows" as const, from: person("hub"), to: person(`f${at}`), attributes: {} },
+    { edge: "knows" as const, from: person(`f${at}`), to: person(`g${at}`), attributes: {} },
+  ]).flat();
+  await db.load(rows, { strict: true });
+});
+afterAll(() => engine.close());
+
+interface Watched {
+  readonly transport: Transport;
+  readonly times: number[];
+  most: number;
+}
+
+/** The engine behind a wire that takes its time, ends with its signal, and may refuse. */
+const watch = (milliseconds: number, refuse: (attempt: number) => boolean = () => false): Watched => {
+  const times: number[] = [];
+  let running = 0;
+  const send: Transport["send"] = async (operation, input, options) => {
+    watched.most = Math.max(watched.most, ++running);
+    const attempt = times.push(performance.now());
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const aborted = (): void => reject(new EdgetableError("execute.aborted", "aborted"));
+        if (options?.signal?.aborted) aborted();
+        options?.signal?.addEventListener("abort", aborted, { once: true });
+        setTimeout(resolve, milliseconds);
+      });
+      if (refuse(attempt)) throw new EdgetableError("execute.throttled", "throttled", { retryable: true });
+      return await engine.transport.send(operation, input, options);
+    } finally {
+      running--;
+    }
+  };
+  const watched: Watched = { transport: { send, close: () => undefined }, times, most: 0 };
+  return watched;
+};
+
+const walkOver = (watched: Watched) =>
+  graph
+    .connect({ transport: watched.transport, cursorSecret: "test", retry: { baseDelay: 1, maxDelay: 5 } })
+    .person(person("hub"))
+    .out("knows")
+    .out("knows");
+
+test("an abort ends a walk within 50 ms, and nothing is sent after it", async () => {
+  const watched = watch(500);
+  const control = new AbortController();
+  const call = walkOver(watched).ids().run({ signal: control.signal });
+  call.catch(() => undefined);
+  while (watched.times.length < 33) await new Promise((resolve) => setTimeout(resolve, 5));
+  const aborted = performance.now();
+  control.abort();
+  await expect(call).rejects.toMatchObject({ code: "execute.aborted" });
+  expect(performance.now() - aborted).toBeLessThan(50);
+  const sent = watched.times.length;
+  expect(sent).toBe(33);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(watched.times).toHaveLength(sent);
+});
+
+test("a walk that is throttled goes narrower, and answers all the same", async () => {
+  const calm = watch(1);
+  expect(await walkOver(calm).count()).toMatchObject({ count: FRIENDS, complete: true });
+  expect(calm.most).toBe(32);
+  const throttled = watch(1, (attempt) => attempt > 1 && attempt % 2 === 0);
+  expect(await walkOver(throttled).count()).toMatchObject({ count: FRIENDS, complete: true });
+  expect(throttled.times.length).toBeGreaterThan(FRIENDS + 1);
+});
+
+test("attempts are requests of the budget, the repeated ones too", async () => {
+  const throttled = watch(1, (attempt) => attempt % 2 === 0);
+  const part = await walkOver(throttled).ids({ budget: { requests: 20 } });
+  expect(part).toMatchObject({ complete: false, stopped: { by: "requests" } });
+  expect(throttled.times).toHaveLength(20);
+  const rest = await walkOver(watch(0)).ids({ cursor: part.next });
+  expect(new Set([...part, ...rest].map((id) => id.personId)).size).toBe(FRIENDS);
+  expect(part.items.length + rest.items.length).toBe(FRIENDS);
+});
+
+test("units, time and memory end a walk where it stands, and it goes on from there", async () => {
+  const units = await walkOver(watch(1)).ids({ budget: { units: 5 } });
+  expect(units).toMatchObject({ complete: false, stopped: { by: "units", hop: 2 } });
+  const time = await walkOver(watch(40)).ids({ budget: { time: 60 } });
+  expect(time).toMatchObject({ complete: false, stopped: { by: "time", hop: 2 } });
+  const memory = await walkOver(watch(0)).ids({ budget: { memory: 2000 } });
+  expect(memory).toMatchObject({ complete: false, stopped: { by: "memory" } });
+  for (const { items, next } of [units, time, memory]) {
+    const rest = await walkOver(watch(0)).ids({ cursor: next });
+    expect(rest.complete).toBe(true);
+    expect(items.length + rest.items.length).toBe(FRIENDS);
+  }
+  const deadline = await walkOver(watch(40)).ids().run({ deadline: 60 });
+  expect(deadline).toMatchObject({ complete: false, stopped: { by: "time" } });
+});
+
+test("a budget out of its range is refused at once", () => {
+  expect(() => walkOver(watch(0)).ids({ budget: { requests: 0 } })).toThrow(/requests is 0/);
+});
