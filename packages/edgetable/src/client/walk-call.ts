@@ -1,3 +1,4 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createCall, type Report, type RunOptions } from "../executor/call.ts";
 import { Meter } from "../executor/meter.ts";
 import type { CallContext } from "../executor/session.ts";
@@ -116,7 +117,6 @@ const sealed = async (
 
 export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (!signal) return work;
-  const { EdgetableError } = await import("../errors/edgetable-error.ts");
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(new EdgetableError("execute.aborted", "The walk was aborted."));
