@@ -26,4 +26,38 @@ export const regressions: readonly BulkHistory[] = [
       ],
     ],
   },
+  // Written anew and deleted once more, the node was taken by the first deletion, which could not see the new edge yet.
+  {
+    weather: 998690,
+    notes: 0,
+    clients: [
+      [
+        { kind: "link", edge: "belongs", from: 0, to: 1 },
+        { kind: "delete", type: "user", id: 0 },
+      ],
+      [
+        {
+          kind: "load",
+          named: false,
+          rows: [
+            { type: "user", id: 0, handle: undefined },
+            { type: "item", id: 0, handle: undefined },
+          ],
+        },
+        {
+          kind: "load",
+          named: false,
+          rows: [
+            { type: "user", id: 0, handle: undefined },
+            { type: "user", id: 0, handle: undefined },
+            { type: "user", id: 0, handle: undefined },
+            { type: "user", id: 0, handle: undefined },
+            { type: "item", id: 0, handle: undefined },
+          ],
+        },
+        { kind: "link", edge: "belongs", from: 0, to: 0 },
+        { kind: "delete", type: "user", id: 0 },
+      ],
+    ],
+  },
 ];

@@ -30,6 +30,9 @@ export const OWNER = "~owner";
 /** The attribute of a degree guard that counts edges. */
 export const COUNT = "~count";
 
+/** The attribute of a job's item that says who holds its lease. */
+export const HOLDER = "~holder";
+
 const formatOf = (value: unknown): string => {
   if (typeof value === "number" || typeof value === "bigint") return "number";
   if (typeof value === "boolean") return "boolean";

@@ -123,14 +123,23 @@ const superseded = async ({ deletion, lease }: Marked): Promise<DeletionResult> 
   return { ok: true, row: undefined, atomic: { kind: "job", id: lease.job.id, items: deletion.items }, cost: deletion.cost };
 };
 
+// Whether the node goes is up to who holds its job now.
+const checkHeld = ({ deletion, lease }: Marked, result: WriteResult | undefined): void => {
+  if (!result || result.ok || result.failed[0]?.failure.reason !== "beingDeleted") return;
+  lease.until = 0;
+  checkLease(deletion.session, lease);
+};
+
 const finish = async (marked: Marked): Promise<DeletionResult> => {
   const { deletion, job } = marked;
   await waitForIndex(marked);
   const atOnce = deletion.items === 0 ? await inOneGo(marked) : undefined;
   if (atOnce?.ok) return won(deletion, atOnce);
+  checkHeld(marked, atOnce);
   // Of a node that was written anew meanwhile, too: what was tied to the old one goes.
   await sweepUntilEmpty(marked);
   const last = atOnce ?? (await end(marked, []));
+  checkHeld(marked, last);
   if (!last.ok) return superseded(marked);
   return { ok: true, row: last.rows[0], atomic: { kind: "job", id: job.id, items: Number(factsOf(marked)["items"]) }, cost: deletion.cost };
 };
@@ -169,14 +178,14 @@ const resumeLease = async (deletion: Deletion, id: string, resumes: boolean): Pr
  */
 export const resumeDeletion = async (deletion: Deletion, id: string): Promise<DeletionResult> => {
   const lease = await resumeLease(deletion, id, true);
-  return underLease({ deletion, lease, job: { id, key: lease.key } });
+  return underLease({ deletion, lease, job: { id, key: lease.key, holder: lease.holder } });
 };
 
 const mark = async (deletion: Deletion, id: string): Promise<Marked | Ended> => {
   const { session, write, settings } = deletion;
   const lease = newLease(session, id, settings.lease);
   const facts = deletionFacts(session.catalog, write);
-  const job: JobMark = { id, key: jobKey(session, id) };
+  const job: JobMark = { id, key: jobKey(session, id), holder: lease.holder };
   const state = firstItem(session, lease, { kind: "delete", facts });
   const result = await step(deletion, (context) =>
     runPlanned(session, (images) => planMark(session.catalog, { write, job, state }, images), context),
@@ -194,7 +203,7 @@ const mark = async (deletion: Deletion, id: string): Promise<Marked | Ended> => 
   const failure = result.failed[0]?.failure;
   if (failure?.reason !== "beingDeleted") return { kind: "done", result: lost(deletion, result) };
   const taken = await resumeLease(deletion, failure.job, false);
-  return { deletion, job: { id: failure.job, key: taken.key }, lease: taken };
+  return { deletion, job: { id: failure.job, key: taken.key, holder: taken.holder }, lease: taken };
 };
 
 /** Deletes a node with all that goes along: in one transaction where it can, else as a job. */

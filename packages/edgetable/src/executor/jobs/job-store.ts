@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
-import { JOB_FACTS as FACTS, jobIdOf, JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
+import { HOLDER, JOB_FACTS as FACTS, jobIdOf, JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key, UpdateItemInput } from "../../transport/operations.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -38,7 +38,6 @@ export interface Lease {
 const JOB_TYPE = "~job";
 /** Attributes of a job's item. None can be an index key of an adopted layout. */
 const KIND = "~kind";
-const HOLDER = "~holder";
 const UNTIL = "~until";
 const RUNS = "~runs";
 

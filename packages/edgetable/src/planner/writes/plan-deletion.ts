@@ -4,7 +4,7 @@ import type { DeleteWrite, LogicalWrite, Row } from "../../ir/logical-write.ts";
 import { type Images, keyId, type PlannedItem, type Term, type WriteItem, type WritePlan } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/item-codec.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
-import { DELETING } from "../../schema/system-items.ts";
+import { DELETING, HOLDER } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { restrictSteps, spentGuardKeys } from "./degree-guards.ts";
@@ -16,6 +16,8 @@ import { imageOf, locate, NOT_FOUND, type Planning, present, STALE } from "./pla
 export interface JobMark {
   readonly id: string;
   readonly key: Key;
+  /** Who holds its lease. */
+  readonly holder: string;
 }
 
 interface Located {
@@ -81,6 +83,12 @@ export interface Ending {
 // Whether edges restrict the node was settled when it was marked, and cascading ones are gone: the guards just go.
 const spent = (key: Key): PlannedItem => ({ item: { kind: "delete", key, terms: [], shape: undefined }, writes: [0] });
 
+// All deletions of a node have one name: a second one, begun after the node was written anew, is not this one's to end.
+const ended = ({ id, key, holder }: JobMark): PlannedItem => {
+  const own: Term = { kind: "equals", attribute: HOLDER, value: { S: holder }, failure: { reason: "beingDeleted", job: id } };
+  return { item: { kind: "delete", key, terms: [own], shape: undefined }, writes: [0] };
+};
+
 const limited = (items: readonly PlannedItem[]): readonly PlannedItem[] => {
   if (items.length <= TRANSACTION_ITEMS) return items;
   throw new EdgetableError("request.transactionTooLarge", `This takes ${items.length} items; a transaction holds ${TRANSACTION_ITEMS}.`, {
@@ -90,7 +98,8 @@ const limited = (items: readonly PlannedItem[]): readonly PlannedItem[] => {
 
 /**
  * Deletes a marked node with its markers and guards, the job's state, and what goes along, in one
- * transaction. A node that is gone, or was written anew since it was marked, is `notFound`.
+ * transaction. A node that is gone, or was written anew since it was marked, is `notFound`; one whose job
+ * somebody else holds is `beingDeleted`.
  *
  * @throws {request.transactionTooLarge} when it is too much for one
  */
@@ -108,6 +117,6 @@ export const planEnding = (catalog: Catalog, { write, job, along }: Ending, imag
   const items = plan.items
     .filter(({ item }) => !gone.has(keyId(item.key)))
     .map(({ item, writes }) => ({ item: keyId(item.key) === own ? { ...item, terms: [...item.terms, marked] } : item, writes }));
-  const all = limited([...items, ...guards.map(spent), spent(job.key)]);
+  const all = limited([...items, ...guards.map(spent), ended(job)]);
   return { ...plan, items: all, atomic: { kind: "transaction", items: all.length }, rows: [row] };
 };
