@@ -178,7 +178,11 @@ class FindHistory {
     const api = this.#member(what);
     const outcome: { readonly ok: boolean } = (await (isEdge ? api["unlink"]?.(ends.from, ends.to) : api["delete"]?.(key[what]))) as never;
     expect(outcome.ok, `delete ${what} ${id} ${other}`).toBe(found);
-    this.#things = this.#things.filter((one) => one.kind !== what || one.id !== thing.id);
+    // Its parts go with a person that is there; nobody looks for them otherwise.
+    const along = found && what === "person" ? `${thing.id}/NOTE/` : undefined;
+    this.#things = this.#things.filter(
+      (one) => (one.kind !== what || one.id !== thing.id) && !(along !== undefined && one.kind === "note" && one.id.startsWith(along)),
+    );
   }
 
   // Changes index keys of items that are there: a person's name, a task's time and what its shards follow from.
