@@ -28,12 +28,6 @@ const isConstant = (catalog: Catalog, step: QueryStep, near: "from" | "to"): boo
   return !fields.some((field) => field.startsWith(`${near}.`)) && !step.known.some(({ path }) => path.startsWith(`${near}.`));
 };
 
-const paged = (input: QueryInput, { limit, start }: HopPage): QueryInput => ({
-  ...input,
-  ...(limit === undefined ? {} : { Limit: limit }),
-  ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-});
-
 /**
  * A hop asks the same of every node: the Query is encoded once, and only the partition's value changes.
  *
@@ -58,7 +52,10 @@ export const hopQuery = (
     const { input } = first;
     if (!input) return undefined;
     const partition = { S: defined(renderTemplate(step.partition, { [near]: id }), "partition key") };
-    return paged({ ...input, ExpressionAttributeValues: { ...input.ExpressionAttributeValues, ":p": partition } }, page);
+    const ExpressionAttributeValues = { ...input.ExpressionAttributeValues, ":p": partition };
+    const { limit, start } = page;
+    const asked = limit === undefined ? { ...input, ExpressionAttributeValues } : { ...input, ExpressionAttributeValues, Limit: limit };
+    return start === undefined ? asked : { ...asked, ExclusiveStartKey: start };
   };
   return { encode, partitions: undefined };
 };

@@ -139,21 +139,28 @@ const readNode = async (
   return undefined;
 };
 
-const partsOf = (sources: readonly Source[], id: Row): readonly Part[] =>
-  sources.flatMap((source): readonly Part[] => {
-    if (!source.query.partitions) return [{ source, partition: undefined }];
-    return source.query.partitions(id).map((partition) => ({ source, partition }));
-  });
+// Where no source is spread over partitions, the parts are the same for every node.
+const partsOf = (sources: readonly Source[]): ((id: Row) => readonly Part[]) => {
+  const whole = sources.map((source) => ({ source, partition: undefined }));
+  if (sources.every(({ query }) => !query.partitions)) return () => whole;
+  return (id) =>
+    sources.flatMap((source): readonly Part[] => {
+      if (!source.query.partitions) return [{ source, partition: undefined }];
+      return source.query.partitions(id).map((partition) => ({ source, partition }));
+    });
+};
+
+const nowhere = (): readonly Part[] => [];
 
 /** A reader of one hop's edges: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
 export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
-  const byType = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, sourcesOf(run, plan)]));
+  const byType = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, partsOf(sourcesOf(run, plan))]));
   const folds = foldedField(run.request.plan.collect) !== undefined;
   return async (work) => {
     const { type, id } = run.names.unpack(work.key);
-    const parts = partsOf(byType.get(type) ?? [], id);
+    const parts = byType.get(type) ?? nowhere;
     const reading: Reading = {
-      parts,
+      parts: parts(id),
       ends: { keys: [], values: folds ? [] : undefined },
       source: work.source,
       start: work.start,
