@@ -33,7 +33,7 @@ export const connect = ({ endpoint, table }: WalkPlace): Walker => {
   const { db, from } = walksFrom(table, endpoint);
   const walk: Walker["walk"] = async (neighbourhood) => {
     const call = from({ id: neighbourhood.start }, neighbourhood).dedupe().except("start").ids({ budget });
-    const { value, cost } = await call.report();
+    const { value, cost } = await call.report({ deadline: 600_000 });
     if (!value.complete) throw new Error(`the walk stopped: ${JSON.stringify(value.stopped)}`);
     return { ids: value.items.map(({ id }) => id), requests: cost.requests };
   };
