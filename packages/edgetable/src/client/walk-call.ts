@@ -1,4 +1,4 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { createCall, type Report, type RunOptions } from "../executor/call.ts";
 import { Meter } from "../executor/meter.ts";
 import type { CallContext } from "../executor/session.ts";
@@ -102,14 +102,24 @@ const walk = async (driver: Driver, ready: Ready, context: CallContext): Promise
   return { outcome, end: { complete: outcome.stopped === undefined, stopped: outcome.stopped, next }, context };
 };
 
-// Where the budget has no request left for finding the secret, a walk ends without a cursor.
+// What was found is worth more than a way on: the secret's requests may come too late for the deadline.
+const secretInTime = async (driver: Driver, context: CallContext): Promise<string | undefined> => {
+  try {
+    return await driver.cursorSecret(context, true);
+  } catch (error) {
+    if (isEdgetableError(error, "execute.timeout")) return undefined;
+    throw error;
+  }
+};
+
+// Where the budget has no request or no time left for finding the secret, a walk ends without a cursor.
 const sealed = async (
   driver: Driver,
   { ask, form, budget }: Ready,
   { context, left }: { readonly context: CallContext; readonly left: ResumedWalk },
 ): Promise<string | undefined> => {
   if (driver.secretRequests() > budget.requests - context.meter.cost.requests) return undefined;
-  const secret = await driver.cursorSecret(context, true);
+  const secret = await secretInTime(driver, context);
   if (secret === undefined) return undefined;
   const { sealWalk } = await loadCursor();
   return sealWalk(left, queryOf(driver, form, ask), secret);
