@@ -117,6 +117,10 @@ type WhereNode<N extends Nodes, At extends string> = At extends keyof N ? Where<
  * Immutable: each method gives another walk; those that end a chain return a call.
  *
  * A layer at a time: every node of a layer is read once, however many ways lead to it.
+ *
+ * @example
+ * // Who takes a course that Ann takes?
+ * const { items, complete, next } = await db.student({ studentId: "A" }).out("enrolledIn").in("enrolledIn").except("start").nodes({ budget: { requests: 200 } });
  */
 export interface Walk<N extends Nodes, E extends Edges, At extends string, Last extends keyof E> {
   out<Edge extends EdgesFrom<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~to"], Edge>;
