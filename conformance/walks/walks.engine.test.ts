@@ -12,6 +12,7 @@ const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
 const runs = Number(process.env["EDGETABLE_RUNS"] ?? 12);
 
 const rules = [
+  "drop-dedupe",
   "dedupe-early",
   "hydrate-late",
   "project-ends",
@@ -23,7 +24,7 @@ const rules = [
 const variants: readonly (readonly [string, readonly string[]])[] = [
   ["with every rule", []],
   ["with no rule", rules],
-  ...rules.slice(0, 5).map((name) => [`without ${name}`, [name]] as const),
+  ...rules.slice(0, 6).map((name) => [`without ${name}`, [name]] as const),
 ];
 
 let engine: TestEngine;

@@ -41,7 +41,9 @@ test("a walk that gives each node once has no step for it, and the same answer a
   const [left, right] = [await ids.report(), await stepped.report()];
   expect(left.value.items.map(({ id }) => id)).toEqual(["b", "c", "d"]);
   expect(right.value.items).toEqual(left.value.items);
-  expect(left.requests.map(({ input }) => input)).toEqual(right.requests.map(({ input }) => input));
+  // Requests of one layer are answered in any order.
+  const sent = ({ requests }: typeof left): readonly string[] => requests.map(({ input }) => JSON.stringify(input)).toSorted();
+  expect(sent(left)).toEqual(sent(right));
 });
 
 test("where ways are counted, the step stays", async () => {
