@@ -1,4 +1,4 @@
-import { defineGraph, edge, node, part, type Graph, type ValueIndex } from "edgetable";
+import { defineGraph, edge, node, part, type Graph, type Layout, type ValueIndex } from "edgetable";
 import { z } from "zod";
 
 const text = z.string();
@@ -35,6 +35,36 @@ const indexes = (shards: Counts): Readonly<Record<string, ValueIndex<Record<stri
     byDue: { entries: { task: { by: "due:number", sparse: true, shards: { count: 1, per: "status", hot: { open: shards } } } } },
   }) as never;
 
+/**
+ * The same in a layout of another hand: another delimiter, no type attribute, one partition attribute for
+ * all, and sort keys that many items share.
+ */
+const adopted = (shards: Counts): Layout => {
+  const spread = `shard(${shards.join("|")})`;
+  const ofPerson = `P{from.personId:${spread}}`;
+  return {
+    partitionKey: "PK",
+    sortKey: "SK",
+    delimiter: "|",
+    shards: { hot: { count: 1, per: "status", hot: { open: shards } } },
+    indexes: { byValue: { partitionKey: "GP", sortKey: "Data" }, byDue: { partitionKey: "DP", sortKey: "Due" } },
+    nodes: {
+      person: { keys: { SK: "PERSON", GP: `P{personId:${spread}}`, Data: "N|{name}" } },
+      place: { keys: { SK: "PLACE", GP: "0", Data: "L|{country}|{region}|{city}" } },
+      task: {
+        keys: { SK: "TASK", DP: "{taskId:shard(hot)}", Due: "{due:number}" },
+        sparse: ["DP", "Due"],
+        attributes: { status: "State" },
+      },
+    },
+    edges: {
+      bornIn: { keys: { SK: "BORN|{to}", GP: ofPerson, Data: "L|{country}|{region}|{city}" } },
+      hasSkill: { keys: { SK: "SKILL|{to}", GP: ofPerson, Data: "S|{skill}|{level:number}" } },
+    },
+    parts: { note: { keys: { SK: "NOTE|{n:3}", GP: `P{personId:${spread}}`, Data: "T|{topic}" } } },
+  };
+};
+
 /** The graph of the oracle of searches, with so many shards. */
-export const findable = (table: string, shards: Counts): Findable =>
-  defineGraph({ table, nodes, edges, parts, indexes: indexes(shards) as never });
+export const findable = (table: string, shards: Counts, own = true): Findable =>
+  defineGraph({ table, nodes, edges, parts, ...(own ? { indexes: indexes(shards) as never } : { layout: adopted(shards) }) });

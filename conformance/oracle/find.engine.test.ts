@@ -22,18 +22,26 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-describe.each(variants)("a search finds what a look at everything finds, %s", (_, rulesOff) => {
-  test.each(growths.map((counts) => [counts.join(", "), counts] as const))(
-    `over %s shards (seed ${seed})`,
-    async (_name, counts) => {
-      const property = fc.asyncProperty(findHistories, async (history) => {
-        const table = engine.freshTableName("find");
-        await findable(table, counts.slice(0, 1)).connect({ transport: engine.transport }).table.create();
-        await runFindHistory({ transport: engine.transport, table, rulesOff, counts }, history);
-        await engine.transport.send("DeleteTable", { TableName: table });
-      });
-      await fc.assert(property, { seed, numRuns: Math.max(1, Math.ceil(runs / 5)) });
-    },
-    120_000,
-  );
+const layouts = [
+  { layout: "own layout", own: true },
+  { layout: "adopted layout", own: false },
+];
+
+describe.each(layouts)("a search finds what a look at everything finds, $layout", ({ own }) => {
+  describe.each(variants)("%s", (_, rulesOff) => {
+    test.each(growths.map((counts) => [counts.join(", "), counts] as const))(
+      `over %s shards (seed ${seed})`,
+      async (_name, counts) => {
+        const property = fc.asyncProperty(findHistories, async (history) => {
+          const table = engine.freshTableName("find");
+          await findable(table, counts.slice(0, 1), own).connect({ transport: engine.transport }).table.create();
+          await runFindHistory({ transport: engine.transport, table, rulesOff, counts, own }, history);
+          await engine.transport.send("DeleteTable", { TableName: table });
+        });
+        // A failure is told in time, shrunk as far as the time allows.
+        await fc.assert(property, { seed, numRuns: Math.max(1, Math.ceil(runs / 5)), interruptAfterTimeLimit: 60_000 });
+      },
+      120_000,
+    );
+  });
 });

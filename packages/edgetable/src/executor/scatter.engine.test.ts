@@ -178,3 +178,32 @@ test("a filter that leaves little is read on in every shard", async () => {
       .count(),
   ).toBe(40);
 });
+
+test("less than a value leaves that value out, where nothing follows it in the key", async () => {
+  const table = engine.freshTableName("less");
+  const db = tied(table, "shard(2)").connect({ transport: engine.transport });
+  await db.table.create();
+  await db.load(["1979", "1980", "1981"].map((date, at) => ({ node: "day", row: { id: `d${at}`, date } }) as const));
+  expect(
+    await db
+      .find("day")
+      .where({ date: { lt: "1980" } })
+      .rows(),
+  ).toEqual([{ id: "d0", date: "1979" }]);
+});
+
+test("rows under one sort key that moved between two pages are not lost, in either direction", async () => {
+  const options = { transport: engine.transport, cursorSecret: "s" };
+  const ids = Array.from({ length: 12 }, (_, at) => `d${at}`);
+  for (const reverse of [false, true]) {
+    const table = engine.freshTableName("moved");
+    const before = tied(table, "shard(1)").connect(options);
+    await before.table.create();
+    await before.load(ids.map((id) => ({ node: "day", row: { id, date: "1980" } }) as const));
+    const search = (db: typeof before) => (reverse ? db.find("day").reverse() : db.find("day"));
+    const first = await search(before).page({ limit: 5 });
+    await tied(table, "shard(4|1)").connect(options).reshard({ rate: 100_000, indexLag: 0 });
+    const second = await search(tied(table, "shard(4)").connect(options)).page({ limit: 20, cursor: first.next });
+    expect([...first.items, ...second.items].map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  }
+});

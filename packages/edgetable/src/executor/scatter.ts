@@ -33,10 +33,13 @@ const outgrown = (message: string, details: Readonly<Record<string, unknown>>): 
 
 const isGrowing = (lanes: readonly Lane[]): boolean => lanes.some((lane) => lane.partition.turn > 0);
 
+// Whether items may have moved since a page, or move now; 0 partitions say that they did while it was read.
+const mayMove = (ties: Ties | undefined, lanes: readonly Lane[]): boolean =>
+  isGrowing(lanes) || (ties !== undefined && ties.partitions !== lanes.length);
+
 // Where rows under one sort key are too many to name in a cursor, those that moved since cannot be told.
 const checkTies = (ties: Ties | undefined, lanes: readonly Lane[]): void => {
-  if (!ties?.more) return;
-  if (isGrowing(lanes) || ties.partitions !== lanes.length)
+  if (ties?.more && mayMove(ties, lanes))
     outgrown("The shards of this index grew, and too many rows share the sort key at which the page ended.", { ...ties });
 };
 
@@ -52,7 +55,7 @@ const resume = (scatter: Scatter, lanes: readonly Lane[]): TieTracker => {
   if (!at) return outgrown(`The cursor stands in the partition "${text}", which the model has no longer.`, { partition: text });
   const sort = sortTextOf(step, key);
   for (const lane of lanes)
-    laneBounds(lane, { sort, at: at.order, key, descending: isDescending(reader, lane.step), growing: isGrowing(lanes) });
+    laneBounds(lane, { sort, at: at.order, key, descending: isDescending(reader, lane.step), growing: mayMove(from.ties, lanes) });
   return resumeTies(reader.session.catalog, { sort, key, ties: from.ties });
 };
 
@@ -113,7 +116,7 @@ const nextOf = (
     source: last.source,
     key: scatter.startKeyOf(step, last.item),
     backward: scatter.reader.backward,
-    ties: { ...ties.named(), partitions: lanes.length },
+    ties: { ...ties.named(), partitions: isGrowing(lanes) ? 0 : lanes.length },
   };
 };
 

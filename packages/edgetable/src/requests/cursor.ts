@@ -20,7 +20,7 @@ export interface Ties {
   readonly given: readonly number[];
   /** Whether there were more than are named. */
   readonly more: boolean;
-  /** How many partitions were read. */
+  /** How many partitions were read; 0 where items may have moved between them meanwhile. */
   readonly partitions: number;
 }
 

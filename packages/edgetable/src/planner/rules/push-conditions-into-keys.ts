@@ -33,14 +33,23 @@ export const canRange = (shapes: readonly Shape[], condition: Condition): boolea
     return condition.operator !== "beginsWith" || kind === "text" || kind === "either";
   });
 
+const isLast = ({ parts }: Template, path: string): boolean => {
+  const last = parts.at(-1);
+  return last?.kind === "field" && last.path === path;
+};
+
 /**
- * Whether a range of keys is exactly the range of values. Where an adopted layout's keys sort otherwise,
- * the key's range is a little too wide, and the condition is checked once more in memory.
+ * Whether a range of a sort key is exactly the range of values. Where an adopted layout's keys sort
+ * otherwise, or end with the value so that "less than" has no greatest text below it, the key's range is a
+ * little too wide, and the condition is checked once more in memory.
  */
-export const isExact = (shapes: readonly Shape[], path: string): boolean =>
+export const isExact = (shapes: readonly Shape[], { path, operator }: Condition, sortKey: string | undefined): boolean =>
   shapes.every((shape) => {
-    const place = placeOf(shape, path);
-    return place !== undefined && place.format.kind !== "either" && keepsOrder(place.template, shape.alias?.[path] ?? path);
+    const own = shape.alias?.[path] ?? path;
+    const template = shape.keys[sortKey ?? ""];
+    const field = template?.parts.find((part) => part.kind === "field" && part.path === own);
+    if (!template || field?.kind !== "field" || field.format.kind === "either") return false;
+    return keepsOrder(template, own) && !(operator === "lt" && isLast(template, own));
   });
 
 const keyed = (shapes: readonly Shape[], conditions: readonly Condition[]): readonly Condition[] => {
@@ -68,7 +77,10 @@ const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPl
   const used = (condition: Condition): boolean => path.shapes.every((shape) => told.has(inPath(condition.path, shape)));
   const next = path.prefix?.next?.path;
   const range = ranges.filter((condition) => path.shapes.every((shape) => inPath(condition.path, shape) === next));
-  const taken = new Set<Condition>([...equalities.filter(used), ...range.filter((condition) => isExact(shapes, condition.path))]);
+  const taken = new Set<Condition>([
+    ...equalities.filter(used),
+    ...range.filter((condition) => isExact(shapes, condition, path.index.sortKey)),
+  ]);
   const known = fixed.known.filter((field) => ![...equalities].some((condition) => condition.path === field.path && !taken.has(condition)));
   return withoutFilter(
     { ...fixed, known, range: [...expand.range, ...range] },
@@ -90,7 +102,7 @@ const pushParts = (catalog: Catalog, filter: Filter, parts: Parts): LogicalPlan 
   const range = filter.conditions.filter(
     (condition) => RANGES.has(condition.operator) && condition.path === next && canRange([shape], condition),
   );
-  const taken = new Set<Condition>([...usable, ...range.filter((condition) => isExact([shape], condition.path))]);
+  const taken = new Set<Condition>([...usable, ...range.filter((condition) => isExact([shape], condition, catalog.index.sortKey))]);
   return withoutFilter(
     { ...parts, known: [...parts.known, ...usable.map(({ path, slot }) => ({ path, slot }))], range },
     filter.conditions.filter((condition) => !taken.has(condition)),

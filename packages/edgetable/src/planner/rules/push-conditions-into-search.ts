@@ -18,7 +18,10 @@ const push = (catalog: Catalog, filter: Filter, search: Search): LogicalPlan => 
       canRange(path.shapes, condition) &&
       path.shapes.every((shape) => inShape(shape, condition.path) === path.prefix?.next?.path),
   );
-  const taken = new Set([...filter.conditions.filter(isFixed), ...range.filter((condition) => isExact(path.shapes, condition.path))]);
+  const taken = new Set([
+    ...filter.conditions.filter(isFixed),
+    ...range.filter((condition) => isExact(path.shapes, condition, path.index.sortKey)),
+  ]);
   const conditions = filter.conditions.filter((condition) => !taken.has(condition));
   const pushed: Search = { ...search, range: [...search.range, ...range] };
   return conditions.length === 0 ? pushed : { kind: "filter", input: pushed, conditions };
