@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Social } from "../oracle/model.ts";
-import { NaiveGraph, type NaiveEdge, type NaiveEnd } from "../oracle/naive-graph.ts";
+import { NaiveGraph, type NaiveEnd } from "../oracle/naive-graph.ts";
 
 type Db = ReturnType<Social["connect"]>;
 
@@ -131,5 +131,3 @@ export const drawGraph = async (db: Db, scope: string, drawn: readonly Drawn[]):
   await db.load(rows as never, { strict: true, collisions: "ignore" });
   return graph;
 };
-
-export type { NaiveEdge, NaiveEnd };

@@ -35,7 +35,7 @@ const directionsOf = (hop: PlainHop): readonly ("out" | "in")[] =>
   hop.edge === "friend" ? ["out"] : hop.direction === "both" ? ["out", "in"] : [hop.direction];
 
 /** Every edge at a node, with where it leads. */
-export const edgesAt = (graph: NaiveGraph, at: NaiveEnd, hop: PlainHop): readonly { readonly edge: NaiveEdge; readonly far: NaiveEnd }[] =>
+const edgesAt = (graph: NaiveGraph, at: NaiveEnd, hop: PlainHop): readonly { readonly edge: NaiveEdge; readonly far: NaiveEnd }[] =>
   directionsOf(hop)
     .flatMap((direction) =>
       graph

@@ -7,7 +7,7 @@ import { edgeReader } from "./read-edges.ts";
 import type { WalkRun } from "./walk-run.ts";
 
 /** The one hop of a plan that goes along one edge. */
-export const onlyHop = (run: WalkRun): PlannedHop => {
+const onlyHop = (run: WalkRun): PlannedHop => {
   const [hop] = run.request.plan.steps;
   return defined(hop?.kind === "hop" ? hop : undefined, "hop");
 };
