@@ -93,6 +93,8 @@ const sectionsOf = (value: unknown, title?: string): readonly Section[] => {
   if (isStructure(value)) return structureSections(value, title);
   if (isRow(value)) return [tableSection(title, [value])];
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return [textSection(title, "none")];
+  // A list of texts is a line each.
+  if (Array.isArray(value)) return [{ title, columns: [], rows: value.map((member) => [cell(member)]), numeric: [] }];
   return [textSection(title, cell(value))];
 };
 

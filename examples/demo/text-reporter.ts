@@ -15,10 +15,15 @@ const units = (number: number): string => number.toLocaleString("en", { maximumF
 const duration = (milliseconds: number): string =>
   milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 
-const LONGEST_TEXT = 40;
+const MOST_LINES = 12;
 
 const sectionLines = ({ colors, width }: Terminal, section: Section): readonly string[] => {
-  if (section.columns.length === 0) return section.rows.map((row) => cut(row.join(" "), LONGEST_TEXT));
+  if (section.columns.length === 0) {
+    const room = width - MARGIN - STEP;
+    const lines = section.rows.slice(0, MOST_LINES).flatMap((row) => wrap(row.join(" "), room).map((line) => cut(line, room)));
+    const more = section.rows.length - MOST_LINES;
+    return more > 0 ? [...lines, colors.dim(`… and ${more} more`)] : lines;
+  }
   const [head = "", ...rows] = tableLines([section.columns, ...section.rows], { width: width - MARGIN - STEP, right: section.numeric });
   return [colors.dim(head), ...rows];
 };
@@ -61,7 +66,7 @@ const verdict = ({ colors, width }: Terminal, pattern: PatternResult): string =>
 };
 
 // A walk asks the same of many nodes.
-const MOST_REQUESTS = 12;
+const MOST_REQUESTS = 6;
 
 const patternText = (terminal: Terminal, pattern: PatternResult, at: number): string => {
   const { colors, width } = terminal;

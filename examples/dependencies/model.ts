@@ -39,7 +39,7 @@ export type Package = z.output<typeof packageSchema>;
 export const dependencies = defineGraph({
   table: "Dependencies",
   nodes: {
-    package: node({ key: "PACKAGE#{location}", schema: packageSchema, expect: { bytes: 350 } }),
+    package: node({ key: "PACKAGE#{location}", schema: packageSchema, expect: { bytes: 350, count: 400 } }),
     name: node({ key: "NAME#{name}", schema: z.object({ name: z.string() }), stored: false }),
     license: node({ key: "LICENSE#{license}", schema: z.object({ license: z.string() }), stored: false }),
   },

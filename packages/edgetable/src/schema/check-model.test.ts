@@ -338,6 +338,12 @@ describe("settings", () => {
       place: "nodes.user.expect.bytes",
       says: ["500000", "409600"],
     },
+    "an expected number of nodes below one": {
+      model: model({ nodes: { user: user({ expect: { count: 0 } }) } }),
+      rule: "setting",
+      place: "nodes.user.expect.count",
+      says: ["0", "1 or more"],
+    },
   });
 
   test("a reference to several types, a version and a symmetric reference are told apart from the rest", () => {

@@ -35,8 +35,8 @@ export interface NodeSettings<Attribute extends string = string> {
   readonly stored?: boolean;
   /** True to place the node's own item in the reverse index too, beside its incoming edges. @default false */
   readonly mirror?: boolean;
-  /** What the planner assumes of one item, in bytes, 1 to 409,600. @default 200 */
-  readonly expect?: { readonly bytes?: number };
+  /** What predictions assume: bytes of one item, 1 to 409,600 (@default 200), and how many nodes there are, 1 or more. */
+  readonly expect?: { readonly bytes?: number; readonly count?: number };
 }
 
 export interface NodeDefinition<out Key extends string, out Schema> extends NodeSettings {

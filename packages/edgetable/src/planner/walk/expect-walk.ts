@@ -37,14 +37,25 @@ const mean = (values: readonly OneNode[]): OneNode => {
   return { edges: sum((one) => one.edges), requests: sum((one) => one.requests), readUnits: sum((one) => one.readUnits) };
 };
 
+// A layer holds each node once.
+const mostNodes = (catalog: Catalog, types: readonly string[]): number =>
+  types.reduce((sum, type) => sum + (catalog.nodes[type]?.definition.expect?.count ?? Number.POSITIVE_INFINITY), 0);
+
 /** What is expected of a hop that starts from so many nodes. */
-export const expectHop = (hop: WalkHop, reading: Readonly<Record<string, ReadPlan>>, from: number): Expected => {
+export const expectHop = (
+  catalog: Catalog,
+  hop: WalkHop,
+  { reading, from }: { readonly reading: Readonly<Record<string, ReadPlan>>; readonly from: number },
+): Expected => {
   const one = mean(Object.values(reading).map((plan) => atOneNode(plan, hop.limit)));
+  const most = mostNodes(catalog, hop.far);
+  // In a closure a node is read in one round alone.
+  const closes = hop.emit === "all" && hop.counts === "nodes";
   let [frontier, to, nodes] = [from, 0, 0];
   for (let round = 0; round < Math.min(hop.rounds, hop.rounds > BATCH_KEYS ? CLOSURE_ROUNDS : hop.rounds); round++) {
     nodes += frontier;
-    frontier *= one.edges;
-    to = hop.emit === "all" ? to + frontier : frontier;
+    frontier = Math.min(frontier * one.edges, closes ? Math.max(0, most + from - nodes) : most);
+    to = Math.min(hop.emit === "all" ? to + frontier : frontier, most);
   }
   return { from, to, requests: Math.ceil(nodes * one.requests), readUnits: nodes * one.readUnits };
 };
@@ -71,12 +82,18 @@ const degreesOf = (catalog: Catalog, hop: PlannedHop): readonly string[] => {
   });
 };
 
+const countsOf = (catalog: Catalog, type: string): readonly string[] => {
+  const count = catalog.nodes[type]?.definition.expect?.count;
+  return count === undefined ? [] : [`there are ${count} nodes "${type}", as expect.count declares`];
+};
+
 /** The sentences behind the figures. */
 export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readonly PlannedStep[]): readonly string[] => {
   const hops = steps.filter((step): step is PlannedHop => step.kind === "hop");
   return [
     ...new Set([
       ...hops.flatMap((hop) => degreesOf(catalog, hop)),
+      ...hops.flatMap((hop) => hop.far).flatMap((type) => countsOf(catalog, type)),
       ...(hops.length > 1 || hops.some((hop) => hop.rounds > 1)
         ? ["no two ways lead to the same node, so that every figure is a most"]
         : []),

@@ -57,7 +57,7 @@ const planStep = (planning: WalkPlanning, walk: LogicalWalk, at: { readonly step
     return { ...step, expect: readTypes(step).length > 0 ? expectNodes(planning.catalog, types, from) : unchanged(from) };
   }
   const reading = readingOf(planning, walk, step);
-  return { ...step, reading, expect: expectHop(step, reading, from) };
+  return { ...step, reading, expect: expectHop(planning.catalog, step, { reading, from }) };
 };
 
 const planSteps = (planning: WalkPlanning, walk: LogicalWalk): readonly PlannedStep[] => {

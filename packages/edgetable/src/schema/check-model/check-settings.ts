@@ -32,6 +32,9 @@ const checkBytes = (place: string, bytes: number | undefined): readonly ModelFin
     `${bytes} is not between 1 and ${mostBytes}, the most of an item.`,
   );
 
+const checkCount = (place: string, count: number | undefined): readonly ModelFinding[] =>
+  when(count !== undefined && !(count >= 1), "setting", `${place}.expect.count`, `${count} is no number of nodes: give 1 or more.`);
+
 interface Known {
   readonly fields: readonly string[] | undefined;
   readonly layout: Layout;
@@ -77,6 +80,7 @@ const checkDefinition = (kind: Kind, name: string, definition: AnyDefinition): r
       'with version: true, "version" counts the writes. Rename the attribute, or leave the setting out.',
     ),
     ...checkBytes(place, definition.expect?.bytes),
+    ...checkCount(place, definition.kind === "node" ? definition.expect?.count : undefined),
   ];
 };
 
