@@ -44,7 +44,7 @@ const explainScatter = (
   const bytes = Math.ceil(rows / partitions.length) * step.expect.bytes;
   return {
     operation: "Query",
-    input: encodeQuery(catalog, each, binding, { limit: share, start: undefined, backward: false }),
+    input: encodeQuery(catalog, each, { binding, limit: share, start: undefined, backward: false }),
     times: partitions.length,
     readUnits: partitions.length * readUnits(bytes, false),
     partitions,
@@ -56,7 +56,7 @@ const explainQuery = (catalog: Catalog, step: QueryStep, binding: Binding, limit
   if (step.scatter) return explainScatter(catalog, step, binding, { rows, limit });
   return {
     operation: "Query",
-    input: encodeQuery(catalog, step, binding, { limit, start: undefined, backward: false }),
+    input: encodeQuery(catalog, step, { binding, limit, start: undefined, backward: false }),
     times: 1,
     readUnits: readUnits(rows * step.expect.bytes, step.consistent),
   };

@@ -44,12 +44,12 @@ const explainHop = (
   const share = Math.max(1, sources.length);
   return sources.map((source) => ({
     operation: "Query",
-    input: encodeQuery(
-      catalog,
-      first && !source.scatter ? source : anyPartition(source),
-      { row: { from: walk.id, to: walk.id }, values: walk.values },
-      { limit: Math.min(walk.breadth, hop.limit ?? walk.breadth), start: undefined, backward: false },
-    ),
+    input: encodeQuery(catalog, first && !source.scatter ? source : anyPartition(source), {
+      binding: { row: { from: walk.id, to: walk.id }, values: walk.values },
+      limit: Math.min(walk.breadth, hop.limit ?? walk.breadth),
+      start: undefined,
+      backward: false,
+    }),
     times: Math.ceil(hop.expect.requests / share),
     readUnits: hop.expect.readUnits / share,
     ...(first ? {} : { after: `each node before ${hop.direction}("${hop.edge}")` }),

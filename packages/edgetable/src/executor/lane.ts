@@ -84,7 +84,7 @@ export const rewind = (lane: Lane): void => {
 const readOnce = async (context: LaneContext, lane: Lane, limit: number | undefined): Promise<readonly Head[]> => {
   const { session, binding, context: call, backward } = context.reader;
   const { step, start, bounds } = lane;
-  const input = encodeLane(session.catalog, step, binding, { limit, start, backward, bounds });
+  const input = encodeLane(session.catalog, step, { binding, limit, start, backward, bounds });
   const output = input ? await session.send("Query", input, call) : { Items: [] };
   lane.start = output.LastEvaluatedKey;
   lane.done = lane.start === undefined;
@@ -118,7 +118,7 @@ export const countLane = async (context: LaneContext, lane: Lane): Promise<numbe
   let count = 0;
   let start: Key | undefined;
   do {
-    const input = encodeLane(session.catalog, lane.step, binding, { limit: undefined, start, backward: false, bounds: {} });
+    const input = encodeLane(session.catalog, lane.step, { binding, limit: undefined, start, backward: false, bounds: {} });
     if (!input) return count;
     const output = await session.send("Query", input, call);
     count += output.Count ?? 0;

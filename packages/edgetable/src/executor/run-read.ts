@@ -56,7 +56,7 @@ const passesAll = (plan: ReadPlan, step: QueryStep): boolean => !plan.filter && 
 
 const queryPage = async (reader: Reader, step: QueryStep, start: Key | undefined, wanted: number | undefined): Promise<QueryOutput> => {
   const limit = wanted === undefined || passesAll(reader.plan, step) ? wanted : Math.max(wanted, 50);
-  const input = encodeQuery(reader.session.catalog, step, reader.binding, { limit, start, backward: reader.backward });
+  const input = encodeQuery(reader.session.catalog, step, { binding: reader.binding, limit, start, backward: reader.backward });
   return isEmptyRange(input) ? { Items: [], Count: 0 } : reader.session.send("Query", input, reader.context);
 };
 
@@ -290,7 +290,7 @@ const countSource = async (session: Session, step: QueryStep, binding: Binding, 
   let count = 0;
   let start: Key | undefined;
   do {
-    const input = encodeQuery(session.catalog, step, binding, { limit: undefined, start, backward: false });
+    const input = encodeQuery(session.catalog, step, { binding, limit: undefined, start, backward: false });
     if (isEmptyRange(input)) return count;
     const output = await session.send("Query", input, context);
     count += output.Count ?? 0;

@@ -25,6 +25,9 @@ export interface AccessPath {
   readonly sharesPrefix: boolean;
 }
 
+/** Some shapes, and the index through which they may be reached. */
+type Candidate = Pick<AccessPath, "index" | "shapes">;
+
 /** What a call wants of an access path. */
 export interface Wanted {
   readonly known: ReadonlySet<string>;
@@ -133,7 +136,7 @@ const mayStartWith = (template: Template | undefined, prefix: Template): boolean
   return mine.startsWith(theirs) || theirs.startsWith(mine);
 };
 
-const strangers = (catalog: Catalog, index: Index, shapes: readonly Shape[]): readonly Shape[] => {
+const strangers = (catalog: Catalog, { index, shapes }: Candidate): readonly Shape[] => {
   const wanted = new Set(shapes.map((shape) => (shape.role === "reference" ? shape.keys : shape.id)));
   return catalog.shapes.filter(
     (shape) =>
@@ -142,7 +145,8 @@ const strangers = (catalog: Catalog, index: Index, shapes: readonly Shape[]): re
 };
 
 /** The way to some shapes through one index, where the known fields lead to it. */
-export const pathOn = (catalog: Catalog, index: Index, shapes: readonly Shape[], wanted: Wanted): AccessPath | undefined => {
+export const pathOn = (catalog: Catalog, candidate: Candidate, wanted: Wanted): AccessPath | undefined => {
+  const { index, shapes } = candidate;
   const partitions = shapes.map((shape) => shape.keys[index.partitionKey]);
   const [partition] = partitions;
   if (!partition || !partitions.every((other) => other && isSame(other, partition, wanted.known))) return undefined;
@@ -153,9 +157,7 @@ export const pathOn = (catalog: Catalog, index: Index, shapes: readonly Shape[],
   const sorts = index.sortKey === undefined ? [] : shapes.map((shape) => shape.keys[index.sortKey as string]);
   if (sorts.some((sort) => sort === undefined)) return undefined;
   const prefix = commonPrefix(shapes.flatMap((shape, at) => (sorts[at] ? [sortPrefix(sorts[at], knownIn(shape, wanted.known))] : [])));
-  const sharing = strangers(catalog, index, shapes).filter((other) =>
-    templatesOverlap(other.keys[index.partitionKey] as Template, partition),
-  );
+  const sharing = strangers(catalog, candidate).filter((other) => templatesOverlap(other.keys[index.partitionKey] as Template, partition));
   const sharesPrefix = sharing.some((other) => !prefix || mayStartWith(other.keys[index.sortKey as string], prefix.template));
   return { index, shapes, partition, scatters, prefix, sharesPartition: sharing.length > 0, sharesPrefix };
 };
@@ -189,6 +191,6 @@ export const accessPaths = (catalog: Catalog, sets: readonly (readonly Shape[])[
   });
   return sets
     .filter((shapes) => shapes.length > 0)
-    .flatMap((shapes) => indexes.flatMap((index) => pathOn(catalog, index, shapes, wanted) ?? []))
+    .flatMap((shapes) => indexes.flatMap((index) => pathOn(catalog, { index, shapes }, wanted) ?? []))
     .toSorted((a, b) => score(b, wanted) - score(a, wanted));
 };

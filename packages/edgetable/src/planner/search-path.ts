@@ -81,7 +81,7 @@ const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] =>
   const isAsked = search.known.length + search.ranged.length + search.present.length > 0;
   return [catalog.index, ...catalog.indexes]
     .filter((index) => search.index === undefined || index.name === search.index)
-    .flatMap((index) => pathOn(catalog, index, shapes, wanted) ?? [])
+    .flatMap((index) => pathOn(catalog, { index, shapes }, wanted) ?? [])
     .filter((path) => search.index !== undefined || (holdsAll(catalog, path.index, search) && (!isAsked || used(path, search) > 0)))
     .toSorted((a, b) => score(b, search) - score(a, search));
 };

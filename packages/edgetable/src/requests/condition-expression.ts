@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { ComparisonOperator, Condition } from "../ir/condition.ts";
+import type { ComparisonOperator, Condition, Conditions } from "../ir/condition.ts";
 import { encodeField as encodeKeyField, keepsOrder, type Template } from "../keys/template.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue } from "../transport/operations.ts";
@@ -90,12 +90,7 @@ const one = (comparison: Comparison, names: Placeholders): string => {
 /**
  * The expression of conditions that must all hold, for a condition or a filter.
  *
- * @param values the call's values, by the conditions' slots
  * @throws {plan.unsupported} for a comparison that a field inside a computed attribute does not allow
  */
-export const conditionExpression = (
-  shape: Shape,
-  conditions: readonly Condition[],
-  values: readonly unknown[],
-  names: Placeholders,
-): string => conditions.map((condition) => one({ shape, condition, value: values[condition.slot] }, names)).join(" AND ");
+export const conditionExpression = (shape: Shape, { conditions, values }: Conditions, names: Placeholders): string =>
+  conditions.map((condition) => one({ shape, condition, value: values[condition.slot] }, names)).join(" AND ");

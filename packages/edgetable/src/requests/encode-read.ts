@@ -16,8 +16,9 @@ export interface Binding {
   readonly values: readonly unknown[];
 }
 
-/** Which page of a Query. */
+/** Which page of a Query, for which call. */
 export interface PageRequest {
+  readonly binding: Binding;
   readonly limit: number | undefined;
   readonly start: Key | undefined;
   /** True to read from the other end: pages backwards. */
@@ -91,8 +92,8 @@ export const isEmptyRange = (input: QueryInput): boolean => {
   );
 };
 
-const projection = (catalog: Catalog, step: QueryStep, shape: Shape, placeholders: Placeholders): string | undefined => {
-  if (step.attributes) return step.attributes.map((attribute) => placeholders.name(attribute)).join(", ");
+const projected = (catalog: Catalog, step: QueryStep, shape: Shape): readonly string[] | undefined => {
+  if (step.attributes) return step.attributes;
   if (!step.select) return undefined;
   const attributes = new Set<string>(shape.sources.map((source) => source.attribute));
   attributes.add(catalog.index.partitionKey);
@@ -105,11 +106,12 @@ const projection = (catalog: Catalog, step: QueryStep, shape: Shape, placeholder
     const attribute = attributeOf(shape, field);
     if (attribute !== undefined) attributes.add(attribute);
   }
-  return [...attributes].map((attribute) => placeholders.name(attribute)).join(", ");
+  return [...attributes];
 };
 
 /** The Query of a step: the same step and binding always give the same input. */
-export const encodeQuery = (catalog: Catalog, step: QueryStep, binding: Binding, page: PageRequest): QueryInput => {
+export const encodeQuery = (catalog: Catalog, step: QueryStep, page: PageRequest): QueryInput => {
+  const { binding } = page;
   const shape = defined(catalog.shapesById[step.shapes[0] ?? ""], "shape");
   const row = inShape(shape, withKnown(step, binding));
   const names: Record<string, string> = { "#p": step.partitionKey };
@@ -120,8 +122,13 @@ export const encodeQuery = (catalog: Catalog, step: QueryStep, binding: Binding,
     keyCondition += sortExpression(step, row, { values, all: binding.values });
   }
   const placeholders = new Placeholders();
-  const filter = step.filter.length > 0 ? conditionExpression(shape, step.filter, binding.values, placeholders) : undefined;
-  const selected = step.counts ? undefined : projection(catalog, step, shape, placeholders);
+  const filter =
+    step.filter.length > 0 ? conditionExpression(shape, { conditions: step.filter, values: binding.values }, placeholders) : undefined;
+  const selected = step.counts
+    ? undefined
+    : projected(catalog, step, shape)
+        ?.map((attribute) => placeholders.name(attribute))
+        .join(", ");
   return {
     TableName: catalog.table,
     ...(step.index === undefined ? {} : { IndexName: step.index }),

@@ -3,7 +3,7 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
-import { encodeQuery, isEmptyRange, rowOf, type Binding, type PageRequest } from "./encode-read.ts";
+import { encodeQuery, isEmptyRange, rowOf, type PageRequest } from "./encode-read.ts";
 import { after, keyRange } from "./key-range.ts";
 import type { Row } from "./item-codec.ts";
 
@@ -54,9 +54,9 @@ export interface LaneRequest extends PageRequest {
 }
 
 /** The Query of a step in one of its partitions; undefined when nothing can be there. */
-export const encodeLane = (catalog: Catalog, step: QueryStep, binding: Binding, request: LaneRequest): QueryInput | undefined => {
-  const { bounds, ...page } = request;
-  const input = encodeQuery(catalog, step, binding, page);
+export const encodeLane = (catalog: Catalog, step: QueryStep, request: LaneRequest): QueryInput | undefined => {
+  const { bounds, binding } = request;
+  const input = encodeQuery(catalog, step, request);
   if (isEmptyRange(input)) return undefined;
   if (step.sortKey === undefined || (bounds.low === undefined && bounds.high === undefined)) return input;
   const range = rangeOf(step, rowOf(catalog, step, binding), binding.values);

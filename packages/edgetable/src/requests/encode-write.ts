@@ -33,7 +33,7 @@ const termExpression = (term: Term, partitionKey: string, names: Placeholders): 
     case "below":
       return below(term, names);
     case "where":
-      return conditionExpression(term.shape, term.conditions.conditions, term.conditions.values, names);
+      return conditionExpression(term.shape, term.conditions, names);
     default:
       return unreachable(term);
   }

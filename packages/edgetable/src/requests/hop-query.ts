@@ -41,7 +41,7 @@ export const hopQuery = (
   const bind = (id: Row): Binding => ({ row: { from: id, to: id }, values });
   const whole = (id: Row, { partition, ...page }: HopPage): QueryInput | undefined => {
     const one = partition === undefined ? step : inPartition(step, partition);
-    const input = encodeQuery(catalog, one, bind(id), { ...page, backward: false });
+    const input = encodeQuery(catalog, one, { ...page, binding: bind(id), backward: false });
     return isEmptyRange(input) ? undefined : input;
   };
   if (step.scatter) return { encode: whole, partitions: (id) => partitionsOf(catalog, step, bind(id)).map(({ text }) => text) };

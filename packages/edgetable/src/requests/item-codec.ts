@@ -20,22 +20,27 @@ export const VERSION = "version";
 const limitOf = (catalog: Catalog, attribute: string): number =>
   [catalog.index, ...catalog.indexes].some((index) => index.sortKey === attribute) ? SORT_KEY_BYTES : PARTITION_KEY_BYTES;
 
-const checkLength = (catalog: Catalog, attribute: string, text: string): void => {
+/**
+ * Gives the text of a key attribute back.
+ *
+ * @throws {keys.tooLong}
+ */
+export const checkLength = <Text extends string | undefined>(catalog: Catalog, attribute: string, text: Text): Text => {
   // A UTF-16 unit takes at most three bytes in UTF-8: short texts need no count.
-  if (text.length * 3 <= SORT_KEY_BYTES) return;
+  if (text === undefined || text.length * 3 <= SORT_KEY_BYTES) return text;
   const bytes = keyBytes(text);
   const limit = limitOf(catalog, attribute);
-  if (bytes <= limit) return;
+  if (bytes <= limit) return text;
   const message = `The key attribute "${attribute}" would be ${bytes} bytes; DynamoDB allows ${limit}. Shorten the id.`;
   throw new EdgetableError("keys.tooLong", message, { details: { attribute, bytes, limit, text } });
 };
 
 /**
- * The text of one computed attribute of a row.
+ * The text of one computed attribute of a row, whose length is yet to be checked.
  *
  * @throws {keys.incomplete} when a field that it needs is missing and the attribute is not declared sparse.
  */
-export const keyText = (catalog: Catalog, shape: Shape, attribute: string, row: Row): string | undefined => {
+export const keyText = (shape: Shape, attribute: string, row: Row): string | undefined => {
   const template = shape.keys[attribute];
   if (!template) return undefined;
   const text = renderTemplate(template, row);
@@ -47,7 +52,6 @@ export const keyText = (catalog: Catalog, shape: Shape, attribute: string, row: 
       { details: { attribute, template: template.source, row } },
     );
   }
-  checkLength(catalog, attribute, text);
   return text;
 };
 
@@ -62,26 +66,24 @@ const keyOfValues = ({ index }: Catalog, partition: AttributeValue, sort: Attrib
 /** The table key of a row. */
 export const keyOf = (catalog: Catalog, shape: Shape, row: Row): Key => {
   const { partitionKey, sortKey } = catalog.index;
-  const partition = keyText(catalog, shape, partitionKey, row) ?? "";
-  return keyOfValues(catalog, { S: partition }, sortKey === undefined ? undefined : { S: keyText(catalog, shape, sortKey, row) ?? "" });
+  const partition = checkLength(catalog, partitionKey, keyText(shape, partitionKey, row) ?? "");
+  if (sortKey === undefined) return keyOfValues(catalog, { S: partition }, undefined);
+  return keyOfValues(catalog, { S: partition }, { S: checkLength(catalog, sortKey, keyText(shape, sortKey, row) ?? "") });
 };
 
 /** The table key of a row where every field that it needs is there, else undefined. */
 export const keyIfComplete = (catalog: Catalog, shape: Shape, row: Row): Key | undefined => {
   const { partitionKey, sortKey } = catalog.index;
-  const partition = completeText(catalog, shape, partitionKey, row);
+  const partition = checkLength(catalog, partitionKey, completeText(shape, partitionKey, row));
   if (partition === undefined) return undefined;
   if (sortKey === undefined) return keyOfValues(catalog, { S: partition }, undefined);
-  const sort = completeText(catalog, shape, sortKey, row);
+  const sort = checkLength(catalog, sortKey, completeText(shape, sortKey, row));
   return sort === undefined ? undefined : keyOfValues(catalog, { S: partition }, { S: sort });
 };
 
-const completeText = (catalog: Catalog, shape: Shape, attribute: string, row: Row): string | undefined => {
+const completeText = (shape: Shape, attribute: string, row: Row): string | undefined => {
   const template = shape.keys[attribute];
-  if (!template) return "";
-  const text = renderTemplate(template, row);
-  if (text !== undefined) checkLength(catalog, attribute, text);
-  return text;
+  return template ? renderTemplate(template, row) : "";
 };
 
 /** The table key that an encoded item holds. */
@@ -94,7 +96,7 @@ export const keyOfItem = (catalog: Catalog, item: Item): Key => {
 const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<string, AttributeValue> => {
   const item: Record<string, AttributeValue> = {};
   for (const attribute in shape.keys) {
-    const text = keyText(catalog, shape, attribute, row);
+    const text = checkLength(catalog, attribute, keyText(shape, attribute, row));
     if (text !== undefined) item[attribute] = { S: text };
   }
   if (catalog.typeAttribute !== undefined && shape.typeValue !== undefined) item[catalog.typeAttribute] = { S: shape.typeValue };

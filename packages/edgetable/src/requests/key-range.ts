@@ -22,6 +22,15 @@ export const after = (prefix: string): string => {
   return prefix.slice(0, prefix.length - last.length) + String.fromCodePoint(Math.min(skipped, 0x10ffff));
 };
 
+interface Bounds {
+  readonly range: Range;
+  /** What every key of the range begins with. */
+  readonly start: string;
+  low: string | undefined;
+  high: string | undefined;
+  prefix: string | undefined;
+}
+
 // In an adopted layout a value may hold characters below the delimiter that ends a shorter value, so
 // that keys sort otherwise than values do: the bound then moves out to where no key can be missed.
 const unsafeAt = (template: Template, text: string): number => {
@@ -30,14 +39,14 @@ const unsafeAt = (template: Template, text: string): number => {
   return -1;
 };
 
-const highBound = (range: Range, prefix: string, text: string, inclusive: boolean): string => {
+const highBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
   const unsafe = range.followed ? unsafeAt(range.whole, text) : -1;
   if (unsafe >= 0) return after(prefix + text.slice(0, unsafe) + range.whole.delimiter);
   if (!range.followed) return prefix + text;
   return inclusive ? after(prefix + text + range.whole.delimiter) : prefix + text;
 };
 
-const lowBound = (range: Range, prefix: string, text: string, inclusive: boolean): string => {
+const lowBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
   if (inclusive) return prefix + text;
   if (!range.followed) return `${prefix}${text}\u0000`;
   // Only where keys sort exactly as values may the bound step over the value's own keys: elsewhere a
@@ -45,34 +54,27 @@ const lowBound = (range: Range, prefix: string, text: string, inclusive: boolean
   return keepsOrder(range.whole, range.path) ? after(prefix + text + range.whole.delimiter) : prefix + text;
 };
 
-interface Bounds {
-  low: string | undefined;
-  high: string | undefined;
-  prefix: string | undefined;
-  readonly start: string;
-}
-
 const tighten = (bounds: Bounds, low: string | undefined, high: string | undefined): void => {
   if (low !== undefined && (bounds.low === undefined || low > bounds.low)) bounds.low = low;
   if (high !== undefined && (bounds.high === undefined || high < bounds.high)) bounds.high = high;
 };
 
-const apply = (range: Range, bounds: Bounds, condition: Condition, value: unknown): void => {
-  const prefix = bounds.start;
+const apply = (bounds: Bounds, condition: Condition, value: unknown): void => {
+  const { range } = bounds;
   const encode = (operand: unknown): string => encodeField(range.whole, range.path, operand);
   switch (condition.operator) {
     case "gte":
     case "gt":
-      return tighten(bounds, lowBound(range, prefix, encode(value), condition.operator === "gte"), undefined);
+      return tighten(bounds, lowBound(bounds, encode(value), condition.operator === "gte"), undefined);
     case "lte":
     case "lt":
-      return tighten(bounds, undefined, highBound(range, prefix, encode(value), condition.operator === "lte"));
+      return tighten(bounds, undefined, highBound(bounds, encode(value), condition.operator === "lte"));
     case "between": {
       const [low, high] = value as readonly [unknown, unknown];
-      return tighten(bounds, lowBound(range, prefix, encode(low), true), highBound(range, prefix, encode(high), true));
+      return tighten(bounds, lowBound(bounds, encode(low), true), highBound(bounds, encode(high), true));
     }
     default: {
-      const text = prefix + encode(value);
+      const text = bounds.start + encode(value);
       bounds.prefix = text;
       return tighten(bounds, text, after(text));
     }
@@ -82,8 +84,8 @@ const apply = (range: Range, bounds: Bounds, condition: Condition, value: unknow
 /** The texts between which the sort keys of a range lie; a little wide where keys do not sort as values. */
 export const keyRange = (range: Range, row: Row, values: readonly unknown[]): KeyRange => {
   const prefix = renderTemplate(range.template, row) ?? "";
-  const bounds: Bounds = { low: undefined, high: undefined, prefix: undefined, start: prefix };
-  for (const condition of range.bounds) apply(range, bounds, condition, values[condition.slot]);
+  const bounds: Bounds = { range, start: prefix, low: undefined, high: undefined, prefix: undefined };
+  for (const condition of range.bounds) apply(bounds, condition, values[condition.slot]);
   if (bounds.prefix !== undefined && range.bounds.length === 1) return { kind: "prefix", text: bounds.prefix };
   const { low, high } = bounds;
   if (prefix !== "") return { kind: "between", low: low ?? prefix, high: high ?? after(prefix) };

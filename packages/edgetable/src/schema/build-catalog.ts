@@ -17,6 +17,11 @@ interface Context {
   readonly escapes: boolean;
 }
 
+/** Edges lie between nodes, which are resolved before them. */
+interface EdgeContext extends Context {
+  readonly nodes: Readonly<Record<string, NodeEntry>>;
+}
+
 /** Names of the fields in a key template, in order. */
 export const fieldNames = (key: string): readonly string[] =>
   [...key.matchAll(/\{([^{}:]+)(?::[^{}]*)?\}/g)].map((match) => match[1] ?? "");
@@ -130,8 +135,8 @@ const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): 
   );
 };
 
-const referenceShape = (context: Context, place: EdgePlace, nodes: Readonly<Record<string, NodeEntry>>): Shape | undefined => {
-  const source = nodes[place.from];
+const referenceShape = (context: EdgeContext, place: EdgePlace): Shape | undefined => {
+  const source = context.nodes[place.from];
   const target = context.definition.nodes[place.to];
   if (!source || !target) return undefined;
   const alias: Record<string, string> = {};
@@ -155,13 +160,13 @@ const referenceShape = (context: Context, place: EdgePlace, nodes: Readonly<Reco
   };
 };
 
-const edgeEntry = (context: Context, name: string, edge: AnyEdge, nodes: Readonly<Record<string, NodeEntry>>): EdgeEntry => {
+const edgeEntry = (context: EdgeContext, name: string, edge: AnyEdge): EdgeEntry => {
   const from = endTypes(edge.from);
   const to = endTypes(edge.to);
   const several = from.length * to.length > 1;
   const places = from.flatMap((source) => to.map((target): EdgePlace => ({ name, edge, from: source, to: target, several })));
   const reference = edge.stored === "reference";
-  const shapes = places.flatMap((place) => (reference ? (referenceShape(context, place, nodes) ?? []) : edgeShape(context, place, "own")));
+  const shapes = places.flatMap((place) => (reference ? (referenceShape(context, place) ?? []) : edgeShape(context, place, "own")));
   const twice = edge.stored === "twice" && !edge.symmetric;
   const mirrors = twice ? places.map((place) => edgeShape(context, place, "mirror")) : [];
   return { name, definition: edge, from, to, shapes, mirrors, orderBy: edge.orderBy?.split(":")[0], key: edge.key ?? [] };
@@ -188,7 +193,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
   const context: Context = { definition, layout, escapes: definition.layout === undefined };
   const nodes = mapEntries(definition.nodes, (name, node) => nodeEntry(context, name, node));
   const parts = mapEntries(definition.parts, (name, part) => partEntry(context, name, part));
-  const edges = mapEntries(definition.edges, (name, edge) => edgeEntry(context, name, edge, nodes));
+  const edges = mapEntries(definition.edges, (name, edge) => edgeEntry({ ...context, nodes }, name, edge));
   const nodeShapes = Object.values(nodes)
     .filter((entry) => entry.definition.stored !== false)
     .map((entry) => entry.shape);

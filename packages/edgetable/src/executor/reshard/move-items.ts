@@ -1,5 +1,5 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
-import { decodeItem, keyOfItem, keyText, shapeOf } from "../../requests/item-codec.ts";
+import { checkLength, decodeItem, keyOfItem, keyText, shapeOf } from "../../requests/item-codec.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
 import { batchGet } from "../batch-get.ts";
@@ -48,7 +48,7 @@ const moveItem = async (session: Session, place: OldPlace, item: Item, context: 
   const attribute = place.index.partitionKey;
   const shape = shapeOf(catalog, place.shapes, item);
   if (!shape || item[attribute] === undefined) return false;
-  const to = keyText(catalog, shape, attribute, decodeItem(catalog, shape, item));
+  const to = checkLength(catalog, attribute, keyText(shape, attribute, decodeItem(catalog, shape, item)));
   if (to === undefined || to === textOf(item[attribute])) return false;
   try {
     await session.send("UpdateItem", moveInput(session, item, { shape, attribute, to }), context);

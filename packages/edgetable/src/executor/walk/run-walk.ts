@@ -163,8 +163,8 @@ const checkStart = ({ request: { plan, start, values }, session }: WalkRun): voi
   const sources = first?.kind === "hop" ? (first.reading[start.type]?.sources ?? []) : [];
   for (const source of sources) {
     if (source.kind !== "query") continue;
-    const page = { limit: undefined, start: undefined, backward: false };
-    encodeQuery(session.catalog, source, { row: { from: start.id, to: start.id }, values }, page);
+    const binding = { row: { from: start.id, to: start.id }, values };
+    encodeQuery(session.catalog, source, { binding, limit: undefined, start: undefined, backward: false });
   }
 };
 

@@ -1,7 +1,7 @@
 import type { Changes, Guards, Row } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import type { Template } from "../../keys/template.ts";
-import { attributeOf, checkCarried, decodeItem, encodeField, keyText, VERSION } from "../../requests/item-codec.ts";
+import { attributeOf, checkCarried, checkLength, decodeItem, encodeField, keyText, VERSION } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
@@ -174,7 +174,7 @@ export const changeItem = (catalog: Catalog, change: ItemChange): ChangedItem =>
   const effect = fieldEffects(shape, before ? resolved(change.changes, after) : change.changes);
   let moves = false;
   for (const [attribute] of touched(change)) {
-    const text = keyText(catalog, shape, attribute, after);
+    const text = checkLength(catalog, attribute, keyText(shape, attribute, after));
     const old = key[attribute];
     if (old && "S" in old && old.S === text) continue;
     moves ||= old !== undefined;
