@@ -8,7 +8,13 @@ const ROUNDS = 20;
 const BASE_DELAY = 25;
 const MAX_DELAY = 2000;
 
-const encodeBatchGet = (table: string, keys: readonly Key[], consistent: boolean): BatchGetItemInput => ({
+/** The items that one call asks for. */
+export interface KeySet {
+  readonly keys: readonly Key[];
+  readonly consistent: boolean;
+}
+
+const encodeBatchGet = (table: string, { keys, consistent }: KeySet): BatchGetItemInput => ({
   RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}) } },
   ReturnConsumedCapacity: "INDEXES",
 });
@@ -17,12 +23,12 @@ const unprocessed = (table: string, left: Readonly<Record<string, KeysAndAttribu
   left?.[table]?.Keys ?? [];
 
 // Law 5: what DynamoDB leaves unprocessed is asked for again, with growing pauses while nothing comes.
-const readChunk = async (session: Session, keys: readonly Key[], consistent: boolean, context: CallContext): Promise<readonly Item[]> => {
+const readChunk = async (session: Session, { keys, consistent }: KeySet, context: CallContext): Promise<readonly Item[]> => {
   const { table } = session.catalog;
   const items: Item[] = [];
   let left = keys;
   for (let idle = 0; idle < ROUNDS;) {
-    const output = await session.send("BatchGetItem", encodeBatchGet(table, left, consistent), context);
+    const output = await session.send("BatchGetItem", encodeBatchGet(table, { keys: left, consistent }), context);
     items.push(...(output.Responses?.[table] ?? []));
     const next = unprocessed(table, output.UnprocessedKeys);
     if (next.length === 0) return items;
@@ -43,14 +49,9 @@ const readChunk = async (session: Session, keys: readonly Key[], consistent: boo
 };
 
 /** Reads items by their keys, 100 a request, each key once. The answer is in no fixed order; absent items are left out. */
-export const batchGet = async (
-  session: Session,
-  keys: readonly Key[],
-  consistent: boolean,
-  context: CallContext,
-): Promise<readonly Item[]> => {
+export const batchGet = async (session: Session, { keys, consistent }: KeySet, context: CallContext): Promise<readonly Item[]> => {
   const chunks: Key[][] = [];
   for (let at = 0; at < keys.length; at += BATCH_GET_KEYS) chunks.push(keys.slice(at, at + BATCH_GET_KEYS));
-  const answers = await Promise.all(chunks.map((chunk) => readChunk(session, chunk, consistent, context)));
+  const answers = await Promise.all(chunks.map((chunk) => readChunk(session, { keys: chunk, consistent }, context)));
   return answers.flat();
 };

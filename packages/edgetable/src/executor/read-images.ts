@@ -26,12 +26,7 @@ const readGets = async (
     const output = await session.send("GetItem", encodeNeededGet(session.catalog, only), context);
     return [[only.id, output.Item ?? null]];
   }
-  const items = await batchGet(
-    session,
-    gets.map(({ key }) => key),
-    true,
-    context,
-  );
+  const items = await batchGet(session, { keys: gets.map(({ key }) => key), consistent: true }, context);
   return gets.map(({ id, key }) => [id, items.find((item) => sameKey(item, key)) ?? null]);
 };
 

@@ -20,23 +20,27 @@ export interface FoundPage {
   readonly previous: string | undefined;
 }
 
-/** The key that a page before or after the given row starts at. */
-const positionOf = (session: Session, plan: ReadPlan, found: Found, backward: boolean): Position => {
-  const step = plan.sources[found.source] as QueryStep;
-  return { source: found.source, key: startKeyOf(session.catalog, step, found.item), backward };
-};
+/** Gives the place at which a page before or after a row of the plan starts. */
+type PlaceOf = (found: Found, backward: boolean) => Position;
+
+const placesIn =
+  ({ catalog }: Session, plan: ReadPlan): PlaceOf =>
+  (found, backward) => {
+    const step = plan.sources[found.source] as QueryStep;
+    return { source: found.source, key: startKeyOf(catalog, step, found.item), backward };
+  };
 
 interface Edges {
   readonly next: Position | undefined;
   readonly previous: Position | undefined;
 }
 
-const edgesOf = (session: Session, plan: ReadPlan, rows: Rows, from: Position | undefined): Edges => {
+const edgesOf = (placeOf: PlaceOf, rows: Rows, from: Position | undefined): Edges => {
   const first = rows.found[0];
   const last = rows.found.at(-1);
-  const before = first && positionOf(session, plan, first, true);
+  const before = first && placeOf(first, true);
   if (!from?.backward) return { next: rows.next, previous: from ? before : undefined };
-  return { next: last && positionOf(session, plan, last, false), previous: rows.next && before };
+  return { next: last && placeOf(last, false), previous: rows.next && before };
 };
 
 /**
@@ -52,6 +56,6 @@ export const readPage = async (session: Session, page: PageRequest, context: Cal
   const from = cursor === undefined ? undefined : openCursor(cursor, query, secret);
   const rows = await runRead(session, { ...request, from }, context);
   const seal = (position: Position | undefined): string | undefined => position && sealCursor(position, query, secret ?? "");
-  const { next, previous } = edgesOf(session, request.plan, rows, from);
+  const { next, previous } = edgesOf(placesIn(session, request.plan), rows, from);
   return { found: rows.found, next: seal(next), previous: seal(previous) };
 };

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { holds } from "../ir/evaluate-condition.ts";
 import type { AccessStep, GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { encodeQuery, inShape, isEmptyRange, type Binding } from "../requests/encode-read.ts";
+import { encodeQuery, inShape, isEmptyRange, type Binding, type PageRequest } from "../requests/encode-read.ts";
 import { sameValue } from "../keys/template.ts";
 import { decodeItem, decodeOwn, keyOf, shapeOf, type Row } from "../requests/item-codec.ts";
 import type { Position } from "../requests/cursor.ts";
@@ -34,16 +34,17 @@ export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key =
   return key;
 };
 
-const identify = (catalog: Catalog, step: QueryStep, shapes: readonly Shape[], item: Item): Shape | undefined =>
-  step.discards || shapes.length > 1 || catalog.typeAttribute !== undefined ? shapeOf(catalog, shapes, item) : shapes[0];
+/** Tells the items of a step apart; made once for a page of them. */
+const identifier = (catalog: Catalog, step: QueryStep, shapes: readonly Shape[]): ((item: Item) => Shape | undefined) =>
+  step.discards || shapes.length > 1 || catalog.typeAttribute !== undefined ? (item) => shapeOf(catalog, shapes, item) : () => shapes[0];
 
 const accept = (reader: Reader, source: number, items: readonly Item[]): Found[] => {
   const { catalog } = reader.session;
   const step = reader.plan.sources[source] as QueryStep;
-  const shapes = shapesOf(catalog, step.shapes);
+  const identify = identifier(catalog, step, shapesOf(catalog, step.shapes));
   const found: Found[] = [];
   for (const item of items) {
-    const shape = identify(catalog, step, shapes, item);
+    const shape = identify(item);
     if (!shape) continue;
     const row = decodeItem(catalog, shape, item);
     if (reader.plan.filter?.conditions.some((condition) => !holds(condition, row, reader.binding.values))) continue;
@@ -54,9 +55,8 @@ const accept = (reader: Reader, source: number, items: readonly Item[]): Found[]
 
 const passesAll = (plan: ReadPlan, step: QueryStep): boolean => !plan.filter && !step.discards && step.filter.length === 0;
 
-const queryPage = async (reader: Reader, step: QueryStep, start: Key | undefined, wanted: number | undefined): Promise<QueryOutput> => {
-  const limit = wanted === undefined || passesAll(reader.plan, step) ? wanted : Math.max(wanted, 50);
-  const input = encodeQuery(reader.session.catalog, step, { binding: reader.binding, limit, start, backward: reader.backward });
+const queryPage = async (reader: Reader, step: QueryStep, page: PageRequest): Promise<QueryOutput> => {
+  const input = encodeQuery(reader.session.catalog, step, page);
   return isEmptyRange(input) ? { Items: [], Count: 0 } : reader.session.send("Query", input, reader.context);
 };
 
@@ -65,13 +65,15 @@ const readSource = async (
   reader: Reader,
   source: number,
   from: Key | undefined,
-  wanted: number | undefined,
 ): Promise<{ readonly found: readonly Found[]; readonly last: Key | undefined }> => {
-  const step = reader.plan.sources[source] as QueryStep;
+  const { plan, binding, backward, limit: wanted } = reader;
+  const step = plan.sources[source] as QueryStep;
   const found: Found[] = [];
   let start = from;
   for (;;) {
-    const output = await queryPage(reader, step, start, wanted === undefined ? undefined : wanted - found.length);
+    const left = wanted === undefined ? undefined : wanted - found.length;
+    const limit = left === undefined || passesAll(plan, step) ? left : Math.max(left, 50);
+    const output = await queryPage(reader, step, { binding, limit, start, backward });
     found.push(...accept(reader, source, output.Items ?? []));
     start = output.LastEvaluatedKey;
     if (wanted !== undefined && found.length >= wanted) {
@@ -110,22 +112,22 @@ const readQueries = async (reader: Reader, from: Position): Promise<Rows> => {
   const found: Found[] = [];
   const order = sourceOrder(reader, from.source);
   for (const [turn, source] of order.entries()) {
-    const wanted = reader.limit === undefined ? undefined : reader.limit - found.length;
+    const rest = found.length === 0 || reader.limit === undefined ? reader : { ...reader, limit: reader.limit - found.length };
     const start = turn === 0 ? from.key : undefined;
     if (isScattered(reader.plan.sources[source])) {
-      const rest = await readParted({ ...reader, limit: wanted }, [source], {
+      const { found: more, next: within } = await readParted(rest, [source], {
         ...(turn === 0 ? from : {}),
         source,
         key: start,
         backward: from.backward,
       });
-      found.push(...rest.found);
-      if (rest.next) return { found, next: rest.next };
+      found.push(...more);
+      if (within) return { found, next: within };
       if (reader.limit === undefined || found.length < reader.limit) continue;
       const next = order[turn + 1];
       return { found, next: next === undefined ? undefined : { source: next, key: undefined, backward: reader.backward } };
     }
-    const { found: more, last } = await readSource(reader, source, start, wanted);
+    const { found: more, last } = await readSource(rest, source, start);
     found.push(...more);
     const full = reader.limit !== undefined && found.length >= reader.limit;
     const following = order[turn + 1];
@@ -176,7 +178,7 @@ const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Pr
     const { Item: item } = await session.send("GetItem", encodeGet(catalog, only, step), context);
     return { found: item ? asked.flatMap(({ row }) => foundFor(row, item)) : [], next: undefined };
   }
-  const items = keys.length === 0 ? [] : await batchGet(session, keys, step.consistent, context);
+  const items = keys.length === 0 ? [] : await batchGet(session, { keys, consistent: step.consistent }, context);
   const byKey = byIdentity(catalog, items);
   const found = asked.flatMap(({ row, key }) => {
     const item = byKey.get(identity(catalog, key));
@@ -213,7 +215,7 @@ const hydrateByBatch = async (reader: Reader, step: HydrateStep, found: readonly
     keys.set(id, key);
     return { id, node };
   });
-  const byKey = byIdentity(catalog, await batchGet(session, [...keys.values()], step.consistent, context));
+  const byKey = byIdentity(catalog, await batchGet(session, { keys: [...keys.values()], consistent: step.consistent }, context));
   for (const [at, one] of found.entries()) {
     const place = places[at];
     const item = place && byKey.get(place.id);
@@ -221,8 +223,9 @@ const hydrateByBatch = async (reader: Reader, step: HydrateStep, found: readonly
   }
 };
 
-const hydrate = async (reader: Reader, step: HydrateStep, found: readonly Found[], findNode: FindNode): Promise<void> => {
+const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNode): Promise<void> => {
   const { catalog } = reader.session;
+  const step = defined(reader.plan.hydrate, "hydrate step");
   if (step.by === "none") {
     for (const one of found) one.node = decodeOwn(catalog, one.shape, one.item);
     return;
@@ -261,38 +264,35 @@ export const runRead = async (session: Session, request: ReadRequest, context: C
   const rows = isGet(first)
     ? await readGets(reader, first, request.rows ?? [binding.row])
     : await (plan.merged ? readMerged(reader, from) : readQueries(reader, from));
-  if (plan.hydrate) await hydrate(reader, plan.hydrate, rows.found, request.findNode);
+  if (plan.hydrate) await hydrate(reader, rows.found, request.findNode);
   return from.backward ? { found: rows.found.toReversed(), next: rows.next } : rows;
 };
 
 /** Counts what a plan would read; DynamoDB counts where it can. */
 export const runCount = async (session: Session, request: ReadRequest, context: CallContext): Promise<number> => {
   const { plan, binding } = request;
+  const reader: Reader = { session, plan, binding, context, limit: undefined, backward: false };
   let count = 0;
   for (const [at, source] of plan.sources.entries()) {
     if (isScattered(source)) {
-      const reader: Reader = { session, plan, binding, context, limit: undefined, backward: false };
       const { countScattered } = await import("./scatter.ts");
       count += await countScattered(scatterOf(reader, [at], { source: at, key: undefined, backward: false }));
       continue;
     }
     if (source.kind !== "query" || !source.counts) {
-      const reader: Reader = { session, plan, binding, context, limit: undefined, backward: false };
-      count += (await readSource(reader, at, undefined, undefined)).found.length;
+      count += (await readSource(reader, at, undefined)).found.length;
       continue;
     }
-    count += await countSource(session, source, binding, context);
+    count += await countSource(reader, source);
   }
   return count;
 };
 
-const countSource = async (session: Session, step: QueryStep, binding: Binding, context: CallContext): Promise<number> => {
+const countSource = async (reader: Reader, step: QueryStep): Promise<number> => {
   let count = 0;
   let start: Key | undefined;
   do {
-    const input = encodeQuery(session.catalog, step, { binding, limit: undefined, start, backward: false });
-    if (isEmptyRange(input)) return count;
-    const output = await session.send("Query", input, context);
+    const output = await queryPage(reader, step, { binding: reader.binding, limit: undefined, start, backward: false });
     count += output.Count ?? 0;
     start = output.LastEvaluatedKey;
   } while (start !== undefined);

@@ -85,8 +85,8 @@ export const createSession = (options: SessionOptions): Session => {
   const gate = limitConcurrency(concurrency);
   const timeout = options.requestTimeout ?? 10_000;
 
-  const mayRetry = (error: unknown, attempts: Attempts, context: CallContext, wait: number): boolean =>
-    isEdgetableError(error) && error.retryable && attempts.made < retry.attempts && effects.now() + wait < context.deadline;
+  const mayRetry = (error: unknown, attempts: Attempts): boolean =>
+    isEdgetableError(error) && error.retryable && attempts.made < retry.attempts;
 
   // Not async: a promise less for every request.
   const attempt = <O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]> => {
@@ -98,7 +98,7 @@ export const createSession = (options: SessionOptions): Session => {
   /** Waits for another attempt, or throws where there is to be none. */
   const waitAfter = async (error: unknown, attempts: Attempts, context: CallContext): Promise<void> => {
     const wait = waitBefore(retry, attempts.made, effects.random());
-    if (!mayRetry(error, attempts, context, wait)) throw finalError(error, attempts);
+    if (!mayRetry(error, attempts) || effects.now() + wait >= context.deadline) throw finalError(error, attempts);
     attempts.ambiguous ||= isAmbiguous(error as EdgetableError);
     await effects.sleep(wait, context.signal);
   };

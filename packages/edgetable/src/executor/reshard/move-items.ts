@@ -42,8 +42,14 @@ const moveInput = (
   };
 };
 
+/** The session of a resharding and the call by which it goes on. */
+export interface MovingCall {
+  readonly session: Session;
+  readonly context: CallContext;
+}
+
 /** Moves one item to where a writer would put it now; false when it is there, or somebody came between. */
-const moveItem = async (session: Session, place: OldPlace, item: Item, context: CallContext): Promise<boolean> => {
+const moveItem = async ({ session, context }: MovingCall, place: OldPlace, item: Item): Promise<boolean> => {
   const { catalog } = session;
   const attribute = place.index.partitionKey;
   const shape = shapeOf(catalog, place.shapes, item);
@@ -61,13 +67,14 @@ const moveItem = async (session: Session, place: OldPlace, item: Item, context: 
 };
 
 /** Moves the items of a page; gives how many. */
-export const moveItems = async (session: Session, place: OldPlace, found: readonly Item[], context: CallContext): Promise<number> => {
+export const moveItems = async (call: MovingCall, place: OldPlace, found: readonly Item[]): Promise<number> => {
+  const { session, context } = call;
   const whole = place.index.projection === "ALL";
   const keys = found.map((item) => keyOfItem(session.catalog, item));
-  const items = whole || found.length === 0 ? found : await batchGet(session, keys, true, context);
+  const items = whole || found.length === 0 ? found : await batchGet(session, { keys, consistent: true }, context);
   let moved = 0;
   for (let at = 0; at < items.length; at += ABREAST) {
-    const done = await Promise.all(items.slice(at, at + ABREAST).map(async (item) => moveItem(session, place, item, context)));
+    const done = await Promise.all(items.slice(at, at + ABREAST).map(async (item) => moveItem(call, place, item)));
     moved += done.filter(Boolean).length;
   }
   return moved;
@@ -77,10 +84,9 @@ const PAGE = 100;
 
 /** A page of a place's items: a Query of its partition, or a Scan of the index where its partitions have no list. */
 export const readPlace = (
-  session: Session,
+  { session, context }: MovingCall,
   { index, partition }: OldPlace,
   start: Key | undefined,
-  context: CallContext,
 ): Promise<QueryOutput> => {
   const common = {
     TableName: session.catalog.table,

@@ -93,9 +93,9 @@ const takePage = async (run: Run, place: OldPlace): Promise<void> => {
   checkTime(run);
   const meter = new Meter();
   const deadline = Math.min(settings.deadline, session.effects.now() + REQUEST_DEADLINE);
-  const context = { meter, signal: settings.signal, deadline };
-  const { Items = [], LastEvaluatedKey } = await readPlace(session, place, run.start, context);
-  const moved = await moveItems(session, place, Items, context);
+  const call = { session, context: { meter, signal: settings.signal, deadline } };
+  const { Items = [], LastEvaluatedKey } = await readPlace(call, place, run.start);
+  const moved = await moveItems(call, place, Items);
   run.cost = {
     requests: run.cost.requests + meter.cost.requests,
     readUnits: run.cost.readUnits + meter.cost.readUnits,

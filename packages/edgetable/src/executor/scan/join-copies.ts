@@ -45,7 +45,7 @@ interface Reading {
 
 const readByKey = async ({ session, consistent, context }: Reading, keys: readonly Key[]): Promise<ReadonlyMap<string, Item>> => {
   if (keys.length === 0) return new Map();
-  const items = await batchGet(session, keys, consistent, context());
+  const items = await batchGet(session, { keys, consistent }, context());
   return new Map(items.map((item) => [keyId(keyOfItem(session.catalog, item)), item]));
 };
 

@@ -66,7 +66,8 @@ const isOther = (catalog: Catalog, copy: EdgeCopy, item: Item): boolean => {
   return key !== undefined && keyId(key) === keyId(keyOfItem(catalog, item));
 };
 
-const readCopy = (catalog: Catalog, shape: Shape, item: Item, row: Row): SeenItem => {
+const readCopy = (catalog: Catalog, shape: Shape, item: Item): SeenItem => {
+  const row = decodeItem(catalog, shape, item);
   const entry = defined(catalog.edges[shape.definition], shape.definition);
   const name = entry.name;
   const [own, second] = edgeCopies({ entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") }, attributesOf(row));
@@ -81,13 +82,17 @@ const readCopy = (catalog: Catalog, shape: Shape, item: Item, row: Row): SeenIte
   return { kind: "copy", name, copy: { entry, shape, item, row, leads, id: keyId(leads ? key : otherKey), key, otherKey } };
 };
 
+const hasTwoCopies = (catalog: Catalog, name: string): boolean => {
+  const { stored, symmetric } = defined(catalog.edges[name], name).definition;
+  return stored === "twice" || symmetric === true;
+};
+
 const readShape = (catalog: Catalog, shape: Shape, item: Item): SeenItem => {
-  const row = decodeItem(catalog, shape, item);
   const name = shape.definition;
+  if (shape.kind === "edge" && hasTwoCopies(catalog, name)) return readCopy(catalog, shape, item);
+  const row = decodeItem(catalog, shape, item);
   if (shape.kind === "node") return { kind: "row", name, row: { node: name, row } };
   if (shape.kind === "part") return { kind: "row", name, row: partRow(catalog, name, row) };
-  const { stored, symmetric } = defined(catalog.edges[name], name).definition;
-  if (stored === "twice" || symmetric) return readCopy(catalog, shape, item, row);
   return { kind: "row", name, row: edgeRow(name, row) };
 };
 

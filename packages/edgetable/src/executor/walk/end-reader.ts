@@ -1,7 +1,7 @@
 import { fieldReader, readTemplate } from "../../keys/template.ts";
 import type { QueryStep } from "../../ir/physical-plan.ts";
 import { shapeOf } from "../../requests/item-codec.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { endSources, needsIdentity } from "../../schema/end-sources.ts";
 import type { KeySource, Shape } from "../../schema/shape.ts";
 import type { Item } from "../../transport/operations.ts";
@@ -22,7 +22,8 @@ const textAt = (item: Item, attribute: string): string | undefined => {
 };
 
 // One field in one key: what nearly every model has. No row is made.
-const readOne = (names: NodeNames, type: string, path: string, { attribute, template }: KeySource): EndReader => {
+const readOne = (names: NodeNames, type: string, { path, source }: { readonly path: string; readonly source: KeySource }): EndReader => {
+  const { attribute, template } = source;
   const read = fieldReader(template, path);
   const prefix = names.prefix(type);
   const field = path.slice(path.indexOf(".") + 1);
@@ -36,8 +37,7 @@ const readOne = (names: NodeNames, type: string, path: string, { attribute, temp
 
 const readSeveral = (
   names: NodeNames,
-  type: string,
-  fields: readonly string[],
+  { name: type, idFields: fields }: NodeEntry,
   at: { readonly end: string; readonly sources: readonly KeySource[] },
 ): EndReader => {
   return (item) => {
@@ -53,11 +53,12 @@ const readSeveral = (
 
 const shapeReader = (catalog: Catalog, names: NodeNames, { shape, end }: End): EndReader => {
   const type = defined(shape[end], "end");
-  const fields = defined(catalog.nodes[type], type).idFields;
+  const node = defined(catalog.nodes[type], type);
+  const [field] = node.idFields;
   const sources = defined(endSources(catalog, shape, end), "end sources");
   const [source] = sources;
-  if (sources.length === 1 && source && fields.length === 1) return readOne(names, type, `${end}.${fields[0]}`, source);
-  return readSeveral(names, type, fields, { end, sources });
+  if (sources.length === 1 && source && node.idFields.length === 1) return readOne(names, type, { path: `${end}.${field}`, source });
+  return readSeveral(names, node, { end, sources });
 };
 
 /** A reader of the far ends of a step that asks for key attributes only. */

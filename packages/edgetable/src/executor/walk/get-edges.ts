@@ -72,7 +72,7 @@ export const getReader = (
     const refs = works.map((work) => run.names.unpack(work.key));
     const keys = refs.flatMap((ref) => known.flatMap((one) => keysOf(run, { shapes, near }, { near: ref, far: one })));
     try {
-      const found = ends(keys.length === 0 ? [] : await batchGet(run.session, keys, hop.consistent, run.context));
+      const found = ends(keys.length === 0 ? [] : await batchGet(run.session, { keys, consistent: hop.consistent }, run.context));
       run.width.answered();
       return works.map((work) => ({ work, keys: found.get(work.key) ?? [], values: undefined, rest: undefined, why: undefined }));
     } catch (error) {

@@ -19,7 +19,7 @@ const readBatch = async (run: WalkRun, keys: readonly NodeKey[]): Promise<Readon
   const shapes = [...new Set(refs.map(({ type }) => defined(catalog.nodes[type], type).shape))];
   const tableKeys = refs.map(({ type, id }) => keyOf(catalog, defined(catalog.nodes[type], type).shape, id));
   const rows = new Map<NodeKey, Row>();
-  for (const item of await batchGet(run.session, tableKeys, false, run.context)) {
+  for (const item of await batchGet(run.session, { keys: tableKeys, consistent: false }, run.context)) {
     const shape = shapeOf(catalog, shapes, item);
     const row = shape && decodeOwn(catalog, shape, item);
     if (row) rows.set(run.names.pack(shape.definition, row), row);
