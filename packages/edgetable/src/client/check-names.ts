@@ -46,7 +46,11 @@ export const checkNodeFields = (driver: Driver, types: readonly string[], where:
  *
  * @throws {schema.unknownEdge}
  */
-export const checkEdge = (driver: Driver, nodes: readonly string[], edge: string, direction: Direction): void => {
+export const checkEdge = (
+  driver: Driver,
+  nodes: readonly string[],
+  { edge, direction }: { readonly edge: string; readonly direction: Direction },
+): void => {
   const known = driver.catalog.edges[edge];
   if (!known) {
     throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(driver.catalog.edges))}`, {

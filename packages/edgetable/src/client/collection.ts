@@ -1,5 +1,5 @@
 import type { Found } from "../executor/run-read.ts";
-import type { Catalog, NodeEntry } from "../schema/catalog.ts";
+import type { NodeEntry } from "../schema/catalog.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ const isItself = (entry: NodeEntry, id: Row, found: Found): boolean =>
   entry.idFields.every((field) => String(found.row[field]) === String(id[field]));
 
 /** Sorts the rows of one partition by what they are. */
-export const toCollection = (_catalog: Catalog, entry: NodeEntry, id: Row, found: readonly Found[]): unknown => {
+export const toCollection = (entry: NodeEntry, id: Row, found: readonly Found[]): unknown => {
   const edges: Record<string, Row[]> = {};
   const parts: Record<string, Row[]> = {};
   let node: Row | undefined;

@@ -37,8 +37,8 @@ interface GetManyOptions {
 /** The reading side of `db.<edge>`. */
 export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unknown> => {
   const ends = (from: Row, to: Row): Row => ({
-    from: checkEnd(driver.catalog, entry, "from", from),
-    to: checkEnd(driver.catalog, entry, "to", to),
+    from: checkEnd(driver.catalog, entry.from, from),
+    to: checkEnd(driver.catalog, entry.to, to),
   });
   const get = (from: Row, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<Row | undefined> => {
     const rows = [{ ...key, ...ends(from, to) }];

@@ -32,16 +32,17 @@ export interface ReadExplanation {
 // "One read unit: a strongly consistent read of up to 4 KB, half for an eventually consistent one", HowItWorks.ReadWriteCapacityMode.
 const readUnits = (bytes: number, consistent: boolean): number => Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
 
-const explainScatter = (
-  catalog: Catalog,
-  step: QueryStep,
-  binding: Binding,
-  { rows, limit }: { readonly rows: number; readonly limit: number | undefined },
-): ExplainedRequest => {
+/** What of a call a Query follows from. */
+type Asked = Pick<ExplainRequest, "binding" | "limit">;
+
+const expectedOf = (step: QueryStep, limit: number | undefined): number =>
+  Math.min(limit ?? Number.POSITIVE_INFINITY, step.sort?.kind === "equals" ? 1 : step.expect.rows);
+
+const explainScatter = (catalog: Catalog, step: QueryStep, { binding, limit }: Asked): ExplainedRequest => {
   const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
   const each = inPartition(step, partitions[0] ?? "");
   const share = limit === undefined ? undefined : shareOf(limit, partitions.length);
-  const bytes = Math.ceil(rows / partitions.length) * step.expect.bytes;
+  const bytes = Math.ceil(expectedOf(step, limit) / partitions.length) * step.expect.bytes;
   return {
     operation: "Query",
     input: encodeQuery(catalog, each, { binding, limit: share, start: undefined, backward: false }),
@@ -51,14 +52,14 @@ const explainScatter = (
   };
 };
 
-const explainQuery = (catalog: Catalog, step: QueryStep, binding: Binding, limit: number | undefined): ExplainedRequest => {
-  const rows = Math.min(limit ?? Number.POSITIVE_INFINITY, step.sort?.kind === "equals" ? 1 : step.expect.rows);
-  if (step.scatter) return explainScatter(catalog, step, binding, { rows, limit });
+const explainQuery = (catalog: Catalog, step: QueryStep, asked: Asked): ExplainedRequest => {
+  if (step.scatter) return explainScatter(catalog, step, asked);
+  const { binding, limit } = asked;
   return {
     operation: "Query",
     input: encodeQuery(catalog, step, { binding, limit, start: undefined, backward: false }),
     times: 1,
-    readUnits: readUnits(rows * step.expect.bytes, step.consistent),
+    readUnits: readUnits(expectedOf(step, limit) * step.expect.bytes, step.consistent),
   };
 };
 
@@ -121,7 +122,7 @@ export interface ExplainRequest {
 
 const explainSources = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] =>
   request.plan.sources.map((source) => {
-    if (source.kind === "query") return explainQuery(catalog, source, request.binding, request.limit);
+    if (source.kind === "query") return explainQuery(catalog, source, request);
     const shape = defined(catalog.shapesById[source.shapes[0] ?? ""], "shape");
     const rows = request.rows ?? [request.binding.row];
     const consistent = source.consistent ? { ConsistentRead: true } : {};

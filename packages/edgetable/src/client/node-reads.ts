@@ -27,62 +27,65 @@ interface GetOptions {
   readonly given?: Row;
 }
 
-const getNode = (driver: Driver, entry: NodeEntry, id: Row, options: GetOptions = {}): Read<Row | undefined> => {
-  const given = Object.keys(options.given ?? {});
-  const consistent = options.consistent ?? false;
-  const signature = `node|${entry.name}|${given.join()}|${consistent ? 1 : 0}`;
-  const request: ReadRequest = {
-    plan: driver.plan(signature, () => nodeLookup(entry.name, given, consistent)),
-    findNode: findNode(driver),
-    binding: { row: rowOf(entry, id, options), values: [] },
+const getNode =
+  (driver: Driver, entry: NodeEntry) =>
+  (id: Row, options: GetOptions = {}): Read<Row | undefined> => {
+    const given = Object.keys(options.given ?? {});
+    const consistent = options.consistent ?? false;
+    const signature = `node|${entry.name}|${given.join()}|${consistent ? 1 : 0}`;
+    const request: ReadRequest = {
+      plan: driver.plan(signature, () => nodeLookup(entry.name, given, consistent)),
+      findNode: findNode(driver),
+      binding: { row: rowOf(entry, id, options), values: [] },
+    };
+    return readCall(driver, request, ([one]) => one?.row);
   };
-  return readCall(driver, request, ([one]) => one?.row);
-};
 
 const rowOf = (entry: NodeEntry, id: Row, { given }: GetOptions): Row => {
   const checked = checkId(entry.name, entry.idFields, id);
   return given ? { ...given, ...checked } : { ...checked };
 };
 
-const getNodes = (driver: Driver, entry: NodeEntry, ids: readonly Row[], options: GetOptions = {}): Read<readonly (Row | undefined)[]> => {
-  const given = Object.keys(options.given ?? {});
-  const consistent = options.consistent ?? false;
-  const rows = ids.map((id) => rowOf(entry, id, options));
-  const logical = (): LogicalPlan => ({ ...nodeLookup(entry.name, given, consistent), many: true }) as LogicalPlan;
-  const request: ReadRequest = {
-    plan: driver.plan(`nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical),
-    findNode: findNode(driver),
-    binding: { row: {}, values: [] },
-    rows,
+const getNodes =
+  (driver: Driver, entry: NodeEntry) =>
+  (ids: readonly Row[], options: GetOptions = {}): Read<readonly (Row | undefined)[]> => {
+    const given = Object.keys(options.given ?? {});
+    const consistent = options.consistent ?? false;
+    const rows = ids.map((id) => rowOf(entry, id, options));
+    const logical = (): LogicalPlan => ({ ...nodeLookup(entry.name, given, consistent), many: true }) as LogicalPlan;
+    const request: ReadRequest = {
+      plan: driver.plan(`nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical),
+      findNode: findNode(driver),
+      binding: { row: {}, values: [] },
+      rows,
+    };
+    const idOf = (row: Row): string => JSON.stringify(entry.idFields.map((field) => String(row[field])));
+    if (request.plan.sources[0]?.kind === "query") {
+      throw new EdgetableError(
+        "plan.unsupported",
+        `The key of "${entry.name}" holds more than its id: give the rest by { given }, or get one at a time.`,
+        { details: { node: entry.name } },
+      );
+    }
+    return readCall(driver, request, (found) => {
+      const byId = new Map(found.map((one) => [idOf(one.row), one.row]));
+      return rows.map((row) => byId.get(idOf(row)));
+    });
   };
-  const idOf = (row: Row): string => JSON.stringify(entry.idFields.map((field) => String(row[field])));
-  if (request.plan.sources[0]?.kind === "query") {
-    throw new EdgetableError(
-      "plan.unsupported",
-      `The key of "${entry.name}" holds more than its id: give the rest by { given }, or get one at a time.`,
-      { details: { node: entry.name } },
-    );
-  }
-  return readCall(driver, request, (found) => {
-    const byId = new Map(found.map((one) => [idOf(one.row), one.row]));
-    return rows.map((row) => byId.get(idOf(row)));
-  });
-};
 
 const collect = (
   driver: Driver,
   entry: NodeEntry,
-  id: Row,
-  options: { readonly direction: "out" | "in"; readonly consistent: boolean; readonly index: string | undefined },
+  from: { readonly id: Row; readonly direction: "out" | "in"; readonly consistent: boolean; readonly index: string | undefined },
 ): Read<unknown> => {
-  const { direction, consistent, index } = options;
+  const { id, direction, consistent, index } = from;
   const logical = (): LogicalPlan => ({ kind: "collection", node: entry.name, direction, index, consistent });
   const request: ReadRequest = {
     plan: driver.plan(`collection|${entry.name}|${direction}|${index ?? ""}|${consistent ? 1 : 0}`, logical),
     findNode: findNode(driver),
     binding: { row: checkId(entry.name, entry.idFields, id), values: [] },
   };
-  return readCall(driver, request, (found) => toCollection(driver.catalog, entry, id, found));
+  return readCall(driver, request, (found) => toCollection(entry, id, found));
 };
 
 /** What `db.node(id)` gives. */
@@ -100,15 +103,16 @@ export class NodeHandle {
   }
 
   get(options?: GetOptions): Read<Row | undefined> {
-    return getNode(this.#driver, this.#entry, this.#id, options);
+    return getNode(this.#driver, this.#entry)(this.#id, options);
   }
 
   collection(options: { readonly consistent?: boolean } = {}): Read<unknown> {
-    return collect(this.#driver, this.#entry, this.#id, { direction: "out", consistent: options.consistent ?? false, index: undefined });
+    const { consistent = false } = options;
+    return collect(this.#driver, this.#entry, { id: this.#id, direction: "out", consistent, index: undefined });
   }
 
   incoming(options: { readonly index?: string } = {}): Read<unknown> {
-    return collect(this.#driver, this.#entry, this.#id, { direction: "in", consistent: false, index: options.index });
+    return collect(this.#driver, this.#entry, { id: this.#id, direction: "in", consistent: false, index: options.index });
   }
 
   out(edge: string): NeighbourQuery {
@@ -124,14 +128,14 @@ export class NodeHandle {
   }
 
   has(edge: string, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<boolean> {
-    checkEdge(this.#driver, [this.#entry.name], edge, "out");
+    checkEdge(this.#driver, [this.#entry.name], { edge, direction: "out" });
     const entry = this.#driver.catalog.edges[edge];
     const ends = {
-      from: checkEnd(this.#driver.catalog, entry, "from", {
+      from: checkEnd(this.#driver.catalog, entry?.from ?? [], {
         ...(entry && entry.from.length > 1 ? { type: this.#entry.name } : {}),
         ...this.#id,
       }),
-      to: checkEnd(this.#driver.catalog, entry, "to", to),
+      to: checkEnd(this.#driver.catalog, entry?.to ?? [], to),
     };
     const request = edgeLookup(this.#driver, edge, { rows: [{ ...key, ...ends }], many: false, consistent: options.consistent ?? false });
     return readCall(this.#driver, request, (found) => found.length > 0);
@@ -159,7 +163,7 @@ export class NodeHandle {
   }
 
   common(hop: AnyHop, others: readonly Row[], options: WalkOptions = {}): WalkCall<Walked<Row>> {
-    return common(this.#start(), hop, others, options);
+    return common(this.#start(), hop, { others, options });
   }
 
   suggest(hop: AnyHop, options: WalkOptions & { readonly top: number }): WalkCall<Walked<Reached<Row>>> {
@@ -206,7 +210,7 @@ export class NodeHandle {
   }
 
   #neighbours(edge: string, direction: Direction): NeighbourQuery {
-    checkEdge(this.#driver, [this.#entry.name], edge, direction);
+    checkEdge(this.#driver, [this.#entry.name], { edge, direction });
     return new NeighbourQuery(this.#driver, {
       node: this.#entry.name,
       id: this.#id,
@@ -232,7 +236,7 @@ export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeH
   const within = (id: Row): NodeHandle => new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, id) });
   return Object.assign(handle, {
     within,
-    get: (id: Row, options?: GetOptions) => getNode(driver, entry, id, options),
-    getMany: (ids: readonly Row[], options?: GetOptions) => getNodes(driver, entry, ids, options),
+    get: getNode(driver, entry),
+    getMany: getNodes(driver, entry),
   });
 };

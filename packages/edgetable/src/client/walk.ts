@@ -257,7 +257,7 @@ export class WalkQuery {
   #hop(named: AnyHop, repeat: Pick<WalkHop, "rounds" | "emit"> = { rounds: 1, emit: "last" }): WalkQuery {
     const { edge, direction } = edgeOf(named);
     const { at, steps } = this.#state;
-    checkEdge(this.#driver, at, edge, direction);
+    checkEdge(this.#driver, at, { edge, direction });
     const plain = { ...plainHop(this.#driver.catalog, { edge, direction, near: at }), ...repeat };
     const onEdges = this.#conditions(edge, named.where ?? {}, this.#state.values);
     if (named.whereNode) checkNodeFields(this.#driver, plain.far, named.whereNode);

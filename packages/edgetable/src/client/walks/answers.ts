@@ -49,7 +49,11 @@ export const paths = (
 };
 
 /** Nodes that are neighbours of this one and of every other. */
-export const common = (start: Start, hop: AnyHop, others: readonly Row[], options: WalkOptions): WalkCall<Walked<Row>> => {
+export const common = (
+  start: Start,
+  hop: AnyHop,
+  { others, options }: { readonly others: readonly Row[]; readonly options: WalkOptions },
+): WalkCall<Walked<Row>> => {
   const calls = [start.id, ...others].map((id) => start.from(start.node, id).hop(hop).ids(options));
   const [first] = calls;
   const make = async (run: RunOptions): Promise<Report<Walked<Row>>> => {
