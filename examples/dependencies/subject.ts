@@ -51,7 +51,7 @@ const MOST_STEPS = 2000;
 const explainedOf = (lockfile: Lockfile, locations: readonly string[]): string => {
   const counts = new Map<string, number>();
   for (const location of locations) {
-    const ways = waysTo(lockfile, ROOT, location, MOST_STEPS)?.length ?? 0;
+    const ways = waysTo(lockfile, { start: ROOT, target: location }, MOST_STEPS)?.length ?? 0;
     if (ways > 0 && ways <= MOST_WAYS) counts.set(location, ways);
   }
   return most(counts) ?? locations[0] ?? ROOT;

@@ -9,22 +9,16 @@ import { waysTo } from "./ways.ts";
 type Ends = "from" | "to";
 
 /** Everything that dependencies lead to from some packages, a round at a time. */
-const reached = (
-  { dependencies }: Lockfile,
-  start: string,
-  [near, far]: readonly [Ends, Ends],
-  rounds = Number.POSITIVE_INFINITY,
-): readonly (readonly string[])[] => {
+const reached = ({ dependencies }: Lockfile, start: string, [near, far]: readonly [Ends, Ends]): readonly (readonly string[])[] => {
   const known = new Set([start]);
   const layers: (readonly string[])[] = [[start]];
-  for (let round = 0; round < rounds; round++) {
+  for (;;) {
     const last = new Set(layers.at(-1));
     const next = new Set(dependencies.filter((one) => last.has(one[near]) && !known.has(one[far])).map((one) => one[far]));
-    if (next.size === 0) break;
+    if (next.size === 0) return layers;
     for (const location of next) known.add(location);
     layers.push([...next]);
   }
-  return layers;
 };
 
 const listing = (location: string): string =>
@@ -40,8 +34,9 @@ export const walksExpectedFor = (
   { root, needed, explained, shared }: Subject,
 ): ExpectedOf<ReturnType<typeof walksAbout>> => {
   const back = ["to", "from"] as const;
-  const dependents = reached(lockfile, needed.location, back).flat();
-  const near = reached(lockfile, needed.location, back, 3);
+  const layers = reached(lockfile, needed.location, back);
+  const dependents = layers.flat();
+  const near = layers.slice(0, 4);
   const below = reached(lockfile, root.location, ["from", "to"]).flat();
   const degree = (location: string): number => lockfile.dependencies.filter(({ to }) => to === location).length;
   const neededBy = (location: string): readonly string[] =>
@@ -53,7 +48,7 @@ export const walksExpectedFor = (
   ).flat();
   return {
     whyInstalled: walk(
-      waysTo(lockfile, root.location, explained.location)?.map((way) => way.join(" → ")),
+      waysTo(lockfile, { start: root.location, target: explained.location })?.map((way) => way.join(" → ")),
       leading.filter((one) => one !== root.location).map(listingBack),
     ),
     allDependents: walk(dependents.slice(1), dependents.map(listingBack)),

@@ -3,8 +3,7 @@ import type { Lockfile } from "./read-lockfile.ts";
 /** Every way from one package to another that comes to none twice; gives up beyond a number of steps. */
 export const waysTo = (
   { dependencies }: Lockfile,
-  start: string,
-  target: string,
+  { start, target }: { readonly start: string; readonly target: string },
   most = 200_000,
 ): readonly (readonly string[])[] | undefined => {
   const ways: (readonly string[])[] = [];
