@@ -27,7 +27,7 @@ const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers
 const geometricMean = (numbers) => Math.exp(numbers.reduce((sum, each) => sum + Math.log(each), 0) / numbers.length);
 
 /** Sends every input, so many at a time; gives µs of CPU and of wall time per call. */
-const runBlock = async (send, operation, inputs, concurrency) => {
+const runBlock = async ({ send, operation }, inputs, concurrency) => {
   let next = 0;
   const worker = async () => {
     while (next < inputs.length) await send(operation, inputs[next++]);
@@ -49,7 +49,7 @@ const measure = async (clients, concurrency) => {
           client.prepare(call.input(`${client.name}.${concurrency}.${round}.${at}`, at)),
         );
         globalThis.gc?.();
-        const sample = await runBlock(client.send, call.operation, inputs, concurrency);
+        const sample = await runBlock({ send: client.send, operation: call.operation }, inputs, concurrency);
         if (round >= 0) samples[client.name][index].push(sample);
       }
     }

@@ -10,10 +10,17 @@ const viewOf = (value: string): View => {
   return { tokens: list === "" ? [] : list.split(" "), total: Number(total) };
 };
 
+/** What one call saw of one account. */
+interface Sight {
+  readonly read: CallRecord;
+  readonly object: string;
+  readonly view: View;
+}
+
 const amountOf = (token: string): number => Number(token.split(":")[1]);
 
 /** What any view of an account shows: each token once, the sum that of its tokens, none that was refused or not yet written. */
-const viewComplaints = (calls: readonly CallRecord[], read: CallRecord, object: string, { tokens, total }: View): readonly string[] => {
+const viewComplaints = (calls: readonly CallRecord[], { read, object, view: { tokens, total } }: Sight): readonly string[] => {
   const sum = tokens.reduce((all, token) => all + amountOf(token), 0);
   const writes = calls.flatMap((call) => call.writes.filter(({ effect }) => effect.object === object).map((write) => ({ call, write })));
   const possible = writes
@@ -26,7 +33,7 @@ const viewComplaints = (calls: readonly CallRecord[], read: CallRecord, object: 
   ];
 };
 
-const lost = (calls: readonly CallRecord[], read: CallRecord, object: string, { tokens }: View): readonly string[] =>
+const lost = (calls: readonly CallRecord[], { read, object, view: { tokens } }: Sight): readonly string[] =>
   calls.flatMap((call) =>
     call.respond > read.invoke
       ? []
@@ -41,8 +48,8 @@ export const checkTokens = (calls: readonly CallRecord[]): readonly string[] =>
     read.observations
       .filter(({ object }) => object.startsWith("tokens:"))
       .flatMap(({ object, value, strong }) => {
-        const view = viewOf(value);
-        const complaints = [...viewComplaints(calls, read, object, view), ...(strong ? lost(calls, read, object, view) : [])];
+        const sight: Sight = { read, object, view: viewOf(value) };
+        const complaints = [...viewComplaints(calls, sight), ...(strong ? lost(calls, sight) : [])];
         return complaints.map(
           (complaint) => `${object}: ${complaint}, as seen by [${read.invoke}] ${read.text}\n${recordText(calls, object)}`,
         );

@@ -97,7 +97,10 @@ export class NaiveGraph {
   }
 
   /** Edges of a type at a node, as seen from it, in order: by the declared attribute, then by the far end. */
-  neighbours(edge: string, at: NaiveEnd, direction: "out" | "in", ordered: boolean): readonly NaiveEdge[] {
+  neighbours(
+    at: NaiveEnd,
+    { edge, direction, ordered }: { readonly edge: string; readonly direction: "out" | "in"; readonly ordered: boolean },
+  ): readonly NaiveEdge[] {
     const type = this.#types[edge] ?? {};
     const near = direction === "out" ? "from" : "to";
     const far = direction === "out" ? "to" : "from";

@@ -212,7 +212,9 @@ class History {
         ? command.where
         : undefined;
     const limit = this.#isOrdered(command) && command.want !== "count" ? command.limit : undefined;
-    let expected = this.#naive.neighbours(edge, at, direction, command.ordered).filter((one) => !bound || this.#holds(edge, bound, one));
+    let expected = this.#naive
+      .neighbours(at, { edge, direction, ordered: command.ordered })
+      .filter((one) => !bound || this.#holds(edge, bound, one));
     if (command.reverse) expected = expected.toReversed();
     if (limit !== undefined && command.want !== "pages" && command.want !== "back") expected = expected.slice(0, limit);
     let query = (member(this.#subject.db, type)(this.#id(at))[direction] as (edge: string) => Query)(edge);
@@ -232,12 +234,8 @@ class History {
     return this.#subject.exactOrder && (command.ordered || !("orderBy" in naiveTypes[command.edge]));
   }
 
-  #same(
-    command: Extract<Command, { kind: "read" }>,
-    actual: readonly unknown[],
-    expected: readonly unknown[],
-    label = JSON.stringify(command),
-  ): void {
+  #same(command: Extract<Command, { kind: "read" }>, actual: readonly unknown[], expected: readonly unknown[]): void {
+    const label = JSON.stringify(command);
     const text = (list: readonly unknown[]): readonly string[] =>
       list.map((one) => JSON.stringify(one, Object.keys(flatten(one)).toSorted()));
     if (this.#isOrdered(command)) expect(actual, label).toEqual(expected);
@@ -298,7 +296,7 @@ class History {
     if (command.want !== "back" || !this.#isOrdered(command) || last?.previous === undefined) return;
     const before = rows.length - last.items.length;
     const previous = await query.page({ limit, cursor: last.previous });
-    this.#same(command, previous.items, rows.slice(Math.max(0, before - limit), before), `${JSON.stringify(command)} backwards`);
+    expect(previous.items, `${JSON.stringify(command)} backwards`).toEqual(rows.slice(Math.max(0, before - limit), before));
   }
 }
 

@@ -39,7 +39,7 @@ const edgesAt = (graph: NaiveGraph, at: NaiveEnd, hop: PlainHop): readonly { rea
   directionsOf(hop)
     .flatMap((direction) =>
       graph
-        .neighbours(hop.edge, at, direction, false)
+        .neighbours(at, { edge: hop.edge, direction, ordered: false })
         .map((edge) => ({ edge, far: hop.edge === "friend" || direction === "out" ? edge.to : edge.from })),
     )
     .filter(({ edge, far }) => {
