@@ -18,7 +18,8 @@ import type { Read } from "./read-types.ts";
 import { WalkQuery, type AnyHop } from "./walk.ts";
 import type { WalkOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel } from "./walk-types.ts";
-import { common, paths, suggest, type Start } from "./walks/answers.ts";
+import { paths, suggest, type Start } from "./walks/answers.ts";
+import { common } from "./walks/common.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -163,7 +164,7 @@ export class NodeHandle {
   }
 
   common(hop: AnyHop, others: readonly Row[], options: WalkOptions = {}): WalkCall<Walked<Row>> {
-    return common(this.#start(), hop, { others, options });
+    return common({ start: this.#start(), hop, options }, others);
   }
 
   suggest(hop: AnyHop, options: WalkOptions & { readonly top: number }): WalkCall<Walked<Reached<Row>>> {

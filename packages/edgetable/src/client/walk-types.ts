@@ -199,7 +199,7 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
     hop: HopFrom<N, E, Out, In, Both>,
     options?: LevelOptions & { readonly depth?: number },
   ): WalkCall<Walked<WalkLevel>>;
-  /** The neighbours that this node has in common with others. One Query for each. */
+  /** The neighbours that this node has in common with others. A Query for each in turn, until nothing is in common; the budget is of all of them. */
   common<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
     others: readonly N[Name]["~types"]["id"][],

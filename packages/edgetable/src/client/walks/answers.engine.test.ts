@@ -69,6 +69,13 @@ test("common neighbours of two and more", async () => {
   expect(letters(found)).toBe("bc");
   expect(requests).toBe(2);
   expect(letters(await a().common({ both: "friend" }, [person("d"), person("e")]))).toBe("b");
+  const [short, few] = await asked(a().common({ both: "friend" }, [person("d"), person("e")], { budget: { requests: 2 } }));
+  expect(few).toBe(2);
+  expect(short).toMatchObject({
+    items: [],
+    complete: false,
+    stopped: { by: "requests", left: { nodes: 1, sample: [{ id: person("e") }] } },
+  });
 });
 
 test("people you may know, existing neighbours left out", async () => {
