@@ -36,7 +36,7 @@ const runBlock = async ({ send, operation }, inputs, concurrency) => {
   const wall = process.hrtime.bigint();
   await Promise.all(Array.from({ length: concurrency }, worker));
   const used = process.cpuUsage(cpu);
-  return { cpu: (used.user + used.system) / inputs.length, wall: (process.hrtime.bigint() - wall) / 1000 / inputs.length };
+  return { cpu: (used.user + used.system) / inputs.length, wall: Number(process.hrtime.bigint() - wall) / 1000 / inputs.length };
 };
 
 const measure = async (clients, concurrency) => {

@@ -302,16 +302,16 @@ describe("as a job", () => {
 
   test("the lease is renewed while rows that were done are read again", async () => {
     failAt("C0400");
-    await errorOf(() => load(courses(500), { job: "import", lease: 400 }));
+    await errorOf(() => load(courses(500), { job: "import", lease: 1500 }));
     lab.hooks = {};
     const slow = function* () {
       for (const row of courses(500)) {
-        const until = performance.now() + 3;
+        const until = performance.now() + 4;
         while (performance.now() < until);
         yield row;
       }
     };
-    expect(await load(slow(), { job: "import", lease: 400 })).toMatchObject({ rows: 500, failed: 0 });
+    expect(await load(slow(), { job: "import", lease: 1500 })).toMatchObject({ rows: 500, failed: 0 });
   });
 
   test("another run, another kind and another input are refused", async () => {
