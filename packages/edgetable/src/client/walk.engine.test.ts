@@ -307,3 +307,22 @@ describe("budgets", () => {
     });
   });
 });
+
+test("a walk is expected to find no more nodes than there are", () => {
+  const of = (count: number | undefined) => {
+    const page = node({ key: "PAGE#{url}", schema: z.object({ url: text }), expect: count === undefined ? {} : { count } });
+    const graph = defineGraph({
+      table: "Pages",
+      nodes: { page },
+      edges: { linksTo: edge({ from: "page", to: "page", expect: { from: 20 } }) },
+    });
+    const { cost, assumptions } = graph
+      .connect({ endpoint: "http://127.0.0.1:1", region: "local", credentials: { accessKeyId: "a", secretAccessKey: "s" } })
+      .page({ url: "a" })
+      .dependencies("linksTo")
+      .explain();
+    return { requests: cost.requests, says: assumptions.some((one) => one.includes("expect.count")) };
+  };
+  expect(of(undefined)).toEqual({ requests: 1 + 20 + 400 + 8000, says: false });
+  expect(of(50)).toEqual({ requests: 1 + 20 + 30, says: true });
+});
