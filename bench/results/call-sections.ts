@@ -66,27 +66,22 @@ ${table(
   plan.map(({ call, micros }) => [call, micros]),
 )}`;
 
-export const loadSection = ({ load }: Report): string => `## Bulk load
+const loadHeads = [
+  "loader",
+  "items a second",
+  "rate to the bare loop's",
+  "µs of CPU an item",
+  "heap after a quarter, MB",
+  "heap at the end, MB",
+  "growth, MB",
+];
 
-${load[0] ? `${round(load[0].items)} items each, in one call each, in turns on one engine.` : ""}
-
-${table(
-  [
-    "loader",
-    "items a second",
-    "rate to the bare loop's",
-    "µs of CPU an item",
-    "heap after a quarter, MB",
-    "heap at the end, MB",
-    "growth, MB",
-  ],
-  load.map(({ side, rate, rateRatio, cpu, heap, heapGrowth }) => [
-    side,
-    rate,
-    rateRatio,
-    cpu,
-    heap[heap.length >> 2],
-    heap.at(-1),
-    heapGrowth,
-  ]),
-)}`;
+export const loadSection = ({ load }: Report): string => {
+  const [first] = load;
+  if (!first) return "## Bulk load\n\nNot measured in this run.";
+  const rows = load.map(({ side, rate, rateRatio, cpu, heap, heapGrowth }) => {
+    const [quarter, end] = [heap[heap.length >> 2], heap.at(-1)];
+    return [side, rate, rateRatio, cpu, quarter, end, heapGrowth];
+  });
+  return `## Bulk load\n\n${round(first.items)} items each, in one call each, in turns on one engine.\n\n${table(loadHeads, rows)}`;
+};
