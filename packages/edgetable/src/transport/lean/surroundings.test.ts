@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createServiceClock } from "./clock.ts";
 import { defaultCredentials } from "./default-credentials.ts";
 import { parseEndpoint, serviceEndpoint } from "./endpoint.ts";
@@ -26,6 +26,7 @@ beforeEach(() => {
   rmSync(join(folder, "config"), { force: true });
 });
 afterEach(() => vi.unstubAllEnvs());
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const refusal = (code: string, message: string) => expect.objectContaining({ code, message: expect.stringContaining(message) });
 
