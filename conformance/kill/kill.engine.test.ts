@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { seededRandom, type Random } from "edgetable/testing";
-import type { Item } from "edgetable";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { connect, connectBefore, scenarios, workUntilDone } from "./scenarios.ts";
+import { tableContent } from "./table-content.ts";
 import type { Death, Orders } from "./worker.ts";
 
 const kills = Number(process.env["EDGETABLE_KILLS"] ?? 100);
@@ -61,22 +61,6 @@ const runWorker = (orders: Orders, after: number | undefined): Promise<Ending> =
     child.once("close", (code, signal) => resolve({ killed: signal === "SIGKILL", code, errors }));
   });
 
-const content = async (table: string): Promise<readonly string[]> => {
-  const items: Item[] = [];
-  let start: Item | undefined;
-  do {
-    const output = await engine.transport.send("Scan", {
-      TableName: table,
-      Limit: 1000,
-      ConsistentRead: true,
-      ...(start ? { ExclusiveStartKey: start } : {}),
-    });
-    items.push(...(output.Items ?? []));
-    start = output.LastEvaluatedKey;
-  } while (start);
-  return items.map((item) => JSON.stringify(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))).toSorted();
-};
-
 const prepared = async (kind: string): Promise<string> => {
   const table = engine.freshTableName(`kill-${kind}`);
   const db = connect(table, { transport: engine.transport });
@@ -88,7 +72,7 @@ const prepared = async (kind: string): Promise<string> => {
 const undisturbed = async (kind: string): Promise<readonly string[]> => {
   const table = await prepared(kind);
   await workUntilDone(scenarios[kind]!, connect(table, { transport: engine.transport }));
-  const items = await content(table);
+  const items = await tableContent(engine.transport, table);
   scenarios[kind]!.check(items);
   expect(items.filter((item) => item.includes('{"S":"~job"}'))).toEqual([]);
   await engine.transport.send("DeleteTable", { TableName: table });
@@ -125,7 +109,7 @@ const disturbed = async (
   const { code, errors } = await runWorker({ ...orders, death: undefined }, undefined);
   expect(errors).toBe("");
   expect(code).toBe(0);
-  const items = await content(table);
+  const items = await tableContent(engine.transport, table);
   await engine.transport.send("DeleteTable", { TableName: table });
   return { died, items };
 };

@@ -1,8 +1,8 @@
 import { createFaultTransport, seededRandom, virtualClock } from "edgetable/testing";
-import type { Item } from "edgetable";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { connect, connectBefore, INDEX_LAG, scenarios, workUntilDone } from "./scenarios.ts";
+import { tableContent } from "./table-content.ts";
 
 const rounds = Number(process.env["EDGETABLE_LIES"] ?? 3);
 const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
@@ -12,22 +12,6 @@ beforeAll(async () => {
   engine = await openEngine();
 });
 afterAll(() => engine.close());
-
-const content = async (table: string): Promise<readonly string[]> => {
-  const items: Item[] = [];
-  let start: Item | undefined;
-  do {
-    const output = await engine.transport.send("Scan", {
-      TableName: table,
-      Limit: 1000,
-      ConsistentRead: true,
-      ...(start ? { ExclusiveStartKey: start } : {}),
-    });
-    items.push(...(output.Items ?? []));
-    start = output.LastEvaluatedKey;
-  } while (start);
-  return items.map((item) => JSON.stringify(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))).toSorted();
-};
 
 /** Does the work over a transport that lies, on virtual time, and gives what the table holds. */
 const lied = async (kind: string, roundSeed: number): Promise<readonly string[]> => {
@@ -59,7 +43,7 @@ const lied = async (kind: string, roundSeed: number): Promise<readonly string[]>
   const db = connect(table, options);
   await scenario.prepare(db, connectBefore(table, options));
   await workUntilDone(scenario, db, clock.sleep);
-  const items = await content(table);
+  const items = await tableContent(engine.transport, table);
   scenario.check(items);
   expect(items.filter((item) => item.includes('{"S":"~job"}'))).toEqual([]);
   await engine.transport.send("DeleteTable", { TableName: table });
