@@ -1,4 +1,4 @@
-import { BATCH_GET_KEYS } from "../executor/batch-get.ts";
+import { BATCH_GET_KEYS, readUnits } from "../ir/capacity.ts";
 import type { HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { encodeQuery, type Binding, inShape } from "../requests/encode-read.ts";
 import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
@@ -29,9 +29,6 @@ export interface ReadExplanation {
   readonly notes: readonly string[];
 }
 
-// "One read unit: a strongly consistent read of up to 4 KB, half for an eventually consistent one", HowItWorks.ReadWriteCapacityMode.
-const readUnits = (bytes: number, consistent: boolean): number => Math.max(1, Math.ceil(bytes / 4096)) * (consistent ? 1 : 0.5);
-
 /** What of a call a Query follows from. */
 type Asked = Pick<ExplainRequest, "binding" | "limit">;
 
@@ -47,7 +44,7 @@ const explainScatter = (catalog: Catalog, step: QueryStep, { binding, limit }: A
     operation: "Query",
     input: encodeQuery(catalog, each, { binding, limit: share, start: undefined, backward: false }),
     times: partitions.length,
-    readUnits: partitions.length * readUnits(bytes, false),
+    readUnits: partitions.length * readUnits(bytes),
     partitions,
   };
 };
@@ -59,7 +56,7 @@ const explainQuery = (catalog: Catalog, step: QueryStep, asked: Asked): Explaine
     operation: "Query",
     input: encodeQuery(catalog, step, { binding, limit, start: undefined, backward: false }),
     times: 1,
-    readUnits: readUnits(expectedOf(step, limit) * step.expect.bytes, step.consistent),
+    readUnits: readUnits(expectedOf(step, limit) * step.expect.bytes, step),
   };
 };
 
@@ -74,7 +71,7 @@ const expectedRows = (plan: ReadPlan, limit: number | undefined): number => {
 const explainHydrate = (catalog: Catalog, step: HydrateStep, rows: number): readonly ExplainedRequest[] => {
   if (step.by === "none" || rows === 0) return [];
   const bytes = Math.max(...step.nodes.map((name) => catalog.nodes[name]?.shape.bytes ?? 0));
-  const units = rows * readUnits(bytes, step.consistent);
+  const units = rows * readUnits(bytes, step);
   const after = `the "${step.end}" of each edge`;
   if (step.by === "query")
     return [
@@ -126,7 +123,7 @@ const explainSources = (catalog: Catalog, request: ExplainRequest): readonly Exp
     const shape = defined(catalog.shapesById[source.shapes[0] ?? ""], "shape");
     const rows = request.rows ?? [request.binding.row];
     const consistent = source.consistent ? { ConsistentRead: true } : {};
-    const units = readUnits(shape.bytes, source.consistent) * rows.length;
+    const units = readUnits(shape.bytes, source) * rows.length;
     const keys = rows.map((row) => keyOf(catalog, shape, inShape(shape, row)));
     if (!source.many)
       return { operation: "GetItem", input: { TableName: catalog.table, Key: keys[0], ...consistent }, times: 1, readUnits: units };

@@ -3,7 +3,7 @@ import type { Amount } from "../executor/walk/amount.ts";
 import type { NodeRef } from "../executor/walk/node-names.ts";
 import type { WalkOutcome } from "../executor/walk/run-walk.ts";
 import { readWhere } from "../ir/condition.ts";
-import type { WalkCollect, WalkHop, WalkStep } from "../ir/walk-plan.ts";
+import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
 import type { Direction } from "../query/neighbours.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
@@ -40,7 +40,6 @@ export interface AnyHop {
   readonly whereNode?: Row;
 }
 
-const MOST_ROUNDS = 100;
 const MOST_PATHS = 100_000;
 const MOST = 1_000_000_000;
 

@@ -1,9 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import type { BatchGetItemInput, Item, Key, KeysAndAttributes } from "../transport/operations.ts";
 import type { CallContext, Session } from "./session.ts";
 
-// "BatchGetItem: 100 items, 16 MB", ServiceQuotas.
-export const BATCH_GET_KEYS = 100;
 const ROUNDS = 20;
 const BASE_DELAY = 25;
 const MAX_DELAY = 2000;

@@ -56,6 +56,9 @@ export const itemBytesAtMost = (item: Item): number => {
   return bytes;
 };
 
+/** "BatchGetItem: 100 items, 16 MB", ServiceQuotas. */
+export const BATCH_GET_KEYS = 100;
+
 /** How a read is charged. */
 export interface ReadCharge {
   readonly consistent?: boolean;

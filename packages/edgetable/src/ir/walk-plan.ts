@@ -34,6 +34,11 @@ export interface WalkHop {
   readonly by: "list" | "get";
 }
 
+/** The most rounds of a repeat; a closure has more, and ends where nothing new is found. */
+export const MOST_ROUNDS = 100;
+
+export const isClosure = ({ rounds }: Pick<WalkHop, "rounds">): boolean => rounds > MOST_ROUNDS;
+
 /** What stands between hops. `slot` says where in the walk's values a list of nodes is. */
 export type WalkFilter =
   | { readonly kind: "filterNodes"; readonly nodes: readonly string[]; readonly conditions: readonly Condition[] }

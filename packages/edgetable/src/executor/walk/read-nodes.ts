@@ -1,6 +1,7 @@
 import { decodeOwn, keyOf, shapeOf } from "../../requests/item-codec.ts";
 import { defined } from "../../util/invariant.ts";
-import { BATCH_GET_KEYS, batchGet } from "../batch-get.ts";
+import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
+import { batchGet } from "../batch-get.ts";
 import { runLanes } from "./lanes.ts";
 import type { NodeKey } from "./node-names.ts";
 import { isEnd, type WalkRun } from "./walk-run.ts";

@@ -1,4 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
 import type { FindNode } from "../run-read.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -42,8 +43,6 @@ export interface WalkRun {
   readonly sampled: NodeKey[];
 }
 
-const BATCH_KEYS = 100;
-
 const listsOf = ({ plan, values }: WalkRequest, names: NodeNames): ReadonlyMap<number, ReadonlySet<NodeKey>> =>
   new Map(
     plan.steps.flatMap((step) => {
@@ -67,7 +66,7 @@ export const beginRun = (
   const now = (): number => session.effects.now();
   const deadline = Math.min(at.context.deadline, now() + budget.time);
   // Nodes found are also to be read.
-  const kept = (): number => (plan.collect.kind === "nodes" ? Math.ceil(state.found.length / BATCH_KEYS) : 0);
+  const kept = (): number => (plan.collect.kind === "nodes" ? Math.ceil(state.found.length / BATCH_GET_KEYS) : 0);
   const spend = spending({ budget, meter: at.context.meter, now, deadline, bytes: () => state.bytes, kept });
   const width = adaptiveWidth(session.concurrency);
   const admits = (failed: unknown): boolean => {

@@ -1,16 +1,20 @@
+import { BATCH_GET_KEYS, readUnits } from "../../ir/capacity.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
-import type { Expected, LogicalWalk, NodeAccess, PlannedHop, PlannedStep, WalkHop } from "../../ir/walk-plan.ts";
+import {
+  isClosure,
+  type Expected,
+  type LogicalWalk,
+  type NodeAccess,
+  type PlannedHop,
+  type PlannedStep,
+  type WalkHop,
+} from "../../ir/walk-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 
-// "One read unit reads 4 KB strongly, half a unit eventually consistent; Query adds up its items", CapacityUnitCalculations.
-const UNIT_BYTES = 4096;
 const PAGE_BYTES = 1_048_576;
-const BATCH_KEYS = 100;
 const DEFAULT_DEGREE = 10;
 // A closure has no depth of its own: it is assumed to end here.
 const CLOSURE_ROUNDS = 4;
-
-const units = (bytes: number, consistent: boolean): number => Math.max(1, Math.ceil(bytes / UNIT_BYTES)) * (consistent ? 1 : 0.5);
 
 interface OneNode {
   readonly edges: number;
@@ -26,7 +30,7 @@ const atOneNode = (plan: ReadPlan | undefined, limit: number | undefined): OneNo
     const bytes = rows * source.expect.bytes;
     sum.edges += rows;
     sum.requests += Math.max(1, Math.ceil(bytes / PAGE_BYTES));
-    sum.readUnits += units(bytes, source.consistent);
+    sum.readUnits += readUnits(bytes, source);
   }
   return { ...sum, edges: Math.min(limit ?? sum.edges, sum.edges) };
 };
@@ -52,7 +56,7 @@ export const expectHop = (
   // In a closure a node is read in one round alone.
   const closes = hop.emit === "all" && hop.counts === "nodes";
   let [frontier, to, nodes] = [from, 0, 0];
-  for (let round = 0; round < Math.min(hop.rounds, hop.rounds > BATCH_KEYS ? CLOSURE_ROUNDS : hop.rounds); round++) {
+  for (let round = 0; round < Math.min(hop.rounds, isClosure(hop) ? CLOSURE_ROUNDS : hop.rounds); round++) {
     nodes += frontier;
     frontier = Math.min(frontier * one.edges, closes ? Math.max(0, most + from - nodes) : most);
     to = Math.min(hop.emit === "all" ? to + frontier : frontier, most);
@@ -65,7 +69,7 @@ export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, Nod
   const types = Object.keys(nodes);
   const bytes = Math.max(0, ...types.map((type) => catalog.nodes[type]?.shape.bytes ?? 0));
   const single = types.some((type) => nodes[type] === "query");
-  return { from, to: from, requests: single ? from : Math.ceil(from / BATCH_KEYS), readUnits: from * units(bytes, false) };
+  return { from, to: from, requests: single ? from : Math.ceil(from / BATCH_GET_KEYS), readUnits: from * readUnits(bytes) };
 };
 
 export const unchanged = (from: number): Expected => ({ from, to: from, requests: 0, readUnits: 0 });
@@ -97,7 +101,7 @@ export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readon
       ...(hops.length > 1 || hops.some((hop) => hop.rounds > 1)
         ? ["no two ways lead to the same node, so that every figure is a most"]
         : []),
-      ...(hops.some((hop) => hop.rounds > BATCH_KEYS) ? [`a closure ends after ${CLOSURE_ROUNDS} rounds`] : []),
+      ...(hops.some((hop) => isClosure(hop)) ? [`a closure ends after ${CLOSURE_ROUNDS} rounds`] : []),
       ...(walk.steps.some((step) => step.kind === "filterNodes") ? ["every node passes whereNode()"] : []),
     ]),
   ];
