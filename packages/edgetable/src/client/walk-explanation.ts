@@ -1,6 +1,7 @@
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { PlannedHop, PlannedStep, WalkPlan } from "../ir/walk-plan.ts";
 import { encodeQuery } from "../requests/encode-read.ts";
+import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { ExplainedRequest } from "./explanation.ts";
 
@@ -42,18 +43,21 @@ const explainHop = (
   const { hop, first } = at;
   const sources = Object.values(hop.reading).flatMap((plan) => plan.sources.flatMap((source) => (source.kind === "query" ? [source] : [])));
   const share = Math.max(1, sources.length);
-  return sources.map((source) => ({
-    operation: "Query",
-    input: encodeQuery(catalog, first && !source.scatter ? source : anyPartition(source), {
-      binding: { row: { from: walk.id, to: walk.id }, values: walk.values },
-      limit: Math.min(walk.breadth, hop.limit ?? walk.breadth),
-      start: undefined,
-      backward: false,
-    }),
-    times: Math.ceil(hop.expect.requests / share),
-    readUnits: hop.expect.readUnits / share,
-    ...(first ? {} : { after: `each node before ${hop.direction}("${hop.edge}")` }),
-  }));
+  const binding = { row: { from: walk.id, to: walk.id }, values: walk.values };
+  const most = Math.min(walk.breadth, hop.limit ?? walk.breadth);
+  return sources.map((source) => {
+    const partitions = first && source.scatter ? partitionsOf(catalog, source, binding).map(({ text }) => text) : undefined;
+    const step = partitions ? inPartition(source, partitions[0] ?? "") : first ? source : anyPartition(source);
+    const limit = partitions && hop.limit !== undefined ? shareOf(most, partitions.length) : most;
+    return {
+      operation: "Query",
+      input: encodeQuery(catalog, step, { binding, limit, start: undefined, backward: false }),
+      times: Math.ceil(hop.expect.requests / share),
+      readUnits: hop.expect.readUnits / share,
+      ...(partitions ? { partitions } : {}),
+      ...(first ? {} : { after: `each node before ${hop.direction}("${hop.edge}")` }),
+    };
+  });
 };
 
 const explainStep = (catalog: Catalog, walk: ExplainedWalk, at: number): readonly ExplainedRequest[] => {

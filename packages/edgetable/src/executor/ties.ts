@@ -26,7 +26,8 @@ const hashText = (text: string): number => {
   return 4_294_967_296 * (2_097_151 & low) + (high >>> 0);
 };
 
-const hashOf = ({ index }: Catalog, item: Item): number => {
+/** A name for an item, whichever partition of an index it lies in. */
+export const hashOf = ({ index }: Catalog, item: Item): number => {
   const texts = [index.partitionKey, index.sortKey].map((attribute) => {
     const value = attribute === undefined ? undefined : item[attribute];
     return value && "S" in value ? value.S : "";

@@ -1,22 +1,16 @@
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
-import { hopQuery, type HopQuery } from "../../requests/hop-query.ts";
+import { hopQuery } from "../../requests/hop-query.ts";
 import { decodeItem, shapeOf } from "../../requests/item-codec.ts";
-import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
+import { loadOnce } from "../../util/load-once.ts";
 import { endReader } from "./end-reader.ts";
-import type { NodeKey } from "./node-names.ts";
 import type { Work } from "./walk-state.ts";
+import { pageLimit, takeFirst, type Ends, type Part, type Reading, type Source } from "./reading.ts";
 import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-
-/** Where a node's edges lead; `values` are those of the folded attribute, where there is one. */
-interface Ends {
-  readonly keys: NodeKey[];
-  readonly values: unknown[] | undefined;
-}
 
 /** What reading a node gave, and what of it is left. */
 export interface Expanded extends Ends {
@@ -24,11 +18,6 @@ export interface Expanded extends Ends {
   readonly rest: Work | undefined;
   /** Why there is a rest. */
   readonly why: "stopped" | "breadth" | undefined;
-}
-
-interface Source {
-  readonly query: HopQuery;
-  readonly take: (items: readonly Item[], ends: Ends) => void;
 }
 
 const takeEnds = (run: WalkRun, step: QueryStep, end: "from" | "to"): Source["take"] => {
@@ -63,26 +52,11 @@ const sourcesOf = (run: WalkRun, plan: ReadPlan): readonly Source[] =>
     const near = plan.near[at] ?? "from";
     const end = near === "from" ? "to" : "from";
     const query = hopQuery(run.session.catalog, step, { near, values: run.request.values });
-    return [{ query, take: step.attributes ? takeEnds(run, step, end) : takeRows(run, { plan, step, end }) }];
+    return [{ step, query, take: step.attributes ? takeEnds(run, step, end) : takeRows(run, { plan, step, end }) }];
   });
 
 /** Reads the edges of one node after another. */
 export type EdgeReader = (work: Work) => Promise<Expanded>;
-
-/** A source, or one of its partitions. */
-interface Part {
-  readonly source: Source;
-  readonly partition: string | undefined;
-}
-
-interface Reading {
-  readonly parts: readonly Part[];
-  readonly ends: Ends;
-  source: number;
-  start: Key | undefined;
-  /** Items that DynamoDB read for this node. */
-  read: number;
-}
 
 const isFull = (hop: PlannedHop, { ends }: Reading, work: Work): boolean =>
   hop.limit !== undefined && work.taken + ends.keys.length >= hop.limit;
@@ -93,16 +67,17 @@ const trim = (hop: PlannedHop, { ends }: Reading, work: Work): void => {
   if (ends.values) ends.values.length = ends.keys.length;
 };
 
-// One more than allowed tells a supernode from a node that just fits; a page leaves the rest where it is.
-const pageLimit = (run: WalkRun, hop: PlannedHop, read: number): number => {
-  const { budget, supernode } = run.request;
-  const left = budget.breadth - read + (supernode === "page" ? 0 : 1);
-  return hop.limit === undefined || hop.conditions.length > 0 ? left : Math.min(left, hop.limit);
-};
+// Few hops are limited, and fewer of them sharded.
+const loadMerge = loadOnce(() => import("./read-first.ts"));
 
-const readPage = async (run: WalkRun, hop: PlannedHop, at: { readonly reading: Reading; readonly id: Row }): Promise<void> => {
+const readPage = async (
+  run: WalkRun,
+  hop: PlannedHop,
+  at: { readonly work: Work; readonly reading: Reading; readonly id: Row },
+): Promise<void> => {
   const { reading } = at;
-  const { source, partition } = defined(reading.parts[reading.source], "source");
+  const { source, partition, merges } = defined(reading.parts[reading.source], "source");
+  if (merges) return (await loadMerge()).readFirst(run, hop, { ...at, source });
   const input = source.query.encode(at.id, { partition, limit: pageLimit(run, hop, reading.read), start: reading.start });
   const output = input && (await run.session.send("Query", input, run.context));
   run.width.answered();
@@ -123,10 +98,10 @@ const readNode = async (
   hop: PlannedHop,
   at: { readonly work: Work; readonly reading: Reading; readonly id: Row },
 ): Promise<Expanded["why"]> => {
-  const { work, reading, id } = at;
+  const { work, reading } = at;
   while (reading.source < reading.parts.length && !isFull(hop, reading, work)) {
     try {
-      await readPage(run, hop, { reading, id });
+      await readPage(run, hop, at);
     } catch (error) {
       if (isEnd(run, error)) return "stopped";
       throw error;
@@ -139,10 +114,11 @@ const readNode = async (
   return undefined;
 };
 
-// Where no source is spread over partitions, the parts are the same for every node.
-const partsOf = (sources: readonly Source[]): ((id: Row) => readonly Part[]) => {
-  const whole = sources.map((source) => ({ source, partition: undefined }));
-  if (sources.every(({ query }) => !query.partitions)) return () => whole;
+// Where no source is spread over partitions, the parts are the same for every node. The first edges are those of all partitions.
+const partsOf = (sources: readonly Source[], { limit }: PlannedHop): ((id: Row) => readonly Part[]) => {
+  const merges = limit !== undefined;
+  const whole = sources.map((source) => ({ source, partition: undefined, merges: merges && source.query.partitions !== undefined }));
+  if (merges || sources.every(({ query }) => !query.partitions)) return () => whole;
   return (id) =>
     sources.flatMap((source): readonly Part[] => {
       if (!source.query.partitions) return [{ source, partition: undefined }];
@@ -154,7 +130,7 @@ const nowhere = (): readonly Part[] => [];
 
 /** A reader of one hop's edges: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
 export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
-  const byType = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, partsOf(sourcesOf(run, plan))]));
+  const byType = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, partsOf(sourcesOf(run, plan), hop)]));
   const folds = foldedField(run.request.plan.collect) !== undefined;
   return async (work) => {
     const { type, id } = run.names.unpack(work.key);
@@ -164,13 +140,16 @@ export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
       ends: { keys: [], values: folds ? [] : undefined },
       source: work.source,
       start: work.start,
+      merge: work.merge,
       read: 0,
     };
     const why = await readNode(run, hop, { work, reading, id });
+    if (why === "breadth" && run.request.supernode === "sample") takeFirst(reading);
     trim(hop, reading, work);
     const { keys, values } = reading.ends;
     if (why === "breadth" && run.request.supernode === "sample") keys.length = Math.min(keys.length, run.request.budget.breadth);
-    const rest = why && { ...work, source: reading.source, start: reading.start, taken: work.taken + keys.length };
+    const { source, start, merge } = reading;
+    const rest = why && { ...work, source, start, taken: work.taken + keys.length, merge };
     return { work, keys, values, rest, why };
   };
 };

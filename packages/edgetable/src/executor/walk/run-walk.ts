@@ -1,5 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { encodeQuery } from "../../requests/encode-read.ts";
+import { inPartition, partitionsOf } from "../../requests/partitions.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { Amount } from "./amount.ts";
 import type { StopReason } from "./budget.ts";
@@ -164,7 +165,9 @@ const checkStart = ({ request: { plan, start, values }, session }: WalkRun): voi
   for (const source of sources) {
     if (source.kind !== "query") continue;
     const binding = { row: { from: start.id, to: start.id }, values };
-    encodeQuery(session.catalog, source, { binding, limit: undefined, start: undefined, backward: false });
+    const partitions = source.scatter ? partitionsOf(session.catalog, source, binding) : [];
+    const step = partitions[0] ? inPartition(source, partitions[0].text) : source;
+    encodeQuery(session.catalog, step, { binding, limit: undefined, start: undefined, backward: false });
   }
 };
 

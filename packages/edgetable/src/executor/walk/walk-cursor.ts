@@ -3,7 +3,7 @@ import { openText, sealText } from "../../requests/cursor.ts";
 import type { Amount } from "./amount.ts";
 import type { Ways } from "./gather.ts";
 import type { NodeKey } from "./node-names.ts";
-import { emptyState, type Link, type WalkState, type Work } from "./walk-state.ts";
+import { emptyState, type FirstEdge, type Link, type Merge, type WalkState, type Work } from "./walk-state.ts";
 
 type PlainAmount = number | { readonly n: string };
 
@@ -24,10 +24,34 @@ const waysOf = ([count = 1, value]: PlainWays): Ways => ({
 });
 
 type Entry<T> = readonly [NodeKey, T];
-type PlainWork = Omit<Work, "ways"> & { readonly ways: PlainWays };
+interface PlainMerge {
+  readonly lanes: Merge["lanes"];
+  readonly first: readonly (Omit<FirstEdge, "value"> & { readonly value?: PlainAmount })[];
+}
 
-const plainWork = (work: Work): PlainWork => ({ ...work, ways: plainWays(work.ways) });
-const workOf = (work: PlainWork): Work => ({ ...work, start: work.start, ways: waysOf(work.ways) });
+type PlainWork = Omit<Work, "ways" | "merge"> & { readonly ways: PlainWays; readonly merge?: PlainMerge };
+
+const plainMerge = ({ lanes, first }: Merge): PlainMerge => ({
+  lanes,
+  first: first.map(({ value, ...edge }) => (value === undefined ? edge : { ...edge, value: plainAmount(value) })),
+});
+
+const mergeOf = ({ lanes, first }: PlainMerge): Merge => ({
+  lanes: [...lanes],
+  first: first.map(({ value, ...edge }) => ({ ...edge, value: value === undefined ? undefined : amountOf(value) })),
+});
+
+const plainWork = ({ merge, ...work }: Work): PlainWork => ({
+  ...work,
+  ways: plainWays(work.ways),
+  ...(merge ? { merge: plainMerge(merge) } : {}),
+});
+const workOf = ({ merge, ...work }: PlainWork): Work => ({
+  ...work,
+  start: work.start,
+  ways: waysOf(work.ways),
+  ...(merge ? { merge: mergeOf(merge) } : {}),
+});
 
 interface PlainLayer {
   readonly step: number;

@@ -12,6 +12,31 @@ export interface Work {
   readonly start: Key | undefined;
   /** Edges that were taken, for a hop's limit. */
   readonly taken: number;
+  /** Of a limited hop over shards: what is known of their edges so far. */
+  readonly merge?: Merge | undefined;
+}
+
+/** An edge that may be among the first of all partitions. */
+export interface FirstEdge {
+  readonly sort: string;
+  /** The number of its partition. */
+  readonly order: number;
+  /** Tells it from the others, wherever it moves. */
+  readonly name: number;
+  readonly end: NodeKey;
+  readonly value: Amount | undefined;
+}
+
+/** How far one partition was read: undefined where it was not yet, null at its end. */
+export interface LaneEnd {
+  readonly start: Key | null | undefined;
+  readonly rounds: number;
+}
+
+/** The first edges of several partitions, as far as they were read. */
+export interface Merge {
+  readonly lanes: LaneEnd[];
+  first: FirstEdge[];
 }
 
 /** The nodes that stand before one round of one step. */

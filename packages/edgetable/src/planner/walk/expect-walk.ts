@@ -1,5 +1,5 @@
 import { BATCH_GET_KEYS, readUnits } from "../../ir/capacity.ts";
-import type { ReadPlan } from "../../ir/physical-plan.ts";
+import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import {
   isClosure,
   type Expected,
@@ -9,6 +9,7 @@ import {
   type PlannedStep,
   type WalkHop,
 } from "../../ir/walk-plan.ts";
+import { mostShards } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 
 const PAGE_BYTES = 1_048_576;
@@ -22,15 +23,26 @@ interface OneNode {
   readonly readUnits: number;
 }
 
-const atOneNode = (plan: ReadPlan | undefined, limit: number | undefined): OneNode => {
+// Of a shard that the node's id tells, there is one for each count.
+const partitionsAt = ({ scatter, partition }: QueryStep, near: "from" | "to"): number => {
+  if (!scatter) return 1;
+  return partition.parts.reduce((product, part) => {
+    if (part.kind !== "field" || part.format.kind !== "shard") return product;
+    const { sharding } = part.format;
+    return product * (part.path.startsWith(`${near}.`) ? sharding.counts.length : mostShards(sharding));
+  }, 1);
+};
+
+const atOneNode = (plan: ReadPlan, limit: number | undefined): OneNode => {
   const sum = { edges: 0, requests: 0, readUnits: 0 };
-  for (const source of plan?.sources ?? []) {
+  for (const [at, source] of plan.sources.entries()) {
     if (source.kind !== "query") continue;
     const rows = source.sort?.kind === "equals" ? 1 : source.expect.rows;
     const bytes = rows * source.expect.bytes;
+    const partitions = partitionsAt(source, plan.near[at] ?? "from");
     sum.edges += rows;
-    sum.requests += Math.max(1, Math.ceil(bytes / PAGE_BYTES));
-    sum.readUnits += readUnits(bytes, source);
+    sum.requests += Math.max(partitions, Math.ceil(bytes / PAGE_BYTES));
+    sum.readUnits += partitions * readUnits(bytes / partitions, source);
   }
   return { ...sum, edges: Math.min(limit ?? sum.edges, sum.edges) };
 };

@@ -58,9 +58,14 @@ const identityAttributes = (catalog: Catalog, step: QueryStep): readonly string[
   );
 };
 
+// Edges of several partitions are put in order by their sort key, and told apart by the table's.
+const mergeAttributes = ({ index }: Catalog, { scatter, sortKey }: QueryStep): readonly string[] =>
+  scatter ? [index.partitionKey, index.sortKey, sortKey].filter((name) => name !== undefined) : [];
+
 // Every shape's far id must be readable from key attributes alone.
-const withEndsOnly = (catalog: Catalog, step: QueryStep, far: "from" | "to"): QueryStep => {
-  const attributes = new Set(identityAttributes(catalog, step));
+const withEndsOnly = (catalog: Catalog, step: QueryStep, at: { readonly far: "from" | "to"; readonly merges: boolean }): QueryStep => {
+  const { far, merges } = at;
+  const attributes = new Set([...identityAttributes(catalog, step), ...(merges ? mergeAttributes(catalog, step) : [])]);
   for (const id of step.shapes) {
     const sources = endSources(catalog, defined(catalog.shapesById[id], id), far);
     if (!sources) return step;
@@ -69,10 +74,10 @@ const withEndsOnly = (catalog: Catalog, step: QueryStep, far: "from" | "to"): Qu
   return { ...step, attributes: [...attributes] };
 };
 
-const endsOnly = (catalog: Catalog, plan: ReadPlan): ReadPlan => ({
+const endsOnly = (catalog: Catalog, plan: ReadPlan, merges: boolean): ReadPlan => ({
   ...plan,
   sources: plan.sources.map((source, at) =>
-    source.kind === "query" ? withEndsOnly(catalog, source, plan.near[at] === "from" ? "to" : "from") : source,
+    source.kind === "query" ? withEndsOnly(catalog, source, { far: plan.near[at] === "from" ? "to" : "from", merges }) : source,
   ),
 });
 
@@ -87,7 +92,7 @@ export const readHop = (
   const whole = planRead(catalog, logicalHop(inputs, hop), off);
   if (hop.reads === "edges") return whole;
   const needed = neededFields(whole, at.collect);
-  if (needed.length === 0 && !whole.filter) return endsOnly(catalog, whole);
+  if (needed.length === 0 && !whole.filter) return endsOnly(catalog, whole, hop.limit !== undefined);
   const hasReference = whole.sources.some(
     (source) => source.kind === "query" && source.shapes.some((id) => catalog.shapesById[id]?.role === "reference"),
   );

@@ -1,0 +1,54 @@
+import type { QueryStep } from "../../ir/physical-plan.ts";
+import type { PlannedHop } from "../../ir/walk-plan.ts";
+import type { HopQuery } from "../../requests/hop-query.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+import type { NodeKey } from "./node-names.ts";
+import type { WalkRun } from "./walk-run.ts";
+import type { Merge } from "./walk-state.ts";
+
+/** Where a node's edges lead; `values` are those of the folded attribute, where there is one. */
+export interface Ends {
+  readonly keys: NodeKey[];
+  readonly values: unknown[] | undefined;
+}
+
+/** One of a hop's Queries, and how its items are read. */
+export interface Source {
+  readonly step: QueryStep;
+  readonly query: HopQuery;
+  readonly take: (items: readonly Item[], ends: Ends) => void;
+}
+
+/** A source, or one of its partitions, or all of them where only the first edges are wanted. */
+export interface Part {
+  readonly source: Source;
+  readonly partition: string | undefined;
+  readonly merges?: boolean;
+}
+
+/** How far a node's edges were read. */
+export interface Reading {
+  readonly parts: readonly Part[];
+  readonly ends: Ends;
+  source: number;
+  start: Key | undefined;
+  merge: Merge | undefined;
+  /** Items that DynamoDB read for this node. */
+  read: number;
+}
+
+// One more than allowed tells a supernode from a node that just fits; a page leaves the rest where it is.
+export const pageLimit = (run: WalkRun, hop: PlannedHop, read: number): number => {
+  const { budget, supernode } = run.request;
+  const left = budget.breadth - read + (supernode === "page" ? 0 : 1);
+  return hop.limit === undefined || hop.conditions.length > 0 ? left : Math.min(left, hop.limit);
+};
+
+/** Takes the edges that several partitions have shown to be the first. */
+export const takeFirst = (reading: Reading): void => {
+  for (const { end, value } of reading.merge?.first ?? []) {
+    reading.ends.keys.push(end);
+    reading.ends.values?.push(value);
+  }
+  reading.merge = undefined;
+};
