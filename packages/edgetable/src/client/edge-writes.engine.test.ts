@@ -97,8 +97,7 @@ test("link writes the edge and checks both ends in one transaction", async () =>
     ConditionCheck: {
       TableName: "Edges",
       Key: { pk: { S: "STUDENT#S1" }, sk: { S: "#" } },
-      ConditionExpression: "attribute_exists(#0)",
-      ExpressionAttributeNames: { "#0": "pk" },
+      ConditionExpression: "attribute_exists(pk)",
       ReturnValuesOnConditionCheckFailure: "ALL_OLD",
     },
   });

@@ -63,7 +63,7 @@ test("an edge to another node under the same key is left alone", async () => {
   expect(lab.sent).toMatchObject([
     {
       operation: "DeleteItem",
-      input: { ConditionExpression: "attribute_exists(#0) AND #1 = :0", ExpressionAttributeValues: { ":0": { S: "TEAM#A" } } },
+      input: { ConditionExpression: "attribute_exists(PK) AND #0 = :0", ExpressionAttributeValues: { ":0": { S: "TEAM#A" } } },
     },
   ]);
   expect(Object.keys(await lab.items())).toContain("USER#V / JOINS");

@@ -27,12 +27,12 @@ test("a part whose owner is checked is written in a transaction with a check of 
       operation: "TransactWriteItems",
       input: {
         TransactItems: [
-          { Put: { Item: { pk: { S: "ORDER#O1" }, sk: { S: "LINE#0001" } }, ConditionExpression: "attribute_not_exists(#0)" } },
+          { Put: { Item: { pk: { S: "ORDER#O1" }, sk: { S: "LINE#0001" } }, ConditionExpression: "attribute_not_exists(pk)" } },
           {
             ConditionCheck: {
               Key: { pk: { S: "ORDER#O1" }, sk: { S: "#" } },
-              ConditionExpression: "attribute_exists(#0) AND attribute_not_exists(#1)",
-              ExpressionAttributeNames: { "#0": "pk", "#1": "~deleting" },
+              ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(#0)",
+              ExpressionAttributeNames: { "#0": "~deleting" },
             },
           },
         ],

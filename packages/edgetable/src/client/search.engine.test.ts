@@ -92,8 +92,7 @@ describe("with one shard", () => {
         input: {
           TableName: "T",
           IndexName: "byValue",
-          KeyConditionExpression: "#p = :p AND begins_with(#s, :s)",
-          ExpressionAttributeNames: { "#p": "byValuePk", "#s": "byValueSk" },
+          KeyConditionExpression: "byValuePk = :p AND begins_with(byValueSk, :s)",
           ExpressionAttributeValues: { ":p": { S: "person#0" }, ":s": { S: "Bob#PERSON#" } },
           ReturnConsumedCapacity: "INDEXES",
         },

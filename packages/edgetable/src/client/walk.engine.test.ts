@@ -92,9 +92,8 @@ describe("hops", () => {
     expect(requests).toEqual(["Query PERSON#a", "Query PERSON#b", "Query PERSON#c"]);
     expect(sent.map(({ input }) => input)).toContainEqual({
       TableName: table,
-      KeyConditionExpression: "#p = :p AND begins_with(#s, :s)",
-      ProjectionExpression: "#0",
-      ExpressionAttributeNames: { "#p": "pk", "#s": "sk", "#0": "sk" },
+      KeyConditionExpression: "pk = :p AND begins_with(sk, :s)",
+      ProjectionExpression: "sk",
       ExpressionAttributeValues: { ":p": { S: "PERSON#b" }, ":s": { S: "knows#PERSON#" } },
       Limit: 10_000,
       ReturnConsumedCapacity: "INDEXES",

@@ -119,7 +119,7 @@ describe("the tracker's layout", () => {
     expect(operations()).toEqual(["GetItem", "UpdateItem", "UpdateItem", "GetItem", "UpdateItem"]);
     expect(lab.sent.at(-1)?.input).toMatchObject({
       UpdateExpression: "SET #0 = :0",
-      ConditionExpression: "attribute_exists(#1) AND #0 = :1",
+      ConditionExpression: "attribute_exists(PK) AND #0 = :1",
     });
     expect((await lab.items())["issue-i1 / xvalue-a"]).toEqual({ PK: { S: "issue-i1" }, SK: { S: "xvalue-a" }, Data: { S: "y#000007" } });
   });

@@ -2,7 +2,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { withDetails } from "../errors/with-details.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
-import type { Transport } from "../transport/transport.ts";
+import type { TextColumn, Transport } from "../transport/transport.ts";
 import type { Effects } from "./effects.ts";
 import { limitConcurrency } from "./limit-concurrency.ts";
 import { describeRequest, type Meter, type SentRequest } from "./meter.ts";
@@ -25,6 +25,8 @@ export interface CallContext {
   readonly deadline: number;
   /** Is asked before each attempt, with the error of the one before it; false ends the request (law 8). */
   readonly admits?: (failed: unknown) => boolean;
+  /** Of a Query's items only this is needed. */
+  readonly column?: TextColumn | undefined;
 }
 
 /** One open connection to a table: everything that the executor needs, and nothing of a single call. */
@@ -92,7 +94,7 @@ export const createSession = (options: SessionOptions): Session => {
   const attempt = <O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]> => {
     if (context.signal?.aborted) throw new EdgetableError("execute.aborted", `${operation} was aborted before it was sent.`);
     const left = Math.max(1, Math.min(timeout, context.deadline - effects.now()));
-    return transport.send(operation, input, { signal: context.signal, timeout: left });
+    return transport.send(operation, input, { signal: context.signal, timeout: left, column: context.column });
   };
 
   /** Waits for another attempt, or throws where there is to be none. */

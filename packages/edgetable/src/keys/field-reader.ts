@@ -1,9 +1,45 @@
 import { decodeFormat } from "./field-codec.ts";
-import type { Template } from "./key-template.ts";
+import type { FieldPart, Template } from "./key-template.ts";
 import { readTemplate } from "./read-template.ts";
 
 /** Reads one field of keys, without a row: undefined when the template did not make the key. */
 type FieldReader = (text: string) => unknown;
+
+/** A field that ends every key of a template. */
+export interface EndingField {
+  /** What every key begins with. */
+  readonly beginning: string;
+  /** Reads the field from what follows the beginning. */
+  readonly read: FieldReader;
+}
+
+const onlyField = (template: Template, field: FieldPart): FieldReader => {
+  return (rest) => (rest === "" || rest.includes(template.delimiter) ? undefined : decodeFormat(field.format, rest, template));
+};
+
+// Escaped values hold no delimiter: whatever stands before the last one, the field follows it.
+const lastField = (template: Template, field: FieldPart): FieldReader => {
+  return (rest) => {
+    const at = rest.lastIndexOf(template.delimiter);
+    return at < 1 || at === rest.length - 1 ? undefined : decodeFormat(field.format, rest.slice(at + 1), template);
+  };
+};
+
+/**
+ * The field that ends a template's keys, read without the fields before it; undefined where another
+ * field ends them, or where what stands before it has to be read to be sure.
+ */
+export const endingField = (template: Template, path: string): EndingField | undefined => {
+  const [first, ...others] = template.parts;
+  const beginning = first?.kind === "literal" ? first.text : "";
+  const rest = first?.kind === "literal" ? others : template.parts;
+  const field = rest.at(-1);
+  if (field?.kind !== "field" || field.path !== path || field.format.kind === "shard") return undefined;
+  if (rest.length === 1) return { beginning, read: onlyField(template, field) };
+  const before = rest.at(-2);
+  if (!template.escapes || before?.kind !== "literal" || before.text !== template.delimiter) return undefined;
+  return { beginning, read: lastField(template, field) };
+};
 
 /**
  * A reader of one field, for a walk that looks at millions of keys.
@@ -11,13 +47,8 @@ type FieldReader = (text: string) => unknown;
  * @param path one of the template's `fields`
  */
 export const fieldReader = (template: Template, path: string): FieldReader => {
-  const [first, second, more] = template.parts;
-  const start = first?.kind === "literal" ? first.text : "";
-  const field = first?.kind === "literal" ? second : first;
-  const isLast = first?.kind === "literal" ? more === undefined : second === undefined;
-  if (!isLast || field?.kind !== "field" || field.path !== path) return (text) => readTemplate(template, text)?.[path];
-  return (text) => {
-    if (!text.startsWith(start) || text.length === start.length || text.includes(template.delimiter, start.length)) return undefined;
-    return decodeFormat(field.format, text.slice(start.length), template);
-  };
+  const ending = endingField(template, path);
+  if (!ending) return (text) => readTemplate(template, text)?.[path];
+  const { beginning, read } = ending;
+  return (text) => (text.startsWith(beginning) ? read(text.slice(beginning.length)) : undefined);
 };

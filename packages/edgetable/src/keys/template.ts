@@ -2,7 +2,7 @@
 export { comparePrimary, keyBytes } from "./byte-order.ts";
 export { decodeField, encodeField } from "./encode-field.ts";
 export type { FieldFormat, Sharding } from "./field-format.ts";
-export { fieldReader } from "./field-reader.ts";
+export { endingField, fieldReader } from "./field-reader.ts";
 export type { FieldPart, Template } from "./key-template.ts";
 export { keepsOrder } from "./keeps-order.ts";
 export { parseTemplate } from "./parse-template.ts";

@@ -7,7 +7,7 @@ import { defined } from "../util/invariant.ts";
 import { conditionExpression } from "./condition-expression.ts";
 import { attributeOf, type Row } from "./item-codec.ts";
 import { keyRange } from "./key-range.ts";
-import { Placeholders } from "./placeholders.ts";
+import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
 
 /** The values of one call that a plan's slots and templates are filled from. */
 export interface Binding {
@@ -56,30 +56,30 @@ export const rowOf = (catalog: Catalog, step: QueryStep, binding: Binding): Row 
 const sortExpression = (
   step: QueryStep,
   row: Row,
-  placeholders: { readonly values: Record<string, AttributeValue>; readonly all: readonly unknown[] },
+  placeholders: { readonly name: string; readonly values: Record<string, AttributeValue>; readonly all: readonly unknown[] },
 ): string => {
   const { sort } = step;
-  const { values } = placeholders;
+  const { name, values } = placeholders;
   if (!sort) return "";
   if (sort.kind !== "range") {
     values[":s"] = { S: defined(renderTemplate(sort.template, row), "sort key") };
-    return sort.kind === "equals" ? " AND #s = :s" : " AND begins_with(#s, :s)";
+    return sort.kind === "equals" ? ` AND ${name} = :s` : ` AND begins_with(${name}, :s)`;
   }
   const range = keyRange(sort, row, placeholders.all);
   switch (range.kind) {
     case "prefix":
       values[":s"] = { S: range.text };
-      return " AND begins_with(#s, :s)";
+      return ` AND begins_with(${name}, :s)`;
     case "between":
       values[":s"] = { S: range.low };
       values[":t"] = { S: range.high };
-      return " AND #s BETWEEN :s AND :t";
+      return ` AND ${name} BETWEEN :s AND :t`;
     case "atLeast":
       values[":s"] = { S: range.low };
-      return " AND #s >= :s";
+      return ` AND ${name} >= :s`;
     case "atMost":
       values[":s"] = { S: range.high };
-      return " AND #s <= :s";
+      return ` AND ${name} <= :s`;
   }
 };
 
@@ -114,13 +114,11 @@ export const encodeQuery = (catalog: Catalog, step: QueryStep, page: PageRequest
   const { binding } = page;
   const shape = defined(catalog.shapesById[step.shapes[0] ?? ""], "shape");
   const row = inShape(shape, withKnown(step, binding));
-  const names: Record<string, string> = { "#p": step.partitionKey };
+  const names: Record<string, string> = {};
   const values: Record<string, AttributeValue> = { ":p": { S: defined(renderTemplate(step.partition, row), "partition key") } };
-  let keyCondition = "#p = :p";
-  if (step.sort && step.sortKey !== undefined) {
-    names["#s"] = step.sortKey;
-    keyCondition += sortExpression(step, row, { values, all: binding.values });
-  }
+  let keyCondition = `${nameIn(names, step.partitionKey, "#p")} = :p`;
+  if (step.sort && step.sortKey !== undefined)
+    keyCondition += sortExpression(step, row, { name: nameIn(names, step.sortKey, "#s"), values, all: binding.values });
   const placeholders = new Placeholders();
   const filter =
     step.filter.length > 0 ? conditionExpression(shape, { conditions: step.filter, values: binding.values }, placeholders) : undefined;
@@ -135,7 +133,7 @@ export const encodeQuery = (catalog: Catalog, step: QueryStep, page: PageRequest
     KeyConditionExpression: keyCondition,
     ...(filter === undefined ? {} : { FilterExpression: filter }),
     ...(selected === undefined ? {} : { ProjectionExpression: selected }),
-    ExpressionAttributeNames: filter || selected ? { ...names, ...placeholders.fields.ExpressionAttributeNames } : names,
+    ...namesOf({ ...names, ...placeholders.fields.ExpressionAttributeNames }),
     ExpressionAttributeValues: filter ? { ...values, ...placeholders.fields.ExpressionAttributeValues } : values,
     ...(step.counts ? { Select: "COUNT" as const } : {}),
     ...(step.consistent ? { ConsistentRead: true } : {}),

@@ -6,6 +6,7 @@ import { defined } from "../util/invariant.ts";
 import { encodeQuery, isEmptyRange, rowOf, type PageRequest } from "./encode-read.ts";
 import { after, keyRange } from "./key-range.ts";
 import type { Row } from "./item-codec.ts";
+import { nameIn, namesOf } from "./placeholders.ts";
 
 /** What is left of a sort key's range: both ends included. */
 export interface Bounds {
@@ -43,9 +44,9 @@ const higher = (a: string | undefined, b: string | undefined): string | undefine
 const lower = (a: string | undefined, b: string | undefined): string | undefined =>
   a === undefined || (b !== undefined && comparePrimary(b, a) < 0) ? b : a;
 
-const expression = ({ low, high }: Bounds): string => {
-  if (low === undefined) return "#s <= :t";
-  return high === undefined ? "#s >= :s" : "#s BETWEEN :s AND :t";
+const expression = (name: string, { low, high }: Bounds): string => {
+  if (low === undefined) return `${name} <= :t`;
+  return high === undefined ? `${name} >= :s` : `${name} BETWEEN :s AND :t`;
 };
 
 /** One Query in a partition, from or up to where an earlier page ended. */
@@ -64,10 +65,12 @@ export const encodeLane = (catalog: Catalog, step: QueryStep, request: LaneReque
   const { low, high } = narrow;
   if (low !== undefined && high !== undefined && comparePrimary(low, high) > 0) return undefined;
   const { ":s": _low, ":t": _high, ...values } = input.ExpressionAttributeValues ?? {};
+  const names = { ...input.ExpressionAttributeNames };
+  const [partition, sort] = [nameIn(names, step.partitionKey, "#p"), nameIn(names, step.sortKey, "#s")];
   return {
     ...input,
-    KeyConditionExpression: `#p = :p AND ${expression(narrow)}`,
-    ExpressionAttributeNames: { ...input.ExpressionAttributeNames, "#s": step.sortKey },
+    KeyConditionExpression: `${partition} = :p AND ${expression(sort, narrow)}`,
+    ...namesOf(names),
     ExpressionAttributeValues: {
       ...values,
       ...(low === undefined ? {} : { ":s": { S: low } }),

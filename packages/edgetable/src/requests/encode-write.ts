@@ -2,7 +2,7 @@ import type { AttributeChanges, Term, WriteItem } from "../ir/write-plan.ts";
 import type { AttributeValue, Item, Key, OperationInputs, TransactWriteItem } from "../transport/operations.ts";
 import { unreachable } from "../util/invariant.ts";
 import { conditionExpression } from "./condition-expression.ts";
-import { Placeholders } from "./placeholders.ts";
+import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
 
 /** A request as it is sent. */
 export type EncodedWrite = {
@@ -128,10 +128,9 @@ const transactItem = ({ table, partitionKey }: WriteTarget, item: WriteItem): Tr
     action[actions[item.kind]] = one;
     return action as unknown as TransactWriteItem;
   }
-  const anyhow = {
-    ConditionExpression: "attribute_exists(#0) OR attribute_not_exists(#0)",
-    ExpressionAttributeNames: { "#0": partitionKey },
-  };
+  const names: Record<string, string> = {};
+  const key = nameIn(names, partitionKey, "#0");
+  const anyhow = { ConditionExpression: `attribute_exists(${key}) OR attribute_not_exists(${key})`, ...namesOf(names) };
   return { ConditionCheck: one.ConditionExpression === undefined ? { ...one, ...anyhow } : one } as unknown as TransactWriteItem;
 };
 

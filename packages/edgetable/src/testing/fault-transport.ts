@@ -79,7 +79,9 @@ const createSender = (liar: Liar): Sender => {
     if (options.signal?.aborted)
       throw attemptError(call, { code: "execute.aborted", message: "aborted before it was sent", ambiguous: false });
     const decision = decide(++requests, call);
-    return (await answer(liar, call, { decision, options })) as OperationOutputs[O];
+    // Pages are cut by their items.
+    const { column: _, ...whole } = options;
+    return (await answer(liar, call, { decision, options: whole })) as OperationOutputs[O];
   };
   return { send, requests: () => requests };
 };

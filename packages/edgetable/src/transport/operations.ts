@@ -84,6 +84,8 @@ export interface ScanInput extends Expressions {
 }
 export interface QueryOutput {
   readonly Items?: readonly Item[];
+  /** Not DynamoDB's: what a transport gives in place of the items where `SendOptions.column` names one text of each. */
+  readonly Texts?: readonly string[];
   readonly Count?: number;
   readonly ScannedCount?: number;
   readonly LastEvaluatedKey?: Key;

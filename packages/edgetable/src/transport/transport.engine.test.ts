@@ -85,6 +85,23 @@ describe.each(transports)("the %s transport on a real engine", (name, open) => {
     expect(await transport.send("GetItem", { TableName, Key: key("nobody") })).toEqual({});
   });
 
+  test("where one text of each item is wanted, it may come in place of the items", async () => {
+    for (const to of ["b", "a", 'quoted "\\" and longer than most'])
+      await transport.send("PutItem", { TableName, Item: key("texts", `knows#${to}`) });
+    const query = {
+      TableName,
+      KeyConditionExpression: "PK = :p AND begins_with(SK, :s)",
+      ProjectionExpression: "SK",
+      ExpressionAttributeValues: { ":p": { S: "texts" }, ":s": { S: "knows#" } },
+    };
+    const { Items, ...rest } = await transport.send("Query", query);
+    expect(Items).toHaveLength(3);
+    const wanted = await transport.send("Query", query, { column: { attribute: "SK", beginning: "knows#" } });
+    const texts = Items?.map(({ SK }) => (SK as { readonly S: string }).S.slice("knows#".length));
+    expect(wanted).toEqual(name === "lean" ? { ...rest, Texts: texts } : { ...rest, Items });
+    expect(await transport.send("Query", query, { column: { attribute: "SK", beginning: "likes#" } })).toEqual({ ...rest, Items });
+  });
+
   test("a key and a value that are binary are queried by their base64 text", async () => {
     await transport.send("PutItem", { TableName, Item: { ...key("binary"), data: { B: "AQID" } } });
     const found = await transport.send("Query", {

@@ -1,11 +1,21 @@
 import type { Operation, OperationInputs, OperationOutputs } from "./operations.ts";
 
+/** A text that all wanted items have, whatever else they hold. */
+export interface TextColumn {
+  /** A key attribute of type S, the only one that the request projects. */
+  readonly attribute: string;
+  /** What the key condition says that every text begins with: it is left out of the texts given. */
+  readonly beginning: string;
+}
+
 /** What a transport needs beside the request itself. */
 export interface SendOptions {
   /** Ends the request when it is aborted; the transport rejects with `execute.aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds until this one attempt is given up with `execute.timeout`, 1 to 600,000. */
   readonly timeout?: number | undefined;
+  /** Of a Query's items the caller needs this text alone: a transport may give `Texts` in place of `Items`. */
+  readonly column?: TextColumn | undefined;
 }
 
 /**

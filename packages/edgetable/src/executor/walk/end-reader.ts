@@ -1,10 +1,11 @@
-import { fieldReader, readTemplate } from "../../keys/template.ts";
+import { endingField, fieldReader, readTemplate } from "../../keys/template.ts";
 import type { QueryStep } from "../../ir/physical-plan.ts";
 import { shapeOf } from "../../requests/item-codec.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { endSources, needsIdentity } from "../../schema/end-sources.ts";
 import type { KeySource, Shape } from "../../schema/shape.ts";
 import type { Item } from "../../transport/operations.ts";
+import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
 import type { NodeKey, NodeNames } from "./node-names.ts";
 
@@ -21,17 +22,29 @@ const textAt = (item: Item, attribute: string): string | undefined => {
   return value && "S" in value ? value.S : undefined;
 };
 
-// One field in one key: what nearly every model has. No row is made.
-const readOne = (names: NodeNames, type: string, { path, source }: { readonly path: string; readonly source: KeySource }): EndReader => {
-  const { attribute, template } = source;
-  const read = fieldReader(template, path);
+interface OneField {
+  readonly type: string;
+  readonly path: string;
+  readonly source: KeySource;
+}
+
+const packer = (names: NodeNames, { type, path }: OneField): ((value: unknown) => NodeKey | undefined) => {
   const prefix = names.prefix(type);
   const field = path.slice(path.indexOf(".") + 1);
-  return (item) => {
-    const text = textAt(item, attribute);
-    const value = text === undefined ? undefined : read(text);
+  return (value) => {
     if (typeof value === "string") return prefix + value;
     return value === undefined ? undefined : names.pack(type, { [field]: value });
+  };
+};
+
+// One field in one key: what nearly every model has. No row is made.
+const readOne = (names: NodeNames, one: OneField): EndReader => {
+  const { attribute, template } = one.source;
+  const read = fieldReader(template, one.path);
+  const pack = packer(names, one);
+  return (item) => {
+    const text = textAt(item, attribute);
+    return text === undefined ? undefined : pack(read(text));
   };
 };
 
@@ -51,14 +64,41 @@ const readSeveral = (
   };
 };
 
+const oneField = (catalog: Catalog, { shape, end }: End): OneField | undefined => {
+  const type = defined(shape[end], "end");
+  const fields = defined(catalog.nodes[type], type).idFields;
+  const [source, ...others] = endSources(catalog, shape, end) ?? [];
+  return source && others.length === 0 && fields.length === 1 ? { type, path: `${end}.${fields[0]}`, source } : undefined;
+};
+
 const shapeReader = (catalog: Catalog, names: NodeNames, { shape, end }: End): EndReader => {
   const type = defined(shape[end], "end");
   const node = defined(catalog.nodes[type], type);
-  const [field] = node.idFields;
-  const sources = defined(endSources(catalog, shape, end), "end sources");
-  const [source] = sources;
-  if (sources.length === 1 && source && node.idFields.length === 1) return readOne(names, type, { path: `${end}.${field}`, source });
-  return readSeveral(names, node, { end, sources });
+  const one = oneField(catalog, { shape, end });
+  if (one) return readOne(names, one);
+  return readSeveral(names, node, { end, sources: defined(endSources(catalog, shape, end), "end sources") });
+};
+
+/** Where an edge leads, read from the end of one text of its item. */
+export interface EndColumn {
+  readonly column: TextColumn;
+  readonly read: (rest: string) => NodeKey | undefined;
+}
+
+/** The text that says it all of the far ends of a step that asks for key attributes only, where there is one. */
+export const endColumn = (
+  catalog: Catalog,
+  names: NodeNames,
+  { step, end }: { readonly step: QueryStep; readonly end: "from" | "to" },
+): EndColumn | undefined => {
+  const [id, ...others] = step.shapes;
+  const shape = catalog.shapesById[id ?? ""];
+  const one = shape && others.length === 0 && !needsIdentity(catalog, step) ? oneField(catalog, { shape, end }) : undefined;
+  const ending = one && endingField(one.source.template, one.path);
+  if (!ending || step.attributes?.length !== 1) return undefined;
+  const pack = packer(names, one);
+  const { beginning, read } = ending;
+  return { column: { attribute: one.source.attribute, beginning }, read: (rest) => pack(read(rest)) };
 };
 
 /** A reader of the far ends of a step that asks for key attributes only. */

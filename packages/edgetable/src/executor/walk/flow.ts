@@ -4,14 +4,17 @@ import { ONE_WAY, type Gather, type Ways } from "./gather.ts";
 import type { NodeKey } from "./node-names.ts";
 import { bytesOf, layerAt, layerId, layerPlace, memberOf, type Layer, type Link, type WalkState } from "./walk-state.ts";
 
+/** Takes one node after another to where it goes on. */
+export type Way = (node: Arrival) => void;
+
 /** Where nodes come to. Steps that read nothing are passed at once; at the others a node waits. */
 export interface Flow {
-  /** A node reaches a step. */
-  readonly arrive: (step: number, node: Arrival) => void;
-  /** An edge of a hop's layer leads to a node. */
-  readonly cross: (layer: Layer, hop: PlannedHop, node: Arrival) => void;
+  /** For nodes that reach a step. */
+  readonly arriving: (step: number) => Way;
+  /** For nodes to which edges of a hop's layer lead, while that layer is run. */
+  readonly crossing: (layer: Layer, hop: PlannedHop) => Way;
   /** The same, for a round that has read its nodes. */
-  readonly pass: (layer: Layer, hop: PlannedHop, node: Arrival) => void;
+  readonly passing: (layer: Layer, hop: PlannedHop) => Way;
   /** Whether a node that waited has been there in an earlier round meanwhile. */
   readonly isStale: (layer: Layer, key: NodeKey) => boolean;
 }
@@ -39,8 +42,8 @@ const FILTERING = 0.5;
 
 const collector = ({ plan, state, gather }: Context): ((node: Arrival) => void) => {
   const keep = ({ key }: Arrival): void => {
-    if (state.ends.has(key)) return;
-    state.ends.add(key);
+    const before = state.ends.size;
+    if (state.ends.add(key).size === before) return;
     state.found.push(key);
     state.bytes += bytesOf(key);
   };
@@ -78,6 +81,12 @@ const collector = ({ plan, state, gather }: Context): ((node: Arrival) => void) 
 const seenName = (hop: PlannedHop, layer: Place): string =>
   hop.emit === "all" && hop.counts === "nodes" ? `${layer.step}` : `${layer.step}.${layer.round}`;
 
+// Made at the first need: a layer that nothing waits at is none.
+const later = <T>(make: () => T): (() => T) => {
+  let made: T | undefined;
+  return () => (made ??= make());
+};
+
 const isForPaths = ({ plan }: Context): boolean => plan.collect.kind === "paths";
 
 const link = ({ state }: Context, { step, round }: Place, { key, from }: Arrival): void => {
@@ -91,57 +100,83 @@ const link = ({ state }: Context, { step, round }: Place, { key, from }: Arrival
   state.bytes += bytesOf(key);
 };
 
-/** Whether a node was at the place, or at an earlier round of it; from now on it was. */
-const isKnown = ({ state }: Context, hop: PlannedHop, { place, key }: { readonly place: Place; readonly key: NodeKey }): boolean => {
-  const seen = memberOf(state.seen, seenName(hop, place), () => new Map<NodeKey, number>());
-  const round = seen.get(key);
-  if (round !== undefined && round <= place.round) return true;
-  if (round === undefined) state.bytes += bytesOf(key);
-  seen.set(key, place.round);
-  return false;
+const putting = (context: Context, place: Place): Way => {
+  const { state, gather } = context;
+  const waiting = later(() => layerAt(state, place.step, place.round).waiting);
+  return ({ key, ways }) => {
+    const known = waiting().get(key);
+    if (!known) state.bytes += bytesOf(key);
+    waiting().set(key, known ? gather.merge(known, ways) : ways);
+  };
 };
 
-const putWaiting = ({ state, gather }: Context, place: Place, node: Arrival): void => {
-  const { waiting } = layerAt(state, place.step, place.round);
-  const known = waiting.get(node.key);
-  if (!known) state.bytes += bytesOf(node.key);
-  waiting.set(node.key, known ? gather.merge(known, node.ways) : node.ways);
+/** For a hop that reads a node once: one that was at the place, or at an earlier round of it, does not wait again. */
+const puttingOnce = ({ state }: Context, hop: PlannedHop, place: Place): Way => {
+  const waiting = later(() => layerAt(state, place.step, place.round).waiting);
+  const seen = later(() => memberOf(state.seen, seenName(hop, place), () => new Map<NodeKey, number>()));
+  return ({ key }) => {
+    const round = seen().get(key);
+    if (round !== undefined && round <= place.round) return;
+    seen().set(key, place.round);
+    state.bytes += bytesOf(key) * (round === undefined ? 2 : 1);
+    waiting().set(key, ONE_WAY);
+  };
 };
 
-const wait = (context: Context, place: Place, node: Arrival): void => {
-  if (context.remembers) context.state.passed.add(node.key);
-  if (isForPaths(context)) link(context, place, node);
+const waiting = (context: Context, place: Place): Way => {
   const step = context.plan.steps[place.step];
-  const once = step?.kind === "hop" && (isForPaths(context) || step.counts === "nodes");
-  if (!once) return putWaiting(context, place, node);
-  if (isKnown(context, step, { place, key: node.key })) return;
-  const { waiting } = layerAt(context.state, place.step, place.round);
-  if (!waiting.has(node.key)) putWaiting(context, place, { ...node, ways: ONE_WAY });
+  const forPaths = isForPaths(context);
+  const isOnce = step?.kind === "hop" && (forPaths || step.counts === "nodes");
+  const put = isOnce ? puttingOnce(context, step, place) : putting(context, place);
+  if (!context.remembers && !forPaths) return put;
+  return (node) => {
+    if (context.remembers) context.state.passed.add(node.key);
+    if (forPaths) link(context, place, node);
+    put(node);
+  };
 };
 
-/** Whether a node has been at a `dedupe`; from now on it has. */
-const isRepeated = ({ state }: Context, step: number, key: NodeKey): boolean => {
-  const seen = memberOf(state.seen, `${step}`, () => new Map<NodeKey, number>());
-  if (seen.has(key)) return true;
-  seen.set(key, 0);
-  state.bytes += bytesOf(key);
-  return false;
-};
+/** Lets a node past a step that reads nothing, or not. */
+type Gate = (key: NodeKey) => boolean;
 
-/** Where a node goes on at a step: past what reads nothing, or nowhere. */
-const passing = (context: Context, from: number, key: NodeKey): { readonly at: number; readonly deduped: boolean } | undefined => {
-  let deduped = false;
-  for (let at = from; ; at++) {
-    const step = context.plan.steps[at];
-    if (step?.kind === "dedupe") {
-      if (isRepeated(context, at, key)) return undefined;
-      deduped = true;
-    } else if (step?.kind === "exceptPassed") {
-      if (context.state.passed.has(key)) return undefined;
-    } else if (step?.kind === "except" || step?.kind === "keep") {
-      if ((context.lists.get(step.slot)?.has(key) ?? false) === (step.kind === "except")) return undefined;
-    } else return { at, deduped };
+const gateOf = ({ plan, state, lists }: Context, at: number): Gate | undefined => {
+  const step = plan.steps[at];
+  switch (step?.kind) {
+    case "dedupe": {
+      const seen = later(() => memberOf(state.seen, `${at}`, () => new Map<NodeKey, number>()));
+      return (key) => {
+        if (seen().has(key)) return false;
+        seen().set(key, 0);
+        state.bytes += bytesOf(key);
+        return true;
+      };
+    }
+    case "exceptPassed":
+      return (key) => !state.passed.has(key);
+    case "except":
+    case "keep": {
+      const list = lists.get(step.slot);
+      return (key) => (list?.has(key) ?? false) === (step.kind === "keep");
+    }
+    default:
+      return undefined;
   }
+};
+
+/** The gates from a step on, and the step behind them. */
+const gatesFrom = (context: Context, from: number): { readonly gates: readonly Gate[]; readonly at: number; readonly dedupes: boolean } => {
+  const gates: Gate[] = [];
+  for (let at = from; ; at++) {
+    const gate = gateOf(context, at);
+    const dedupes = context.plan.steps.slice(from, at).some((step) => step.kind === "dedupe");
+    if (!gate) return { gates, at, dedupes };
+    gates.push(gate);
+  }
+};
+
+const passesAll = (gates: readonly Gate[], key: NodeKey): boolean => {
+  for (const gate of gates) if (!gate(key)) return false;
+  return true;
 };
 
 // In a closure, a node that was read and went on in an earlier round has nothing new to say.
@@ -156,29 +191,40 @@ export const createFlow = (context: Context): Flow => {
   const { plan, state } = context;
   const collect = collector(context);
 
-  const arrive = (from: number, node: Arrival): void => {
-    const on = passing(context, from, node.key);
-    if (!on) return;
-    const place = { step: on.at, round: 0 };
-    const arrival = on.deduped ? { ...node, ways: ONE_WAY } : node;
-    if (on.deduped && isForPaths(context)) state.singles.add(layerId(on.at, 0));
-    if (on.at < plan.steps.length) return wait(context, place, arrival);
-    if (isForPaths(context)) link(context, place, arrival);
-    collect(arrival);
+  const arriving = (from: number): Way => {
+    const { gates, at, dedupes } = gatesFrom(context, from);
+    const place = { step: at, round: 0 };
+    const wait = at < plan.steps.length ? waiting(context, place) : undefined;
+    const forPaths = isForPaths(context);
+    return (node) => {
+      if (!passesAll(gates, node.key)) return;
+      const arrival = dedupes ? { ...node, ways: ONE_WAY } : node;
+      if (dedupes && forPaths) state.singles.add(layerId(at, 0));
+      if (wait) return wait(arrival);
+      if (forPaths) link(context, place, arrival);
+      collect(arrival);
+    };
   };
 
-  const pass = (layer: Layer, hop: PlannedHop, node: Arrival): void => {
+  const passing = (layer: Layer, hop: PlannedHop): Way => {
     const round = Math.floor(layer.round) + 1;
-    if (round < hop.rounds) wait(context, { step: layer.step, round }, node);
-    if (round === hop.rounds || hop.emit === "all") arrive(layer.step + 1, node);
+    const wait = round < hop.rounds ? waiting(context, { step: layer.step, round }) : undefined;
+    const arrive = round === hop.rounds || hop.emit === "all" ? arriving(layer.step + 1) : undefined;
+    return (node) => {
+      wait?.(node);
+      arrive?.(node);
+    };
   };
 
-  const cross = (layer: Layer, hop: PlannedHop, node: Arrival): void => {
-    if (hop.nodeConditions.length === 0) return pass(layer, hop, node);
-    if (hasGoneOn(context, hop, { place: layer, key: node.key })) return;
+  const crossing = (layer: Layer, hop: PlannedHop): Way => {
+    if (hop.nodeConditions.length === 0) return passing(layer, hop);
     const filtering = { step: layer.step, round: layer.round + FILTERING };
-    if (isForPaths(context)) link(context, filtering, node);
-    putWaiting(context, filtering, node);
+    const put = putting(context, filtering);
+    return (node) => {
+      if (hasGoneOn(context, hop, { place: layer, key: node.key })) return;
+      if (isForPaths(context)) link(context, filtering, node);
+      put(node);
+    };
   };
 
   const isStale = (layer: Layer, key: NodeKey): boolean => {
@@ -187,5 +233,5 @@ export const createFlow = (context: Context): Flow => {
     return (state.seen.get(seenName(step, layer))?.get(key) ?? layer.round) < layer.round;
   };
 
-  return { arrive, pass, cross, isStale };
+  return { arriving, passing, crossing, isStale };
 };

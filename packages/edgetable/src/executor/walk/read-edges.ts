@@ -5,7 +5,8 @@ import { hopQuery } from "../../requests/hop-query.ts";
 import { decodeItem, shapeOf } from "../../requests/item-codec.ts";
 import { defined } from "../../util/invariant.ts";
 import { loadOnce } from "../../util/load-once.ts";
-import { endReader } from "./end-reader.ts";
+import { endColumn, endReader } from "./end-reader.ts";
+import type { NodeKey } from "./node-names.ts";
 import type { Work } from "./walk-state.ts";
 import { pageLimit, takeFirst, type Ends, type Part, type Reading, type Source } from "./reading.ts";
 import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
@@ -20,14 +21,16 @@ export interface Expanded extends Ends {
   readonly why: "stopped" | "breadth" | undefined;
 }
 
-const takeEnds = (run: WalkRun, step: QueryStep, end: "from" | "to"): Source["take"] => {
-  const read = endReader(run.session.catalog, run.names, { step, end });
-  return (items, { keys }) => {
-    for (const item of items) {
-      const key = read(item);
-      if (key !== undefined) keys.push(key);
-    }
+const takeEnds = (run: WalkRun, step: QueryStep, end: "from" | "to"): Pick<Source, "take" | "context"> => {
+  const { catalog } = run.session;
+  const read = endReader(catalog, run.names, { step, end });
+  const ending = endColumn(catalog, run.names, { step, end });
+  const take: Source["take"] = ({ Texts, Items = [] }, { keys }) => {
+    const push = (key: NodeKey | undefined): void => void (key !== undefined && keys.push(key));
+    if (Texts && ending) for (const text of Texts) push(ending.read(text));
+    else for (const item of Items) push(read(item));
   };
+  return { take, context: ending ? { ...run.context, column: ending.column } : run.context };
 };
 
 const takeRows = (run: WalkRun, at: { readonly plan: ReadPlan; readonly step: QueryStep; readonly end: "from" | "to" }): Source["take"] => {
@@ -35,8 +38,8 @@ const takeRows = (run: WalkRun, at: { readonly plan: ReadPlan; readonly step: Qu
   const field = foldedField(run.request.plan.collect);
   const shapes = at.step.shapes.map((id) => defined(catalog.shapesById[id], id));
   const conditions = at.plan.filter?.conditions ?? [];
-  return (items, { keys, values }) => {
-    for (const item of items) {
+  return ({ Items = [] }, { keys, values }) => {
+    for (const item of Items) {
       const shape = shapeOf(catalog, shapes, item);
       const row = shape && decodeItem(catalog, shape, item);
       if (!row || conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
@@ -52,7 +55,8 @@ const sourcesOf = (run: WalkRun, plan: ReadPlan): readonly Source[] =>
     const near = plan.near[at] ?? "from";
     const end = near === "from" ? "to" : "from";
     const query = hopQuery(run.session.catalog, step, { near, values: run.request.values });
-    return [{ step, query, take: step.attributes ? takeEnds(run, step, end) : takeRows(run, { plan, step, end }) }];
+    const taking = step.attributes ? takeEnds(run, step, end) : { take: takeRows(run, { plan, step, end }), context: run.context };
+    return [{ step, query, ...taking }];
   });
 
 /** Reads the edges of one node after another. */
@@ -79,10 +83,10 @@ const readPage = async (
   const { source, partition, merges } = defined(reading.parts[reading.source], "source");
   if (merges) return (await loadMerge()).readFirst(run, hop, { ...at, source });
   const input = source.query.encode(at.id, { partition, limit: pageLimit(run, hop, reading.read), start: reading.start });
-  const output = input && (await run.session.send("Query", input, run.context));
+  const output = input && (await run.session.send("Query", input, source.context));
   run.width.answered();
-  source.take(output?.Items ?? [], reading.ends);
-  reading.read += output?.ScannedCount ?? output?.Items?.length ?? 0;
+  source.take(output ?? {}, reading.ends);
+  reading.read += output?.ScannedCount ?? output?.Count ?? 0;
   reading.start = output?.LastEvaluatedKey;
   if (reading.start === undefined) reading.source++;
 };

@@ -57,7 +57,7 @@ const edgesIn = (
 ): readonly FirstEdge[] =>
   items.flatMap((item): readonly FirstEdge[] => {
     const ends: Ends = { keys: [], values: reading.ends.values && [] };
-    source.take([item], ends);
+    source.take({ Items: [item] }, ends);
     const [end] = ends.keys;
     if (end === undefined) return [];
     const value = ends.values?.[0];

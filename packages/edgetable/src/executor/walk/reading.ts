@@ -1,7 +1,8 @@
 import type { QueryStep } from "../../ir/physical-plan.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
 import type { HopQuery } from "../../requests/hop-query.ts";
-import type { Item, Key } from "../../transport/operations.ts";
+import type { Key, QueryOutput } from "../../transport/operations.ts";
+import type { CallContext } from "../session.ts";
 import type { NodeKey } from "./node-names.ts";
 import type { WalkRun } from "./walk-run.ts";
 import type { Merge } from "./walk-state.ts";
@@ -16,7 +17,8 @@ export interface Ends {
 export interface Source {
   readonly step: QueryStep;
   readonly query: HopQuery;
-  readonly take: (items: readonly Item[], ends: Ends) => void;
+  readonly context: CallContext;
+  readonly take: (output: QueryOutput, ends: Ends) => void;
 }
 
 /** A source, or one of its partitions, or all of them where only the first edges are wanted. */

@@ -1,7 +1,7 @@
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { Condition } from "../../ir/condition.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
-import type { Arrival } from "./flow.ts";
+import type { Way } from "./flow.ts";
 import { ONE_WAY } from "./gather.ts";
 import { getReader, mayGet } from "./get-edges.ts";
 import { runLanes } from "./lanes.ts";
@@ -45,13 +45,14 @@ const keepRest = (run: WalkRun, layer: Layer, { work, rest, why }: Expanded): vo
 
 const crossing = (run: WalkRun, hop: PlannedHop, layer: Layer): ((expanded: Expanded) => void) => {
   const id = layerId(layer.step, layer.round);
+  const cross = run.flow.crossing(layer, hop);
   return (expanded) => {
     const { work, keys, values } = expanded;
     const from = { layer: id, key: work.key };
     for (let at = 0; at < keys.length; at++) {
       const before = hop.counts === "nodes" ? ONE_WAY : work.ways;
       const ways = values ? run.gather.along(before, values[at]) : before;
-      run.flow.cross(layer, hop, { key: keys[at] as NodeKey, ways, from });
+      cross({ key: keys[at] as NodeKey, ways, from });
     }
     keepRest(run, layer, expanded);
   };
@@ -79,7 +80,7 @@ const test =
 
 interface Filtering {
   readonly passes: (row: Readonly<Record<string, unknown>> | undefined) => boolean;
-  readonly pass: (node: Arrival) => void;
+  readonly pass: Way;
   /** Whether its rows are what the walk gives in the end. */
   readonly last: boolean;
 }
@@ -105,10 +106,9 @@ export const runLayer = async (run: WalkRun, layer: Layer): Promise<void> => {
   const last = !steps.slice(layer.step + 1).some((later) => later.kind === "hop");
   if (step?.kind === "hop") {
     if (Number.isInteger(layer.round)) return runHop(run, step, layer);
-    const pass = (node: Arrival): void => run.flow.pass(layer, step, node);
-    return runFilter(run, layer, { passes: test(run, step.nodeConditions), pass, last });
+    return runFilter(run, layer, { passes: test(run, step.nodeConditions), pass: run.flow.passing(layer, step), last });
   }
-  const pass = (node: Arrival): void => run.flow.arrive(layer.step + 1, node);
+  const pass = run.flow.arriving(layer.step + 1);
   if (step?.kind === "filterNodes") return runFilter(run, layer, { passes: test(run, step.conditions), pass, last });
   return runFilter(run, layer, { passes: () => true, pass, last });
 };

@@ -175,7 +175,7 @@ const start = (run: WalkRun): void => {
   const { type, id } = run.request.start;
   try {
     checkStart(run);
-    run.flow.arrive(0, { key: run.names.pack(type, id), ways: ONE_WAY, from: undefined });
+    run.flow.arriving(0)({ key: run.names.pack(type, id), ways: ONE_WAY, from: undefined });
   } catch (cause) {
     throw new EdgetableError("traverse.start", `A walk cannot start at ${type} ${JSON.stringify(id)}: ${(cause as Error).message}`, {
       details: { node: { type, id } },

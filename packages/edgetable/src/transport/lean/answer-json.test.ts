@@ -88,3 +88,36 @@ test("members come in one order, whatever the order in the answer", () => {
 test("more names than it remembers are read all the same", () => {
   for (let at = 0; at < 5000; at++) expect(parseAnswer(`{"name-${at}":1,"x":2}`)).toEqual({ [`name-${at}`]: 1, x: 2 });
 });
+
+describe("the one text of each item that is wanted", () => {
+  const column = { attribute: "sk", beginning: "knows#" };
+
+  test("stands in Texts, without its beginning, beside whatever else the answer says", () => {
+    const page = fc.record({ texts: fc.array(text), Count: fc.nat(), LastEvaluatedKey: fc.record({ sk: fc.record({ S: text }) }) });
+    fc.assert(
+      fc.property(page, ({ texts, ...rest }) => {
+        const Items = texts.map((one) => ({ sk: { S: `knows#${one}` } }));
+        for (const whole of [
+          { Items, ...rest },
+          { ...rest, Items },
+        ])
+          expect(parseAnswer(JSON.stringify(whole), column)).toEqual({ ...rest, Texts: texts });
+      }),
+    );
+  });
+
+  test("an answer that is otherwise comes as items", () => {
+    for (const body of [
+      '{"Items":[{"sk":{"S":"likes#1"}}]}',
+      '{"Items":[{"sk":{"S":"knows#1"}},{"pk":{"S":"knows#1"}}]}',
+      '{"Items":[{"sk":{"S":"knows#1"},"pk":{"S":"x"}}]}',
+      '{"Items":[{"sk":{"N":"1"}}]}',
+      '{"Items": [{"sk":{"S":"knows#1"}}]}',
+      '{"Items":{"sk":{"S":"knows#1"}}}',
+    ])
+      expect(parseAnswer(body, column)).toEqual(JSON.parse(body));
+    expect(parseAnswer('{"Count":0}', column)).toEqual({ Count: 0 });
+    expect(parseAnswer('{"Items":[]}', column)).toEqual({ Texts: [] });
+    expect(outcome((body) => parseAnswer(body, column), '{"Items":[{"sk":{"S":"knows#1"}}]')).toBe("SyntaxError");
+  });
+});

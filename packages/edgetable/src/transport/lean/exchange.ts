@@ -1,6 +1,7 @@
 import { attemptError } from "../attempt-error.ts";
 import type { Failure } from "../attempt-error.ts";
 import type { Operation } from "../operations.ts";
+import type { TextColumn } from "../transport.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Deadlines, Limited } from "./deadlines.ts";
 import type { Answer } from "./response-reader.ts";
@@ -25,6 +26,7 @@ export class Exchange implements Limited {
   readonly input: unknown;
   readonly body: string;
   credentials: Credentials | undefined;
+  column: TextColumn | undefined;
   /** What carries it now; ends with it when it fails. */
   connection: { destroy(): void } | undefined;
   /** The time its signature tells. */

@@ -3,6 +3,7 @@ import { attemptError } from "../attempt-error.ts";
 import type { Attempt } from "../attempt-error.ts";
 import type { CancellationReason, Item } from "../operations.ts";
 import { serviceError } from "../service-error.ts";
+import type { TextColumn } from "../transport.ts";
 import { parseAnswer } from "./answer-json.ts";
 import type { Answer } from "./response-reader.ts";
 
@@ -32,9 +33,9 @@ const stranger = ({ head, body }: Answer): string => {
 };
 
 /** The output in a successful answer. */
-export const readOutput = (answer: Answer, attempt: Attempt): unknown => {
+export const readOutput = (answer: Answer, attempt: Attempt, column?: TextColumn): unknown => {
   try {
-    return parseAnswer(answer.body);
+    return parseAnswer(answer.body, column);
   } catch (cause) {
     throw attemptError(attempt, { code: "execute.connection", message: stranger(answer), ambiguous: true, cause });
   }

@@ -98,6 +98,7 @@ class LeanTransport implements Transport {
         ambiguous: false,
         cause: signal.reason,
       });
+    exchange.column = options?.column;
     exchange.limit({ deadlines: this.#deadlines, timeout, signal });
     exchange.credentials = this.#cache.current(this.#clock.now());
     if (exchange.credentials === undefined) this.#await(exchange);
@@ -118,7 +119,7 @@ class LeanTransport implements Transport {
   #read(exchange: Exchange, answer: Answer): unknown {
     if (answer.head.status === 200) {
       this.#clock.glance(answer.head.date);
-      return readOutput(answer, exchange);
+      return readOutput(answer, exchange, exchange.column);
     }
     const error = readFault(answer, exchange);
     const wrongTime = this.#clock.observe(answer.head.date, exchange.signedAt);
