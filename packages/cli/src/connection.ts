@@ -45,13 +45,15 @@ export interface UntypedSearch {
   page(options: { readonly limit?: number; readonly cursor?: string | undefined }): AnyRead<UntypedPage>;
 }
 
+export interface UntypedCollection {
+  readonly node: Row | undefined;
+  readonly edges: Readonly<Record<string, readonly Row[]>>;
+  readonly parts: Readonly<Record<string, readonly Row[]>>;
+}
+
 export interface UntypedHandle {
   get(options?: { readonly consistent?: boolean }): AnyRead<Row | undefined>;
-  collection(options?: { readonly consistent?: boolean }): AnyRead<{
-    readonly node: Row | undefined;
-    readonly edges: Readonly<Record<string, readonly Row[]>>;
-    readonly parts: Readonly<Record<string, readonly Row[]>>;
-  }>;
+  collection(options?: { readonly consistent?: boolean }): AnyRead<UntypedCollection>;
   out(edge: string): UntypedNeighbours;
   in(edge: string): UntypedNeighbours;
   both(edge: string): UntypedNeighbours;

@@ -10,6 +10,9 @@ export const oneOf = <Name extends string>(names: readonly Name[], options: { re
   return given[0];
 };
 
+/** Rows of a page where `--limit` does not say how many. */
+export const DEFAULT_ROWS = 20;
+
 /** Rows of a page. */
 export const limitOf = (text: string): number => {
   const limit = Number(text);
@@ -20,3 +23,9 @@ export const limitOf = (text: string): number => {
 /** How to see the page after this one. */
 export const continued = (limit: number | undefined, cursor: string): string =>
   `More: the same again with --cursor ${cursor}${limit === undefined ? "" : ` --limit ${limit}`}`;
+
+/** Refuses options that would be without effect. @throws {cli.usage} with the first of them and why. */
+export const refuseIdle = (options: object, names: readonly string[], why: string): void => {
+  const idle = names.find((name) => (options as Readonly<Record<string, unknown>>)[name] !== undefined);
+  if (idle !== undefined) throw usageError(`--${idle} ${why}`);
+};

@@ -104,7 +104,7 @@ describe("query", () => {
     const of = ["query", "course", "C1", "--in", "enrolledIn", "--ids", "--limit", "2"];
     const first = (await json(...of)) as { readonly items: unknown; readonly next: string };
     expect(first.items).toEqual([{ studentId: "S1" }, { studentId: "S2" }]);
-    expect((await edgetable(...of)).err).toMatch(/More: the same again with --cursor \S+ --limit 2\n$/);
+    expect((await edgetable(...of)).err).toMatch(/^2 rows; [^\n]*\nMore: the same again with --cursor \S+ --limit 2\n$/);
     expect(await json(...of, "--cursor", first.next)).toMatchObject({ items: [{ studentId: "S3" }] });
     expect(await edgetable("query", "course", "C2", "--in", "enrolledIn", "--cursor", first.next)).toMatchObject({
       code: 2,
@@ -114,7 +114,9 @@ describe("query", () => {
   });
 
   test("without an edge gives the node with its edges and parts", async () => {
-    const { out } = await edgetable("query", "student", "S1");
+    const { out, err } = await edgetable("query", "student", "S1");
+    expect(err).toBe("5 rows; 1 request, 0.5 RCU\n");
+    expect((await edgetable("query", "student", "S9")).err).toBe("Nothing found; 1 request, 0.5 RCU\n");
     expect(out).toContain("node\nstudentId  name  year\nS1         Ann      3\n");
     expect(out).toContain("\nnote\n");
     expect(await json("query", "student", "S1")).toMatchObject({
@@ -137,6 +139,9 @@ describe("query", () => {
     [["student", "S1", "--out", "enrolledIn", "--using", "ordred"], 'There is no index "ordred". Did you mean "ordered"?'],
     [["course", "C1", "--in", "enrolledIn", "--consistent"], "consistent"],
     [["home", "country=US"], "lacks city"],
+    [["student", "S1", "--where", "grade=A"], "--where speaks of the edges of one type: name it with --out"],
+    [["student", "S1", "--nodes"], "--nodes speaks of the edges"],
+    [["student", "S1", "--out", "enrolledIn", "--count", "--cursor", "x"], "leave --count out"],
   ])("refuses %j", async (argv, message) => {
     expect(await edgetable("query", ...argv)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });

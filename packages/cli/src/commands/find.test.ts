@@ -43,12 +43,20 @@ test("gives the nodes at an edge's ends, the count, and pages", async () => {
 test("gives several kinds in one order, each row with its kind", async () => {
   const { out } = await edgetable("find", "student", "course", "--where", '{"name":{"beginsWith":"A"}}');
   expect(out.split("\n").map((line) => line.split(/\s+/).filter((word) => word !== ""))).toEqual([
-    ["courseId", "kind", "studentId", "year", "name"],
-    ["C1", "course", "Advanced", "Mathematics"],
+    ["kind", "courseId", "studentId", "year", "name"],
+    ["course", "C1", "Advanced", "Mathematics"],
     ["student", "S1", "3", "Ann"],
-    ["C2", "course", "Arts"],
+    ["course", "C2", "Arts"],
     [],
   ]);
+});
+
+test("a condition that no row can meet is told of", async () => {
+  expect(await edgetable("find", "student", "--where", "name=Ann", "--where", "year=soon")).toMatchObject({
+    code: 0,
+    out: "",
+    err: expect.stringMatching(/^No row can have year=soon: .*expected number.*\nNothing found; /),
+  });
 });
 
 test("--explain names every partition, and sends nothing", async () => {
@@ -63,6 +71,8 @@ test.each([
   [["home"], 2, 'No index finds "home"'],
   [["student", "--sources"], 2, "has no ends"],
   [["enrolledIn", "--sources", "--targets"], 2, "Give one of --sources"],
+  [["enrolledIn", "--sources", "--cursor", "x"], 2, "leave --sources out"],
+  [["enrolledIn", "--count", "--limit", "1"], 2, "leave --count out"],
 ])("refuses %j", async (argv, code, message) => {
   expect(await edgetable("find", ...argv)).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
 });

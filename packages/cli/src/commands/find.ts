@@ -1,13 +1,10 @@
-import { findIn, withGraph, type AnyRead, type UntypedDb, type UntypedPage, type UntypedSearch } from "../connection.ts";
+import { findIn, withGraph, type UntypedDb, type UntypedSearch } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
-import { usageError } from "../failure.ts";
-import { collect, defineCommand, note, printJson, type CommandSpec, type Invocation } from "../invocation.ts";
-import { counted, renderExplanation } from "../output/explanation.ts";
+import { collect, defineCommand, type CommandSpec, type Invocation } from "../invocation.ts";
 import { renderRows, type RowsStyle } from "../output/rows.ts";
-import { continued, limitOf, oneOf } from "../read-options.ts";
-import { parseAssignments } from "../text/assignments.ts";
-import { fitTexts } from "../text/fit-texts.ts";
-import { showCost } from "./get.ts";
+import { DEFAULT_ROWS, limitOf, oneOf, refuseIdle } from "../read-options.ts";
+import { parseConditions } from "../text/conditions.ts";
+import { answerRead, type Shown } from "./answer-read.ts";
 
 interface Options {
   readonly where?: readonly string[];
@@ -23,38 +20,20 @@ interface Options {
 
 type Call = Invocation<Options>;
 
-const DEFAULT_ROWS = 20;
 const answers = ["sources", "targets", "count"] as const;
 
 const kindsOf = ({ args, rest }: Call): readonly string[] => [args[0] ?? "", ...rest];
 
 const searched = async (call: Call, db: UntypedDb): Promise<UntypedSearch> => {
-  const { where = [], reverse, using } = call.options;
+  const { reverse, using } = call.options;
   const kinds = kindsOf(call);
   const { nodes, edges, parts } = db.catalog;
-  const { values, texts } = parseAssignments(where, "--where");
   const name = kinds[0] ?? "";
-  const schema = (nodes[name] ?? edges[name] ?? parts[name])?.definition.schema;
+  const conditions = await parseConditions(call, (nodes[name] ?? edges[name] ?? parts[name])?.definition.schema);
   let search = findIn(db, kinds.length === 1 ? name : kinds);
-  if (where.length > 0) search = search.where(await fitTexts(schema, values, texts));
+  if (conditions) search = search.where(conditions);
   if (using !== undefined) search = search.using(using);
   return reverse ? search.reverse() : search;
-};
-
-interface Question {
-  readonly read: AnyRead;
-  readonly kind: (typeof answers)[number] | "page";
-}
-
-const question = async (call: Call, db: UntypedDb): Promise<Question> => {
-  const { options } = call;
-  const search = await searched(call, db);
-  const kind = oneOf(answers, options) ?? "page";
-  const limit = options.limit ?? DEFAULT_ROWS;
-  if (kind === "count") return { kind, read: search.count() };
-  if (kind === "page") return { kind, read: search.page({ limit, cursor: options.cursor }) };
-  if (options.cursor !== undefined) throw usageError(`--cursor goes on with a page of what is found; leave --${kind} out.`);
-  return { kind, read: search.limit(limit)[kind]() };
 };
 
 interface Kinded {
@@ -68,22 +47,25 @@ const flat = (call: Call, items: readonly unknown[]): readonly unknown[] =>
 const rowsStyle = (call: Call, { catalog }: UntypedDb): RowsStyle => ({
   columns: call.io.out.columns,
   style: call.style,
-  ids: new Set(["kind", ...Object.values(catalog.nodes).flatMap(({ idFields }) => idFields)]),
+  first: kindsOf(call).length === 1 ? [] : ["kind"],
+  ids: new Set(Object.values(catalog.nodes).flatMap(({ idFields }) => idFields)),
 });
 
-const ask = async (call: Call, db: UntypedDb, { kind, read }: Question): Promise<void> => {
-  const { io, options } = call;
-  const { value, cost } = await read.report({ signal: io.signal });
-  if (options.json) return printJson(call, value);
-  if (kind === "count") {
-    io.out.write(`${String(value)}\n`);
-    return note(call, showCost(cost));
-  }
-  const page = kind === "page" ? (value as UntypedPage) : undefined;
-  const items = page?.items ?? (value as readonly unknown[]);
-  io.out.write(renderRows(flat(call, items), rowsStyle(call, db)));
-  note(call, `${items.length === 0 ? "Nothing found; " : `${counted(items.length, "row")}; `}${showCost(cost)}`);
-  if (page?.next !== undefined) note(call, continued(options.limit, page.next));
+const ask = async (call: Call, db: UntypedDb): Promise<void> => {
+  const { options } = call;
+  const answer = oneOf(answers, options) ?? "page";
+  if (answer === "count") refuseIdle(options, ["limit", "cursor"], "shows a page: leave --count out.");
+  const search = await searched(call, db);
+  const limit = options.limit ?? DEFAULT_ROWS;
+  const rows = (items: readonly unknown[]): Shown => ({ text: renderRows(flat(call, items), rowsStyle(call, db)), rows: items.length });
+  if (answer === "count") return answerRead(call, { read: search.count(), show: (count) => ({ text: `${count}\n` }) });
+  if (answer === "page")
+    return answerRead(call, {
+      read: search.page({ limit, cursor: options.cursor }),
+      show: ({ items, next }) => ({ ...rows(items), next }),
+    });
+  refuseIdle(options, ["cursor"], `goes on with a page of what is found: leave --${answer} out.`);
+  return answerRead(call, { read: search.limit(limit)[answer](), show: rows });
 };
 
 export const findCommand: CommandSpec = defineCommand<Options>({
@@ -110,11 +92,7 @@ export const findCommand: CommandSpec = defineCommand<Options>({
   ],
   run: (call) =>
     withGraph(call, async (db) => {
-      const asked = await question(call, db);
-      const { io, options, style } = call;
-      if (!options.explain) await ask(call, db, asked);
-      else if (options.json) printJson(call, asked.read.explain());
-      else io.out.write(renderExplanation(asked.read.explain(), style, io.out.columns));
+      await ask(call, db);
       return exitCode.ok;
     }),
 });

@@ -1,20 +1,16 @@
-import type { Cost } from "edgetable";
 import { nodeOf, withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
-import { counted, renderExplanation, showUnits } from "../output/explanation.ts";
 import { cellsOf, showCell } from "../output/rows.ts";
 import { renderPairs } from "../output/table.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
+import { explainRead, showCost } from "./answer-read.ts";
 
 interface Options {
   readonly consistent?: boolean;
   readonly explain?: boolean;
 }
-
-/** What a call took, in a few words. */
-export const showCost = ({ requests, readUnits }: Cost): string => `${counted(requests, "request")}, ${showUnits(readUnits)}`;
 
 export const getCommand: CommandSpec = defineCommand<Options>({
   name: "get",
@@ -42,8 +38,7 @@ export const getCommand: CommandSpec = defineCommand<Options>({
         throw usageError(`The id of "${name}" lacks ${missing.join(" and ")}: edgetable get ${name} ${idUsage(db.catalog, name)}`);
       const read = node(id).get(options.consistent ? { consistent: true } : {});
       if (options.explain) {
-        if (options.json) printJson(call, read.explain());
-        else io.out.write(renderExplanation(read.explain(), style, io.out.columns));
+        explainRead(call, read);
         return exitCode.ok;
       }
       const { value, cost } = await read.report({ signal: io.signal });

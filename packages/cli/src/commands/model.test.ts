@@ -116,6 +116,14 @@ predicted    1 request, 0.5 RCU
     });
   });
 
+  test("of a walk says what its figures assume", async () => {
+    const walk = `classmates: { question: "Who are the classmates of a student?", example: { studentId: "S1" }, ask: (db, id) => db.student(id).out("enrolledIn").in("enrolledIn").ids() },`;
+    folder.write("walks.ts", educationModel.replace("  studentsOfCourse: {", `  ${walk}\n  studentsOfCourse: {`));
+    const { out } = await at(undefined, "explain", "classmates", "--model", "walks.ts");
+    expect(out).toMatch(/predicted {4}11 requests, 5\.5 RCU\nassuming {5}10 edges "enrolledIn" leave a node: an assumption, /);
+    expect(out).toContain('\n             10 edges "enrolledIn" reach a node: an assumption, ');
+  });
+
   test("fits 80 columns", async () => {
     const { out } = await at(80, "explain", "studentsOfCourse");
     for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);

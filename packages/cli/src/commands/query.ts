@@ -1,14 +1,12 @@
-import { nodeOf, withGraph, type AnyRead, type UntypedDb, type UntypedNeighbours, type UntypedPage } from "../connection.ts";
+import { nodeOf, withGraph, type UntypedCollection, type UntypedDb, type UntypedNeighbours } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { collect, defineCommand, note, printJson, type Invocation, type CommandSpec } from "../invocation.ts";
-import { counted, renderExplanation } from "../output/explanation.ts";
+import { collect, defineCommand, type Invocation, type CommandSpec } from "../invocation.ts";
 import { renderRows, type RowsStyle } from "../output/rows.ts";
-import { continued, limitOf, oneOf } from "../read-options.ts";
-import { parseAssignments } from "../text/assignments.ts";
-import { fitTexts } from "../text/fit-texts.ts";
+import { DEFAULT_ROWS, limitOf, oneOf, refuseIdle } from "../read-options.ts";
+import { parseConditions } from "../text/conditions.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
-import { showCost } from "./get.ts";
+import { answerRead } from "./answer-read.ts";
 
 interface Options {
   readonly out?: string;
@@ -33,16 +31,7 @@ type Call = Invocation<Options>;
 
 const directions = ["out", "in", "both"] as const;
 const kinds = ["edges", "nodes", "entries", "ids", "count"] as const;
-
-const filtered = async (
-  neighbours: UntypedNeighbours,
-  db: UntypedDb,
-  { edge, where = [] }: { readonly edge: string; readonly where: readonly string[] | undefined },
-): Promise<UntypedNeighbours> => {
-  const { values, texts } = parseAssignments(where, "--where");
-  const schema = db.catalog.edges[edge]?.definition.schema;
-  return where.length === 0 ? neighbours : neighbours.where(await fitTexts(schema, values, texts));
-};
+const ofEdges = ["where", "limit", "cursor", ...kinds, "reverse", "unordered", "using"];
 
 const shaped = (neighbours: UntypedNeighbours, { reverse, unordered, consistent, using }: Options): UntypedNeighbours => {
   let shapedSoFar = neighbours;
@@ -50,39 +39,6 @@ const shaped = (neighbours: UntypedNeighbours, { reverse, unordered, consistent,
   if (reverse) shapedSoFar = shapedSoFar.reverse();
   if (unordered) shapedSoFar = shapedSoFar.unordered();
   return consistent ? shapedSoFar.consistent() : shapedSoFar;
-};
-
-interface Question {
-  readonly read: AnyRead;
-  readonly kind: (typeof kinds)[number] | "collection";
-}
-
-const edgeQuestion = async (call: Call, db: UntypedDb, direction: (typeof directions)[number]): Promise<Question> => {
-  const { options, args, rest } = call;
-  const edge = options[direction] ?? "";
-  const { id, missing } = await parseNodeId(db.catalog, args[0] ?? "", rest);
-  const node = nodeOf(db, args[0] ?? "");
-  const neighbours = shaped(
-    await filtered((missing.length > 0 ? node.within(id) : node(id))[direction](edge), db, { edge, where: options.where }),
-    options,
-  );
-  const kind = oneOf(kinds, options) ?? "edges";
-  if (kind === "count") return { kind, read: neighbours.count() };
-  return { kind, read: neighbours.page({ limit: options.limit ?? 20, cursor: options.cursor, of: kind }) };
-};
-
-const question = async (call: Call, db: UntypedDb): Promise<Question> => {
-  const { options, args, rest } = call;
-  const name = args[0] ?? "";
-  const node = nodeOf(db, name);
-  const direction = oneOf(directions, options);
-  if (direction !== undefined) return edgeQuestion(call, db, direction);
-  const { id, missing } = await parseNodeId(db.catalog, name, rest);
-  if (missing.length > 0)
-    throw usageError(
-      `The id of "${name}" lacks ${missing.join(" and ")}: edgetable query ${name} ${idUsage(db.catalog, name)} [--out EDGE | --in EDGE]`,
-    );
-  return { kind: "collection", read: node(id).collection(options.consistent ? { consistent: true } : {}) };
 };
 
 /** The id fields of what a question may give: the node and its parts, or the nodes at an edge's ends. */
@@ -101,35 +57,49 @@ const rowsStyle = (call: Call, db: UntypedDb): RowsStyle => ({
   ids: idFieldsOf(call, db),
 });
 
-const printCollection = (
-  call: Call,
-  db: UntypedDb,
-  value: Awaited<ReturnType<ReturnType<ReturnType<typeof nodeOf>>["collection"]>>,
-): void => {
-  const groups = [...(value.node ? [["node", [value.node]] as const] : []), ...Object.entries(value.edges), ...Object.entries(value.parts)];
-  call.io.out.write(groups.map(([title, rows]) => `${call.style.bold(title)}\n${renderRows(rows, rowsStyle(call, db))}`).join("\n"));
+const askEdge = async (call: Call, db: UntypedDb, direction: (typeof directions)[number]): Promise<void> => {
+  const { options, args, rest } = call;
+  const edge = options[direction] ?? "";
+  const of = oneOf(kinds, options) ?? "edges";
+  if (of === "count") refuseIdle(options, ["limit", "cursor"], "shows a page: leave --count out.");
+  const node = nodeOf(db, args[0] ?? "");
+  const { id, missing } = await parseNodeId(db.catalog, args[0] ?? "", rest);
+  const neighbours = shaped((missing.length > 0 ? node.within(id) : node(id))[direction](edge), options);
+  const conditions = await parseConditions(call, db.catalog.edges[edge]?.definition.schema);
+  const asked = conditions ? neighbours.where(conditions) : neighbours;
+  if (of === "count") return answerRead(call, { read: asked.count(), show: (count) => ({ text: `${count}\n` }) });
+  const { limit = DEFAULT_ROWS, cursor } = options;
+  return answerRead(call, {
+    read: asked.page({ limit, cursor, of }),
+    show: ({ items, next }) => ({ text: renderRows(items, rowsStyle(call, db)), rows: items.length, next }),
+  });
 };
 
-const printPage = (call: Call, db: UntypedDb, page: UntypedPage): void => {
-  call.io.out.write(renderRows(page.items, rowsStyle(call, db)));
-  if (page.next !== undefined) note(call, continued(call.options.limit, page.next));
-};
+const groupsOf = ({ node, edges, parts }: UntypedCollection): readonly (readonly [title: string, rows: readonly unknown[]])[] => [
+  ...(node ? [["node", [node]] as const] : []),
+  ...Object.entries(edges),
+  ...Object.entries(parts),
+];
 
-const rowsOf = (page: UntypedPage): string => (page.items.length === 0 ? "Nothing found; " : `${counted(page.items.length, "row")}; `);
-
-const ask = async (call: Call, db: UntypedDb, { kind, read }: Question): Promise<void> => {
-  const { io, options } = call;
-  const { value, cost } = await read.report({ signal: io.signal });
-  if (options.json) {
-    printJson(call, value);
-    return;
-  }
-  if (kind === "count") io.out.write(`${String(value)}\n`);
-  else if (kind === "collection") printCollection(call, db, value as never);
-  else printPage(call, db, value as UntypedPage);
-  const page = kind === "count" || kind === "collection" ? undefined : (value as UntypedPage);
-  note(call, `${page ? rowsOf(page) : ""}${showCost(cost)}`);
-  if (page?.next !== undefined) note(call, continued(call.options.limit, page.next));
+const askCollection = async (call: Call, db: UntypedDb): Promise<void> => {
+  const { options, args, rest, style } = call;
+  refuseIdle(options, ofEdges, "speaks of the edges of one type: name it with --out, --in or --both EDGE.");
+  const name = args[0] ?? "";
+  const node = nodeOf(db, name);
+  const { id, missing } = await parseNodeId(db.catalog, name, rest);
+  if (missing.length > 0)
+    throw usageError(
+      `The id of "${name}" lacks ${missing.join(" and ")}: edgetable query ${name} ${idUsage(db.catalog, name)} [--out EDGE | --in EDGE]`,
+    );
+  return answerRead(call, {
+    read: node(id).collection(options.consistent ? { consistent: true } : {}),
+    show: (collection) => ({
+      text: groupsOf(collection)
+        .map(([title, rows]) => `${style.bold(title)}\n${renderRows(rows, rowsStyle(call, db))}`)
+        .join("\n"),
+      rows: groupsOf(collection).reduce((sum, [, rows]) => sum + rows.length, 0),
+    }),
+  });
 };
 
 export const queryCommand: CommandSpec = defineCommand<Options>({
@@ -165,11 +135,8 @@ export const queryCommand: CommandSpec = defineCommand<Options>({
   ],
   run: (call) =>
     withGraph(call, async (db) => {
-      const asked = await question(call, db);
-      const { io, options, style } = call;
-      if (!options.explain) await ask(call, db, asked);
-      else if (options.json) printJson(call, asked.read.explain());
-      else io.out.write(renderExplanation(asked.read.explain(), style, io.out.columns));
+      const direction = oneOf(directions, call.options);
+      await (direction === undefined ? askCollection(call, db) : askEdge(call, db, direction));
       return exitCode.ok;
     }),
 });

@@ -107,11 +107,13 @@ export const operationsOf = ({ requests }: Explanation): string => {
 export const renderExplanation = (explanation: Explanation, style: Style, columns: number | undefined): string => {
   const width = columns ?? Number.POSITIVE_INFINITY;
   const { requests, consistency, cost, notes } = explanation;
+  const titled = (title: string, lines: readonly string[]): readonly Pair[] => lines.map((one, at): Pair => [at === 0 ? title : "", one]);
   const blocks = requests.map((request, at) => requestLines(request, at, { width, style }).join("\n"));
   const facts: readonly Pair[] = [
     ["consistency", consistency],
     ["predicted", `${counted(cost.requests, "request")}, ${showUnits(cost.readUnits)}`],
-    ...notes.map((one, at): Pair => [at === 0 ? "notes" : "", one]),
+    ...("assumptions" in explanation ? titled("assuming", explanation.assumptions) : []),
+    ...titled("notes", notes),
   ];
   const lines = facts.flatMap(([name, value]) =>
     wrap(value, Math.max(20, width - 13)).map((line, first) => `${style.dim(pad(first === 0 ? name : "", 13))}${line}`),

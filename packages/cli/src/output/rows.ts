@@ -48,14 +48,17 @@ export const cellsOf = (row: unknown, ids: ReadonlySet<string>): readonly (reado
 export interface RowsStyle {
   readonly columns: number | undefined;
   readonly style: Style;
-  /** Fields that come first. */
+  /** Columns before all others, where a row has them. */
+  readonly first?: readonly string[];
+  /** Fields of ids: the first of their group. */
   readonly ids: ReadonlySet<string>;
 }
 
 /** Rows as a table with the union of their columns. */
-export const renderRows = (rows: readonly unknown[], { columns, style, ids }: RowsStyle): string => {
+export const renderRows = (rows: readonly unknown[], { columns, style, first = [], ids }: RowsStyle): string => {
   const cells = rows.map((row) => new Map(cellsOf(row, ids)));
-  const names = [...new Set(cells.flatMap((row) => [...row.keys()]))].toSorted(compare(ids));
+  const all = new Set(cells.flatMap((row) => [...row.keys()]));
+  const names = [...first.filter((name) => all.has(name)), ...[...all].filter((name) => !first.includes(name)).toSorted(compare(ids))];
   const numeric = (name: string): boolean =>
     cells.every((row) => /^-?\d*\.?\d*$/.test(row.get(name) ?? "")) && cells.some((row) => row.get(name));
   const table = {

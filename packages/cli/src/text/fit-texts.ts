@@ -30,12 +30,13 @@ export type Texts = "all" | "dates" | ReadonlySet<string>;
 /** Gives the texts of a row the types that its schema wants; what no reading makes fit stays text. */
 export type Fitter = (row: Row, texts: Texts) => Promise<Row>;
 
-const refused = async (schema: StandardSchema, row: Row): Promise<ReadonlySet<string>> => {
-  const { issues = [] } = await schema["~standard"].validate(row);
-  return new Set(
-    issues.flatMap(({ path }) => {
+/** What a schema has against the attributes of a row, by their names. */
+export const problemsOf = async (schema: StandardSchema | undefined, row: Row): Promise<ReadonlyMap<string, string>> => {
+  const { issues = [] } = (await schema?.["~standard"].validate(row)) ?? {};
+  return new Map(
+    issues.flatMap(({ path, message }) => {
       const step = path?.[0];
-      return step === undefined ? [] : String(typeof step === "object" ? step.key : step);
+      return step === undefined ? [] : [[String(typeof step === "object" ? step.key : step), message] as const];
     }),
   );
 };
@@ -53,7 +54,7 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
     if (typeof text !== "string" || !isText(texts, field) || !schema) return;
     for (const reading of texts === "dates" ? (["date"] as const) : everyReading) {
       const value = readings[reading](text);
-      if (value === undefined || (await refused(schema, { ...row, [field]: value })).has(field)) continue;
+      if (value === undefined || (await problemsOf(schema, { ...row, [field]: value })).has(field)) continue;
       row[field] = value;
       learnt.set(field, reading);
       return;
@@ -70,7 +71,7 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
   return async (row, texts) => {
     if (!schema || (typeof texts !== "string" && texts.size === 0)) return row;
     const fitted = asLearnt(row, texts);
-    for (const field of await refused(schema, fitted)) {
+    for (const field of (await problemsOf(schema, fitted)).keys()) {
       if (row[field] !== undefined) fitted[field] = row[field];
       await fitField(fitted, field, texts);
     }

@@ -30,7 +30,13 @@ export interface Advice {
 export interface CheckedPattern {
   readonly name: string;
   readonly explanation: {
-    readonly requests: readonly { readonly operation: string; readonly times?: number; readonly after?: string }[];
+    readonly requests: readonly {
+      readonly operation: string;
+      readonly times?: number;
+      readonly after?: string;
+      /** The shards that the request goes to. */
+      readonly partitions?: readonly string[];
+    }[];
     readonly cost: { readonly requests: number };
     readonly plan?: {
       readonly kind: string;

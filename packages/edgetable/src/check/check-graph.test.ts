@@ -332,6 +332,21 @@ describe("patternRequests", () => {
     );
   });
 
+  test("a walk is advised on degrees and budget, a search over shards on their number", () => {
+    const graph = defineGraph({
+      table: "Cooks",
+      nodes: { cook: node({ key: "COOK#{id}", schema: z.object({ id: text, name: text }) }) },
+      edges: { follows: edge({ from: "cook", to: "cook" }) },
+      indexes: { byValue: { entries: { cook: "name" }, shards: 4 } },
+    });
+    const patterns = definePatterns(graph, {
+      friends: { question: "Whom do they follow?", example: { id: "C" }, ask: (db, id) => db.cook(id).out("follows").out("follows").ids() },
+      named: { question: "Who is called so?", example: { name: "N" }, ask: (db, name) => db.find("cook").where(name).rows() },
+    });
+    const mends = checkGraph(graph, explainPatterns(patterns)).flatMap((one) => (one.rule === "patternRequests" ? [one.mend] : []));
+    expect(mends).toEqual([expect.stringContaining("expect.from and expect.to"), expect.stringContaining("recommendShards")]);
+  });
+
   test("a Scan breaks law 4 and comes first", () => {
     const [first] = checkGraph(assertModel(billingLab), [pattern("all", { operation: "Scan" })]);
     expect(first).toMatchObject({ rule: "patternRequests", severity: "error", law: "4 No Scan", definition: "all" });

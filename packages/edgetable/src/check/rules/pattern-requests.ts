@@ -4,6 +4,10 @@ const listed = ({ explanation }: CheckedPattern): string =>
   explanation.requests.map(({ operation, times = 1 }) => (times === 1 ? operation : `${operation} × ${times}`)).join(", ");
 
 const mendOf = ({ explanation }: CheckedPattern): string => {
+  if (explanation.plan?.kind === "walk")
+    return "A walk reads each node of a layer once: give it a budget, and declare expect.from and expect.to, so that the figure is not a guess.";
+  if (explanation.requests.some(({ partitions }) => partitions !== undefined))
+    return "Each shard is asked: take no more of them than recommendShards says, or narrow the search to one partition by `split`.";
   const dependent = explanation.requests.find((request) => request.after !== undefined);
   if (dependent?.operation === "Query")
     return "Give what the nodes' keys need beside their ids by { given }, so that one BatchGetItem reads them.";
