@@ -219,6 +219,7 @@ test("ends are checked where it is asked for", async () => {
     { ends: "checked" },
   );
   expect(report).toMatchObject({ items: 2, failures: [{ row: 1, error: { details: { reason: "endMissing" } } }] });
+  expect(report.failures[0]?.error).toMatchObject({ message: 'It was not written: endMissing (to {"id":"none"}).' });
 });
 
 test("progress is told while it goes on, and once more at the end", async () => {

@@ -152,6 +152,12 @@ describe("with one shard", () => {
     expect(() => lab.db.find("skill").where({ skill: "Java" }).rows()).toThrowError(
       /No index finds "skill" by "skill". Declare what it is found by: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}/,
     );
+    expect(() => lab.db.find("place").where({ city: "Austin" }).rows()).toThrowError(
+      /No index finds "place" by "city"; "byValue" does by "country", then "region", then "city"\. Declare .*\{ byCity: \{ entries: \{ place: "city"/,
+    );
+    expect(() => lab.db.find("hasSkill").rows()).toThrowError(
+      /No index finds "hasSkill"; "byValue" does by "skill", then "level"\. Declare/,
+    );
     expect(() => lab.db.find("persn" as "person")).toThrowError(/Did you mean "person"/);
     expect(() => lab.db.find("person").where({ nam: "x" } as never)).toThrowError(/"nam" is no attribute of the node "person".*"name"/);
   });

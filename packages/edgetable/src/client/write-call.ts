@@ -4,7 +4,7 @@ import { runWrites, type FailedWrite, type WriteResult } from "../executor/run-w
 import type { CallContext } from "../executor/session.ts";
 import { validateWrite } from "../executor/validate-write.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
-import type { NotWritten, WriteOutcome, Written } from "../ir/write-outcome.ts";
+import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";
 import { cascades } from "../planner/writes/cascade-ends.ts";
 import type { Driver } from "./driver.ts";
 import { explainWrites } from "./explain-write.ts";
@@ -69,7 +69,7 @@ const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
   const what = "edge" in write ? write.edge : write.name;
   throw new EdgetableError(
     "execute.notWritten",
-    `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${outcome.reason}.`,
+    `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${showReason(outcome)}.`,
     { details: { ...outcome } },
   );
 };

@@ -33,7 +33,7 @@ export interface Written<Row> {
  * - `conditionFailed`: a condition of `if` does not hold
  * - `versionConflict`: the item is at another version than `ifVersion`
  * - `notUnique`: another node has the same value of `attribute`
- * - `endMissing`: the node at `end` does not exist
+ * - `endMissing`: the node with `id` at `end` does not exist
  * - `degreeExceeded`: the node at `end` has `limit` edges of the type already
  * - `hasEdges`: edges of type `edge` restrict the deletion
  * - `rolledBack`: another call of the same transaction failed
@@ -60,9 +60,18 @@ export interface NotWritten<Row> {
   readonly current?: Row | undefined;
   readonly attribute?: string;
   readonly end?: "from" | "to";
+  readonly id?: Readonly<Record<string, unknown>>;
   readonly edge?: string;
   readonly limit?: number;
   readonly cost: WriteCost;
 }
 
 export type WriteOutcome<Row> = Written<Row> | NotWritten<Row>;
+
+/** A reason with what stood in the way, such as `endMissing (to {"courseId":"C9"})`. */
+export const showReason = ({ reason, ...why }: Partial<Omit<NotWritten<unknown>, "reason">> & { readonly reason: string }): string => {
+  const { attribute, edge, end, id, limit } = why;
+  const about = [attribute, edge, end, id && JSON.stringify(id), limit === undefined ? undefined : `limit ${limit}`];
+  const words = about.filter((word) => word !== undefined).join(" ");
+  return words === "" ? reason : `${reason} (${words})`;
+};

@@ -50,12 +50,30 @@ const score = (path: AccessPath, search: Search): number =>
 
 const quoted = (names: readonly string[]): string => [...new Set(names)].map((name) => `"${name}"`).join(" and ");
 
-const declaration = (catalog: Catalog, { name, ranged, known }: Search): string => {
+// What the keys of an index find a search's items by, in order: nothing where they begin with an id.
+const foundBy = (catalog: Catalog, index: Index, shape: Shape): readonly string[] => {
+  const ids = new Set(idFields(catalog, shape));
+  const divided = (shape.keys[index.partitionKey]?.parts ?? []).flatMap((part) =>
+    part.kind === "field" && part.format.kind !== "shard" ? part.path : [],
+  );
+  const sorted = shape.keys[index.sortKey ?? ""]?.fields ?? [];
+  return divided.some((path) => ids.has(path)) ? [] : [...new Set([...divided, ...sorted])].filter((path) => !ids.has(path));
+};
+
+/** The indexes that do find what a search asks for, by something else. */
+const others = (catalog: Catalog, search: Search): ReadonlyMap<string, readonly string[]> => {
+  const [shape] = searchShapes(catalog, search);
+  const found = catalog.indexes.map((index) => [index.name ?? "", shape ? foundBy(catalog, index, shape) : []] as const);
+  return new Map(found.filter(([, by]) => by.length > 0));
+};
+
+const declaration = (catalog: Catalog, { name, ranged, known }: Search, taken: ReadonlyMap<string, unknown>): string => {
   const by = [...known.map(({ path }) => path), ...ranged].filter((path) => !path.includes("."));
   const [only] = by;
   const value = by.length > 1 ? JSON.stringify([...new Set(by)]) : `"${only ?? "…"}"`;
+  const index = taken.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
   return catalog.escapes
-    ? `Declare what it is found by: indexes: { byValue: { entries: { ${name}: ${value} } } }.`
+    ? `Declare what it is found by: indexes: { ${index}: { entries: { ${name}: ${value} } } }.`
     : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}.`;
 };
 
@@ -63,7 +81,9 @@ const refuse = (catalog: Catalog, search: Search): never => {
   const asked = [...search.known.map(({ path }) => path), ...search.ranged];
   const by = asked.length === 0 ? "" : ` by ${quoted(asked)}`;
   const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;
-  throw new EdgetableError("plan.noIndex", `${where} "${search.name}"${by}. ${declaration(catalog, search)}`, {
+  const taken = others(catalog, search);
+  const instead = [...taken].map(([index, paths]) => `; "${index}" does by ${paths.map((path) => `"${path}"`).join(", then ")}`);
+  throw new EdgetableError("plan.noIndex", `${where} "${search.name}"${by}${instead.join("")}. ${declaration(catalog, search, taken)}`, {
     details: { definition: search.name, asked, index: search.index },
   });
 };

@@ -1,6 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { withDetails } from "../../errors/with-details.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
+import { showReason } from "../../ir/write-outcome.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { BATCH_WRITE_ITEMS } from "../../requests/encode-batch-write.ts";
 import type { WriteRequest } from "../../transport/operations.ts";
@@ -153,7 +154,8 @@ const writeAlone = async (state: State, row: number, planned: PlannedRow & { rea
   state.tally.wrote(result.ok ? planned.items.length : 0, context.meter.cost);
   if (!result.ok) {
     const { failure } = result.failed[0] ?? {};
-    failRow(state, row, new EdgetableError("execute.notWritten", `It was not written: ${failure?.reason}.`, { details: { ...failure } }));
+    const why = showReason(failure ?? { reason: "rolledBack" });
+    failRow(state, row, new EdgetableError("execute.notWritten", `It was not written: ${why}.`, { details: { ...failure } }));
   }
   tellProgress(state);
 };
