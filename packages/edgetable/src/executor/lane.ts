@@ -1,6 +1,6 @@
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Partition } from "../keys/template.ts";
-import { encodeLane, isInRange, type Bounds } from "../requests/encode-scatter.ts";
+import { encodeLane, prefixOf, type Bounds } from "../requests/encode-scatter.ts";
 import { inPartition } from "../requests/partitions.ts";
 import { rowOf } from "../requests/encode-read.ts";
 import type { Item, Key } from "../transport/operations.ts";
@@ -88,10 +88,10 @@ const readOnce = async (context: LaneContext, lane: Lane, limit: number | undefi
   const output = input ? await session.send("Query", input, call) : { Items: [] };
   lane.start = output.LastEvaluatedKey;
   lane.done = lane.start === undefined;
-  const row = rowOf(session.catalog, step, binding);
+  const prefix = prefixOf(step, rowOf(session.catalog, step, binding), binding.values);
   return context.accept(lane.source, output.Items ?? []).flatMap((found) => {
     const sort = sortTextOf(step, found.item);
-    return lane.skips(sort) || !isInRange(step, row, sort) ? [] : [{ found, sort }];
+    return lane.skips(sort) || !sort.startsWith(prefix) ? [] : [{ found, sort }];
   });
 };
 

@@ -79,6 +79,9 @@ export const encodeLane = (catalog: Catalog, step: QueryStep, request: LaneReque
   };
 };
 
-/** Whether a sort key lies in a step's own range, where bounds had to be drawn a little wider than a prefix. */
-export const isInRange = (step: QueryStep, row: Row, text: string): boolean =>
-  step.sort?.kind !== "prefix" || text.startsWith(renderTemplate(step.sort.template, row) ?? "");
+/** What every sort key of a step begins with, where bounds have to be drawn a little wider than that. */
+export const prefixOf = ({ sort }: QueryStep, row: Row, values: readonly unknown[]): string => {
+  if (sort?.kind === "prefix") return renderTemplate(sort.template, row) ?? "";
+  const range = sort?.kind === "range" ? keyRange(sort, row, values) : undefined;
+  return range?.kind === "prefix" ? range.text : "";
+};

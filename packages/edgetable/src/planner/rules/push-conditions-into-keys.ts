@@ -43,7 +43,7 @@ const isLast = ({ parts }: Template, path: string): boolean => {
  * otherwise, or end with the value so that "less than" has no greatest text below it, the key's range is a
  * little too wide, and the condition is checked once more in memory.
  */
-export const isExact = (shapes: readonly Shape[], { path, operator }: Condition, sortKey: string | undefined): boolean =>
+const isExact = (shapes: readonly Shape[], { path, operator }: Condition, sortKey: string | undefined): boolean =>
   shapes.every((shape) => {
     const own = shape.alias?.[path] ?? path;
     const template = shape.keys[sortKey ?? ""];
@@ -51,6 +51,10 @@ export const isExact = (shapes: readonly Shape[], { path, operator }: Condition,
     if (!template || field?.kind !== "field" || field.format.kind === "either") return false;
     return keepsOrder(template, own) && !(operator === "lt" && isLast(template, own));
   });
+
+/** The conditions of a sort key's range that it takes exactly. Beside another bound, a prefix ends at the least text above it, which may be a key. */
+export const exactRanges = (shapes: readonly Shape[], range: readonly Condition[], sortKey: string | undefined): readonly Condition[] =>
+  range.filter((condition) => isExact(shapes, condition, sortKey) && (condition.operator !== "beginsWith" || range.length === 1));
 
 const keyed = (shapes: readonly Shape[], conditions: readonly Condition[]): readonly Condition[] => {
   const seen = new Set<string>();
@@ -77,10 +81,7 @@ const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPl
   const used = (condition: Condition): boolean => path.shapes.every((shape) => told.has(inPath(condition.path, shape)));
   const next = path.prefix?.next?.path;
   const range = ranges.filter((condition) => path.shapes.every((shape) => inPath(condition.path, shape) === next));
-  const taken = new Set<Condition>([
-    ...equalities.filter(used),
-    ...range.filter((condition) => isExact(shapes, condition, path.index.sortKey)),
-  ]);
+  const taken = new Set<Condition>([...equalities.filter(used), ...exactRanges(shapes, range, path.index.sortKey)]);
   const known = fixed.known.filter((field) => ![...equalities].some((condition) => condition.path === field.path && !taken.has(condition)));
   return withoutFilter(
     { ...fixed, known, range: [...expand.range, ...range] },
@@ -102,7 +103,7 @@ const pushParts = (catalog: Catalog, filter: Filter, parts: Parts): LogicalPlan 
   const range = filter.conditions.filter(
     (condition) => RANGES.has(condition.operator) && condition.path === next && canRange([shape], condition),
   );
-  const taken = new Set<Condition>([...usable, ...range.filter((condition) => isExact([shape], condition, catalog.index.sortKey))]);
+  const taken = new Set<Condition>([...usable, ...exactRanges([shape], range, catalog.index.sortKey)]);
   return withoutFilter(
     { ...parts, known: [...parts.known, ...usable.map(({ path, slot }) => ({ path, slot }))], range },
     filter.conditions.filter((condition) => !taken.has(condition)),

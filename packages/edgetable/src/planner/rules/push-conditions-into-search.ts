@@ -3,7 +3,7 @@ import type { Condition } from "../../ir/condition.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { fixedBy, inShape } from "../access-path.ts";
 import { onSharedIndex, searchPath } from "../search-path.ts";
-import { canRange, isExact, RANGES } from "./push-conditions-into-keys.ts";
+import { canRange, exactRanges, RANGES } from "./push-conditions-into-keys.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
 const push = (catalog: Catalog, filter: Filter, search: Search): LogicalPlan => {
@@ -18,10 +18,7 @@ const push = (catalog: Catalog, filter: Filter, search: Search): LogicalPlan => 
       canRange(path.shapes, condition) &&
       path.shapes.every((shape) => inShape(shape, condition.path) === path.prefix?.next?.path),
   );
-  const taken = new Set([
-    ...filter.conditions.filter(isFixed),
-    ...range.filter((condition) => isExact(path.shapes, condition, path.index.sortKey)),
-  ]);
+  const taken = new Set([...filter.conditions.filter(isFixed), ...exactRanges(path.shapes, range, path.index.sortKey)]);
   const conditions = filter.conditions.filter((condition) => !taken.has(condition));
   const pushed: Search = { ...search, range: [...search.range, ...range] };
   return conditions.length === 0 ? pushed : { kind: "filter", input: pushed, conditions };
