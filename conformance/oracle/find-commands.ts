@@ -20,6 +20,8 @@ export interface Search {
   readonly limit: number;
   /** What happens between two pages. */
   readonly between: "nothing" | "grow" | "reshard" | "both";
+  /** The page after which it goes back to the beginning, and forth again; undefined for never. */
+  readonly turn: number | undefined;
 }
 
 /** One step of a history; ids are small, so that steps meet. */
@@ -77,6 +79,7 @@ const find = fc.record({
   want: fc.constantFrom("rows", "count", "first", "pages", "pages", "ends", "walk"),
   limit: fc.integer({ min: 1, max: 6 }),
   between: fc.constantFrom("nothing", "nothing", "grow", "reshard", "both"),
+  turn: fc.option(fc.integer({ min: 2, max: 5 }), { nil: undefined }),
 });
 
 /** Histories that begin with some of everything. */

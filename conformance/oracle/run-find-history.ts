@@ -53,6 +53,12 @@ interface Query {
   page(options: { readonly limit: number; readonly cursor: string | undefined }): Promise<Page>;
   [Symbol.asyncIterator](): AsyncIterator<unknown>;
 }
+/** A search that is asked, and what it is to give. */
+interface Asked {
+  readonly query: () => Query;
+  readonly rows: readonly unknown[];
+  readonly label: string;
+}
 interface Page {
   readonly items: readonly unknown[];
   readonly next: string | undefined;
@@ -300,27 +306,62 @@ class FindHistory {
     this.#same(await query.sources(), sources, label);
   }
 
-  async #comparePages(
-    search: Search,
-    { query, rows, label }: { readonly query: () => Query; readonly rows: readonly unknown[]; readonly label: string },
-  ): Promise<void> {
-    const { limit, between } = search;
+  async #comparePages(search: Search, asked: Asked): Promise<void> {
+    const { query, rows, label } = asked;
+    const { limit, turn } = search;
     const found: unknown[] = [];
     let cursor: string | undefined;
+    let pages = 0;
     do {
       const page = await query().page({ limit, cursor });
       if (page.next !== undefined) expect(page.items.length, `${label}: a page that has a next one is full`).toBe(limit);
       if (page.previous !== undefined) {
         const back = await query().page({ limit, cursor: page.previous });
         // What moves changes its place among rows of one sort key.
-        if (this.#subject.own || between === "nothing") expect(back.items, `${label}, backwards`).toEqual(found.slice(-limit));
+        if (this.#subject.own || search.between === "nothing") expect(back.items, `${label}, backwards`).toEqual(found.slice(-limit));
       }
+      if (++pages === turn && page.previous !== undefined) await this.#compareBack(search, asked, { before: [...found], page });
       found.push(...page.items);
       cursor = page.next;
-      if (between === "grow" || between === "both") this.#grow();
-      if (between === "reshard" || between === "both") await this.#reshard(between === "both");
+      await this.#between(search);
     } while (cursor !== undefined);
     this.#same(found, rows, label);
+  }
+
+  async #between({ between }: Search): Promise<void> {
+    if (between === "grow" || between === "both") this.#grow();
+    if (between === "reshard" || between === "both") await this.#reshard(between === "both");
+  }
+
+  // Back to the beginning, and forth again to where it turned: the same rows each time, each once.
+  async #compareBack(
+    search: Search,
+    { query, label }: Asked,
+    { before, page }: { readonly before: readonly unknown[]; readonly page: Page },
+  ): Promise<void> {
+    const { limit } = search;
+    const back: unknown[] = [];
+    let at = page;
+    while (at.previous !== undefined) {
+      await this.#between(search);
+      at = await query().page({ limit, cursor: at.previous });
+      if (at.previous !== undefined) expect(at.items.length, `${label}, backwards: full`).toBe(limit);
+      back.unshift(...at.items);
+    }
+    this.#same(back, before, `${label}, all the way back`);
+    const forth: unknown[] = [...at.items];
+    while (forth.length < before.length && at.next !== undefined) {
+      await this.#between(search);
+      at = await query().page({ limit: Math.min(limit, before.length - forth.length), cursor: at.next });
+      forth.push(...at.items);
+    }
+    this.#same(forth, before, `${label}, back and forth`);
+    if (before.length === 0 || at.next === undefined || page.items.length === 0) return;
+    await this.#between(search);
+    const again = await query().page({ limit: page.items.length, cursor: at.next });
+    // Rows of one sort key that moved come in their new order.
+    if (this.#subject.own) this.#same(again.items, page.items, `${label}, back and forth and on`);
+    else expect(again.items, `${label}, back and forth and on`).toHaveLength(page.items.length);
   }
 
   #compareFirst(first: unknown, rows: readonly unknown[], label: string): void {

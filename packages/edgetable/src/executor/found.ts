@@ -1,5 +1,5 @@
 import type { ReadPlan } from "../ir/physical-plan.ts";
-import type { Position } from "../requests/cursor.ts";
+import type { Position, Ties } from "../requests/cursor.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { Item } from "../transport/operations.ts";
@@ -19,6 +19,8 @@ export interface Rows {
   readonly found: readonly Found[];
   /** Where to go on; undefined when everything was read. */
   readonly next: Position | undefined;
+  /** Of a read over shards: where the rows begin among others of the first one's sort key, seen from the other side. */
+  readonly begun?: Ties | undefined;
 }
 
 /** One running of a read plan. */

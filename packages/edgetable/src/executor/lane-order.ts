@@ -12,11 +12,11 @@ export const compareHeads = (a: Lane, b: Lane, descending: boolean): number => {
 /** Where a page ended: under which sort key, in which partition, behind which item. */
 export interface PageEnd {
   readonly sort: string;
-  readonly at: number;
+  readonly at: number | undefined;
   readonly key: Key;
   readonly descending: boolean;
-  /** Whether items may be moving between partitions: then none of the last sort key is left out, for the ties tell them apart. */
-  readonly growing: boolean;
+  /** Whether items may have moved between partitions: then all of the last sort key is read again, for the ties tell its rows apart. */
+  readonly moved: boolean;
 }
 
 /**
@@ -24,13 +24,14 @@ export interface PageEnd {
  * last one gave all, those after it none: so one place in the order says where every partition goes on,
  * however many there are by now.
  */
-export const laneBounds = (lane: Lane, { sort, at, key, descending, growing }: PageEnd): void => {
-  lane.first = lane.order === at ? key : undefined;
+export const laneBounds = (lane: Lane, { sort, at, key, descending, moved }: PageEnd): void => {
+  const isLast = lane.order === at && !moved;
+  lane.first = isLast ? key : undefined;
   lane.start = lane.first;
   lane.bounds = {};
   lane.skips = never;
-  if (lane.order === at) return;
-  const gave = !growing && (descending ? lane.order > at : lane.order < at);
+  if (isLast) return;
+  const gave = !moved && at !== undefined && (descending ? lane.order > at : lane.order < at);
   if (lane.step.sortKey === undefined) {
     lane.done = gave;
     return;

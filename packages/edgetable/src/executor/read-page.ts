@@ -20,27 +20,35 @@ export interface FoundPage {
   readonly previous: string | undefined;
 }
 
-/** Gives the place at which a page before or after a row of the plan starts. */
-type PlaceOf = (found: Found, backward: boolean) => Position;
-
-const placesIn =
-  ({ catalog }: Session, plan: ReadPlan): PlaceOf =>
-  (found, backward) => {
-    const step = plan.sources[found.source] as QueryStep;
-    return { source: found.source, key: startKeyOf(catalog, step, found.item), backward };
-  };
-
 interface Edges {
   readonly next: Position | undefined;
   readonly previous: Position | undefined;
 }
 
-const edgesOf = (placeOf: PlaceOf, rows: Rows, from: Position | undefined): Edges => {
-  const first = rows.found[0];
-  const last = rows.found.at(-1);
-  const before = first && placeOf(first, true);
-  if (!from?.backward) return { next: rows.next, previous: from ? before : undefined };
-  return { next: last && placeOf(last, false), previous: rows.next && before };
+// Beyond the end there is nothing to stand at: the way back begins at the end itself.
+const turnedAt = ({ sources }: ReadPlan, { backward }: Position): Position => ({
+  source: backward ? 0 : sources.length - 1,
+  key: undefined,
+  backward: !backward,
+});
+
+const isBeginning = ({ key, source, backward }: Position): boolean => key === undefined && source === 0 && !backward;
+
+const edgesOf = (
+  { catalog }: Session,
+  plan: ReadPlan,
+  { rows, from }: { readonly rows: Rows; readonly from: Position | undefined },
+): Edges => {
+  const backward = from?.backward ?? false;
+  // The row that was read first: the other way goes on from there.
+  const first = backward ? rows.found.at(-1) : rows.found[0];
+  const step = first && (plan.sources[first.source] as QueryStep);
+  const turned =
+    first && step
+      ? { source: first.source, key: startKeyOf(catalog, step, first.item), backward: !backward, ties: rows.begun }
+      : from && turnedAt(plan, from);
+  if (backward) return { next: turned, previous: rows.next };
+  return { next: rows.next, previous: from && !isBeginning(from) ? turned : undefined };
 };
 
 /**
@@ -56,6 +64,6 @@ export const readPage = async (session: Session, page: PageRequest, context: Cal
   const from = cursor === undefined ? undefined : openCursor(cursor, query, secret);
   const rows = await runRead(session, { ...request, from }, context);
   const seal = (position: Position | undefined): string | undefined => position && sealCursor(position, query, secret ?? "");
-  const { next, previous } = edgesOf(placesIn(session, request.plan), rows, from);
+  const { next, previous } = edgesOf(session, request.plan, { rows, from });
   return { found: rows.found, next: seal(next), previous: seal(previous) };
 };

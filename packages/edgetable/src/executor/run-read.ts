@@ -4,7 +4,7 @@ import type { AccessStep, GetStep, HydrateStep, QueryStep, ReadPlan } from "../i
 import { encodeQuery, inShape, isEmptyRange, type Binding, type PageRequest } from "../requests/encode-read.ts";
 import { sameValue } from "../keys/template.ts";
 import { decodeItem, decodeOwn, keyOf, shapeOf, type Row } from "../requests/item-codec.ts";
-import type { Position } from "../requests/cursor.ts";
+import type { Position, Ties } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, GetItemInput, Item, Key, QueryOutput } from "../transport/operations.ts";
@@ -108,33 +108,37 @@ const readParted = async (reader: Reader, sources: readonly number[], from: Posi
 
 const readMerged = async (reader: Reader, from: Position): Promise<Rows> => readParted(reader, [...reader.plan.sources.keys()], from);
 
+const hasShards = ({ partition }: QueryStep): boolean =>
+  partition.parts.some((part) => part.kind === "field" && part.format.kind === "shard");
+
+// A page in the one shard of a known id goes on after that grew.
+const isParted = ({ limit }: Reader, step: AccessStep | undefined): boolean =>
+  isScattered(step) || (limit !== undefined && step?.kind === "query" && hasShards(step));
+
 const readQueries = async (reader: Reader, from: Position): Promise<Rows> => {
   const found: Found[] = [];
+  let begun: Ties | undefined;
   const order = sourceOrder(reader, from.source);
   for (const [turn, source] of order.entries()) {
     const rest = found.length === 0 || reader.limit === undefined ? reader : { ...reader, limit: reader.limit - found.length };
     const start = turn === 0 ? from.key : undefined;
-    if (isScattered(reader.plan.sources[source])) {
-      const { found: more, next: within } = await readParted(rest, [source], {
-        ...(turn === 0 ? from : {}),
-        source,
-        key: start,
-        backward: from.backward,
-      });
-      found.push(...more);
-      if (within) return { found, next: within };
+    if (isParted(reader, reader.plan.sources[source])) {
+      const part = await readParted(rest, [source], { ...(turn === 0 ? from : {}), source, key: start, backward: from.backward });
+      if (found.length === 0) begun = part.begun;
+      found.push(...part.found);
+      if (part.next) return { found, next: part.next, begun };
       if (reader.limit === undefined || found.length < reader.limit) continue;
       const next = order[turn + 1];
-      return { found, next: next === undefined ? undefined : { source: next, key: undefined, backward: reader.backward } };
+      return { found, next: next === undefined ? undefined : { source: next, key: undefined, backward: reader.backward }, begun };
     }
     const { found: more, last } = await readSource(rest, source, start);
     found.push(...more);
     const full = reader.limit !== undefined && found.length >= reader.limit;
     const following = order[turn + 1];
-    if (last !== undefined) return { found, next: { source, key: last, backward: reader.backward } };
-    if (full && following !== undefined) return { found, next: { source: following, key: undefined, backward: reader.backward } };
+    if (last !== undefined) return { found, next: { source, key: last, backward: reader.backward }, begun };
+    if (full && following !== undefined) return { found, next: { source: following, key: undefined, backward: reader.backward }, begun };
   }
-  return { found, next: undefined };
+  return { found, next: undefined, begun };
 };
 
 const textOf = (value: AttributeValue | undefined): string => (value && "S" in value ? value.S : JSON.stringify(value));
@@ -265,7 +269,7 @@ export const runRead = async (session: Session, request: ReadRequest, context: C
     ? await readGets(reader, first, request.rows ?? [binding.row])
     : await (plan.merged ? readMerged(reader, from) : readQueries(reader, from));
   if (plan.hydrate) await hydrate(reader, rows.found, request.findNode);
-  return from.backward ? { found: rows.found.toReversed(), next: rows.next } : rows;
+  return from.backward ? { ...rows, found: rows.found.toReversed() } : rows;
 };
 
 /** Counts what a plan would read; DynamoDB counts where it can. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, node, type Layout, type Transport } from "../index.ts";
+import { defineGraph, edge, node, type Layout, type Transport } from "../index.ts";
 import { renderTemplate } from "../keys/template.ts";
 import { seededRandom } from "../testing/random.ts";
 
@@ -206,4 +206,136 @@ test("rows under one sort key that moved between two pages are not lost, in eith
     const second = await search(tied(table, "shard(4)").connect(options)).page({ limit: 20, cursor: first.next });
     expect([...first.items, ...second.items].map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   }
+});
+
+test("a prefix does not reach the very next text: between pages, nor beside another bound", async () => {
+  const table = engine.freshTableName("next");
+  const db = tied(table, "shard(2)").connect({ transport: engine.transport, cursorSecret: "s" });
+  await db.table.create();
+  const dates = ["1", "19", "198", "2", "2"];
+  await db.load(dates.map((date, at) => ({ node: "day", row: { id: `d${at}`, date } }) as const));
+  const search = db.find("day").where({ date: { beginsWith: "1" } });
+  const first = await search.reverse().page({ limit: 2 });
+  const second = await search.reverse().page({ limit: 2, cursor: first.next });
+  const back = await search.reverse().page({ limit: 3, cursor: second.previous });
+  expect([...back.items, ...second.items].map(({ date }) => date)).toEqual(["198", "19", "1"]);
+  const bounded = db.find("day").where({ date: { beginsWith: "1", gte: "19" } });
+  expect((await bounded.rows()).map(({ date }) => date)).toEqual(["19", "198"]);
+  expect(await bounded.count()).toBe(2);
+});
+
+const back = async (search: Pages, from: Paged): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (let cursor = from.previous; cursor !== undefined;) {
+    const page = await search.page({ limit: 5, cursor });
+    found.unshift(...page.items.map(({ id }) => id));
+    cursor = page.previous;
+  }
+  return found;
+};
+
+interface Paged {
+  readonly items: readonly { readonly id: string }[];
+  readonly next: string | undefined;
+  readonly previous: string | undefined;
+}
+interface Pages {
+  page(options: { readonly limit: number; readonly cursor?: string | undefined }): PromiseLike<Paged>;
+}
+
+test.each([false, true])(
+  "a page backwards over equal sort keys is as it was, though all moved in between (reverse: %s)",
+  async (reverse) => {
+    const table = engine.freshTableName("back");
+    const options = { transport: engine.transport, cursorSecret: "s" };
+    const search = (format: string, sent: unknown[] = []): Pages => {
+      const transport: Transport = {
+        send: async (operation, input, more) => {
+          if (operation === "Query") sent.push({ ...(input as object), TableName: "T" });
+          return engine.transport.send(operation, input, more);
+        },
+        close: () => undefined,
+      };
+      const found = tied(table, format)
+        .connect({ ...options, transport })
+        .find("day");
+      return reverse ? found.reverse() : found;
+    };
+    const dates = [...Array.from({ length: 4 }, () => "1979"), ...Array.from({ length: 12 }, () => "1980"), "1981", "1981"];
+    const before = tied(table, "shard(1)").connect(options);
+    await before.table.create();
+    await before.load(dates.map((date, at) => ({ node: "day", row: { id: `d${at}`, date } }) as const));
+    const pages: Paged[] = [await search("shard(1)").page({ limit: 5 })];
+    while (pages.length < 3) pages.push(await search("shard(1)").page({ limit: 5, cursor: pages.at(-1)?.next }));
+    const [first, second, third] = pages.map(({ items }) => items.map(({ id }) => id));
+    await tied(table, "shard(4|1)").connect(options).reshard({ rate: 100_000, indexLag: 0 });
+    const sent: unknown[] = [];
+    const once = await search("shard(4)", sent).page({ limit: 5, cursor: pages[2]?.previous });
+    // Nothing is told by a place any more: every partition is read up to the sort key, with all of its rows.
+    expect(sent.slice(0, 4)).toEqual(
+      ["D0", "D1", "D2", "D3"].map((partition) =>
+        expect.objectContaining({
+          KeyConditionExpression: reverse ? "#p = :p AND #s >= :s" : "#p = :p AND #s <= :t",
+          ExpressionAttributeValues: { ":p": { S: partition }, [reverse ? ":s" : ":t"]: { S: "1980" } },
+        }),
+      ),
+    );
+    const sorted = (ids: Iterable<string>): readonly string[] => [...ids].toSorted();
+    const given = [...(first ?? []), ...(second ?? [])];
+    expect(sorted([...once.items.map(({ id }) => id), ...(await back(search("shard(4)"), once))])).toEqual(sorted(given));
+    expect(sorted(await back(search("shard(4)"), pages[2] as Paged))).toEqual(sorted(given));
+    const rest = [...(await search("shard(4)").page({ limit: 20, cursor: once.next })).items].map(({ id }) => id);
+    expect(sorted([...given, ...rest])).toEqual(sorted(dates.map((_, at) => `d${at}`)));
+    expect(rest).toEqual(expect.arrayContaining(third ?? []));
+  },
+);
+
+const likesIn = (table: string, format: string) => {
+  const layout: Layout = {
+    partitionKey: "PK",
+    sortKey: "SK",
+    delimiter: "|",
+    indexes: { byDate: { partitionKey: "GP", sortKey: "GS" } },
+    nodes: { person: { keys: { SK: "PERSON" } } },
+    edges: { likes: { keys: { SK: "LIKES|{to}", GP: `P{from.id:${format}}`, GS: "{from}|{date}" } } },
+  };
+  return defineGraph({
+    table,
+    nodes: { person: node({ key: "{id}", schema: z.object({ id: text }) }) },
+    edges: { likes: edge({ from: "person", to: "person", schema: z.object({ date: text }), ends: "unchecked" }) },
+    layout,
+  });
+};
+
+test("pages in the one shard of a known id go on, and back, after it grew", async () => {
+  const table = engine.freshTableName("known");
+  const options = { transport: engine.transport, cursorSecret: "s" };
+  const likes = (format: string) => likesIn(table, format).connect(options).person({ id: "b" }).out("likes").using("byDate");
+  const before = likesIn(table, "shard(1)").connect(options);
+  await before.table.create();
+  const all = Array.from({ length: 12 }, (_, at) => `t${at}`);
+  await before.load(
+    all.map((id, at) => ({ edge: "likes", from: { id: "b" }, to: { id }, attributes: { date: at < 3 ? "1" : "2" } }) as const),
+    { strict: true },
+  );
+  const ids = (items: readonly { readonly to: { readonly id: string } }[]) => items.map(({ to }) => to.id);
+  const first = await likes("shard(1)").page({ limit: 5 });
+  const second = await likes("shard(1)").page({ limit: 3, cursor: first.next });
+  const during = await likes("shard(16|1)").page({ limit: 2, cursor: second.next });
+  await likesIn(table, "shard(16|1)").connect(options).reshard({ rate: 100_000, indexLag: 0 });
+  expect(likes("shard(16)").explain().requests[0]?.input).not.toMatchObject({ ExpressionAttributeValues: { ":p": { S: "P0" } } });
+  const last = await likes("shard(16)").page({ limit: 9, cursor: during.next });
+  expect([first, second, during, last].flatMap(({ items }) => ids(items)).toSorted()).toEqual(all.toSorted());
+  const previous = await likes("shard(16)").page({ limit: 9, cursor: second.previous });
+  expect(ids(previous.items).toSorted()).toEqual(ids(first.items).toSorted());
+});
+
+test("beyond an end, the way back begins at that end", async () => {
+  const db = graphOf(await filled([1]), [1]).connect({ transport: engine.transport, cursorSecret: "s" });
+  const page = (cursor: string | undefined) => db.find("person").page({ limit: 1, cursor });
+  const second = await page((await page(undefined)).next);
+  const first = await page(second.previous);
+  const none = await page(first.previous);
+  expect([first.items[0]?.name, none.items, none.previous]).toEqual(["N00", [], undefined]);
+  expect((await page(none.next)).items).toEqual(first.items);
 });

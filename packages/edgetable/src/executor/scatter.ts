@@ -6,7 +6,7 @@ import { defined } from "../util/invariant.ts";
 import type { Found, Reader, Rows } from "./found.ts";
 import { countLane, createLane, fillLane, headOf, rewind, sortTextOf, type Lane, type LaneContext } from "./lane.ts";
 import { compareHeads, laneBounds, type PageEnd } from "./lane-order.ts";
-import { createTies, resumeTies, type TieTracker } from "./ties.ts";
+import { hashOf, trackTies, type TieTracker } from "./ties.ts";
 
 /** A read of several partitions, of one step or of several, in the one order of their sort keys. */
 export interface Scatter extends LaneContext {
@@ -33,30 +33,39 @@ const outgrown = (message: string, details: Readonly<Record<string, unknown>>): 
 
 const isGrowing = (lanes: readonly Lane[]): boolean => lanes.some((lane) => lane.partition.turn > 0);
 
-// Whether items may have moved since a page, or move now; 0 partitions say that they did while it was read.
-const mayMove = (ties: Ties | undefined, lanes: readonly Lane[]): boolean =>
-  isGrowing(lanes) || (ties !== undefined && ties.partitions !== lanes.length);
-
 // Where rows under one sort key are too many to name in a cursor, those that moved since cannot be told.
-const checkTies = (ties: Ties | undefined, lanes: readonly Lane[]): void => {
-  if (ties?.more && mayMove(ties, lanes))
-    outgrown("The shards of this index grew, and too many rows share the sort key at which the page ended.", { ...ties });
+const checkTies = ({ left, more, partitions }: Ties): void => {
+  const details = { left, more, partitions };
+  if (more) outgrown("The shards of this index grew, and too many rows share the sort key at which the page ended.", details);
 };
 
-const resume = (scatter: Scatter, lanes: readonly Lane[]): TieTracker => {
+/** How a cursor's rows are told apart that an older one had no names for. */
+const UNNAMED: Ties = { named: [], left: false, more: true, partitions: 0 };
+
+interface Resumed {
+  readonly ties: TieTracker;
+  /** Whether items may have moved between partitions since the cursor was made. */
+  readonly moved: boolean;
+}
+
+// A page ends at a place in the order: where items moved since, among the named rows of one sort key.
+const resume = (scatter: Scatter, lanes: readonly Lane[]): Resumed => {
   const { from, reader } = scatter;
-  const { key } = from;
-  if (!key) return createTies();
-  checkTies(from.ties, lanes);
+  const { key, ties = UNNAMED } = from;
+  if (!key) return { ties: trackTies(undefined), moved: false };
   const step = reader.plan.sources[from.source] as QueryStep;
   const held = key[step.partitionKey];
   const text = held && "S" in held ? held.S : "";
   const at = lanes.find((lane) => lane.source === from.source && lane.partition.text === text);
-  if (!at) return outgrown(`The cursor stands in the partition "${text}", which the model has no longer.`, { partition: text });
+  // Who knows the id looks in its own shard alone, wherever that was before.
+  if (!at && step.scatter)
+    return outgrown(`The cursor stands in the partition "${text}", which the model has no longer.`, { partition: text });
+  const moved = !at || isGrowing(lanes) || ties.partitions !== lanes.length;
+  if (moved) checkTies(ties);
   const sort = sortTextOf(step, key);
-  for (const lane of lanes)
-    laneBounds(lane, { sort, at: at.order, key, descending: isDescending(reader, lane.step), growing: mayMove(from.ties, lanes) });
-  return resumeTies(reader.session.catalog, { sort, key, ties: from.ties });
+  for (const lane of lanes) laneBounds(lane, { sort, at: at?.order, key, descending: isDescending(reader, lane.step), moved });
+  const own = ties.left ? [] : [hashOf(reader.session.catalog, key)];
+  return { ties: trackTies({ sort, cut: { ...ties, named: [...ties.named, ...own] }, moved }), moved };
 };
 
 const isDescending = (reader: Reader, step: QueryStep): boolean => step.forward === reader.backward;
@@ -105,10 +114,13 @@ const least = (lanes: readonly Lane[], descending: boolean): Lane | undefined =>
 
 const isOver = (lanes: readonly Lane[]): boolean => lanes.every((lane) => lane.done && lane.head === lane.buffer.length);
 
+// Where rows of one sort key came by their names, their places say nothing about what came before them.
+const partitionsFor = (lanes: readonly Lane[], isNamed: boolean): number => (isNamed || isGrowing(lanes) ? 0 : lanes.length);
+
 const nextOf = (
   scatter: Scatter,
   lanes: readonly Lane[],
-  { last, ties }: { readonly last: Found; readonly ties: TieTracker },
+  { last, from: { ties, moved } }: { readonly last: Found; readonly from: Resumed },
 ): Position | undefined => {
   if (isOver(lanes)) return undefined;
   const step = defined(scatter.reader.plan.sources[last.source], "source") as QueryStep;
@@ -116,7 +128,7 @@ const nextOf = (
     source: last.source,
     key: scatter.startKeyOf(step, last.item),
     backward: scatter.reader.backward,
-    ties: { ...ties.named(), partitions: isGrowing(lanes) ? 0 : lanes.length },
+    ties: { ...ties.end(), partitions: partitionsFor(lanes, moved && ties.ends) },
   };
 };
 
@@ -124,7 +136,9 @@ const nextOf = (
 export const readScattered = async (scatter: Scatter): Promise<Rows> => {
   const { reader } = scatter;
   const lanes = lanesOf(scatter);
-  const ties = resume(scatter, lanes);
+  const from = resume(scatter, lanes);
+  const { ties } = from;
+  const begun = (): Ties => ({ ...ties.begin(), partitions: partitionsFor(lanes, from.moved && ties.begins) });
   const found: Found[] = [];
   const descending = lanes.some((lane) => isDescending(reader, lane.step));
   const limit = reader.limit ?? Number.POSITIVE_INFINITY;
@@ -133,12 +147,12 @@ export const readScattered = async (scatter: Scatter): Promise<Rows> => {
   for (;;) {
     await refill(scatter, { lanes, wanted: reader.limit === undefined ? undefined : limit - found.length, end });
     const lane = least(lanes, descending);
-    if (!lane) return { found, next: undefined };
+    if (!lane) return { found, next: undefined, begun: begun() };
     const head = headOf(lane);
     lane.head++;
-    if (growing) end = { sort: head.sort, at: lane.order, key: scatter.startKeyOf(lane.step, head.found.item), descending, growing };
+    if (growing) end = { sort: head.sort, at: lane.order, key: scatter.startKeyOf(lane.step, head.found.item), descending, moved: true };
     if (ties.isNew(reader.session.catalog, head)) found.push(head.found);
-    if (found.length >= limit) return { found, next: nextOf(scatter, lanes, { last: found.at(-1) as Found, ties }) };
+    if (found.length >= limit) return { found, next: nextOf(scatter, lanes, { last: found.at(-1) as Found, from }), begun: begun() };
   }
 };
 

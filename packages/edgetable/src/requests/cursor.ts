@@ -10,22 +10,29 @@ export interface Position {
   readonly key: Key | undefined;
   /** True when the page before this position is meant. */
   readonly backward: boolean;
-  /** Of a read that merges several partitions: what was given under the key's own sort key. */
+  /** Of a read over shards: which rows under the key's own sort key were given. */
   readonly ties?: Ties | undefined;
 }
 
-/** The rows that a page gave last, all under one sort key; they are not given again, wherever they move. */
+/**
+ * Where a page ends among rows under one sort key: as what moves changes its place among them, the rows
+ * are named. Read from here on, those that were given are not given again, and those that are left are not lost.
+ */
 export interface Ties {
-  /** Hashes of their table keys. */
-  readonly given: readonly number[];
+  /** Hashes of the table keys of those that were given; or, with `left`, of those that were not. */
+  readonly named: readonly number[];
+  readonly left: boolean;
   /** Whether there were more than are named. */
   readonly more: boolean;
-  /** How many partitions were read; 0 where items may have moved between them meanwhile. */
+  /** How many partitions were read; 0 where their rows may have moved, so that only names tell them apart. */
   readonly partitions: number;
 }
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+
+const MORE = 1;
+const LEFT = 2;
 
 const keyOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
@@ -42,7 +49,7 @@ export const sealText = (text: string, query: string, secret: string): string =>
 /** Seals a position. */
 export const sealCursor = (position: Position, query: string, secret: string): string => {
   const { ties } = position;
-  const tied = ties ? [ties.partitions, ties.more ? 1 : 0, ...ties.given] : undefined;
+  const tied = ties ? [ties.partitions, (ties.more ? MORE : 0) + (ties.left ? LEFT : 0), ...ties.named] : undefined;
   const text = JSON.stringify([position.source, position.backward ? 1 : 0, position.key ?? null, ...(tied ? [tied] : [])]);
   return sealText(text, query, secret);
 };
@@ -98,6 +105,7 @@ export const openText = <T>(
 export const openCursor = (cursor: string, query: string, secret: string | undefined): Position =>
   openText(cursor, { query, secret }, (text) => {
     const [source, backward, key, tied] = JSON.parse(text) as [number, number, Key | null, (readonly number[])?];
-    const [partitions = 0, more = 0, ...given] = tied ?? [];
-    return { source, backward: backward === 1, key: key ?? undefined, ...(tied ? { ties: { partitions, more: more === 1, given } } : {}) };
+    const [partitions = 0, flags = 0, ...named] = tied ?? [];
+    const ties: Ties = { partitions, more: flags % LEFT === MORE, left: flags >= LEFT, named };
+    return { source, backward: backward === 1, key: key ?? undefined, ...(tied ? { ties } : {}) };
   });
