@@ -44,6 +44,8 @@ test.each([
     ["--count", "--consistent"],
   ],
   [["load", "--node", "c"], ["course"]],
+  [["load", "--part", ""], ["note"]],
+  [["dump", "--only", "e"], ["enrolledIn"]],
   [
     ["load", "--format", ""],
     ["csv", "json", "ndjson"],

@@ -123,6 +123,14 @@ describe("CSV", () => {
     expect(await edgetable(["load", "x.csv", "--map", "map.json"])).toMatchObject({ code: 2, err: expect.stringContaining(message) });
   });
 
+  test("a column that the header does not have is refused at once", async () => {
+    folder.write("x.csv", "ID,Name,Course\nS1,Ann,C1\n");
+    const refusal = { code: 1, out: "", err: expect.stringContaining('The header has no column "Nmae". Did you mean "Name"?') };
+    expect(await edgetable(["load", "x.csv", "--node", "student", "--columns", "studentId=ID,name=Nmae"])).toMatchObject(refusal);
+    folder.write("map.json", '{"node":"student","row":{"studentId":"ID"},"when":"Nmae"}');
+    expect(await edgetable(["load", "x.csv", "--map", "map.json"])).toMatchObject(refusal);
+  });
+
   test("without saying what a row is is refused", async () => {
     folder.write("x.csv", "a\n1\n");
     expect(await edgetable(["load", "x.csv"])).toMatchObject({
@@ -166,7 +174,7 @@ describe("JSON", () => {
     });
     expect(
       await edgetable(["load", "-", "--node", "student", "--format", "ndjson"], { input: '{"studentId":"S8","name":"Hal"}\n' }),
-    ).toMatchObject({ code: 0 });
+    ).toMatchObject({ code: 0, out: expect.stringMatching(/^standard input: 1 row, 1 item written/) });
     expect(await get("student", "S7")).toEqual({ studentId: "S7", name: "Gil" });
     expect(await get("student", "S8")).toEqual({ studentId: "S8", name: "Hal" });
   });

@@ -4,8 +4,8 @@ import { withGraph } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { collect, defineCommand, printJson, type CommandSpec } from "../invocation.ts";
-import { readMapping, targetOf, type Target } from "../load/mapping.ts";
-import { formats, openFile, type Format } from "../load/open-file.ts";
+import { columnsOf, readMapping, targetOf, type Target } from "../load/mapping.ts";
+import { formats, openFile, shownName, type Format } from "../load/open-file.ts";
 import { failedRows, runLoad, summary, type ShownLoad } from "../load/run-load.ts";
 
 interface Options {
@@ -71,15 +71,17 @@ JSON and NDJSON rows say what they are: {"node":"student","row":{…}}, {"edge":
 {"nodes":{"student":[…]},"edges":{"enrolledIn":[{"from":{…},"to":{…},…}]}}.
 
 CSV needs a header and --node, --edge, --part or --map. A mapping is such a row (or a list of them) with
-column names in place of values: {"edge":"enrolledIn","from":{"studentId":"Student"},"to":{"courseId":
-"Course"},"attributes":{"grade":"Grade"},"when":"Course"}; with "when" only where that column is filled.`;
+column names in place of values; with "when" only where that column is filled:
+
+  {"edge":"enrolledIn","from":{"studentId":"Student"},"to":{"courseId":"Course"},
+   "attributes":{"grade":"Grade"},"when":"Course"}`;
 
 export const loadCommand: CommandSpec = defineCommand<Options>({
   name: "load",
   group: "Data:",
   arguments: "<file>",
   summary: "Load nodes and edges from JSON, NDJSON or CSV",
-  description: description.replaceAll(/([^\n])\n(?!\n)/g, "$1 "),
+  description: description.replaceAll(/([^\n])\n(?![\n ])/g, "$1 "),
   options: [
     { flags: "--node <name>", text: "every row is a node of this type" },
     { flags: "--edge <name>", text: "every row is an edge of this type (columns from.ID and to.ID, or just ID)" },
@@ -110,11 +112,12 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
       const name = call.args[0] ?? "";
       const targets = targetsOf(options, db.catalog, io.cwd);
       checkSource(name, targets, options.format);
-      const file = openFile(name, options, io);
-      const result = await runLoad(db, file, { io, load: { name, targets, ...settingsOf(options, { name, targets, size: file.size }) } });
+      const file = openFile(name, { ...options, wanted: columnsOf(targets) }, io);
+      const load = { name: shownName(name), targets, ...settingsOf(options, { name, targets, size: file.size }) };
+      const result = await runLoad(db, file, { io, load });
       const { failures: _failures, ...report } = result.report;
       if (options.json) printJson(call, { file: name, ...report, failed: failedRows(result), failures: result.failures });
-      else io.out.write(`${summary(name, result)}\n`);
+      else io.out.write(`${summary(shownName(name), result)}\n`);
       return failedRows(result) === 0 ? exitCode.ok : exitCode.no;
     }),
 });

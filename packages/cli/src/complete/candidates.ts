@@ -16,7 +16,7 @@ export interface Line {
   readonly names: () => Promise<Names>;
 }
 
-const longOf = ({ flags }: OptionSpec): string => /--[\w-]+/.exec(flags)?.[0] ?? "";
+const longOf = ({ flags }: Pick<OptionSpec, "flags">): string => /--[\w-]+/.exec(flags)?.[0] ?? "";
 const takesValue = ({ flags }: OptionSpec): boolean => flags.includes("<");
 const isCalled = (option: OptionSpec, word: string): boolean => option.flags.split(/[ ,]+/).includes(word);
 
@@ -54,6 +54,8 @@ const namesFor = (what: string, { catalog, patterns }: Names): readonly string[]
       return Object.keys(catalog?.nodes ?? {});
     case "kind":
       return [catalog?.nodes, catalog?.edges, catalog?.parts].flatMap((group) => Object.keys(group ?? {}));
+    case "part":
+      return Object.keys(catalog?.parts ?? {});
     case "edge":
       return Object.keys(catalog?.edges ?? {});
     case "index":
@@ -63,12 +65,13 @@ const namesFor = (what: string, { catalog, patterns }: Names): readonly string[]
   }
 };
 
+// Options whose placeholder does not say what they take.
+const namedBy: Readonly<Record<string, string>> = { "--node": "node", "--edge": "edge", "--part": "part", "--only": "kind" };
+
 const optionValues = async ({ flags, choices }: OptionSpec, { names }: Line): Promise<readonly string[]> => {
   if (choices) return choices;
-  const placeholder = flags.startsWith("--node")
-    ? "node"
-    : (/<(edge|index)>/.exec(flags)?.[1] ?? (flags.startsWith("--edge <") ? "edge" : ""));
-  return placeholder === "" ? [] : namesFor(placeholder, await names());
+  const placeholder = namedBy[longOf({ flags })] ?? /<(edge|index)>/.exec(flags)?.[1];
+  return placeholder === undefined ? [] : namesFor(placeholder, await names());
 };
 
 const positional = async ({ command, below, given }: Place, { names }: Line): Promise<readonly string[]> => {

@@ -108,3 +108,9 @@ export const targetOf = ({ kind, name }: Pick<Target, "kind" | "name">, columns:
   const sources: Sources = Object.fromEntries(pairs);
   return { ...none, row: withoutEnds(sources), from: split(sources, "from."), to: split(sources, "to."), owner: split(sources, "owner.") };
 };
+
+/** Every column that targets name. */
+export const columnsOf = (targets: readonly Target[]): readonly string[] =>
+  targets
+    .flatMap(({ row, owner, from, to, when }) => [when, ...[row, owner, from, to].flatMap((sources) => Object.values(sources ?? {}))])
+    .filter((source) => typeof source === "string");

@@ -3,7 +3,7 @@ import { extname, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { usageError } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { readCsv } from "./read-csv.ts";
+import { readCsv, type CsvOptions } from "./read-csv.ts";
 import { readJson, readNdjson } from "./read-json.ts";
 import type { BadRecord, FileRecord } from "./record.ts";
 
@@ -30,18 +30,23 @@ export interface OpenFile {
 export interface FileOptions {
   readonly format?: Format;
   readonly delimiter?: string;
+  /** Columns that a CSV file must have. */
+  readonly wanted?: readonly string[];
 }
+
+/** What a file is called before people. */
+export const shownName = (name: string): string => (name === "-" ? "standard input" : name);
 
 const formatOf = (name: string, format: Format | undefined): Format => {
   const found = format ?? byExtension[extname(name).toLowerCase()];
   if (found) return found;
-  throw usageError(`The format of ${name === "-" ? "standard input" : name} is unknown: say --format csv, json or ndjson.`);
+  throw usageError(`The format of ${shownName(name)} is unknown: say --format csv, json or ndjson.`);
 };
 
-const recordsOf = (input: Readable, format: Format, delimiter: string): AsyncIterable<FileRecord | BadRecord> => {
+const recordsOf = (input: Readable, format: Format, csv: CsvOptions): AsyncIterable<FileRecord | BadRecord> => {
   switch (format) {
     case "csv":
-      return readCsv(input, delimiter);
+      return readCsv(input, csv);
     case "json":
       return readJson(input);
     case "ndjson":
@@ -53,9 +58,10 @@ const recordsOf = (input: Readable, format: Format, delimiter: string): AsyncIte
 export const openFile = (name: string, options: FileOptions, io: Io): OpenFile => {
   const format = formatOf(name, options.format);
   const delimiter = options.delimiter === String.raw`\t` ? "\t" : (options.delimiter ?? (extname(name) === ".tsv" ? "\t" : ","));
-  if (name === "-") return { records: recordsOf(io.input, format, delimiter), progress: () => undefined, size: undefined };
+  const csv = { delimiter, wanted: options.wanted ?? [] };
+  if (name === "-") return { records: recordsOf(io.input, format, csv), progress: () => undefined, size: undefined };
   const path = resolve(io.cwd, name);
   const { size } = statSync(path);
   const input = createReadStream(path);
-  return { records: recordsOf(input, format, delimiter), progress: () => (size === 0 ? 1 : input.bytesRead / size), size };
+  return { records: recordsOf(input, format, csv), progress: () => (size === 0 ? 1 : input.bytesRead / size), size };
 };

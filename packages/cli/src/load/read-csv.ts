@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { parse, type CsvError, type Info } from "csv-parse";
-import { EdgetableError } from "edgetable";
+import { didYouMean, EdgetableError } from "edgetable";
 import type { BadRecord, FileRecord } from "./record.ts";
 
 type Parsed = { readonly record: readonly string[]; readonly info: Info } | { readonly skipped: CsvError };
@@ -21,7 +21,14 @@ const toRecord = (
   return { place, value: Object.fromEntries(header.flatMap((name, at) => (cells[at] === "" ? [] : [[name, cells[at]]]))), texts: "all" };
 };
 
-const checkHeader = (header: readonly string[], delimiter: string): void => {
+/** How a CSV file is read. */
+export interface CsvOptions {
+  readonly delimiter: string;
+  /** Columns that the header must have. */
+  readonly wanted: readonly string[];
+}
+
+const checkHeader = (header: readonly string[], { delimiter, wanted }: CsvOptions): void => {
   const twice = header.find((name, at) => header.indexOf(name) !== at);
   if (twice !== undefined) throw new EdgetableError("load.invalidRow", `The header has two columns "${twice}".`);
   const other = [";", "\t", ",", "|"].find((one) => one !== delimiter && header[0]?.includes(one));
@@ -30,14 +37,17 @@ const checkHeader = (header: readonly string[], delimiter: string): void => {
       "load.invalidRow",
       `The header is one column, "${header[0]}". Is the delimiter ${JSON.stringify(other)}? Say so with --delimiter.`,
     );
+  const missing = wanted.find((name) => !header.includes(name));
+  if (missing !== undefined)
+    throw new EdgetableError("load.invalidRow", `The header has no column "${missing}".${didYouMean(missing, header)}`);
 };
 
 /** Reads CSV with a header, in UTF-8, one record at a time. A record that does not parse is given as bad. */
-export async function* readCsv(input: Readable, delimiter: string): AsyncGenerator<FileRecord | BadRecord> {
+export async function* readCsv(input: Readable, options: CsvOptions): AsyncGenerator<FileRecord | BadRecord> {
   const skipped: CsvError[] = [];
   const parser = parse({
     bom: true,
-    delimiter,
+    delimiter: options.delimiter,
     info: true,
     skip_empty_lines: true,
     relax_column_count: true,
@@ -51,7 +61,7 @@ export async function* readCsv(input: Readable, delimiter: string): AsyncGenerat
   for await (const parsed of input.pipe(parser) as AsyncIterable<Extract<Parsed, { readonly record: unknown }>>) {
     yield* bad();
     if (header) yield toRecord(header, parsed);
-    else checkHeader((header = parsed.record.map((name) => name.trim())), delimiter);
+    else checkHeader((header = parsed.record.map((name) => name.trim())), options);
   }
   yield* bad();
 }

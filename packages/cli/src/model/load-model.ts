@@ -21,10 +21,14 @@ interface Exported<T> {
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-/** `:line:column` where the error names the model file; the first place in its stack is the nearest. */
+/**
+ * `:line:column` where the error's message names the model file, else `:line` from its stack: the first place
+ * there is the nearest, and its column is one of the code that TypeScript became.
+ */
 const placeIn = (path: string, error: unknown): string => {
   const { message = "", stack = "" } = error instanceof Error ? error : {};
-  return new RegExp(`${escaped(path)}(:\\d+(?::\\d+)?)`).exec(`${message}\n${stack}`)?.[1] ?? "";
+  const written = new RegExp(`${escaped(path)}(:\\d+(?::\\d+)?)`).exec(message);
+  return (written ?? new RegExp(`${escaped(path)}(:\\d+)`).exec(stack))?.[1] ?? "";
 };
 
 const otherPlace = (error: unknown): string => {
