@@ -95,8 +95,9 @@ const runField = async (field: Field, plan: WalksPlan, log: (line: string) => vo
   const from = (hops: Hops): readonly Neighbourhood[] => starts.map((start) => ({ ...hops, start: String(start) }));
   const results: WalkResult[] = [];
   try {
-    for (const { worker } of contestants) await warmUp(worker, from({ direction: "out", depth: 3 }));
     for (const hops of field.hops) {
+      // Each kind: what a walk costs beside its requests is paid ten thousands of times in a process, but not in one's first walks.
+      for (const { worker } of contestants) await warmUp(worker, from(hops));
       const once = await contestants[0]?.worker.ask<WalkBlock>(from(hops));
       const neighbourhoods = blockOf(from(hops), once ? requestsOf(once) : 1, plan.longest);
       const expected = neighbourhoods.map((one) => expectedOf(graph, one));

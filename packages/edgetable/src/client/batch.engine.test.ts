@@ -77,7 +77,7 @@ test("puts and deletions of nodes, parts and edges go into one BatchWriteItem, e
           { DeleteRequest: { Key: { pk: { S: "STUDENT#S9" }, sk: { S: "takes#COURSE#C9" } } } },
         ],
       },
-      ReturnConsumedCapacity: "INDEXES",
+      ReturnConsumedCapacity: "TOTAL",
     },
   });
   expect(explained).toMatchObject({ kind: "batch", atomic: { kind: "item" }, requests: [{ operation: "BatchWriteItem" }] });

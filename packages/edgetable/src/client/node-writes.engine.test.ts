@@ -64,7 +64,7 @@ test("create is one conditional PutItem of the schema's output, and refuses a se
         },
         ConditionExpression: "attribute_not_exists(pk)",
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-        ReturnConsumedCapacity: "INDEXES",
+        ReturnConsumedCapacity: "TOTAL",
       },
     },
   ]);

@@ -137,7 +137,7 @@ const expected: readonly Row[] = [
 test("a table is one Scan, and its rows make the same table again: markers, guards, versions and both copies", async () => {
   const scanned = scan();
   const rows = await rowsOf(scanned);
-  expect(lab.sent).toEqual([{ operation: "Scan", input: { TableName: "Scanned", Limit: 1000, ReturnConsumedCapacity: "INDEXES" } }]);
+  expect(lab.sent).toEqual([{ operation: "Scan", input: { TableName: "Scanned", Limit: 1000, ReturnConsumedCapacity: "TOTAL" } }]);
   expect(sorted(rows)).toEqual(sorted(expected));
   expect(scanned.report()).toMatchObject({
     items: Object.keys(full).length,

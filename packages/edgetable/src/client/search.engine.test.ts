@@ -94,7 +94,7 @@ describe("with one shard", () => {
           IndexName: "byValue",
           KeyConditionExpression: "byValuePk = :p AND begins_with(byValueSk, :s)",
           ExpressionAttributeValues: { ":p": { S: "person#0" }, ":s": { S: "Bob#PERSON#" } },
-          ReturnConsumedCapacity: "INDEXES",
+          ReturnConsumedCapacity: "TOTAL",
         },
       },
     ]);

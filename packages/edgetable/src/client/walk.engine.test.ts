@@ -96,7 +96,7 @@ describe("hops", () => {
       ProjectionExpression: "sk",
       ExpressionAttributeValues: { ":p": { S: "PERSON#b" }, ":s": { S: "knows#PERSON#" } },
       Limit: 10_000,
-      ReturnConsumedCapacity: "INDEXES",
+      ReturnConsumedCapacity: "TOTAL",
     });
   });
 

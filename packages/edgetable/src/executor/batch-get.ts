@@ -15,7 +15,7 @@ export interface KeySet {
 
 const encodeBatchGet = (table: string, { keys, consistent }: KeySet): BatchGetItemInput => ({
   RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}) } },
-  ReturnConsumedCapacity: "INDEXES",
+  ReturnConsumedCapacity: "TOTAL",
 });
 
 const unprocessed = (table: string, left: Readonly<Record<string, KeysAndAttributes>> | undefined): readonly Key[] =>

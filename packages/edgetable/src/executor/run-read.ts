@@ -197,8 +197,8 @@ const hasEndsOf = ({ shape, row }: Found, asked: Row): boolean =>
 
 const encodeGet = (catalog: Catalog, key: Key, { consistent }: GetStep): GetItemInput =>
   consistent
-    ? { TableName: catalog.table, Key: key, ConsistentRead: true, ReturnConsumedCapacity: "INDEXES" }
-    : { TableName: catalog.table, Key: key, ReturnConsumedCapacity: "INDEXES" };
+    ? { TableName: catalog.table, Key: key, ConsistentRead: true, ReturnConsumedCapacity: "TOTAL" }
+    : { TableName: catalog.table, Key: key, ReturnConsumedCapacity: "TOTAL" };
 
 const isOfEnds = (shape: Shape, row: Row): boolean => {
   const type = (end: unknown): unknown => (end as Row | undefined)?.["type"];

@@ -10,7 +10,7 @@ export const writeRequest = (step: PutStep | DeleteStep): WriteRequest =>
 
 export const encodeBatchWrite = (table: string, requests: readonly WriteRequest[]): BatchWriteItemInput => ({
   RequestItems: { [table]: requests },
-  ReturnConsumedCapacity: "INDEXES",
+  ReturnConsumedCapacity: "TOTAL",
 });
 
 /** Requests in as many batches as they take. */

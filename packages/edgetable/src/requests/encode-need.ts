@@ -8,7 +8,7 @@ export const encodeNeededGet = (catalog: Catalog, need: ReadNeed & { readonly ki
   TableName: catalog.table,
   Key: need.key,
   ConsistentRead: true,
-  ReturnConsumedCapacity: "INDEXES",
+  ReturnConsumedCapacity: "TOTAL",
 });
 
 /** The strongly consistent Query for an item whose sort key is known only in part. */
@@ -21,7 +21,7 @@ export const encodeNeededQuery = (catalog: Catalog, need: ReadNeed & { readonly 
     TableName: catalog.table,
     KeyConditionExpression: partition + prefix,
     ConsistentRead: true,
-    ReturnConsumedCapacity: "INDEXES",
+    ReturnConsumedCapacity: "TOTAL",
     ...names.fields,
   };
 };

@@ -140,6 +140,6 @@ export const encodeQuery = (catalog: Catalog, step: QueryStep, page: PageRequest
     ...(step.forward === page.backward ? { ScanIndexForward: false } : {}),
     ...(page.limit === undefined ? {} : { Limit: page.limit }),
     ...(page.start === undefined ? {} : { ExclusiveStartKey: page.start }),
-    ReturnConsumedCapacity: "INDEXES",
+    ReturnConsumedCapacity: "TOTAL",
   };
 };

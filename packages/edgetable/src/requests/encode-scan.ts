@@ -19,5 +19,5 @@ export const encodeScan = (table: string, { segment, segments, start, consistent
   ...(consistent ? { ConsistentRead: true } : {}),
   ...(segments === 1 ? {} : { Segment: segment, TotalSegments: segments }),
   ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-  ReturnConsumedCapacity: "INDEXES",
+  ReturnConsumedCapacity: "TOTAL",
 });

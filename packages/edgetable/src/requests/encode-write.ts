@@ -101,7 +101,7 @@ export interface WriteTarget {
 
 /** One item's write as a request of its own. */
 export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude<WriteItem, { kind: "check" }>): EncodedWrite => {
-  const input = Object.assign(body(table, partitionKey, item), { ReturnConsumedCapacity: "INDEXES" as const });
+  const input = Object.assign(body(table, partitionKey, item), { ReturnConsumedCapacity: "TOTAL" as const });
   switch (item.kind) {
     case "put":
       return { operation: "PutItem", input: input as unknown as OperationInputs["PutItem"] };
@@ -140,6 +140,6 @@ export const encodeTransaction = (target: WriteTarget, items: readonly WriteItem
   input: {
     TransactItems: items.map((item) => transactItem(target, item)),
     ClientRequestToken: token,
-    ReturnConsumedCapacity: "INDEXES",
+    ReturnConsumedCapacity: "TOTAL",
   },
 });

@@ -145,7 +145,7 @@ const leaseInput = (session: Session, request: LeaseRequest, lease: Omit<Lease, 
     },
     ReturnValues: "ALL_NEW",
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-    ReturnConsumedCapacity: "INDEXES",
+    ReturnConsumedCapacity: "TOTAL",
   };
 };
 
@@ -198,7 +198,7 @@ const saveLease = async (session: Session, { lease, facts }: Save, context: Call
         ConditionExpression,
         ExpressionAttributeNames: { ...names, "#u": UNTIL, "#f": FACTS },
         ExpressionAttributeValues: { ...values, ":u": { N: String(lease.until) }, ":f": factsValue(facts) },
-        ReturnConsumedCapacity: "INDEXES",
+        ReturnConsumedCapacity: "TOTAL",
       },
       context,
     );
@@ -236,7 +236,7 @@ export const endJob = async (session: Session, lease: Lease, context: CallContex
         ConditionExpression,
         ExpressionAttributeNames: names,
         ExpressionAttributeValues: values,
-        ReturnConsumedCapacity: "INDEXES",
+        ReturnConsumedCapacity: "TOTAL",
       },
       context,
     );
@@ -275,7 +275,7 @@ export const listJobs = async (session: Session, context: CallContext): Promise<
         ExpressionAttributeNames: { "#p": session.catalog.index.partitionKey },
         ExpressionAttributeValues: { ":p": { S: JOBS } },
         ConsistentRead: true,
-        ReturnConsumedCapacity: "INDEXES",
+        ReturnConsumedCapacity: "TOTAL",
         ...(start ? { ExclusiveStartKey: start } : {}),
       },
       context,

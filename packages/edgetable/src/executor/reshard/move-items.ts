@@ -38,7 +38,7 @@ const moveInput = (
     ConditionExpression: conditions.join(" AND "),
     ExpressionAttributeNames: names,
     ExpressionAttributeValues: values,
-    ReturnConsumedCapacity: "INDEXES",
+    ReturnConsumedCapacity: "TOTAL",
   };
 };
 
@@ -93,7 +93,7 @@ export const readPlace = (
     IndexName: index.name ?? "",
     Limit: PAGE,
     ...(start ? { ExclusiveStartKey: start } : {}),
-    ReturnConsumedCapacity: "INDEXES" as const,
+    ReturnConsumedCapacity: "TOTAL" as const,
   };
   if (partition === undefined) return session.send("Scan", common, context);
   return session.send(

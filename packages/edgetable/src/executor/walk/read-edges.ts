@@ -3,6 +3,7 @@ import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
 import { hopQuery } from "../../requests/hop-query.ts";
 import { decodeItem, shapeOf } from "../../requests/item-codec.ts";
+import type { QueryInput, QueryOutput } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { loadOnce } from "../../util/load-once.ts";
 import { endColumn, endReader } from "./end-reader.ts";
@@ -71,23 +72,25 @@ const trim = (hop: PlannedHop, { ends }: Reading, work: Work): void => {
   if (ends.values) ends.values.length = ends.keys.length;
 };
 
+interface ReadingAt {
+  readonly work: Work;
+  readonly reading: Reading;
+  readonly id: Row;
+}
+
 // Few hops are limited, and fewer of them sharded.
 const loadMerge = loadOnce(() => import("./read-first.ts"));
 
-const readPage = async (
-  run: WalkRun,
-  hop: PlannedHop,
-  at: { readonly work: Work; readonly reading: Reading; readonly id: Row },
-): Promise<void> => {
-  const { reading } = at;
-  const { source, partition, merges } = defined(reading.parts[reading.source], "source");
-  if (merges) return (await loadMerge()).readFirst(run, hop, { ...at, source });
-  const input = source.query.encode(at.id, { partition, limit: pageLimit(run, hop, reading.read), start: reading.start });
-  const output = input && (await run.session.send("Query", input, source.context));
+const nextInput = (run: WalkRun, hop: PlannedHop, { reading, part, id }: ReadingAt & { readonly part: Part }): QueryInput | undefined => {
+  const page = { partition: part.partition, limit: pageLimit(run, hop, reading.read), start: reading.start };
+  return part.source.query.encode(id, page);
+};
+
+const takePage = (run: WalkRun, { reading, source }: { readonly reading: Reading; readonly source: Source }, output: QueryOutput): void => {
   run.width.answered();
-  source.take(output ?? {}, reading.ends);
-  reading.read += output?.ScannedCount ?? output?.Count ?? 0;
-  reading.start = output?.LastEvaluatedKey;
+  source.take(output, reading.ends);
+  reading.read += output.ScannedCount ?? output.Count ?? 0;
+  reading.start = output.LastEvaluatedKey;
   if (reading.start === undefined) reading.source++;
 };
 
@@ -97,15 +100,18 @@ const isOver = (run: WalkRun, reading: Reading): boolean => {
   return reading.read >= budget.breadth && reading.source < reading.parts.length;
 };
 
-const readNode = async (
-  run: WalkRun,
-  hop: PlannedHop,
-  at: { readonly work: Work; readonly reading: Reading; readonly id: Row },
-): Promise<Expanded["why"]> => {
+// One async function, because a walk of thousands of requests pays for every other.
+const readNode = async (run: WalkRun, hop: PlannedHop, at: ReadingAt): Promise<Expanded["why"]> => {
   const { work, reading } = at;
   while (reading.source < reading.parts.length && !isFull(hop, reading, work)) {
+    const part = defined(reading.parts[reading.source], "part");
+    const { source, merges } = part;
     try {
-      await readPage(run, hop, at);
+      if (merges) await (await loadMerge()).readFirst(run, hop, { ...at, source });
+      else {
+        const input = nextInput(run, hop, { ...at, part });
+        takePage(run, { reading, source }, input ? await run.session.send("Query", input, source.context) : {});
+      }
     } catch (error) {
       if (isEnd(run, error)) return "stopped";
       throw error;

@@ -104,7 +104,7 @@ test("limit() of a sharded hop gives the first of all partitions: for the edges 
       ExpressionAttributeNames: { "#p": "GP", "#0": "GS" },
       ExpressionAttributeValues: { ":p": { S: `Lx|${shard}` } },
       Limit: 4,
-      ReturnConsumedCapacity: "INDEXES",
+      ReturnConsumedCapacity: "TOTAL",
     })),
   );
   const { requests, cost } = births().limit(3).walk().explain();

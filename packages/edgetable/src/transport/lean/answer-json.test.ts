@@ -44,6 +44,20 @@ describe("what JSON.parse gives", () => {
       expect(parseAnswer(body)).toEqual(JSON.parse(body));
   });
 
+  test("of numbers, and of what only looks like one", () => {
+    for (const body of [
+      "[0,7,10,999999999999999,9999999999999999,12345678901234567890,-1,0.5,1e3,1.0,-0]",
+      "[01]",
+      "[1.]",
+      "[-]",
+      "[.5]",
+      "[1",
+      "[",
+      "[,]",
+    ])
+      expect(outcome(parseAnswer, body)).toEqual(outcome(JSON.parse, body));
+  });
+
   test("of names that are no ordinary names", () => {
     const read = parseAnswer('{"__proto__":{"S":"x"},"constructor":{"S":"y"},"7":{"S":"z"}}') as object;
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype);

@@ -22,6 +22,8 @@ const QUOTE = 0x22;
 const N = 0x4e;
 const S = 0x53;
 const COMMA = 0x2c;
+const ZERO = 0x30;
+const NINE = 0x39;
 const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
@@ -36,6 +38,8 @@ const PROBES = 4;
 const MOST_SORTED = 32;
 // Attributes nest up to 32 levels (ServiceQuotas), and each level takes two objects.
 const DEEPEST = 100;
+// Whole numbers of so many digits are exact.
+const MOST_DIGITS = 15;
 // A longer slice would keep the whole answer in memory for as long as it lives itself.
 const LONGEST_SLICE = 12;
 
@@ -140,11 +144,17 @@ class Reader {
   /** A number, true, false or null. */
   #word(): unknown {
     const from = this.#at;
+    let whole = 0;
+    let isWhole = true;
     for (; this.#at < this.#text.length; this.#at++) {
       const code = this.#text.charCodeAt(this.#at);
       if (code === COMMA || code === CLOSE_OBJECT || code === CLOSE_LIST) break;
+      isWhole &&= code >= ZERO && code <= NINE;
+      whole = whole * 10 + code - ZERO;
     }
-    return JSON.parse(this.#text.slice(from, this.#at));
+    const digits = this.#at - from;
+    const isPlain = isWhole && digits > 0 && digits <= MOST_DIGITS && (digits === 1 || this.#text.charCodeAt(from) !== ZERO);
+    return isPlain ? whole : JSON.parse(this.#text.slice(from, this.#at));
   }
 
   #string(): string {
