@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { z } from "zod";
 import * as mini from "zod/mini";
 import { defineGraph, edge, node, part } from "../index.ts";
+import type { KeyOf } from "../schema/node.ts";
 
 const student = node({
   key: "STUDENT#{studentId}",
@@ -66,6 +67,28 @@ describe("edges", () => {
   });
 });
 
+describe("a chain keeps what it knows", () => {
+  const chain = db.student({ studentId: "S1" }).out("enrolledIn").where({ grade: "A" }).reverse().using("reverse").limit(3);
+  type Of<Rows> = Rows extends PromiseLike<readonly (infer Row)[]> ? Row : never;
+  test("its edges, nodes and ids, page by page and one by one", () => {
+    const asked = () => ({ edges: chain.edges(), nodes: chain.nodes(), ids: chain.ids(), entries: chain.page({ of: "entries" }) });
+    type Asked = ReturnType<typeof asked>;
+    expectTypeOf<Of<Asked["edges"]>["enrolledAt"]>().toEqualTypeOf<string>();
+    expectTypeOf<Of<Asked["nodes"]>>().toEqualTypeOf<{ courseId: string; name: string; credits: number }>();
+    expectTypeOf<Of<Asked["ids"]>["courseId"]>().toEqualTypeOf<string>();
+    expectTypeOf<Awaited<Asked["entries"]>["items"][number]["node"]>().toEqualTypeOf<{ courseId: string; name: string; credits: number } | undefined>();
+    expectTypeOf<(typeof chain extends AsyncIterable<infer One> ? One : never)["grade"]>().toEqualTypeOf<string | undefined>();
+    // @ts-expect-error there is no such page
+    void (() => chain.page({ of: "rows" }));
+  });
+  test("an order given up is given up for all that follows, and what is selected is all there is", () => {
+    const loose = chain.unordered().limit(2).consistent().select("grade").first();
+    expectTypeOf<keyof NonNullable<Awaited<typeof loose>>>().toEqualTypeOf<"grade" | "from" | "to">();
+    // @ts-expect-error enrolledAt is not selected
+    void (() => chain.select("grade").select("enrolledAt"));
+  });
+});
+
 describe("a strongly consistent read that only an index can answer does not compile", () => {
   test("incoming edges of an edge stored once", () => {
     const incoming = db.course({ courseId: "C1" }).in("enrolledIn").unordered();
@@ -109,6 +132,10 @@ describe("mistakes of the model", () => {
   test("a key that names no attribute", () => {
     // @ts-expect-error The key names {studentID}, which is not an attribute of the schema.
     node({ key: "STUDENT#{studentID}", schema: z.object({ studentId: z.string() }) });
+    // @ts-expect-error The key names {n}, which is not an attribute of the schema.
+    part({ of: "course", key: "LINE#{n:4}", schema: z.object({ line: z.int() }) });
+    expectTypeOf<KeyOf<"STUDENT#{studentID}", { studentId: string }>>().toEqualTypeOf<"The key names {studentID}, which is not an attribute of the schema.">();
+    expectTypeOf<KeyOf<"STUDENT#{studentId:6}", { studentId: number }>>().toEqualTypeOf<"STUDENT#{studentId:6}">();
   });
   test("an edge to an unknown node", () => {
     // @ts-expect-error There is no node type "cours".

@@ -7,15 +7,15 @@ import { jobsOf, type Jobs } from "./jobs.ts";
 import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
-import type { AnyEdgeInGraph, Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
-import type { EdgeReads, NodeReads } from "./read-types.ts";
+import type { Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
+import type { EdgeApi, NodeApi } from "./read-types.ts";
 import { reshardOf, type Reshard } from "./reshard.ts";
 import { findOf } from "./search.ts";
 import type { Find } from "./search-types.ts";
 import { tableAdmin, type TableAdmin } from "./table.ts";
 import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";
-import type { EdgeSideTypes, EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
+import type { PartWrites, Transact } from "./write-types.ts";
 
 /** Members of a connection that are no node, edge or part. */
 export interface DbMembers {
@@ -32,14 +32,6 @@ export interface DbMembers {
   /** Gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
-
-/** `db.<node>`. */
-export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string>
-  extends NodeReads<N, E, P, Name>, NodeWrites<N[Name]["~types"]> {}
-
-/** `db.<edge>`. `In` is what the graph makes of the edge type. */
-export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes>
-  extends EdgeReads<In, T["key"]>, EdgeWrites<In["from"], In["to"], In["edge"], In["filter"], T> {}
 
 /** A connection: one member for each node, edge and part of the model. */
 export type Db<N extends Nodes, E extends Edges, P extends Parts> = {

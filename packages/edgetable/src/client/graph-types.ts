@@ -45,12 +45,10 @@ export type EdgesInGraph<N extends Nodes, E extends Edges> = {
 };
 
 // Made once for a whole graph: node types share it, so that its cost does not grow with their number.
-type EdgesByEnd<E extends Edges, End extends "~from" | "~to"> = { [Edge in keyof E & string as E[Edge][End]]: Edge };
+// The index signature stands for node types without such an edge.
+type EdgesByEnd<E extends Edges, End extends "~from" | "~to"> = { readonly [Edge in keyof E & string as E[Edge][End]]: Edge } & {
+  readonly [type: string]: never;
+};
 
 /** Names of the edges that start (`~from`) or end (`~to`) at a node type. */
-export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> =
-  EdgesByEnd<E, End> extends {
-    readonly [Type in Name]: infer Edge extends string;
-  }
-    ? Edge
-    : never;
+export type EdgesAt<E extends Edges, Name extends string, End extends "~from" | "~to"> = EdgesByEnd<E, End>[Name];

@@ -1,9 +1,9 @@
 import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
-import type { AnyEdge } from "../schema/edge.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { AnyEdgeInGraph, EdgesAt, Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
+import type { EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
 export type Read<T> = Call<T, ReadExplanation>;
 
@@ -41,56 +41,73 @@ export interface PageItems<Edge, Node, Id> {
   readonly ids: Id;
 }
 
+/** What is inferred of a node's neighbours along an edge type. Each member is resolved when it is first asked for. */
+export interface NeighbourTypes {
+  readonly node: unknown;
+  readonly id: unknown;
+  readonly filter: unknown;
+  /** True where a strongly consistent read is possible, else the sentence that says why not. */
+  readonly strong: unknown;
+  /** The same once the order is given up. */
+  readonly loose: unknown;
+  /** How a walk goes on. */
+  readonly on: { readonly out: unknown; readonly in: unknown; readonly both: unknown };
+}
+
 /**
  * Neighbours of a node along one edge type, not yet read. Builders are immutable; the methods at the
- * end of a chain return a call. `Strong` is true where a strongly consistent read is possible, else the
- * sentence that says why not; `Loose` is the same once the order is given up. `On` is how a walk goes on.
+ * end of a chain return a call.
  */
-export interface Neighbours<Edge, Node, Id, Filter, Strong, Loose = Strong, On extends Onward = Onward> extends AsyncIterable<Edge> {
+export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterable<Edge> {
   /** Keeps the edges for which every condition holds; several calls add up. */
-  where(filter: Filter): Neighbours<Edge, Node, Id, Filter, Strong, Loose, On>;
+  where(filter: T["filter"]): this;
   /** Reads in the opposite order. */
-  reverse(): Neighbours<Edge, Node, Id, Filter, Strong, Loose, On>;
+  reverse(): this;
   /** Reads no more than so many edges, 1 or more. */
-  limit(most: number): Neighbours<Edge, Node, Id, Filter, Strong, Loose, On>;
+  limit(most: number): this;
   /** Gives up the edge's declared order, so that the table itself can answer. */
-  unordered(): Neighbours<Edge, Node, Id, Filter, Loose, Loose, On>;
+  unordered(): Neighbours<Edge, Unordered<T>>;
   /** Reads from the named index rather than from where it is cheapest. */
-  using(index: string): Neighbours<Edge, Node, Id, Filter, Strong, Loose, On>;
+  using(index: string): this;
   /** Reads and sends only the named attributes of the edges, and their ends. */
   select<const Field extends keyof Edge & string>(
     ...fields: readonly Field[]
-  ): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, Node, Id, Filter, Strong, Loose, On>;
+  ): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, T>;
   /** Reads strongly consistently: twice the units, from the table only. */
-  readonly consistent: Strong extends true ? () => Neighbours<Edge, Node, Id, Filter, Strong, Loose, On> : Strong;
+  readonly consistent: T["strong"] extends true ? () => this : T["strong"];
   /** The edges. One Query for each megabyte. */
   edges(): Read<readonly Edge[]>;
   /** The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the report. */
-  nodes(options?: HydrateOptions<Partial<Node>>): Read<readonly Node[]>;
+  nodes(options?: HydrateOptions<Partial<T["node"]>>): Read<readonly T["node"][]>;
   /** Each edge with its neighbour. */
-  entries(options?: HydrateOptions<Partial<Node>>): Read<readonly Entry<Edge, Node>[]>;
+  entries(options?: HydrateOptions<Partial<T["node"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
   /** The neighbours' ids. */
-  ids(): Read<readonly Id[]>;
+  ids(): Read<readonly T["id"][]>;
   count(): Read<number>;
   /** The first edge in order. */
   first(): Read<Edge | undefined>;
   /** Edges from a position on, as TAO's `assoc_range`; the edges before it are read too, and paid for. */
   range(position: number, limit: number): Read<readonly Edge[]>;
-  page<Of extends keyof PageItems<Edge, Node, Id> = "edges">(options?: PageOptions<Of>): Read<Page<PageItems<Edge, Node, Id>[Of]>>;
+  page<Of extends "edges" | "nodes" | "entries" | "ids" = "edges">(
+    options?: PageOptions<Of>,
+  ): Read<Page<PageItems<Edge, T["node"], T["id"]>[Of]>>;
   explain(): ReadExplanation;
   /** On along another edge: a walk, within a budget. */
-  readonly out: On["out"];
-  readonly in: On["in"];
-  readonly both: On["both"];
+  readonly out: T["on"]["out"];
+  readonly in: T["on"]["in"];
+  readonly both: T["on"]["both"];
   /** These neighbours as a walk of one hop, which can be counted, ranked, repeated. */
-  walk(): On;
+  walk(): T["on"];
 }
 
-/** How neighbours go on. */
-interface Onward {
-  readonly out: unknown;
-  readonly in: unknown;
-  readonly both: unknown;
+/** The same neighbours in any order. */
+export interface Unordered<T extends NeighbourTypes> {
+  readonly node: T["node"];
+  readonly id: T["id"];
+  readonly filter: T["filter"];
+  readonly strong: T["loose"];
+  readonly loose: T["loose"];
+  readonly on: T["on"];
 }
 
 type IndexOnly<Name extends string> = `"${Name}" is read in this direction from an index, and an index cannot be read consistently.`;
@@ -101,24 +118,25 @@ type OrderedByIndex<Name extends string> =
 type LooseIn<Name extends string, Stored> = Stored extends "once" | "reference" ? IndexOnly<Name> : true;
 type StrongOf<Name extends string, Order, Loose> = Order extends undefined ? Loose : OrderedByIndex<Name>;
 
-type OutOf<Name extends string, E extends AnyEdge, In extends AnyEdgeInGraph, On extends Onward> = Neighbours<
-  In["edge"],
-  In["target"],
-  In["to"],
-  In["filter"],
-  StrongOf<Name, E["orderBy"], true>,
-  true,
-  On
->;
-type InTo<Name extends string, E extends AnyEdge, In extends AnyEdgeInGraph, On extends Onward> = Neighbours<
-  In["edge"],
-  In["source"],
-  In["from"],
-  In["filter"],
-  StrongOf<Name, E["orderBy"], LooseIn<Name, E["~stored"]>>,
-  LooseIn<Name, E["~stored"]>,
-  On
->;
+/** The nodes that an edge leads to from a node. */
+export interface Targets<Name extends keyof E & string, N extends Nodes, E extends Edges> {
+  readonly node: EdgesInGraph<N, E>[Name]["target"];
+  readonly id: EdgesInGraph<N, E>[Name]["to"];
+  readonly filter: EdgesInGraph<N, E>[Name]["filter"];
+  readonly strong: StrongOf<Name, E[Name]["orderBy"], true>;
+  readonly loose: true;
+  readonly on: Walk<N, E, E[Name]["~to"], Name>;
+}
+
+/** The nodes from which an edge leads to a node. */
+export interface Sources<Name extends keyof E & string, N extends Nodes, E extends Edges> {
+  readonly node: EdgesInGraph<N, E>[Name]["source"];
+  readonly id: EdgesInGraph<N, E>[Name]["from"];
+  readonly filter: EdgesInGraph<N, E>[Name]["filter"];
+  readonly strong: StrongOf<Name, E[Name]["orderBy"], LooseIn<Name, E[Name]["~stored"]>>;
+  readonly loose: LooseIn<Name, E[Name]["~stored"]>;
+  readonly on: Walk<N, E, E[Name]["~from"], Name>;
+}
 
 /** A node with everything in its partition. */
 export interface Collection<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
@@ -156,12 +174,12 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   collection(options?: { readonly consistent?: boolean }): Read<Collection<N, E, P, Name>>;
   /** The node and its incoming edges in one Query of the index in which the node is mirrored. */
   incoming(options?: { readonly index?: string }): Read<Collection<N, E, P, Name>>;
-  out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): OutOf<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~to"], Edge>>;
-  in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~from"], Edge>>;
+  out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Targets<Edge, N, E>>;
+  in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Sources<Edge, N, E>>;
   /** Edges in either direction: the outgoing first, then the incoming. */
   both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(
     edge: Edge,
-  ): InTo<Edge, E[Edge], EdgesInGraph<N, E>[Edge], Walk<N, E, E[Edge]["~from"], Edge>>;
+  ): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Sources<Edge, N, E>>;
   /** Whether an edge leads to the given node. One GetItem. */
   has<Edge extends EdgesAt<E, Name, "~from">>(
     edge: Edge,
@@ -174,7 +192,10 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
 
 type Leading<Id> = Partial<Id>;
 
-export interface NodeReads<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
+/** `db.<node>`. */
+export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> extends NodeWrites<
+  N[Name]["~types"]
+> {
   /** A handle on one node. Nothing is read yet. */
   (id: N[Name]["~types"]["id"]): NodeHandle<N, E, P, Name>;
   /** All nodes of the type below a level of its hierarchical key, as the start of edges: give the leading id fields. */
@@ -187,13 +208,20 @@ export interface NodeReads<N extends Nodes, E extends Edges, P extends Parts, Na
   ): Read<readonly (N[Name]["~types"]["row"] | undefined)[]>;
 }
 
-export interface EdgeReads<In extends AnyEdgeInGraph, Key> {
+/** `db.<edge>`. `In` is what the graph makes of the edge type, `T` what is inferred of it by itself. */
+export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> extends EdgeWrites<
+  In["from"],
+  In["to"],
+  In["edge"],
+  In["filter"],
+  T
+> {
   /** One edge, undefined when there is none. One GetItem. */
-  get(from: In["from"], to: In["to"], key?: Key, options?: { readonly consistent?: boolean }): Read<In["edge"] | undefined>;
+  get(from: In["from"], to: In["to"], key?: T["key"], options?: { readonly consistent?: boolean }): Read<In["edge"] | undefined>;
   /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
   getMany(
     from: In["from"],
     to: readonly In["to"][],
-    options?: { readonly where?: In["filter"]; readonly consistent?: boolean; readonly key?: Key },
+    options?: { readonly where?: In["filter"]; readonly consistent?: boolean; readonly key?: T["key"] },
   ): Read<readonly In["edge"][]>;
 }

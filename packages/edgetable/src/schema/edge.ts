@@ -81,7 +81,7 @@ export type OrderOf<Row> = {
 
 // An edge declared in place, inside defineGraph, is inferred from what is expected there too: NoInfer and
 // this let what is not given have its default and not AnyEdge's.
-type Given<Schema> = 0 extends 1 & Schema ? EmptySchema : Schema;
+type Given<Schema> = unknown extends Schema ? EmptySchema : Schema;
 
 /**
  * Declares an edge type.

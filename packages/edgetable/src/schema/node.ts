@@ -5,15 +5,13 @@ export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}
   ? (Field extends `${infer Name}:${string}` ? Name : Field) | FieldsOf<Rest>
   : never;
 
-/** A sentence for the first field of a key template that the schema does not have, else `unknown`. */
-export type KeyCheck<Key extends string, Row> =
-  FieldsOf<Key> extends keyof Row
-    ? unknown
-    : { readonly key: `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.` };
+/** The key itself, or a sentence for the field that the schema does not have. */
+export type KeyOf<Key extends string, Row> =
+  FieldsOf<Key> extends keyof Row ? Key : `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.`;
 
 /** What is inferred of a node or part. Each member is resolved when it is first asked for, and not before. */
-export interface NodeTypes<KeyField, Row, Schema> {
-  readonly id: { readonly [Field in KeyField & keyof Row]: Row[Field] };
+export interface NodeTypes<KeyField extends keyof Row, Row, Schema> {
+  readonly id: { readonly [Field in KeyField]: Row[Field] };
   readonly row: Row;
   readonly input: SchemaInput<Schema>;
   readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
@@ -43,7 +41,7 @@ export interface NodeDefinition<out Key extends string, out Schema> extends Node
   readonly kind: "node";
   readonly key: Key;
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
-  readonly "~types": NodeTypes<FieldsOf<Key>, SchemaOutput<Schema>, Schema>;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
 }
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
 export type AnyNode = NodeDefinition<string, any>;
@@ -58,8 +56,8 @@ export type AnyNode = NodeDefinition<string, any>;
  * const course = node({ key: "COURSE#{courseId}", schema: z.object({ courseId: z.string(), name: z.string() }) });
  */
 export const node = <const Key extends string, Schema extends SomeSchema>(
-  options: NodeSettings<keyof SchemaOutput<Schema> & string> & { readonly key: Key; readonly schema: Schema } & KeyCheck<
-      Key,
-      SchemaOutput<Schema>
-    >,
+  options: NodeSettings<keyof SchemaOutput<Schema> & string> & {
+    readonly key: KeyOf<Key, SchemaOutput<Schema>>;
+    readonly schema: Schema;
+  },
 ): NodeDefinition<Key, Schema> => Object.freeze({ kind: "node", ...options }) as never;

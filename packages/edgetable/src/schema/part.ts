@@ -1,4 +1,4 @@
-import type { FieldsOf, KeyCheck, NodeSettings, NodeTypes } from "./node.ts";
+import type { FieldsOf, KeyOf, NodeSettings, NodeTypes } from "./node.ts";
 import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
 export interface PartSettings<Attribute extends string = string> extends Pick<
@@ -18,7 +18,7 @@ export interface PartDefinition<out Of extends string, out Key extends string, o
   readonly of: Of;
   readonly key: Key;
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
-  readonly "~types": NodeTypes<FieldsOf<Key>, SchemaOutput<Schema>, Schema>;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
 }
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every part satisfies
 export type AnyPart = PartDefinition<string, string, any>;
@@ -33,7 +33,7 @@ export type AnyPart = PartDefinition<string, string, any>;
 export const part = <const Of extends string, const Key extends string, Schema extends SomeSchema>(
   options: PartSettings<keyof SchemaOutput<Schema> & string> & {
     readonly of: Of;
-    readonly key: Key;
+    readonly key: KeyOf<Key, SchemaOutput<Schema>>;
     readonly schema: Schema;
-  } & KeyCheck<Key, SchemaOutput<Schema>>,
+  },
 ): PartDefinition<Of, Key, Schema> => Object.freeze({ kind: "part", ...options }) as never;
