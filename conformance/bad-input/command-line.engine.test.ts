@@ -79,7 +79,7 @@ test("CSV rows that do not fit are told with line, column and value; the rest go
   expect(said).toMatch(/line 3\b.*price.*"cheap"/);
   expect(said).toMatch(/line 4\b.*id/);
   expect(code).toBe(1);
-  expect((await scan(engine.transport, table)).join().match(/ITEM#[A-Z]/g)).toEqual(["ITEM#A", "ITEM#D"]);
+  expect((await scan({ transport: engine.transport, name: table })).join().match(/ITEM#[A-Z]/g)).toEqual(["ITEM#A", "ITEM#D"]);
 });
 
 test("with --strict the first of them stops the load: load.invalidRow", async () => {

@@ -1,8 +1,14 @@
 import { isEdgetableError, type EdgetableError, type ErrorCode, type Item, type Transport } from "edgetable";
 import { expect } from "vitest";
 
+/** A table, and how it is reached. */
+export interface Table {
+  readonly transport: Transport;
+  readonly name: string;
+}
+
 /** Everything in a table, in a fixed order. */
-export const scan = async (transport: Transport, TableName: string): Promise<readonly string[]> => {
+export const scan = async ({ transport, name: TableName }: Table): Promise<readonly string[]> => {
   const found: string[] = [];
   let ExclusiveStartKey: Item | undefined;
   do {
@@ -31,15 +37,11 @@ export interface Expected {
 }
 
 /** Makes the call and checks its refusal, and that the table holds what it held before. */
-export const expectRefusal = async (
-  call: () => unknown,
-  { code, says }: Expected,
-  table: { readonly transport: Transport; readonly name: string },
-): Promise<EdgetableError> => {
-  const before = await scan(table.transport, table.name);
+export const expectRefusal = async (call: () => unknown, { code, says }: Expected, table: Table): Promise<EdgetableError> => {
+  const before = await scan(table);
   const error = await errorOf(call);
   expect(error.code).toBe(code);
   for (const words of says) expect(error.message).toContain(words);
-  expect(await scan(table.transport, table.name)).toEqual(before);
+  expect(await scan(table)).toEqual(before);
   return error;
 };

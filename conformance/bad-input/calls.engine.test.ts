@@ -1,0 +1,240 @@
+import type { ErrorCode } from "edgetable";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { openTables, untyped, type Tables } from "./open-tables.ts";
+import { expectRefusal } from "./refusal.ts";
+
+/** Each kind of bad input that a caller may hand in: its code, what its message says, and that nothing is written. */
+let engine: Tables["engine"];
+let own: Tables["own"];
+let adopted: Tables["adopted"];
+let inOwn: Tables["inOwn"];
+let inAdopted: Tables["inAdopted"];
+
+beforeAll(async () => {
+  ({ engine, own, adopted, inOwn, inAdopted } = await openTables());
+});
+afterAll(() => engine.close());
+
+type Case = readonly [what: string, code: ErrorCode, says: readonly string[], call: () => unknown];
+
+const ownCases: readonly Case[] = [
+  ["an id of the wrong type", "keys.wrongType", ["7", "studentId"], () => own.student.get({ studentId: untyped(7) })],
+  [
+    "a row whose id is of the wrong type",
+    "schema.invalidValue",
+    ["studentId", "string"],
+    () => own.student.create({ studentId: untyped(7), name: "Bob" }),
+  ],
+  ["an id that is no object", "schema.invalidValue", ["student", "studentId"], () => own.student.get(untyped("S1"))],
+  ["an id that lacks a field", "schema.invalidValue", ['lacks "door"', "Give"], () => own.room.get(untyped({ floor: 1 }))],
+  ["an empty id", "keys.empty", ["{studentId}", "at least one character"], () => own.student.create({ studentId: "", name: "Bob" })],
+  ["an empty id in a read", "keys.empty", ['"studentId"', "at least one character"], () => own.student.get({ studentId: "" })],
+  [
+    "an empty id at an edge's end",
+    "keys.empty",
+    ['"courseId"', "at least one character"],
+    () => own.enrolledIn.link({ studentId: "S1" }, { courseId: "" }, { enrolledAt: "2024" }),
+  ],
+  [
+    "a number that its key's format cannot write",
+    "keys.notEncodable",
+    ["-1", "{floor:number}"],
+    () => own.room.create({ floor: -1, door: "a" }),
+  ],
+  [
+    "an id longer than a key may be",
+    "keys.tooLong",
+    ["2048", "Shorten the id"],
+    () => own.student.create({ studentId: "x".repeat(2048), name: "Bob" }),
+  ],
+  [
+    "a value that DynamoDB cannot store",
+    "request.unsupportedValue",
+    ['"notes"', "Map"],
+    () => own.student.create({ studentId: "S2", name: "Bob", notes: new Map() }),
+  ],
+  [
+    "a Date that is not declared",
+    "request.unsupportedValue",
+    ['"notes"', "Declare the attribute in `dates`"],
+    () => own.student.create({ studentId: "S2", name: "Bob", notes: new Date(0) }),
+  ],
+  [
+    "an item over 400 KB",
+    "request.itemTooLarge",
+    ["409600", "Split it"],
+    () => own.student.create({ studentId: "S2", name: "x".repeat(410_000) }),
+  ],
+  [
+    "an item over 400 KB in a batch",
+    "request.itemTooLarge",
+    ["409600", "Split it"],
+    () => own.batch([own.course.put({ courseId: "C9" }), own.student.put({ studentId: "S2", name: "x".repeat(410_000) })]),
+  ],
+  [
+    "a transaction over 100 items",
+    "request.transactionTooLarge",
+    ["101 items", "Split the call"],
+    () => own.transact(Array.from({ length: 101 }, (_, at) => own.course.put({ courseId: `T${at}` }))),
+  ],
+  ["a transaction without a write", "plan.invalidOption", ["at least one"], () => own.transact([])],
+  [
+    "an attribute that is not of the model",
+    "schema.unknownAttribute",
+    ['"nmae"', 'Did you mean "name"?'],
+    () => own.student.create(untyped({ studentId: "S2", name: "Bob", nmae: "Bob" })),
+  ],
+  [
+    "a filter on an unknown attribute of an edge",
+    "schema.unknownAttribute",
+    ['"garde"', 'Did you mean "grade"?'],
+    () =>
+      own
+        .student({ studentId: "S1" })
+        .out("enrolledIn")
+        .where(untyped({ garde: "A" }))
+        .edges(),
+  ],
+  [
+    "a filter on an unknown attribute of a part",
+    "schema.unknownAttribute",
+    ['"wibe"', 'Did you mean "wide"?'],
+    () =>
+      own
+        .room({ floor: 1, door: "a" })
+        .parts("desk")
+        .where(untyped({ wibe: true }))
+        .all(),
+  ],
+  [
+    "a condition on an unknown attribute",
+    "schema.unknownAttribute",
+    ['"nmae"', 'Did you mean "name"?'],
+    () => own.student.update({ studentId: "S1" }, { name: "Bob" }, { if: untyped({ nmae: "Ann" }) }),
+  ],
+  [
+    "a comparison that there is not",
+    "plan.invalidOption",
+    ['"gth"', "enrolledAt"],
+    () =>
+      own
+        .student({ studentId: "S1" })
+        .out("enrolledIn")
+        .where(untyped({ enrolledAt: { gth: "2024" } }))
+        .edges(),
+  ],
+  [
+    "an edge that there is not",
+    "schema.unknownEdge",
+    ['"enroledIn"', 'Did you mean "enrolledIn"?'],
+    () => own.student({ studentId: "S1" }).out(untyped("enroledIn")),
+  ],
+  [
+    "an edge that is not at this node",
+    "schema.unknownEdge",
+    ['"course"', "it has student"],
+    () => own.course({ courseId: "C1" }).out(untyped("enrolledIn")),
+  ],
+  [
+    "a part that there is not",
+    "schema.unknownNode",
+    ['"dask"', 'Did you mean "desk"?'],
+    () => own.room({ floor: 1, door: "a" }).parts(untyped("dask")),
+  ],
+  [
+    "an end that may be of several types, of none of them",
+    "schema.unknownNode",
+    ['"room"', "Known: student, course"],
+    () => own.reserves.link(untyped({ type: "room", floor: 1, door: "a" }), { floor: 1, door: "a" }),
+  ],
+  [
+    "a change of the key",
+    "schema.immutableAttribute",
+    ['"studentId"', "create another"],
+    () => own.student.update({ studentId: "S1" }, untyped({ studentId: "S2" })),
+  ],
+  [
+    "an option out of its range",
+    "plan.invalidOption",
+    ["limit", "1 to"],
+    () => own.student({ studentId: "S1" }).out("enrolledIn").limit(0),
+  ],
+  [
+    "a consistent read of what only an index has",
+    "plan.notConsistent",
+    ["index", "Leave out consistent()"],
+    () => (own.course({ courseId: "C1" }).in("enrolledIn") as unknown as { consistent(): { edges(): unknown } }).consistent().edges(),
+  ],
+  [
+    "an index that there is not",
+    "plan.noIndex",
+    ['"reserve"', 'Did you mean "reverse"?'],
+    () => own.course({ courseId: "C1" }).in("enrolledIn").using("reserve").edges(),
+  ],
+  [
+    "two writes of one item in a transaction",
+    "plan.unsupported",
+    ["once", "Join them"],
+    () => own.transact([own.student.put({ studentId: "S2", name: "a" }), own.student.put({ studentId: "S2", name: "b" })]),
+  ],
+  [
+    "a write that may be refused, by orThrow",
+    "execute.notWritten",
+    ['"student"', "exists"],
+    () => own.student.create({ studentId: "S1", name: "Ann" }).orThrow(),
+  ],
+  [
+    "a row of a strict load",
+    "load.invalidRow",
+    ["Row 0", "studentId"],
+    () => own.load([untyped({ node: "student", row: { studentId: 7, name: "Bob" } })], { strict: true }),
+  ],
+  [
+    "a cursor that is none",
+    "cursor.invalid",
+    ["cursor", "Start again without it"],
+    () => own.student({ studentId: "S1" }).out("enrolledIn").page({ cursor: "next" }),
+  ],
+];
+
+const adoptedCases: readonly Case[] = [
+  [
+    "an id that holds the delimiter",
+    "keys.delimiter",
+    ['"A#1"', '"#"'],
+    () => adopted.bill.create({ billId: "A#1", status: "open", due: "2024" }),
+  ],
+  ["an id that holds the delimiter, in a read", "keys.delimiter", ['"A#1"', '"#"'], () => adopted.bill.get({ billId: "A#1" })],
+  [
+    "an attribute of an index key that is missing",
+    "keys.incomplete",
+    ['"due"', "Give every one"],
+    () => adopted.bill.create({ billId: "1", status: "open" }),
+  ],
+  ["a number that is none", "schema.invalidValue", ['"amount"', "NaN"], () => adopted.bill.update({ billId: "1" }, { amount: Number.NaN })],
+  [
+    "a direction that no key serves",
+    "plan.noIndex",
+    ["owes", "Give the layout one"],
+    () => adopted.bill({ billId: "1" }).in("owes").edges(),
+  ],
+];
+
+describe("Edgetable's own layout", () => {
+  test.each(ownCases)("%s: %s", async (...[, code, says, call]) => {
+    await expectRefusal(call, { code, says }, inOwn);
+  });
+});
+
+describe("an adopted layout", () => {
+  test.each(adoptedCases)("%s: %s", async (...[, code, says, call]) => {
+    await expectRefusal(call, { code, says }, inAdopted);
+  });
+
+  test("an item whose stored key the model cannot read: keys.unreadable", async () => {
+    const Item = { PK: { S: "BILL#odd" }, SK: { S: "BILL" }, Type: { S: "bill" }, Status: { S: "closed" }, Due: { S: "DUE#2024" } };
+    await engine.transport.send("PutItem", { TableName: inAdopted.name, Item });
+    const says = ['"Status" is "closed"', "STATUS#{status}"];
+    await expectRefusal(() => adopted.bill.get({ billId: "odd" }), { code: "keys.unreadable", says }, inAdopted);
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import { checkModel } from "../check-model.ts";
+import type { GraphDefinition } from "../definition.ts";
+import { edge } from "../edge.ts";
+import { cases, item, type Loose, model, user, withEdge } from "./cases.test-support.ts";
+
+describe("settings", () => {
+  const reference = (more: Loose = {}): GraphDefinition =>
+    model({ edges: { owns: edge({ from: "team", to: "user", stored: "reference", by: { id: "owner" }, ...more } as never) as never } });
+  cases({
+    unique: {
+      model: model({ nodes: { user: user({ unique: ["nme"] }) } }),
+      rule: "attribute",
+      place: "nodes.user.unique",
+      says: ['"nme"', 'Did you mean "name"?'],
+    },
+    immutable: {
+      model: model({ nodes: { user: user({ immutable: ["nme"] }) } }),
+      rule: "attribute",
+      place: "nodes.user.immutable",
+      says: ['"nme"'],
+    },
+    ttl: {
+      model: model({ nodes: { user: user({ ttl: "until" }) } }),
+      rule: "attribute",
+      place: "nodes.user.ttl",
+      says: ['"until"', "Known: id, name."],
+    },
+    dates: { model: model({ parts: { item: item({ dates: ["born"] }) } }), rule: "attribute", place: "parts.item.dates", says: ['"born"'] },
+    "an edge's key": {
+      model: withEdge({ key: ["roll"] }),
+      rule: "attribute",
+      place: "edges.joins.key",
+      says: ['"roll"', 'Did you mean "role"?'],
+    },
+    orderBy: {
+      model: withEdge({ orderBy: "att" }),
+      rule: "attribute",
+      place: "edges.joins.orderBy",
+      says: ['"att"', 'Did you mean "at"?'],
+    },
+    sides: {
+      model: withEdge({ stored: "twice", sides: { from: ["role", "at", "a"], to: [] } }),
+      rule: "attribute",
+      place: "edges.joins.sides.from",
+      says: ['"a"'],
+    },
+    "sides that leave an attribute out": {
+      model: withEdge({ stored: "twice", sides: { from: ["role"], to: ["role"] } }),
+      rule: "setting",
+      place: "edges.joins.sides",
+      says: ['"at"', "lost", "Add it"],
+    },
+    "sides of an edge that is stored once": {
+      model: withEdge({ sides: { from: ["role"], to: ["at"] } }),
+      rule: "setting",
+      place: "edges.joins.sides",
+      says: ['stored: "twice"'],
+    },
+    "by of an edge that is no reference": {
+      model: withEdge({ by: { teamId: "name" } }),
+      rule: "setting",
+      place: "edges.joins.by",
+      says: ['"reference"', "Leave it out"],
+    },
+    "by of an unknown id": {
+      model: reference({ by: { id: "owner", ide: "owner" } }),
+      rule: "attribute",
+      place: "edges.owns.by",
+      says: ['"ide"', 'Did you mean "id"?'],
+    },
+    "a source that cannot hold the target's id": {
+      model: reference({ by: undefined }),
+      rule: "attribute",
+      place: "edges.owns.by",
+      says: ['"id" is no attribute of "team"', '"user"'],
+    },
+    "a reference with a key": {
+      model: reference({ key: [] }),
+      rule: "setting",
+      place: "edges.owns.key",
+      says: ["key has no effect", "Leave it out"],
+    },
+    "a reference to many": {
+      model: reference({ multiplicity: "one-to-many" }),
+      rule: "setting",
+      place: "edges.owns.stored",
+      says: ["one target", "many-to-one"],
+    },
+    "a reference ordered by what its source lacks": {
+      model: reference({ orderBy: "age" }),
+      rule: "attribute",
+      place: "edges.owns.orderBy",
+      says: ['"age" is no attribute of the source'],
+    },
+    "a symmetric edge between different types": {
+      model: withEdge({ symmetric: true }),
+      rule: "setting",
+      place: "edges.joins.symmetric",
+      says: ["from is user", "to is team", "Leave symmetric out"],
+    },
+    "a symmetric edge that has a direction": {
+      model: withEdge({ to: "user", symmetric: true, multiplicity: "many-to-one" }),
+      rule: "setting",
+      place: "edges.joins.multiplicity",
+      says: ['"many-to-one"', '"one-to-one"'],
+    },
+    "a symmetric edge with two limits": {
+      model: withEdge({ to: "user", symmetric: true, maxDegree: { from: 2, to: 3 } }),
+      rule: "setting",
+      place: "edges.joins.maxDegree",
+      says: ["2 and 3", "Give one"],
+    },
+    "a degree out of range": {
+      model: withEdge({ maxDegree: { to: 0 } }),
+      rule: "setting",
+      place: "edges.joins.maxDegree.to",
+      says: ["0 is not", "1 to 1000000"],
+    },
+    "a degree that its multiplicity contradicts": {
+      model: withEdge({ maxDegree: { from: 3 }, multiplicity: "many-to-one" }),
+      rule: "setting",
+      place: "edges.joins.maxDegree.from",
+      says: ["3 contradicts", '"many-to-one"'],
+    },
+    "an unknown multiplicity": {
+      model: withEdge({ multiplicity: "many-to-man" }),
+      rule: "setting",
+      place: "edges.joins.multiplicity",
+      says: ['"many-to-man"', 'Did you mean "many-to-many"?'],
+    },
+    "an unknown onDelete": {
+      model: withEdge({ onDelete: { to: "cascad" } }),
+      rule: "setting",
+      place: "edges.joins.onDelete.to",
+      says: ['Did you mean "cascade"?'],
+    },
+    "expected bytes beyond an item": {
+      model: model({ nodes: { user: user({ expect: { bytes: 500_000 } }) } }),
+      rule: "setting",
+      place: "nodes.user.expect.bytes",
+      says: ["500000", "409600"],
+    },
+    "an expected number of nodes below one": {
+      model: model({ nodes: { user: user({ expect: { count: 0 } }) } }),
+      rule: "setting",
+      place: "nodes.user.expect.count",
+      says: ["0", "1 or more"],
+    },
+  });
+
+  test("a reference to several types, a version and a symmetric reference are told apart from the rest", () => {
+    const places = checkModel(reference({ to: ["user", "team"], version: true, symmetric: true })).map((one) => one.place);
+    expect(places).toEqual(expect.arrayContaining(["edges.owns.to", "edges.owns.version", "edges.owns.stored"]));
+  });
+});
