@@ -2,15 +2,16 @@
  * Client CPU per call of transports, all in one run and interleaved, on a dynoxide of its own:
  * lib-dynamodb (= 1.00), a tuned node:http client, and the lean transport over raw sockets.
  *
- *   node bench/transport/cpu.mjs [--calls 1000] [--rounds 7] [--concurrency 1,32]
+ *   npm run build && node bench/transport/cpu.mjs [--calls 1000] [--rounds 7] [--concurrency 1,32]
  *
  * CPU is process.cpuUsage (user and system) of this process over a block of calls; the figure of a
  * call is the median over rounds, the ratio of a client the geometric mean over the eight calls.
  */
 import { parseArgs } from "node:util";
-import { httpClient } from "./http-client.mjs";
+import { startEngine } from "@edgetable/local";
+import { bundle } from "./bundle-lean.mjs";
 import { calls, seed } from "./calls.mjs";
-import { bundle, startEngine } from "./engine.mjs";
+import { httpClient } from "./http-client.mjs";
 import { libClient } from "./lib-client.mjs";
 
 const { values } = parseArgs({
@@ -90,6 +91,6 @@ try {
   await seed((operation, input) => lean.send(operation, input));
   for (const concurrency of values.concurrency.split(",").map(Number)) report(await measure(clients, concurrency), concurrency);
 } finally {
-  engine.stop();
+  await engine.stop();
 }
 process.exit(0);

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { bundle } from "./engine.mjs";
+import { bundle } from "./bundle-lean.mjs";
 import { httpClient } from "./http-client.mjs";
 
 const folder = process.env.EDGETABLE_TLS_FOLDER ?? mkdtempSync(join(tmpdir(), "edgetable-tls-"));
