@@ -11,6 +11,14 @@ export interface SearchPageOptions {
   readonly cursor?: string | undefined;
 }
 
+// Rows of several kinds keep saying of which they are; edges keep their ends.
+type Selected<Row, Field, Several> = Several extends true
+  ? Row extends Kinded<infer Kind, infer One>
+    ? Kinded<Kind, Picked<One, Field>>
+    : never
+  : Picked<Row, Field>;
+type Picked<Row, Field> = Pick<Row, keyof Row & Field>;
+
 /**
  * Things found by their values in an index, not yet read; in the index's order. Builders are immutable,
  * the methods at the end of a chain return a call. It is read from an index, and so eventually
@@ -18,15 +26,17 @@ export interface SearchPageOptions {
  *
  * @throws {plan.noIndex} when no index serves the conditions. There is no Scan.
  */
-export interface Search<Row, Filter> extends AsyncIterable<Row> {
+export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row> {
   /** Keeps the rows for which every condition holds; several calls add up. What no key takes is filtered after reading. */
-  where(filter: Filter): Search<Row, Filter>;
+  where(filter: Filter): Search<Row, Filter, Several>;
+  /** Sends only the named attributes, and of edges their ends; read, and paid for, are whole items. */
+  select<const Field extends keyof Filter & string>(...fields: readonly Field[]): Search<Selected<Row, Field, Several>, Filter, Several>;
   /** Reads in the opposite order. */
-  reverse(): Search<Row, Filter>;
+  reverse(): Search<Row, Filter, Several>;
   /** Reads no more than so many rows, 1 or more. */
-  limit(most: number): Search<Row, Filter>;
+  limit(most: number): Search<Row, Filter, Several>;
   /** Reads from the named index rather than from where it is cheapest; of a sparse index, what is in it. */
-  using(index: string): Search<Row, Filter>;
+  using(index: string): Search<Row, Filter, Several>;
   /** The rows. One Query for each megabyte of each shard. */
   rows(): Read<readonly Row[]>;
   /** The first row in order. */
@@ -39,6 +49,9 @@ export interface Search<Row, Filter> extends AsyncIterable<Row> {
 /** Edges found by their values, and the nodes at their ends: the Queries, and one BatchGetItem for each 100 nodes. */
 export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Filter> {
   where(filter: Filter): EdgeSearch<Row, Filter, Source, Target>;
+  select<const Field extends keyof Filter & string>(
+    ...fields: readonly Field[]
+  ): EdgeSearch<Picked<Row, Field | "from" | "to">, Filter, Source, Target>;
   reverse(): EdgeSearch<Row, Filter, Source, Target>;
   limit(most: number): EdgeSearch<Row, Filter, Source, Target>;
   using(index: string): EdgeSearch<Row, Filter, Source, Target>;
@@ -93,5 +106,5 @@ export interface Find<N extends Nodes, E extends Edges, P extends Parts> {
   /** Finds several kinds that share an index, in its one order; by the attributes that all of them have. */
   <const Kind extends (keyof N | keyof E | keyof P) & string>(
     kinds: readonly Kind[],
-  ): Search<KindedRow<N, E, P, Kind>, Common<FoundRow<N, E, P, Kind>>>;
+  ): Search<KindedRow<N, E, P, Kind>, Common<FoundRow<N, E, P, Kind>>, true>;
 }

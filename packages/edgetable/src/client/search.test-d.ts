@@ -36,6 +36,24 @@ test("several kinds are told apart, and found by what all of them have", async (
   db.find(["place", "bornIn"]).where({ role: "x" });
 });
 
+test("a selection has what was named, edges their ends, and several kinds their kind", () => {
+  expectTypeOf(db.find("person").where({ age: 3 }).select("name").rows()).resolves.toEqualTypeOf<readonly { name: string }[]>();
+  expectTypeOf(db.find("bornIn").select("role").rows()).resolves.toExtend<
+    readonly { role: string; from: { personId: string }; to: { placeId: string } }[]
+  >();
+  expectTypeOf(db.find("bornIn").select("role").first().run()).resolves.not.toHaveProperty("country");
+  expectTypeOf(db.find("bornIn").select("role").sources()).resolves.toExtend<readonly { age: number }[]>();
+  expectTypeOf(db.find(["place", "bornIn"]).select("country").first()).resolves.toExtend<
+    | { readonly kind: "place"; readonly row: { country: string } }
+    | { readonly kind: "bornIn"; readonly row: { country: string } }
+    | undefined
+  >();
+  // @ts-expect-error -- no such attribute
+  db.find("person").select("nam");
+  // @ts-expect-error -- role is the edge's alone
+  db.find(["place", "bornIn"]).select("role");
+});
+
 test("what is not there does not compile", () => {
   // @ts-expect-error -- no such kind
   db.find("persn");

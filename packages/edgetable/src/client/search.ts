@@ -84,6 +84,11 @@ export class SearchQuery {
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
   }
 
+  select(...fields: readonly string[]): SearchQuery {
+    checkFields(this.#driver.catalog, this.#state.kinds, Object.fromEntries(fields.map((field) => [field, true])));
+    return this.#with({ select: fields });
+  }
+
   reverse(): SearchQuery {
     return this.#with({ forward: !this.#state.forward });
   }
@@ -158,7 +163,10 @@ export class SearchQuery {
     } while (from !== undefined && left > 0);
   }
 
-  #row({ shape, row }: Found): unknown {
+  #row({ shape, row: whole }: Found): unknown {
+    const { select } = this.#state;
+    const ends = shape.kind === "edge" ? ["from", "to"] : [];
+    const row = select ? Object.fromEntries([...ends, ...select].map((field) => [field, whole[field]])) : whole;
     return this.#several ? { kind: shape.definition, row } : row;
   }
 

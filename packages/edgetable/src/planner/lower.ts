@@ -185,15 +185,23 @@ const lowerHydrate = (catalog: Catalog, plan: Hydration): HydrateStep | undefine
   return { kind: "hydrate", end, nodes, by: plan.embedded ? "none" : addressable ? "batchGet" : "query", consistent: plan.consistent };
 };
 
+// What is checked in memory has to be read, though nobody asked for it.
+const selecting = (step: AccessStep, conditions: readonly Condition[]): AccessStep => {
+  if (step.kind !== "query" || !step.select) return step;
+  const checked = conditions.flatMap(({ path }) => (path.includes(".") ? [] : [path]));
+  return { ...step, select: [...new Set([...step.select, ...checked])] };
+};
+
 /** Turns a logical plan into the requests that answer it. */
 export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {
   const counted = plan.kind === "count" ? plan.input : plan;
   const hydrated = counted.kind === "hydrate" ? counted.input : counted;
   const base = lowerBase(catalog, hydrated);
   const server = plan.kind === "count" && plan.server;
+  const read = base.sources.map((source) => selecting(source, base.conditions));
   const sources = server
-    ? base.sources.map((source) => (source.kind === "query" && !source.discards ? { ...source, counts: true } : source))
-    : base.sources;
+    ? read.map((source) => (source.kind === "query" && !source.discards ? { ...source, counts: true } : source))
+    : read;
   return {
     kind: "read",
     sources,

@@ -36,7 +36,7 @@ const directions = (catalog: Catalog, state: NeighbourState): readonly ("out" | 
   return state.direction === "both" ? ["out", "in"] : [state.direction];
 };
 
-const expand = (state: NeighbourState, direction: "out" | "in"): Expand => ({
+const expand = (state: NeighbourState, { kind }: Want, direction: "out" | "in"): Expand => ({
   kind: "expand",
   node: state.node,
   edge: state.edge,
@@ -49,7 +49,8 @@ const expand = (state: NeighbourState, direction: "out" | "in"): Expand => ({
   forward: state.forward,
   consistent: state.consistent,
   index: state.index,
-  select: state.conditions.length > 0 ? undefined : state.select,
+  // Where the neighbour itself may lie in the edge's item, all of that is read.
+  select: kind === "nodes" && state.conditions.length > 0 ? undefined : state.select,
 });
 
 const filtered = (state: NeighbourState, input: LogicalPlan): LogicalPlan =>
@@ -57,7 +58,7 @@ const filtered = (state: NeighbourState, input: LogicalPlan): LogicalPlan =>
 
 /** The logical plan of a chain. */
 export const neighbourPlan = (catalog: Catalog, state: NeighbourState, want: Want): LogicalPlan => {
-  const inputs = directions(catalog, state).map((direction) => filtered(state, expand(state, direction)));
+  const inputs = directions(catalog, state).map((direction) => filtered(state, expand(state, want, direction)));
   const [only] = inputs;
   const edges: LogicalPlan = inputs.length === 1 && only ? only : { kind: "union", inputs };
   if (want.kind === "count") return { kind: "count", input: edges, server: false };

@@ -49,7 +49,7 @@ const searchOf = (state: SearchState, kind: SearchKind): LogicalPlan => {
     filter: [],
     forward: state.forward,
     index: state.index,
-    select: state.conditions.length > 0 ? undefined : state.select,
+    select: state.select,
   };
   return state.conditions.length === 0 ? search : { kind: "filter", input: search, conditions: state.conditions };
 };

@@ -92,19 +92,23 @@ export const isEmptyRange = (input: QueryInput): boolean => {
   );
 };
 
-const projected = (catalog: Catalog, step: QueryStep, shape: Shape): readonly string[] | undefined => {
+const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
   if (step.attributes) return step.attributes;
   if (!step.select) return undefined;
-  const attributes = new Set<string>(shape.sources.map((source) => source.attribute));
-  attributes.add(catalog.index.partitionKey);
+  const attributes = new Set<string>([catalog.index.partitionKey]);
   for (const index of [catalog.index, ...catalog.indexes.filter((one) => one.name === step.index)]) {
     attributes.add(index.partitionKey);
     if (index.sortKey !== undefined) attributes.add(index.sortKey);
   }
   if (catalog.typeAttribute !== undefined) attributes.add(catalog.typeAttribute);
-  for (const field of step.select) {
-    const attribute = attributeOf(shape, field);
-    if (attribute !== undefined) attributes.add(attribute);
+  for (const id of step.shapes) {
+    const shape = defined(catalog.shapesById[id], id);
+    for (const { attribute } of shape.sources) attributes.add(attribute);
+    // The far end of an edge that lies in its node's own item is one of that node's fields.
+    for (const field of [...Object.values(shape.alias ?? {}), ...step.select]) {
+      const attribute = attributeOf(shape, field);
+      if (attribute !== undefined) attributes.add(attribute);
+    }
   }
   return [...attributes];
 };
@@ -124,7 +128,7 @@ export const encodeQuery = (catalog: Catalog, step: QueryStep, page: PageRequest
     step.filter.length > 0 ? conditionExpression(shape, { conditions: step.filter, values: binding.values }, placeholders) : undefined;
   const selected = step.counts
     ? undefined
-    : projected(catalog, step, shape)
+    : projected(catalog, step)
         ?.map((attribute) => placeholders.name(attribute))
         .join(", ");
   return {
