@@ -46,7 +46,9 @@ test("cursors of one process are read by another: the secret lies in the table",
   await one.road.link({ cityId: "a" }, { cityId: "b" }, { km: 1 });
   await one.road.link({ cityId: "a" }, { cityId: "c" }, { km: 2 });
   const roads = (db: typeof one) => db.city({ cityId: "a" }).out("road");
-  const page = await roads(one).page({ limit: 1 });
+  // Both are the first to need one: the secret that stands is the same for both.
+  const [page, theirs] = await Promise.all([roads(one).page({ limit: 1 }), roads(other).page({ limit: 1 })]);
+  expect((await roads(one).page({ limit: 1, cursor: theirs.next })).items).toMatchObject([{ km: 2 }]);
   expect((await roads(other).page({ limit: 1, cursor: page.next })).items).toMatchObject([{ km: 2 }]);
   await expect(roads(other).reverse().page({ limit: 1, cursor: page.next }).run()).rejects.toMatchObject({ code: "cursor.invalid" });
 });
@@ -67,7 +69,7 @@ test("a cursor that cannot be read is refused before anything is written, and on
   expect(sent).toEqual(["GetItem"]);
   expect((await db.city({ cityId: "a" }).out("road").page()).items).toEqual([]);
   await expect(page(sealed)).rejects.toMatchObject({ code: "cursor.invalid" });
-  expect(sent).toEqual(["GetItem", "GetItem", "UpdateItem", "GetItem", "Query"]);
+  expect(sent).toEqual(["GetItem", "GetItem", "UpdateItem", "Query"]);
 });
 
 test("an edge's own attribute called version is kept, by link, relink and a change of type", async () => {

@@ -75,8 +75,8 @@ const secretInTable = (session: Session): Driver["cursorSecret"] => {
   };
   return async (context, makes) => {
     if (known) return known;
-    const { readSecret, secretInTable: leave } = await import("../executor/cursor-secret.ts");
-    if (makes) return (known ??= leave(session, context).catch(forget));
+    const { leaveSecret, readSecret } = await import("../executor/cursor-secret.ts");
+    if (makes) return (known ??= leaveSecret(session, context).catch(forget));
     const secret = await readSecret(session, context);
     if (secret !== undefined) known ??= Promise.resolve(secret);
     return secret;
@@ -101,7 +101,7 @@ export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver =>
     validates: options.validate ?? true,
     deadline: options.deadline,
     cursorSecret: cursorSecret === undefined ? secretInTable(session) : async () => cursorSecret,
-    // Whoever is the first to need one in a table looks for it, leaves it there, and reads what is there then.
-    secretRequests: cursorSecret === undefined ? 3 : 0,
+    // Whoever is the first to need one in a table looks for it, then leaves it there.
+    secretRequests: cursorSecret === undefined ? 2 : 0,
   });
 };

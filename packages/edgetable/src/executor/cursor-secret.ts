@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { cursorSecret, SECRET, systemKeyItem } from "../schema/system-items.ts";
+import type { Item } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
 import type { CallContext, Session } from "./session.ts";
+
+const secretOf = (item: Item | undefined): string | undefined => {
+  const value = item?.[SECRET];
+  return value && "S" in value ? value.S : undefined;
+};
 
 /** The secret in the table; undefined where no page was ever read. */
 export const readSecret = async (session: Session, context: CallContext): Promise<string | undefined> => {
@@ -10,22 +17,26 @@ export const readSecret = async (session: Session, context: CallContext): Promis
     { TableName: catalog.table, Key: systemKeyItem(catalog, cursorSecret), ConsistentRead: true },
     context,
   );
-  const value = output.Item?.[SECRET];
-  return value && "S" in value ? value.S : undefined;
+  return secretOf(output.Item);
 };
 
 /** The secret that seals cursors. Every process that shares a table shares its cursors: the first to need a secret leaves one in it. */
-export const secretInTable = async (session: Session, context: CallContext): Promise<string> => {
+export const leaveSecret = async (session: Session, context: CallContext): Promise<string> => {
   const existing = await readSecret(session, context);
   if (existing !== undefined) return existing;
   const { catalog } = session;
-  const input = {
-    TableName: catalog.table,
-    Key: systemKeyItem(catalog, cursorSecret),
-    UpdateExpression: "SET #s = if_not_exists(#s, :s)",
-    ExpressionAttributeNames: { "#s": SECRET },
-    ExpressionAttributeValues: { ":s": { S: randomUUID() + randomUUID() } },
-  };
-  await session.send("UpdateItem", input, context);
-  return (await readSecret(session, context)) ?? "";
+  // Of several at a time the first stands, and each is told what stands.
+  const output = await session.send(
+    "UpdateItem",
+    {
+      TableName: catalog.table,
+      Key: systemKeyItem(catalog, cursorSecret),
+      UpdateExpression: "SET #s = if_not_exists(#s, :s)",
+      ExpressionAttributeNames: { "#s": SECRET },
+      ExpressionAttributeValues: { ":s": { S: randomUUID() + randomUUID() } },
+      ReturnValues: "ALL_NEW",
+    },
+    context,
+  );
+  return defined(secretOf(output.Attributes), "the secret of cursors");
 };
