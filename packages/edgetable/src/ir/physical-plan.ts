@@ -34,9 +34,10 @@ export interface QueryStep {
   readonly partition: Template;
   /**
    * Present when the partition's shard is not known, or may be one of several: the step is then a Query of
-   * each partition, merged in the order of the sort key, and within one sort key of the partitions.
+   * each partition, merged in the order of the sort key, and within one sort key of the partitions. `unknown`
+   * are the fields that would say which.
    */
-  readonly scatter?: { readonly fields: readonly string[] };
+  readonly scatter?: { readonly unknown: readonly string[] };
   readonly sortKey: string | undefined;
   readonly sort: SortCondition | undefined;
   readonly known: readonly KnownField[];

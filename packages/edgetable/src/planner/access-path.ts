@@ -17,8 +17,8 @@ export interface AccessPath {
   readonly index: Index;
   readonly shapes: readonly Shape[];
   readonly partition: Template;
-  /** Whether the items may lie in several partitions, of which each has to be read. */
-  readonly scatters: boolean;
+  /** Where the items may lie in several partitions, of which each has to be read: the fields of their shards that are not known. */
+  readonly scatters: readonly string[] | undefined;
   readonly prefix: SortPrefix | undefined;
   /** Whether items of other shapes may lie in the same partition, and inside the prefix. */
   readonly sharesPartition: boolean;
@@ -56,6 +56,11 @@ const isReachable = (template: Template, known: ReadonlySet<string>): boolean =>
 /** Whether several partitions may hold the items: an unknown shard, or one of several counts. */
 const isScattered = (template: Template, known: ReadonlySet<string>): boolean =>
   !isDetermined(template, known) || growthOf(template) !== undefined;
+
+const unknownShards = (template: Template, known: readonly ReadonlySet<string>[]): readonly string[] | undefined =>
+  known.some((one) => isScattered(template, one))
+    ? [...shardPaths(template)].filter((path) => !known.every((one) => one.has(path)))
+    : undefined;
 
 /** The fields whose values an item's keys tell on this path: a field that only chose a shard is not told by it. */
 export const fixedBy = ({ partition, prefix }: AccessPath): ReadonlySet<string> => {
@@ -151,7 +156,10 @@ export const pathOn = (catalog: Catalog, candidate: Candidate, wanted: Wanted): 
   const [partition] = partitions;
   if (!partition || !partitions.every((other) => other && isSame(other, partition, wanted.known))) return undefined;
   if (!shapes.every((shape) => isReachable(partition, knownIn(shape, wanted.known)))) return undefined;
-  const scatters = shapes.some((shape) => isScattered(partition, knownIn(shape, wanted.known)));
+  const scatters = unknownShards(
+    partition,
+    shapes.map((shape) => knownIn(shape, wanted.known)),
+  );
   // The table's own partitions are asked for by the whole key.
   if (scatters && index.name === undefined) return undefined;
   const sorts = index.sortKey === undefined ? [] : shapes.map((shape) => shape.keys[index.sortKey as string]);

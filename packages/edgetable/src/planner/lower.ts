@@ -35,7 +35,7 @@ const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
     shapes: [shape],
     partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
     prefix: sortPrefix(template, known),
-    scatters: false,
+    scatters: undefined,
     sharesPartition: true,
     sharesPrefix: true,
   };
@@ -72,7 +72,7 @@ const findByPartition = (catalog: Catalog, shape: Shape, lookup: Lookup & { read
     index: catalog.index,
     shapes: [shape],
     partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
-    scatters: false,
+    scatters: undefined,
     prefix: sortPrefix(sort, new Set(lookup.given)),
     sharesPartition: true,
     sharesPrefix: true,

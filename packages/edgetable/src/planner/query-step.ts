@@ -1,6 +1,5 @@
 import type { Condition } from "../ir/condition.ts";
 import type { QueryStep, SortCondition } from "../ir/physical-plan.ts";
-import { shardPaths } from "../keys/template.ts";
 import type { AccessPath } from "./access-path.ts";
 
 const rangeOf = (path: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
@@ -39,7 +38,7 @@ export const queryStep = (
   index: path.index.name,
   partitionKey: path.index.partitionKey,
   partition: path.partition,
-  ...(path.scatters ? { scatter: { fields: [...shardPaths(path.partition)] } } : {}),
+  ...(path.scatters ? { scatter: { unknown: path.scatters } } : {}),
   sortKey: path.index.sortKey,
   sort: sortCondition(path, bounds),
   shapes: path.shapes.map((shape) => shape.id),
