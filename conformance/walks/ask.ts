@@ -1,35 +1,39 @@
-import type { WalkOptions } from "edgetable";
+import type { Report, WalkExplanation, WalkOptions } from "edgetable";
 import type { Social } from "../oracle/model.ts";
 import type { NaiveEnd } from "../oracle/naive-graph.ts";
 import { idRow } from "./graphs.ts";
-import type { PlainHop, PlainStep } from "./naive-walk.ts";
+import { numberFields, type PlainFirst, type PlainHop, type PlainStep, type PlainWalk } from "./plain-walk.ts";
 
-type Db = ReturnType<Social["connect"]>;
+export type Db = ReturnType<Social["connect"]>;
 
 /** Walks of a model that the compiler does not follow. */
 // oxlint-disable-next-line typescript/no-explicit-any -- steps are generated
 export type AnyWalk = any;
 
-const numbers: Readonly<Record<string, string>> = { follows: "weight", likes: "rank", worksOn: "hours" };
+export type Id = Readonly<Record<string, unknown>>;
+
+const conditionOf = ({ edge, atLeast }: Pick<PlainHop, "edge" | "atLeast">): object => ({ [numberFields[edge]!]: { gte: atLeast } });
 
 /** A hop as the library takes it. */
 export const hopOf = (hop: PlainHop): object => ({
   [hop.direction]: hop.edge,
-  ...(hop.atLeast === undefined ? {} : { where: { [numbers[hop.edge]!]: { gte: hop.atLeast } } }),
+  ...(hop.atLeast === undefined ? {} : { where: conditionOf(hop) }),
   ...(hop.age === undefined ? {} : { whereNode: { age: { gte: hop.age } } }),
 });
 
 const typed = (nodes: readonly NaiveEnd[]): readonly object[] => nodes.map((end) => ({ type: end.type, ...idRow(end) }));
 
+const takeHop = (walk: AnyWalk, hop: Extract<PlainStep, { kind: "hop" }>): AnyWalk => {
+  if (hop.rounds === Number.POSITIVE_INFINITY) return hop.direction === "out" ? walk.dependencies(hop.edge) : walk.dependents(hop.edge);
+  if (hop.rounds > 1 || hop.age !== undefined) return walk.repeat(hopOf(hop), { depth: hop.rounds, emit: hop.emit });
+  const on = walk[hop.direction](hop.edge);
+  return hop.atLeast === undefined ? on : on.where(conditionOf(hop));
+};
+
 const take = (walk: AnyWalk, step: PlainStep): AnyWalk => {
   switch (step.kind) {
-    case "hop": {
-      const { where, ...hop } = hopOf(step) as { readonly where?: object };
-      if (step.rounds > 1 || step.age !== undefined)
-        return walk.repeat({ ...hop, ...(where ? { where } : {}) }, { depth: step.rounds, emit: step.emit });
-      const on = walk[step.direction](step.edge);
-      return where ? on.where(where) : on;
-    }
+    case "hop":
+      return takeHop(walk, step);
     case "age":
       return walk.whereNode({ age: { gte: step.atLeast } });
     case "dedupe":
@@ -41,34 +45,74 @@ const take = (walk: AnyWalk, step: PlainStep): AnyWalk => {
   }
 };
 
+const takeFirst = (person: AnyWalk, first: PlainFirst): AnyWalk => {
+  let query = person[first.direction](first.edge);
+  if (first.atLeast !== undefined) query = query.where(conditionOf(first));
+  if (first.reverse) query = query.reverse();
+  return (first.limit === undefined ? query : query.limit(first.limit)).walk();
+};
+
+const beginning = (person: AnyWalk, { first, steps }: PlainWalk): AnyWalk => {
+  if (first) return takeFirst(person, first);
+  const [step] = steps;
+  return step?.kind === "hop" && step.rounds === Number.POSITIVE_INFINITY ? person : person.walk();
+};
+
 /** The walk of plain steps. */
-export const askWalk = (db: Db, start: string, steps: readonly PlainStep[]): AnyWalk => {
-  let walk: AnyWalk = db.person({ personId: start }).walk();
-  for (const step of steps) walk = take(walk, step);
+export const askWalk = (db: Db, plain: PlainWalk): AnyWalk => {
+  let walk = beginning(db.person({ personId: plain.start }), plain);
+  for (const step of plain.steps) walk = take(walk, step);
   return walk;
 };
 
-const nameOfId = (id: Readonly<Record<string, unknown>>): string => {
+export const nameOfId = (id: Id): string => {
   const field = Object.keys(id).find((name) => name.endsWith("Id"))!;
   return `${field.slice(0, -2)}/${String(id[field])}`;
 };
 
-export const names = (ids: Iterable<Readonly<Record<string, unknown>>>): readonly string[] => [...ids].map(nameOfId).toSorted();
-export const pathNames = (paths: Iterable<readonly Readonly<Record<string, unknown>>[]>): readonly string[] =>
-  [...paths].map((path) => path.map(nameOfId).join(" ")).toSorted();
+export const names = (ids: Iterable<Id>): readonly string[] => [...ids].map(nameOfId).toSorted();
+export const pathName = (path: readonly Id[]): string => path.map(nameOfId).join(" ");
+export const pathNames = (paths: Iterable<readonly Id[]>): readonly string[] => [...paths].map(pathName).toSorted();
 
-/** Every part of an answer that is asked for with a budget, one after the other; `check` sees each. */
-export const inParts = async <Part extends { readonly next: string | undefined }>(
-  ask: (options: WalkOptions) => { report(): Promise<{ readonly value: Part; readonly cost: { readonly requests: number } }> },
-  budget: NonNullable<WalkOptions["budget"]>,
-): Promise<readonly { readonly part: Part; readonly requests: number }[]> => {
+/** What every answer of a walk says. */
+export interface Part {
+  readonly items: readonly never[];
+  readonly count: number | bigint;
+  readonly complete: boolean;
+  readonly stopped:
+    | {
+        readonly by: string;
+        readonly hop: number;
+        readonly left: { readonly nodes: number; readonly sample: readonly { readonly type: string; readonly id: Id }[] };
+      }
+    | undefined;
+  readonly next: string | undefined;
+}
+
+interface Asked {
+  report(): Promise<Report<Part>>;
+  explain(): WalkExplanation;
+}
+
+export type Ask = (options: WalkOptions) => Asked;
+
+const MOST_PARTS = 3000;
+
+/** One part of an answer, with the attempts that it took. */
+export const onePart = async (ask: Ask, options: WalkOptions): Promise<{ readonly part: Part; readonly requests: number }> => {
+  const { value, cost } = await ask(options).report();
+  return { part: value, requests: cost.requests };
+};
+
+/** Every part of an answer, one after the other. */
+export const inParts = async (ask: Ask, options: WalkOptions): Promise<readonly { readonly part: Part; readonly requests: number }[]> => {
   const parts: { readonly part: Part; readonly requests: number }[] = [];
   let cursor: string | undefined;
   do {
-    const { value, cost } = await ask({ budget, cursor }).report();
-    parts.push({ part: value, requests: cost.requests });
-    cursor = value.next;
-    if (parts.length > 2000) throw new Error("the walk does not end");
+    const one = await onePart(ask, { ...options, cursor });
+    parts.push(one);
+    cursor = one.part.next;
+    if (parts.length > MOST_PARTS) throw new Error("the walk does not end");
   } while (cursor !== undefined);
   return parts;
 };

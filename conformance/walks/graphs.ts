@@ -5,7 +5,7 @@ import { NaiveGraph, type NaiveEnd } from "../oracle/naive-graph.ts";
 type Db = ReturnType<Social["connect"]>;
 
 /** An edge between two of a few nodes, by their numbers. */
-interface Drawn {
+export interface Drawn {
   readonly edge: "follows" | "friend" | "likes" | "worksOn" | "tagged";
   readonly from: number;
   readonly to: number;
@@ -99,8 +99,8 @@ const attributesOf = (one: Drawn): Readonly<Record<string, unknown>> => {
   return one.edge === "worksOn" ? { role: one.role, hours: one.number } : {};
 };
 
-/** Draws a graph into a table and into arrays. */
-export const drawGraph = async (db: Db, scope: string, drawn: readonly Drawn[]): Promise<NaiveGraph> => {
+/** Draws a graph into a table and into arrays; where there are several ways into the table, its edges take turns. */
+export const drawGraph = async (dbs: readonly Db[], scope: string, drawn: readonly Drawn[]): Promise<NaiveGraph> => {
   const graph = new NaiveGraph({
     follows: { orderBy: "since" },
     friend: { symmetric: true },
@@ -128,6 +128,7 @@ export const drawGraph = async (db: Db, scope: string, drawn: readonly Drawn[]):
     const target = edge === "likes" ? { type: to.type, ...idRow(to) } : idRow(to);
     rows.push({ edge, from: idRow(from), to: target, attributes });
   }
-  await db.load(rows as never, { strict: true, collisions: "ignore" });
+  for (const [turn, db] of dbs.entries())
+    await db.load(rows.filter((_, at) => at % dbs.length === turn) as never, { strict: true, collisions: "ignore" });
   return graph;
 };

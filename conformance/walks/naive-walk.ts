@@ -1,145 +1,145 @@
 import type { NaiveEdge, NaiveEnd, NaiveGraph } from "../oracle/naive-graph.ts";
-
-/** A hop in plain words. */
-export interface PlainHop {
-  readonly edge: string;
-  readonly direction: "out" | "in" | "both";
-  /** Keeps edges whose number is at least this. */
-  readonly atLeast: number | undefined;
-  /** Keeps nodes of at least this age. */
-  readonly age: number | undefined;
-}
-
-export type PlainStep =
-  | ({ readonly kind: "hop"; readonly rounds: number; readonly emit: "all" | "last" } & PlainHop)
-  | { readonly kind: "age"; readonly atLeast: number }
-  | { readonly kind: "dedupe" }
-  | { readonly kind: "except"; readonly which: "start" | "passed" | readonly NaiveEnd[] }
-  | { readonly kind: "among"; readonly nodes: readonly NaiveEnd[] };
+import { numberFields, type PlainFirst, type PlainHop, type PlainStep, type PlainWalk } from "./plain-walk.ts";
 
 /** One way through the graph, step by step: every way is one of these, and none is ever merged. */
 export interface Way {
   readonly nodes: readonly NaiveEnd[];
-  /** Numbers on the edges since the last dedupe. */
-  readonly numbers: readonly number[];
+  /** The edges since the last dedupe, as far as they have a number. */
+  readonly numbers: readonly { readonly edge: string; readonly value: number }[];
 }
 
 export const nameOf = ({ type, id }: NaiveEnd): string => `${type}/${id}`;
 export const endOf = (way: Way): NaiveEnd => way.nodes.at(-1)!;
 
-const numberFields: Readonly<Record<string, string>> = { follows: "weight", likes: "rank", worksOn: "hours" };
+export const numberOf = (edge: NaiveEdge): number | undefined => edge.attributes[numberFields[edge.edge] ?? ""] as number | undefined;
 
-const numberOf = (edge: NaiveEdge): number | undefined => edge.attributes[numberFields[edge.edge] ?? ""] as number | undefined;
-
-const directionsOf = (hop: PlainHop): readonly ("out" | "in")[] =>
+const directionsOf = (hop: Pick<PlainHop, "edge" | "direction">): readonly ("out" | "in")[] =>
   hop.edge === "friend" ? ["out"] : hop.direction === "both" ? ["out", "in"] : [hop.direction];
 
-/** Every edge at a node, with where it leads. */
-const edgesAt = (graph: NaiveGraph, at: NaiveEnd, hop: PlainHop): readonly { readonly edge: NaiveEdge; readonly far: NaiveEnd }[] =>
-  directionsOf(hop)
-    .flatMap((direction) =>
-      graph
-        .neighbours(at, { edge: hop.edge, direction, ordered: false })
-        .map((edge) => ({ edge, far: hop.edge === "friend" || direction === "out" ? edge.to : edge.from })),
-    )
-    .filter(({ edge, far }) => {
-      if (hop.atLeast !== undefined && !((numberOf(edge) ?? Number.NEGATIVE_INFINITY) >= hop.atLeast)) return false;
-      return hop.age === undefined || isOfAge(graph, far, hop.age);
-    });
+/** An edge with where it leads. */
+export interface Onward {
+  readonly edge: NaiveEdge;
+  readonly far: NaiveEnd;
+}
+
+/** Every edge at a node in one of the directions of a hop, whatever it asks of edges and nodes. */
+const allEdgesAt = (
+  graph: NaiveGraph,
+  at: NaiveEnd,
+  { ordered = false, ...hop }: Pick<PlainHop, "edge" | "direction"> & { readonly ordered?: boolean },
+): readonly Onward[] =>
+  directionsOf(hop).flatMap((direction) =>
+    graph
+      .neighbours(at, { edge: hop.edge, direction, ordered })
+      .map((edge) => ({ edge, far: hop.edge === "friend" || direction === "out" ? edge.to : edge.from })),
+  );
+
+const isAtLeast = (edge: NaiveEdge, atLeast: number | undefined): boolean =>
+  atLeast === undefined || (numberOf(edge) ?? Number.NEGATIVE_INFINITY) >= atLeast;
 
 const isOfAge = (graph: NaiveGraph, end: NaiveEnd, age: number): boolean =>
   ((graph.node(end)?.row["age"] as number | undefined) ?? -1) >= age;
 
-const hopOn = (graph: NaiveGraph, ways: readonly Way[], hop: PlainHop): readonly Way[] =>
-  ways.flatMap((way) =>
-    edgesAt(graph, endOf(way), hop).map(({ edge, far }) => {
-      const number = numberOf(edge);
-      return { nodes: [...way.nodes, far], numbers: number === undefined ? way.numbers : [...way.numbers, number] };
-    }),
+/** Every edge at a node that a hop goes along. */
+export const edgesAt = (graph: NaiveGraph, at: NaiveEnd, hop: PlainHop): readonly Onward[] =>
+  allEdgesAt(graph, at, hop).filter(
+    ({ edge, far }) => isAtLeast(edge, hop.atLeast) && (hop.age === undefined || isOfAge(graph, far, hop.age)),
   );
 
-const repeat = (graph: NaiveGraph, ways: readonly Way[], step: Extract<PlainStep, { kind: "hop" }>): readonly Way[] => {
+const along = (way: Way, { edge, far }: Onward): Way => {
+  const value = numberOf(edge);
+  const nodes = [...way.nodes, far];
+  return { nodes, numbers: value === undefined ? way.numbers : [...way.numbers, { edge: edge.edge, value }] };
+};
+
+/** What a walk remembers while it is made. */
+interface Walking {
+  readonly graph: NaiveGraph;
+  readonly start: NaiveEnd;
+  /** Every node that it went on from, with the most edges that a hop met there. */
+  readonly left: Map<string, number>;
+  /** Every node that it came to. */
+  readonly stood: Set<string>;
+}
+
+const leave = ({ graph, left, stood }: Walking, ways: readonly Way[], hop: Pick<PlainHop, "edge" | "direction">): void => {
+  for (const way of ways) {
+    const name = nameOf(endOf(way));
+    const edges = allEdgesAt(graph, endOf(way), hop);
+    left.set(name, Math.max(left.get(name) ?? 0, edges.length));
+    stood.add(name);
+    for (const { far } of edges) stood.add(nameOf(far));
+  }
+};
+
+const takeFirst = (walking: Walking, first: PlainFirst): readonly Way[] => {
+  const start: Way = { nodes: [walking.start], numbers: [] };
+  leave(walking, [start], first);
+  const edges = allEdgesAt(walking.graph, walking.start, { ...first, ordered: true }).filter(({ edge }) => isAtLeast(edge, first.atLeast));
+  return (first.reverse ? edges.toReversed() : edges).slice(0, first.limit).map((one) => along(start, one));
+};
+
+const distinct = (ways: readonly Way[]): readonly Way[] => [...new Map(ways.map((way) => [nameOf(endOf(way)), way])).values()];
+
+type HopStep = Extract<PlainStep, { kind: "hop" }>;
+
+const repeat = (walking: Walking, ways: readonly Way[], step: HopStep): readonly Way[] => {
   let current = ways;
   const all: Way[] = [];
   for (let round = 0; round < step.rounds; round++) {
-    current = hopOn(graph, current, step);
+    leave(walking, current, step);
+    current = current.flatMap((way) => edgesAt(walking.graph, endOf(way), step).map((one) => along(way, one)));
     all.push(...current);
   }
   return step.emit === "all" ? all : current;
 };
 
-const distinct = (ways: readonly Way[]): readonly Way[] => {
-  const seen = new Set<string>();
-  return ways.filter((way) => {
-    const name = nameOf(endOf(way));
-    if (seen.has(name)) return false;
-    seen.add(name);
-    return true;
-  });
-};
-
-/** Every way that a walk leads. */
-export const waysOf = (graph: NaiveGraph, start: NaiveEnd, steps: readonly PlainStep[]): readonly Way[] => {
-  let ways: readonly Way[] = [{ nodes: [start], numbers: [] }];
-  for (const step of steps) {
-    switch (step.kind) {
-      case "hop":
-        ways = repeat(graph, ways, step);
-        break;
-      case "age":
-        ways = ways.filter((way) => isOfAge(graph, endOf(way), step.atLeast));
-        break;
-      case "dedupe":
-        ways = distinct(ways).map(({ nodes }) => ({ nodes, numbers: [] }));
-        break;
-      case "among": {
-        const names = new Set(step.nodes.map(nameOf));
-        ways = ways.filter((way) => names.has(nameOf(endOf(way))));
-        break;
-      }
-      case "except": {
-        const names = new Set((step.which === "start" ? [start] : step.which === "passed" ? [] : step.which).map(nameOf));
-        ways = ways.filter((way) => !names.has(nameOf(endOf(way))));
-      }
-    }
+/** Everything that can be reached, each node once: of a closure the ways are not told. */
+const closure = (walking: Walking, ways: readonly Way[], step: HopStep): readonly Way[] => {
+  const found: Way[] = [];
+  leave(walking, ways, step);
+  for (let current = distinct(ways); current.length > 0;) {
+    const next = distinct(current.flatMap((way) => edgesAt(walking.graph, endOf(way), step).map((one) => along(way, one))));
+    const known = new Set(found.map((way) => nameOf(endOf(way))));
+    current = next.filter((way) => !known.has(nameOf(endOf(way))));
+    found.push(...current);
+    leave(walking, current, step);
   }
-  return ways;
+  return found.map(({ nodes }) => ({ nodes, numbers: [] }));
 };
 
-/** The distances from a node along one hop. */
-const distances = (graph: NaiveGraph, start: NaiveEnd, hop: PlainHop): ReadonlyMap<string, number> => {
-  const known = new Map([[nameOf(start), 0]]);
-  let frontier: readonly NaiveEnd[] = [start];
-  for (let distance = 1; frontier.length > 0; distance++) {
-    const next: NaiveEnd[] = [];
-    for (const { far } of frontier.flatMap((at) => edgesAt(graph, at, hop))) {
-      if (known.has(nameOf(far))) continue;
-      known.set(nameOf(far), distance);
-      next.push(far);
+const take = (walking: Walking, ways: readonly Way[], step: PlainStep): readonly Way[] => {
+  const without = (names: { has(name: string): boolean }): readonly Way[] => ways.filter((way) => !names.has(nameOf(endOf(way))));
+  switch (step.kind) {
+    case "hop":
+      return step.rounds === Number.POSITIVE_INFINITY ? closure(walking, ways, step) : repeat(walking, ways, step);
+    case "age":
+      return ways.filter((way) => isOfAge(walking.graph, endOf(way), step.atLeast));
+    case "dedupe":
+      return distinct(ways).map(({ nodes }) => ({ nodes, numbers: [] }));
+    case "among": {
+      const names = new Set(step.nodes.map(nameOf));
+      return ways.filter((way) => names.has(nameOf(endOf(way))));
     }
-    frontier = next;
+    case "except":
+      if (step.which === "passed") return without(walking.left);
+      return without(new Set((step.which === "start" ? [walking.start] : step.which).map(nameOf)));
   }
-  return known;
 };
 
-/** All simple paths between two nodes, by their names. */
-export const simplePaths = (graph: NaiveGraph, ends: readonly [NaiveEnd, NaiveEnd], hop: PlainHop): readonly string[] => {
-  const [start, target] = ends;
-  const found = new Set<string>();
-  const go = (path: readonly NaiveEnd[]): void => {
-    for (const { far } of edgesAt(graph, path.at(-1)!, hop)) {
-      if (path.some((one) => nameOf(one) === nameOf(far))) continue;
-      const longer = [...path, far];
-      if (nameOf(far) === nameOf(target)) found.add(longer.map(nameOf).join(" "));
-      else go(longer);
-    }
-  };
-  go([start]);
-  return [...found].toSorted();
-};
+/** Every way that a walk leads, with the nodes that it went on from and how many edges it met there. */
+export interface NaiveWalk {
+  readonly ways: readonly Way[];
+  readonly left: ReadonlyMap<string, number>;
+  /** Every node that it came to, also those that it did not keep. */
+  readonly stood: ReadonlySet<string>;
+}
 
-/** The shortest of them. */
-export const shortest = (graph: NaiveGraph, ends: readonly [NaiveEnd, NaiveEnd], hop: PlainHop): readonly string[] => {
-  const length = distances(graph, ends[0], hop).get(nameOf(ends[1]));
-  return simplePaths(graph, ends, hop).filter((path) => path.split(" ").length - 1 === length);
+/** Makes a walk by following every way. */
+export const walkNaively = (graph: NaiveGraph, walk: PlainWalk): NaiveWalk => {
+  const start = { type: "person", id: walk.start };
+  const walking: Walking = { graph, start, left: new Map(), stood: new Set([nameOf(start)]) };
+  let ways: readonly Way[] = walk.first ? takeFirst(walking, walk.first) : [{ nodes: [start], numbers: [] }];
+  for (const step of walk.steps) ways = take(walking, ways, step);
+  return { ways, left: walking.left, stood: walking.stood };
 };

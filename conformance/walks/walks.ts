@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { NaiveEnd } from "../oracle/naive-graph.ts";
-import type { PlainStep } from "./naive-walk.ts";
+import type { PlainFirst, PlainStep, PlainWalk } from "./plain-walk.ts";
 
 interface EdgeType {
   readonly from: string;
@@ -8,7 +8,7 @@ interface EdgeType {
   readonly number: boolean;
 }
 
-const edges: Readonly<Record<string, EdgeType>> = {
+const edgeTypes: Readonly<Record<string, EdgeType>> = {
   follows: { from: "person", to: ["person"], number: true },
   friend: { from: "person", to: ["person"], number: false },
   likes: { from: "person", to: ["post", "tag"], number: true },
@@ -16,16 +16,14 @@ const edges: Readonly<Record<string, EdgeType>> = {
   tagged: { from: "post", to: ["tag"], number: false },
 };
 
-export interface PlainWalk {
-  readonly start: number;
-  readonly steps: readonly PlainStep[];
+export interface Way {
+  readonly edge: string;
+  readonly direction: "out" | "in" | "both";
 }
 
-/** Choices that a walk is read from: one number for each, so that fewer and smaller ones make a simpler walk. */
-export const choices: fc.Arbitrary<readonly number[]> = fc.array(fc.nat({ max: 999 }), { minLength: 2, maxLength: 24 });
-
-const onward = (at: readonly string[]): readonly { readonly edge: string; readonly direction: "out" | "in" | "both" }[] =>
-  Object.entries(edges).flatMap(([edge, { from, to }]) => {
+/** Where one can go from nodes of these types. */
+export const onward = (at: readonly string[]): readonly Way[] =>
+  Object.entries(edgeTypes).flatMap(([edge, { from, to }]) => {
     const [out, back] = [at.includes(from), at.some((type) => to.includes(type))];
     return [
       ...(out ? [{ edge, direction: "out" as const }] : []),
@@ -34,34 +32,93 @@ const onward = (at: readonly string[]): readonly { readonly edge: string; readon
     ];
   });
 
-const farOf = (edge: string, direction: "out" | "in" | "both"): readonly string[] =>
-  direction === "out" ? edges[edge]!.to : [edges[edge]!.from];
+const farOf = ({ edge, direction }: Way): readonly string[] => (direction === "out" ? edgeTypes[edge]!.to : [edgeTypes[edge]!.from]);
 
-/** Reads a walk from choices; it always ends after a few hops. */
-export const walkOf = (numbers: readonly number[], nodes: readonly string[]): PlainWalk => {
-  let next = 0;
-  const choose = (most: number): number => (numbers[next++] ?? 0) % most;
-  const start = choose(nodes.length);
-  const steps: PlainStep[] = [];
-  let at: readonly string[] = ["person"];
-  const nodesOf = (): readonly NaiveEnd[] => nodes.filter(() => choose(3) === 0).map((id, place) => ({ type: at[place % at.length]!, id }));
-  for (let hops = 0; hops < 4 && next < numbers.length;) {
-    const kind = choose(10);
-    if (kind < 6 || steps.length === 0) {
-      const ways = onward(at);
-      const { edge, direction } = ways[choose(ways.length)]!;
-      const repeats = kind === 5 && farOf(edge, direction).some((type) => at.includes(type));
-      const rounds = repeats ? 1 + choose(3) : 1;
-      const atLeast = edges[edge]!.number && choose(4) === 0 ? 0 : undefined;
-      const far = farOf(edge, direction);
-      const age = repeats && far.join() === "person" && choose(3) === 0 ? 1 : undefined;
-      steps.push({ kind: "hop", edge, direction, rounds, emit: choose(2) === 0 ? "all" : "last", atLeast, age });
-      at = far;
-      hops += rounds;
-    } else if (kind === 6) steps.push({ kind: "dedupe" });
-    else if (kind === 7) steps.push({ kind: "except", which: at.join() === "person" && choose(2) === 0 ? "start" : nodesOf() });
-    else if (kind === 8) steps.push({ kind: "among", nodes: nodesOf() });
-    else if (at.join() === "person") steps.push({ kind: "age", atLeast: choose(4) });
-  }
-  return { start, steps };
+/** Node types on which a walk of such steps from a person stands. */
+export const typesAfter = ({ first, steps }: PlainWalk): readonly string[] => {
+  const last = steps.findLast((step) => step.kind === "hop") ?? first;
+  return last ? farOf(last) : ["person"];
 };
+
+const LETTERS = ["a", "b", "c", "d", "e", "f"];
+const firsts: readonly Pick<PlainFirst, "edge" | "direction">[] = [
+  { edge: "follows", direction: "out" },
+  { edge: "follows", direction: "in" },
+  { edge: "friend", direction: "out" },
+  { edge: "worksOn", direction: "out" },
+];
+
+type Choose = (most: number) => number;
+
+const chooseFirst = (choose: Choose): PlainFirst => {
+  const way = firsts[choose(firsts.length)]!;
+  const atLeast = edgeTypes[way.edge]!.number && choose(3) === 0 ? 0 : undefined;
+  return { ...way, atLeast, reverse: choose(2) === 1, limit: choose(3) === 0 ? undefined : choose(3) + 1 };
+};
+
+const chooseHop = (choose: Choose, at: readonly string[], kind: "once" | "repeat" | "closure"): Extract<PlainStep, { kind: "hop" }> => {
+  const ways = onward(at).filter((way) => kind !== "closure" || way.direction !== "both");
+  const way = ways[choose(ways.length)]!;
+  const far = farOf(way);
+  const repeats = kind === "repeat" && far.some((type) => at.includes(type));
+  const rounds = kind === "closure" ? Number.POSITIVE_INFINITY : repeats ? 1 + choose(3) : 1;
+  const atLeast = kind !== "closure" && edgeTypes[way.edge]!.number && choose(4) === 0 ? 0 : undefined;
+  const age = repeats && far.join() === "person" && choose(3) === 0 ? 1 : undefined;
+  return { kind: "hop", ...way, rounds, emit: kind === "closure" || choose(2) === 0 ? "all" : "last", atLeast, age };
+};
+
+const chooseFilter = (choose: Choose, at: readonly string[]): PlainStep | undefined => {
+  const nodes = (): readonly NaiveEnd[] => LETTERS.filter(() => choose(3) === 0).map((id, place) => ({ type: at[place % at.length]!, id }));
+  switch (choose(6)) {
+    case 0:
+      return { kind: "dedupe" };
+    case 1:
+      return { kind: "except", which: at.join() === "person" && choose(2) === 0 ? "start" : nodes() };
+    case 2:
+      return { kind: "among", nodes: nodes() };
+    case 3:
+      return at.join() === "person" ? { kind: "age", atLeast: choose(4) } : undefined;
+    default:
+      return { kind: "except", which: "passed" };
+  }
+};
+
+/** Reads a walk from choices, each a number, so that fewer and smaller ones make a simpler walk. It ends after a few hops. */
+const walkOf = (numbers: readonly number[]): PlainWalk => {
+  let next = 0;
+  const choose: Choose = (most) => (numbers[next++] ?? 0) % most;
+  const start = LETTERS[choose(LETTERS.length)]!;
+  const way = choose(8);
+  const first = way === 7 ? chooseFirst(choose) : undefined;
+  const steps: PlainStep[] = way === 6 ? [chooseHop(choose, ["person"], "closure"), { kind: "except", which: "start" }] : [];
+  let hops = way < 6 ? 0 : 1;
+  while (hops < 4 && next < numbers.length) {
+    const at = typesAfter({ start, first, steps });
+    const kind = choose(10);
+    if (kind < 6 || (steps.length === 0 && !first)) {
+      const hop = chooseHop(choose, at, kind === 5 ? "repeat" : "once");
+      steps.push(hop);
+      hops += hop.rounds;
+    } else {
+      const filter = chooseFilter(choose, at);
+      if (filter) steps.push(filter);
+    }
+  }
+  return { start, first, steps };
+};
+
+/** Walks from a person over a few hops. */
+export const walks: fc.Arbitrary<PlainWalk> = fc.array(fc.nat({ max: 999 }), { minLength: 2, maxLength: 28 }).map(walkOf);
+
+const scopedEnd = (scope: string, { type, id }: NaiveEnd): NaiveEnd => ({ type, id: scope + id });
+
+/** The same walk in a part of the table of its own. */
+export const inScope = (scope: string, { start, first, steps }: PlainWalk): PlainWalk => ({
+  start: scope + start,
+  first,
+  steps: steps.map((step): PlainStep => {
+    if (step.kind === "among") return { ...step, nodes: step.nodes.map((end) => scopedEnd(scope, end)) };
+    if (step.kind === "except" && typeof step.which !== "string") return { ...step, which: step.which.map((end) => scopedEnd(scope, end)) };
+    return step;
+  }),
+});

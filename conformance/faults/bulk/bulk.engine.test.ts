@@ -21,9 +21,12 @@ test.each(regressions.map((history, at) => [at, history] as const))("shrunk fail
   await demandBulk(place(), history);
 });
 
-test(`batches, loads and jobs of several clients under production's weather (seed ${seed})`, { timeout: 600_000 }, async () => {
+// More runs have more time.
+const patience = Math.max(400_000, runs * 20_000);
+
+test(`batches, loads and jobs of several clients under production's weather (seed ${seed})`, { timeout: patience + 200_000 }, async () => {
   const property = fc.asyncProperty(bulkHistories, async (history) => {
     await demandBulk(place(), history);
   });
-  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: 400_000 });
+  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: patience });
 });

@@ -151,11 +151,11 @@ export class NodeHandle {
   }
 
   dependencies(edge: string): WalkQuery {
-    return this.walk().closure({ out: edge }).except("start");
+    return this.walk().closure({ out: edge }).dedupe().except("start");
   }
 
   dependents(edge: string): WalkQuery {
-    return this.walk().closure({ in: edge }).except("start");
+    return this.walk().closure({ in: edge }).dedupe().except("start");
   }
 
   subtree(hop: AnyHop, { depth, ...options }: LevelOptions & { readonly depth?: number } = {}): WalkCall<Walked<WalkLevel>> {
@@ -172,15 +172,15 @@ export class NodeHandle {
   }
 
   shortestPath(to: Row, hop: AnyHop, options: PathsOptions = {}): WalkCall<Walked<readonly Row[]>> {
-    return paths(this.#start(), hop, { to, all: false, options: { ...options, limit: 1 } });
+    return paths(this.#start(), hop, { to, which: "one", options: { ...options, limit: 1 } });
   }
 
   shortestPaths(to: Row, hop: AnyHop, options: PathsOptions = {}): WalkCall<Walked<readonly Row[]>> {
-    return paths(this.#start(), hop, { to, all: false, options });
+    return paths(this.#start(), hop, { to, which: "shortest", options });
   }
 
   allPaths(to: Row, hop: AnyHop, options: PathsOptions = {}): WalkCall<Walked<readonly Row[]>> {
-    return paths(this.#start(), hop, { to, all: true, options });
+    return paths(this.#start(), hop, { to, which: "all", options });
   }
 
   cycle(hop: AnyHop, options: PathsOptions = {}): WalkCall<Walked<readonly Row[]>> {
@@ -203,6 +203,16 @@ export class NodeHandle {
 
   readonly #from = (node: string, id: Row): WalkQuery => {
     const anchor = node === this.#entry.name && id === this.#id ? this.#anchor : Object.keys(id);
+    const { idFields, name } = this.#entry;
+    if (node === name && anchor.length < idFields.length) {
+      throw new EdgetableError(
+        "traverse.start",
+        `A walk from all of "${name}" below a level begins with a hop: within(…).out("…") or .in("…").`,
+        {
+          details: { node: { type: node, id } },
+        },
+      );
+    }
     return new WalkQuery(this.#driver, { node, id, anchor, steps: [], values: [], at: [node] });
   };
 

@@ -59,7 +59,7 @@ test("edges to a few known nodes are asked for by their keys, from all nodes in 
       operation: "BatchGetItem",
       input: {
         RequestItems: { [table]: { Keys: ["b", "c", "d"].flatMap((from) => [key(from, "x"), key(from, "y")]) } },
-        ReturnConsumedCapacity: "INDEXES",
+        ReturnConsumedCapacity: "TOTAL",
       },
     },
   ]);

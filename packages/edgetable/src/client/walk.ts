@@ -115,9 +115,9 @@ export class WalkQuery {
     return this.#hop(hop, { rounds: depthOf(options.depth), emit: options.emit ?? "last" });
   }
 
-  /** A repeat that ends where nothing new is found. */
+  /** A repeat that ends where nothing new is found: each node goes on once, for the ways through a circle have no number. */
   closure(hop: AnyHop): WalkQuery {
-    return this.#hop(hop, { rounds: MOST, emit: "all" });
+    return this.#hop(hop, { rounds: MOST, emit: "all", counts: "nodes" });
   }
 
   where(filter: Row): WalkQuery {
@@ -253,7 +253,7 @@ export class WalkQuery {
     return { conditions, values: [...before, ...values] };
   }
 
-  #hop(named: AnyHop, repeat: Pick<WalkHop, "rounds" | "emit"> = { rounds: 1, emit: "last" }): WalkQuery {
+  #hop(named: AnyHop, repeat: Partial<Pick<WalkHop, "rounds" | "emit" | "counts">> = {}): WalkQuery {
     const { edge, direction } = edgeOf(named);
     const { at, steps } = this.#state;
     checkEdge(this.#driver, at, { edge, direction });

@@ -5,7 +5,7 @@ import type { Driver } from "../driver.ts";
 import type { AnyHop, WalkQuery } from "../walk.ts";
 import type { WalkOptions } from "../walk-options.ts";
 import type { PathsOptions, Reached, WalkCall, Walked } from "../walk-types.ts";
-import { pathCall } from "./path-call.ts";
+import { pathCall, type PathAsk } from "./path-call.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -21,8 +21,8 @@ export interface Start {
 const MOST_PATHS = 100_000;
 const MOST_HOPS = 1_000_000_000;
 
-/** The same edge, gone along the other way. */
-const turned = ({ out, in: back, both, ...rest }: AnyHop): AnyHop => ({
+/** The same edge, gone along the other way. What is asked of nodes is asked of those to which the edge itself leads. */
+const turned = ({ out, in: back, both, whereNode: _whereNode, ...rest }: AnyHop): AnyHop => ({
   ...rest,
   ...(out === undefined ? {} : { in: out }),
   ...(back === undefined ? {} : { out: back }),
@@ -35,15 +35,15 @@ const here = ({ from, node, id }: Start): WalkQuery => from(node, id);
 export const paths = (
   start: Start,
   hop: AnyHop,
-  { to, all, options }: { readonly to: Row; readonly all: boolean; readonly options: PathsOptions },
+  { to, which, options }: { readonly to: Row; readonly which: PathAsk["which"]; readonly options: PathsOptions },
 ): WalkCall<Walked<readonly Row[]>> => {
-  const { limit = all ? 1000 : 100, depth = MOST_HOPS, ...rest } = options;
+  const { limit = which === "all" ? 1000 : 100, depth = MOST_HOPS, ...rest } = options;
   const forward: WalkState = here(start).closure(hop).state;
   const target = checkEnd(start.driver.catalog, forward.at, to);
   const backward = start.from(target.type, target.id).closure(turned(hop)).state;
   inRange("limit", limit, [1, MOST_PATHS]);
   inRange("depth", depth, [1, MOST_HOPS]);
-  return pathCall(start.driver, { forward, backward, depth, limit, all, options: rest });
+  return pathCall(start.driver, { forward, backward, depth, limit, which, options: rest });
 };
 
 /** Whom the neighbours know and this node does not, those with most neighbours in common first. */

@@ -18,7 +18,8 @@ export interface PathAsk {
   readonly backward: WalkState;
   readonly depth: number;
   readonly limit: number;
-  readonly all: boolean;
+  /** Any one of the shortest, all of the shortest, or all. */
+  readonly which: "one" | "shortest" | "all";
   readonly options: WalkOptions;
 }
 
@@ -39,7 +40,7 @@ const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promi
   const { depth, limit } = ask;
   const smallerSide = !driver.rulesOff.has("smaller-side");
   const both: PathSearch = { forward: request(ask.forward), backward: request(ask.backward), depth, limit, smallerSide };
-  return ask.all ? allPaths(driver.session, both, context) : shortestPaths(driver.session, both, context);
+  return ask.which === "all" ? allPaths(driver.session, both, context) : shortestPaths(driver.session, both, context);
 };
 
 /** A call that looks for paths between two nodes. */
@@ -51,7 +52,7 @@ export const pathCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly
     const context: CallContext = { ...driver.context(run), meter: new Meter(MOST_SHOWN) };
     const { paths, stopped: why } = await untilAborted(search(driver, ask, context), run.signal);
     // Whoever asks for one path is not told that there are others.
-    const stopped = ask.limit === 1 && why?.by === "limit" ? undefined : why;
+    const stopped = ask.which === "one" && why?.by === "limit" ? undefined : why;
     const items = paths.map((path) => path.map((ref) => shownId(ref, several)));
     const value = walked(items, { complete: stopped === undefined, stopped, next: undefined });
     return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };

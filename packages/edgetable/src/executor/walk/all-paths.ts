@@ -1,9 +1,10 @@
 import type { CallContext, Session } from "../session.ts";
 import { expandLayer } from "./expand-layer.ts";
+import { nodeFilter, type NodeFilter } from "./node-filter.ts";
 import type { NodeKey } from "./node-names.ts";
 import type { FoundPaths, PathSearch } from "./shortest-paths.ts";
 import type { Stopped } from "./run-walk.ts";
-import { beginRun, type WalkRun } from "./walk-run.ts";
+import { beginRun, besideRun, type WalkRun } from "./walk-run.ts";
 import { emptyState } from "./walk-state.ts";
 
 /** For each node that leads to the target, where it goes on to. */
@@ -14,16 +15,31 @@ interface Closure {
   readonly stopped: Stopped | undefined;
 }
 
+interface Ends {
+  readonly start: NodeKey;
+  readonly target: NodeKey;
+}
+
+interface Within {
+  readonly filter: NodeFilter;
+  /** The most hops. */
+  readonly depth: number;
+}
+
 // Every node that leads to the target is read once; the start's own in-edges lie on no path without a cycle.
-const closureTo = async (run: WalkRun, start: NodeKey, depth: number): Promise<Closure> => {
-  const { type, id } = run.request.start;
+const closureTo = async (run: WalkRun, at: Ends, { filter, depth }: Within): Promise<Closure> => {
   const ahead: Ahead = new Map();
-  const target = run.names.pack(type, id);
-  const seen = new Set([target, start]);
-  let frontier: readonly NodeKey[] = [target];
+  const stoppedAt = (hop: number, left: readonly NodeKey[]): Closure => {
+    const sample = left.slice(0, 10).map((key) => run.names.unpack(key));
+    return { ahead, stopped: { by: run.spend.stopped ?? "breadth", hop, left: { nodes: left.length, sample } } };
+  };
+  const seen = new Set([at.target, at.start]);
+  const unread = await filter.read([at.target]);
+  if (unread.length > 0) return stoppedAt(1, unread);
+  let frontier = [at.target].filter(filter.passes);
   for (let hop = 1; frontier.length > 0 && hop <= depth; hop++) {
     const next: NodeKey[] = [];
-    const left = await expandLayer(run, frontier, (to, from) => {
+    const tell = (to: NodeKey, from: NodeKey): void => {
       const known = ahead.get(from);
       if (!known) ahead.set(from, [to]);
       else if (!known.includes(to)) known.push(to);
@@ -31,11 +47,9 @@ const closureTo = async (run: WalkRun, start: NodeKey, depth: number): Promise<C
         seen.add(from);
         next.push(from);
       }
-    });
-    if (left.length > 0) {
-      const sample = left.slice(0, 10).map((key) => run.names.unpack(key));
-      return { ahead, stopped: { by: run.spend.stopped ?? "breadth", hop, left: { nodes: left.length, sample } } };
-    }
+    };
+    const left = await expandLayer(run, { frontier, filter, tell });
+    if (left.length > 0) return stoppedAt(hop, left);
     frontier = next;
   }
   return { ahead, stopped: undefined };
@@ -57,7 +71,8 @@ export const allPaths = async (session: Session, search: PathSearch, context: Ca
   const { names } = run;
   const start = names.pack(search.forward.start.type, search.forward.start.id);
   const target = names.pack(search.backward.start.type, search.backward.start.id);
-  const { ahead, stopped } = await closureTo(run, start, search.depth);
+  const filter = nodeFilter(besideRun(run, search.forward), start);
+  const { ahead, stopped } = await closureTo(run, { start, target }, { filter, depth: search.depth });
   const paths: (readonly NodeKey[])[] = [];
   const limited: Stopped = { by: "limit", hop: search.depth, left: { nodes: 0, sample: [] } };
   const shown = (why: Stopped | undefined): FoundPaths => ({

@@ -1,6 +1,7 @@
 import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
 import { add } from "./amount.ts";
 import { ONE_WAY, type Gather, type Ways } from "./gather.ts";
+import type { NodeList } from "./node-list.ts";
 import type { NodeKey } from "./node-names.ts";
 import { bytesOf, layerAt, layerId, layerPlace, memberOf, type Layer, type Link, type WalkState } from "./walk-state.ts";
 
@@ -15,6 +16,8 @@ export interface Flow {
   readonly crossing: (layer: Layer, hop: PlannedHop) => Way;
   /** The same, for a round that has read its nodes. */
   readonly passing: (layer: Layer, hop: PlannedHop) => Way;
+  /** Whether the walk went on from a node before a step, as far as is known. */
+  readonly isPassed: (step: number, key: NodeKey) => boolean;
   /** Whether a node that waited has been there in an earlier round meanwhile. */
   readonly isStale: (layer: Layer, key: NodeKey) => boolean;
 }
@@ -30,7 +33,9 @@ interface Context {
   readonly state: WalkState;
   readonly gather: Gather;
   /** The lists of nodes that `except` and `keep` name, by slot. */
-  readonly lists: ReadonlyMap<number, ReadonlySet<NodeKey>>;
+  readonly lists: ReadonlyMap<number, NodeList>;
+  /** The nodes from which it starts, where they are all of a level. */
+  readonly startLevel: NodeList | undefined;
   /** Whether it matters where the walk has been. */
   readonly remembers: boolean;
 }
@@ -123,14 +128,21 @@ const puttingOnce = ({ state }: Context, hop: PlannedHop, place: Place): Way => 
   };
 };
 
+const remember = ({ state }: Context, step: number, key: NodeKey): void => {
+  const known = state.passed.get(key);
+  if (known === undefined) state.bytes += bytesOf(key);
+  state.passed.set(key, Math.min(known ?? step, step));
+};
+
 const waiting = (context: Context, place: Place): Way => {
   const step = context.plan.steps[place.step];
+  const remembers = context.remembers && step?.kind === "hop";
   const forPaths = isForPaths(context);
   const isOnce = step?.kind === "hop" && (forPaths || step.counts === "nodes");
   const put = isOnce ? puttingOnce(context, step, place) : putting(context, place);
-  if (!context.remembers && !forPaths) return put;
+  if (!remembers && !forPaths) return put;
   return (node) => {
-    if (context.remembers) context.state.passed.add(node.key);
+    if (remembers) remember(context, place.step, node.key);
     if (forPaths) link(context, place, node);
     put(node);
   };
@@ -151,8 +163,6 @@ const gateOf = ({ plan, state, lists }: Context, at: number): Gate | undefined =
         return true;
       };
     }
-    case "exceptPassed":
-      return (key) => !state.passed.has(key);
     case "except":
     case "keep": {
       const list = lists.get(step.slot);
@@ -220,8 +230,10 @@ export const createFlow = (context: Context): Flow => {
     if (hop.nodeConditions.length === 0) return passing(layer, hop);
     const filtering = { step: layer.step, round: layer.round + FILTERING };
     const put = putting(context, filtering);
+    // What has gone on has been read; only who counts edges wants to know of it again.
+    const again = plan.collect.kind === "levels" ? passing(layer, hop) : undefined;
     return (node) => {
-      if (hasGoneOn(context, hop, { place: layer, key: node.key })) return;
+      if (hasGoneOn(context, hop, { place: layer, key: node.key })) return again?.(node);
       if (isForPaths(context)) link(context, filtering, node);
       put(node);
     };
@@ -233,5 +245,8 @@ export const createFlow = (context: Context): Flow => {
     return (state.seen.get(seenName(step, layer))?.get(key) ?? layer.round) < layer.round;
   };
 
-  return { arriving, passing, crossing, isStale };
+  const isPassed = (step: number, key: NodeKey): boolean =>
+    (state.passed.get(key) ?? step) < step || (context.startLevel?.has(key) ?? false);
+
+  return { arriving, passing, crossing, isPassed, isStale };
 };

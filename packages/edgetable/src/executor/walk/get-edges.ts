@@ -15,7 +15,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const knownAt = (run: WalkRun, layer: Layer): ReadonlySet<NodeKey> => {
   const keep: PlannedStep | undefined = run.request.plan.steps[layer.step + 1];
-  return (keep?.kind === "keep" ? run.lists.get(keep.slot) : undefined) ?? new Set();
+  return (keep?.kind === "keep" ? run.known.get(keep.slot) : undefined) ?? new Set();
 };
 
 /** Whether edges to the known nodes are asked for by their keys: that must be fewer requests than one for each node. */

@@ -51,7 +51,9 @@ export const nodeNames = ({ nodes }: Catalog): NodeNames => {
       const { name, idFields } = entryOf(key);
       if (key.charCodeAt(0) % 2 === 1) return { type: name, id: { [idFields[0] ?? ""]: key.slice(1) } };
       const values = JSON.parse(key.slice(1)) as readonly unknown[];
-      return { type: name, id: Object.fromEntries(idFields.map((field, at) => [field, revive(values[at])])) };
+      // Of a level only the leading fields are given.
+      const given = idFields.filter((_, at) => values[at] !== null && values[at] !== undefined);
+      return { type: name, id: Object.fromEntries(given.map((field, at) => [field, revive(values[at])])) };
     },
     typeOf: (key) => entryOf(key).name,
   };

@@ -1,3 +1,4 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
@@ -91,20 +92,20 @@ const takePage = (run: WalkRun, { reading, source }: { readonly reading: Reading
   source.take(output, reading.ends);
   reading.read += output.ScannedCount ?? output.Count ?? 0;
   reading.start = output.LastEvaluatedKey;
-  if (reading.start === undefined) reading.source++;
+  if (reading.start === undefined) reading.part++;
 };
 
 const isOver = (run: WalkRun, reading: Reading): boolean => {
   const { budget, supernode } = run.request;
   if (supernode !== "page") return reading.read > budget.breadth;
-  return reading.read >= budget.breadth && reading.source < reading.parts.length;
+  return reading.read >= budget.breadth && reading.part < reading.parts.length;
 };
 
 // One async function, because a walk of thousands of requests pays for every other.
 const readNode = async (run: WalkRun, hop: PlannedHop, at: ReadingAt): Promise<Expanded["why"]> => {
   const { work, reading } = at;
-  while (reading.source < reading.parts.length && !isFull(hop, reading, work)) {
-    const part = defined(reading.parts[reading.source], "part");
+  while (reading.part < reading.parts.length && !isFull(hop, reading, work)) {
+    const part = defined(reading.parts[reading.part], "part");
     const { source, merges } = part;
     try {
       if (merges) await (await loadMerge()).readFirst(run, hop, { ...at, source });
@@ -127,13 +128,29 @@ const readNode = async (run: WalkRun, hop: PlannedHop, at: ReadingAt): Promise<E
 // Where no source is spread over partitions, the parts are the same for every node. The first edges are those of all partitions.
 const partsOf = (sources: readonly Source[], { limit }: PlannedHop): ((id: Row) => readonly Part[]) => {
   const merges = limit !== undefined;
-  const whole = sources.map((source) => ({ source, partition: undefined, merges: merges && source.query.partitions !== undefined }));
+  const whole = sources.map((source, at) => ({
+    source,
+    at,
+    partition: undefined,
+    merges: merges && source.query.partitions !== undefined,
+  }));
   if (merges || sources.every(({ query }) => !query.partitions)) return () => whole;
   return (id) =>
-    sources.flatMap((source): readonly Part[] => {
-      if (!source.query.partitions) return [{ source, partition: undefined }];
-      return source.query.partitions(id).map((partition) => ({ source, partition }));
+    sources.flatMap((source, at): readonly Part[] => {
+      if (!source.query.partitions) return [{ source, at, partition: undefined }];
+      return source.query.partitions(id).map((partition) => ({ source, at, partition }));
     });
+};
+
+// Partitions that were added since stand behind those that were read.
+const partOf = (parts: readonly Part[], { source, partition }: Work): number => {
+  const at = parts.findIndex((part) => part.at === source && (partition === undefined || part.partition === partition));
+  if (at !== -1 || parts.length === 0) return Math.max(0, at);
+  throw new EdgetableError(
+    "cursor.outgrown",
+    `The cursor stands in the partition "${partition}", which the model has no longer. Start again without the cursor.`,
+    { details: { partition } },
+  );
 };
 
 const nowhere = (): readonly Part[] => [];
@@ -145,10 +162,11 @@ export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
   return async (work) => {
     const { type, id } = run.names.unpack(work.key);
     const parts = byType.get(type) ?? nowhere;
+    const all = parts(id);
     const reading: Reading = {
-      parts: parts(id),
+      parts: all,
       ends: { keys: [], values: folds ? [] : undefined },
-      source: work.source,
+      part: partOf(all, work),
       start: work.start,
       merge: work.merge,
       read: 0,
@@ -158,8 +176,9 @@ export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
     trim(hop, reading, work);
     const { keys, values } = reading.ends;
     if (why === "breadth" && run.request.supernode === "sample") keys.length = Math.min(keys.length, run.request.budget.breadth);
-    const { source, start, merge } = reading;
-    const rest = why && { ...work, source, start, taken: work.taken + keys.length, merge };
+    const { start, merge } = reading;
+    const at = all[reading.part];
+    const rest = why && { ...work, source: at?.at ?? 0, partition: at?.partition, start, taken: work.taken + keys.length, merge };
     return { work, keys, values, rest, why };
   };
 };

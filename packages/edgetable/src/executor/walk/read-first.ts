@@ -114,7 +114,7 @@ const roundOf = (
 
 const finish = (reading: Reading): void => {
   takeFirst(reading);
-  reading.source++;
+  reading.part++;
 };
 
 /**

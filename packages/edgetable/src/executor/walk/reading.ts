@@ -24,6 +24,8 @@ export interface Source {
 /** A source, or one of its partitions, or all of them where only the first edges are wanted. */
 export interface Part {
   readonly source: Source;
+  /** Which of the plan's. */
+  readonly at: number;
   readonly partition: string | undefined;
   readonly merges?: boolean;
 }
@@ -32,7 +34,8 @@ export interface Part {
 export interface Reading {
   readonly parts: readonly Part[];
   readonly ends: Ends;
-  source: number;
+  /** The part that is read. */
+  part: number;
   start: Key | undefined;
   merge: Merge | undefined;
   /** Items that DynamoDB read for this node. */

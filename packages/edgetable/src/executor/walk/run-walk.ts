@@ -8,8 +8,9 @@ import { ONE_WAY, type Ways } from "./gather.ts";
 import type { NodeKey, NodeRef } from "./node-names.ts";
 import { pathsOf } from "./paths.ts";
 import { readNodes } from "./read-nodes.ts";
+import { groupsOf, isBarrier, releasePassed, totalOf } from "./release-passed.ts";
 import { runLayer } from "./run-layers.ts";
-import { bytesOf, emptyState, layerPlace, type Layer, type WalkState } from "./walk-state.ts";
+import { bytesOf, emptyState, isEmpty, layerPlace, type Layer, type WalkState } from "./walk-state.ts";
 import { beginRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -47,14 +48,21 @@ const countRound = ({ state, request: { plan } }: WalkRun, { step, round }: Laye
   if (plan.steps[step]?.kind === "hop") state.rounds.set(step, Math.max(state.rounds.get(step) ?? 0, Math.floor(round) + 1));
 };
 
-const isEmpty = (layer: Layer): boolean => layer.waiting.size === 0 && layer.works.length === 0;
-
-/** The first layer that has something to do within the depth. */
+/** The first layer that has something to read within the depth. */
 const firstLayer = (run: WalkRun): number | undefined => {
+  const { layers, held } = run.state;
+  // A level is told of when it is whole: what the rest of a supernode leads to must not have been found at a later one.
+  const most = run.request.plan.collect.kind === "levels" ? Math.min(...held.keys()) : Number.POSITIVE_INFINITY;
   let first: number | undefined;
-  for (const [id, layer] of run.state.layers) {
-    if (isEmpty(layer)) run.state.layers.delete(id);
-    else if ((first === undefined || id < first) && hopOf(run, layer) <= run.request.budget.depth) first = id;
+  for (const [id, layer] of layers) {
+    if (isEmpty(layer)) layers.delete(id);
+    else if (
+      id < (first ?? Number.POSITIVE_INFINITY) &&
+      id <= most &&
+      !isBarrier(run, layer) &&
+      hopOf(run, layer) <= run.request.budget.depth
+    )
+      first = id;
   }
   return first;
 };
@@ -76,6 +84,7 @@ const walkLayers = async (run: WalkRun): Promise<void> => {
     countRound(run, layer);
     await runLayer(run, layer);
     if (isEmpty(layer)) forget(run, layer);
+    releasePassed(run);
   }
 };
 
@@ -121,9 +130,10 @@ const SAMPLE = 10;
 
 const leftOf = (run: WalkRun): Left => {
   const { layers, held, found } = run.state;
-  const ids = [...layers.keys(), ...held.keys()].filter((id) => held.has(id) || !isEmpty(layers.get(id) as Layer));
+  const unread = [...layers].filter(([, layer]) => !isEmpty(layer) && !isBarrier(run, layer));
+  const ids = [...unread.map(([id]) => id), ...held.keys()];
   const keys = function* (): Generator<NodeKey> {
-    for (const layer of layers.values()) yield* [...layer.works.map((work) => work.key), ...layer.waiting.keys()];
+    for (const [, layer] of unread) yield* [...layer.works.map((work) => work.key), ...layer.waiting.keys()];
     for (const works of held.values()) yield* works.map((work) => work.key);
     if (run.request.plan.collect.kind === "nodes") yield* found;
   };
@@ -137,12 +147,13 @@ const stoppedOf = (run: WalkRun, morePaths: boolean): Stopped | undefined => {
   const { keys, nodes, first } = leftOf(run);
   const sampled = run.sampled.length > 0;
   if (nodes === 0 && !sampled && !morePaths) return undefined;
-  const waiting = [...run.state.layers.values()].filter((layer) => !isEmpty(layer));
+  const waiting = [...run.state.layers.values()].filter((layer) => !isEmpty(layer) && !isBarrier(run, layer));
   // Requests that were kept for the nodes found are let go before the end: what still waits within the depth waits for them.
   const isWithin = waiting.some((layer) => hopOf(run, layer) <= run.request.budget.depth);
-  const late = waiting.length === 0 ? "breadth" : isWithin ? "requests" : "depth";
+  const isHeld = waiting.length === 0 || (run.request.plan.collect.kind === "levels" && run.state.held.size > 0);
+  const late = isHeld ? "breadth" : isWithin ? "requests" : "depth";
   const by = nodes === 0 ? (sampled ? "breadth" : "limit") : (run.spend.stopped ?? late);
-  const hop = first === undefined ? run.request.plan.steps.length : hopOf(run, layerPlace(first));
+  const hop = hopOf(run, first === undefined ? { step: run.request.plan.steps.length, round: 0 } : layerPlace(first));
   const all = [...keys, ...run.sampled];
   return { by, hop, left: { nodes: nodes + run.sampled.length, sample: all.slice(0, SAMPLE).map((key) => run.names.unpack(key)) } };
 };
@@ -209,9 +220,8 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
     ids,
     rows,
     paths: paths.paths.map((path) => path.map(unpack)),
-    total: state.total,
-    // What was found before the walk came by must not be counted either.
-    groups: [...state.groups].filter(([key]) => !state.passed.has(key)).map(([key, ways]) => ({ node: unpack(key), ways })),
+    total: totalOf(run),
+    groups: [...groupsOf(run)].map(([key, ways]) => ({ node: unpack(key), ways })),
     levels: [...state.levels].map(([level, found]) => ({ level, ...found })).toSorted((a, b) => a.level - b.level),
     missing: run.missing.map(unpack),
     stopped,

@@ -1,5 +1,6 @@
 import type { CallContext, Session } from "../session.ts";
 import { expandLayer } from "./expand-layer.ts";
+import { nodeFilter, type NodeFilter } from "./node-filter.ts";
 import type { NodeKey, NodeRef } from "./node-names.ts";
 import type { Stopped } from "./run-walk.ts";
 import { beginRun, besideRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
@@ -38,17 +39,18 @@ const sideOf = (run: WalkRun, isCycle: boolean): Side => {
   return { run, distance: new Map(isCycle ? [] : [[key, 0]]), behind: new Map(), frontier: [key], depth: 0 };
 };
 
-const grow = async (side: Side): Promise<readonly NodeKey[]> => {
+const grow = async (side: Side, filter: NodeFilter): Promise<readonly NodeKey[]> => {
   const next: NodeKey[] = [];
   side.depth++;
-  const left = await expandLayer(side.run, side.frontier, (from, to) => {
+  const tell = (from: NodeKey, to: NodeKey): void => {
     const known = side.distance.get(to);
     if (known === undefined) {
       side.distance.set(to, side.depth);
       side.behind.set(to, [from]);
       next.push(to);
     } else if (known === side.depth && !side.behind.get(to)?.includes(from)) side.behind.get(to)?.push(from);
-  });
+  };
+  const left = await expandLayer(side.run, { frontier: side.frontier, filter, tell });
   side.frontier = next;
   return left;
 };
@@ -78,7 +80,7 @@ const pathsOf = (forward: Side, backward: Side, at: { readonly meeting: readonly
 
 const stoppedAt = (side: Side, left: readonly NodeKey[]): Stopped => ({
   by: side.run.spend.stopped ?? "breadth",
-  hop: side.depth,
+  hop: Math.max(1, side.depth),
   left: { nodes: left.length, sample: left.slice(0, 10).map((key) => side.run.names.unpack(key)) },
 });
 
@@ -93,13 +95,18 @@ const sameEnds = ({ forward, backward }: PathSearch): boolean =>
  */
 export const shortestPaths = async (session: Session, search: PathSearch, context: CallContext): Promise<FoundPaths> => {
   const run = beginRun(session, search.forward, { state: emptyState(), context });
-  const forward = sideOf(run, sameEnds(search));
+  const isCycle = sameEnds(search);
+  const forward = sideOf(run, isCycle);
   const backward = sideOf(besideRun(run, search.backward), false);
+  const filter = nodeFilter(run, isCycle ? undefined : forward.frontier[0]);
+  const unread = await filter.read(backward.frontier);
+  if (unread.length > 0) return { paths: [], stopped: stoppedAt(forward, unread) };
+  if (!backward.frontier.every(filter.passes)) return { paths: [], stopped: undefined };
   while (forward.frontier.length > 0 && backward.frontier.length > 0) {
     if (forward.depth + backward.depth >= search.depth) return { paths: [], stopped: undefined };
     const isForward = !search.smallerSide || forward.depth === 0 || forward.frontier.length <= backward.frontier.length;
     const [grown, other] = isForward ? [forward, backward] : [backward, forward];
-    const left = await grow(grown);
+    const left = await grow(grown, filter);
     if (left.length > 0) return { paths: [], stopped: stoppedAt(grown, left) };
     const meeting = meetingOf(grown, other);
     if (meeting.length > 0) return pathsOf(forward, backward, { meeting, limit: search.limit });

@@ -69,7 +69,7 @@ interface PlainState {
   readonly found: readonly NodeKey[];
   readonly total: PlainAmount;
   readonly groups: readonly Entry<PlainWays>[];
-  readonly passed: readonly NodeKey[];
+  readonly passed: readonly Entry<number>[];
   readonly levels: readonly (readonly [number, number, PlainWays])[];
   readonly links: readonly (readonly [number, readonly Entry<readonly (Link | null)[]>[]])[];
   readonly singles: readonly number[];
@@ -108,7 +108,7 @@ const stateOf = (plain: PlainState): WalkState => ({
   found: [...plain.found],
   total: amountOf(plain.total),
   groups: waysMap(plain.groups),
-  passed: new Set(plain.passed),
+  passed: new Map(plain.passed),
   levels: new Map(plain.levels.map(([level, nodes, one]) => [level, { nodes, ways: waysOf(one) }])),
   links: new Map(
     plain.links.map(([id, nodes]) => [id, new Map(nodes.map(([key, links]) => [key, links.map((link) => link ?? undefined)]))]),

@@ -1,12 +1,14 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
+import type { Catalog } from "../../schema/catalog.ts";
 import type { FindNode } from "../run-read.ts";
 import type { CallContext, Session } from "../session.ts";
 import { spending, type Spending, type WalkBudget } from "./budget.ts";
 import { createFlow, type Flow } from "./flow.ts";
 import { gatherOf, type Gather } from "./gather.ts";
 import { adaptiveWidth, type Width } from "./lanes.ts";
+import { isLevel, nodeList, type NodeList } from "./node-list.ts";
 import { nodeNames, type NodeKey, type NodeNames, type NodeRef } from "./node-names.ts";
 import { emptyState, type WalkState, type Work } from "./walk-state.ts";
 
@@ -35,7 +37,8 @@ export interface WalkRun {
   readonly gather: Gather;
   readonly spend: Spending;
   readonly width: Width;
-  readonly lists: ReadonlyMap<number, ReadonlySet<NodeKey>>;
+  /** The nodes that `keep` names, by slot. */
+  readonly known: ReadonlyMap<number, ReadonlySet<NodeKey>>;
   /** Nodes that were read on the way and will be given. */
   readonly rows: Map<NodeKey, Row>;
   readonly missing: NodeKey[];
@@ -43,13 +46,18 @@ export interface WalkRun {
   readonly sampled: NodeKey[];
 }
 
-const listsOf = ({ plan, values }: WalkRequest, names: NodeNames): ReadonlyMap<number, ReadonlySet<NodeKey>> =>
+const knownOf = ({ plan, values }: WalkRequest, names: NodeNames): ReadonlyMap<number, ReadonlySet<NodeKey>> =>
   new Map(
     plan.steps.flatMap((step) => {
-      if (step.kind !== "except" && step.kind !== "keep") return [];
+      if (step.kind !== "keep") return [];
       const nodes = values[step.slot] as readonly NodeRef[];
       return [[step.slot, new Set(nodes.map(({ type, id }) => names.pack(type, id)))] as const];
     }),
+  );
+
+const exceptedOf = ({ plan, values }: WalkRequest, catalog: Catalog, names: NodeNames): readonly (readonly [number, NodeList])[] =>
+  plan.steps.flatMap((step) =>
+    step.kind === "except" ? [[step.slot, nodeList(catalog, names, values[step.slot] as readonly NodeRef[])] as const] : [],
   );
 
 /** Begins a run from a state. */
@@ -61,7 +69,9 @@ export const beginRun = (
   const { state } = at;
   const { plan, budget } = request;
   const names = nodeNames(session.catalog);
-  const lists = listsOf(request, names);
+  const known = knownOf(request, names);
+  const lists = new Map<number, NodeList>([...known, ...exceptedOf(request, session.catalog, names)]);
+  const startLevel = isLevel(session.catalog, request.start) ? nodeList(session.catalog, names, [request.start]) : undefined;
   const gather = gatherOf(plan.collect);
   const now = (): number => session.effects.now();
   const deadline = Math.min(at.context.deadline, now() + budget.time);
@@ -74,15 +84,16 @@ export const beginRun = (
     return spend.take();
   };
   const context: CallContext = { ...at.context, deadline, admits };
-  const flow = createFlow({ plan, state, gather, lists, remembers: plan.steps.some((step) => step.kind === "exceptPassed") });
-  return { request, session, context, names, state, flow, gather, spend, width, lists, rows: new Map(), missing: [], sampled: [] };
+  const remembers = plan.steps.some((step) => step.kind === "exceptPassed");
+  const flow = createFlow({ plan, state, gather, lists, startLevel, remembers });
+  return { request, session, context, names, state, flow, gather, spend, width, known, rows: new Map(), missing: [], sampled: [] };
 };
 
 /** A second run that shares the first one's budget. */
 export const besideRun = (run: WalkRun, request: WalkRequest): WalkRun => {
   const state = emptyState();
-  const flow = createFlow({ plan: request.plan, state, gather: run.gather, lists: new Map(), remembers: false });
-  return { ...run, request, state, flow, lists: new Map() };
+  const flow = createFlow({ plan: request.plan, state, gather: run.gather, lists: new Map(), startLevel: undefined, remembers: false });
+  return { ...run, request, state, flow, known: new Map() };
 };
 
 /** Whether an error is no more than the budget's end. */

@@ -7,8 +7,9 @@ import type { NodeKey } from "./node-names.ts";
 export interface Work {
   readonly key: NodeKey;
   readonly ways: Ways;
-  /** Where to go on. */
+  /** Where to go on: at a source, in one of its partitions, behind a key. Shards may grow meanwhile, so it has a name and no number. */
   readonly source: number;
+  readonly partition?: string | undefined;
   readonly start: Key | undefined;
   /** Edges that were taken, for a hop's limit. */
   readonly taken: number;
@@ -73,8 +74,8 @@ export interface WalkState {
   found: NodeKey[];
   total: Amount;
   readonly groups: Map<NodeKey, Ways>;
-  /** Where the walk has been, where it is not to come back to. */
-  readonly passed: Set<NodeKey>;
+  /** Nodes from which the walk went on, where it is not to come back to them, with the first step by which it did. */
+  readonly passed: Map<NodeKey, number>;
   /** What each round found: new nodes, and the ways there. */
   readonly levels: Map<number, Level>;
   /** For paths: how each node of each layer was reached, and the layers at which one way is enough. */
@@ -94,7 +95,7 @@ export const emptyState = (): WalkState => ({
   found: [],
   total: 0,
   groups: new Map(),
-  passed: new Set(),
+  passed: new Map(),
   levels: new Map(),
   links: new Map(),
   singles: new Set(),
@@ -124,6 +125,9 @@ export const layerAt = (state: WalkState, step: number, round: number): Layer =>
   if (!layer) state.layers.set(id, (layer = { step, round, waiting: new Map(), works: [] }));
   return layer;
 };
+
+/** Whether nothing waits there. */
+export const isEmpty = (layer: Layer): boolean => layer.waiting.size === 0 && layer.works.length === 0;
 
 /** The member of a Map, made when it is not there yet. */
 export const memberOf = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {

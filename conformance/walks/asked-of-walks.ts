@@ -1,0 +1,145 @@
+import type { NaiveEnd, NaiveGraph } from "../oracle/naive-graph.ts";
+import { names, nameOfId, pathNames, type AnyWalk, type Ask, type Id } from "./ask.ts";
+import type { Asking } from "./check-parts.ts";
+import { levels, rank } from "./naive-answers.ts";
+import { endOf, nameOf, walkNaively, type NaiveWalk, type Way } from "./naive-walk.ts";
+import { numberFields, type PlainHop, type PlainStep, type PlainWalk } from "./plain-walk.ts";
+import { onward, typesAfter } from "./walks.ts";
+
+/** A walk as the library makes it, and as it is made naively. */
+export interface Walked {
+  readonly plain: PlainWalk;
+  readonly graph: NaiveGraph;
+  readonly naive: NaiveWalk;
+  readonly walk: AnyWalk;
+  /** A number that chooses among what may be asked. */
+  readonly pick: number;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+type Entry = readonly [string, unknown];
+
+const byName = (entries: Iterable<Entry>): readonly Entry[] => [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+const grouped = (ways: readonly Way[]): ReadonlyMap<string, readonly Way[]> => {
+  const groups = new Map<string, Way[]>();
+  for (const way of ways) groups.set(nameOf(endOf(way)), [...(groups.get(nameOf(endOf(way))) ?? []), way]);
+  return groups;
+};
+
+const numberOrUndefined = (value: unknown): number | undefined => (value === undefined ? undefined : Number(value));
+
+interface Figure {
+  readonly id: Id;
+  readonly count: number | bigint;
+  readonly value?: number | bigint | undefined;
+}
+
+const counts = (items: readonly Figure[]): readonly Entry[] => byName(items.map(({ id, count }) => [nameOfId(id), Number(count)]));
+const figures = (items: readonly Figure[]): readonly Entry[] =>
+  byName(items.map(({ id, count, value }) => [nameOfId(id), [Number(count), numberOrUndefined(value)]]));
+
+const figure = (name: string, ask: Ask, rest: Omit<Asking, "name" | "ask" | "adds">): Asking => ({ name, ask, adds: false, ...rest });
+const listed = (name: string, ask: Ask, rest: Omit<Asking, "name" | "ask" | "adds">): Asking => ({ name, ask, adds: true, ...rest });
+
+const isForgetful = (step: PlainStep): boolean =>
+  step.kind === "dedupe" || (step.kind === "hop" && step.rounds === Number.POSITIVE_INFINITY);
+
+const foldedEdges = ({ first, steps }: PlainWalk): readonly string[] => {
+  const last = steps.findLastIndex((step) => isForgetful(step));
+  const since = steps.slice(last + 1).flatMap((step) => (step.kind === "hop" ? [step.edge] : []));
+  const all = last === -1 && first ? [first.edge, ...since] : since;
+  return [...new Set(all)].filter((edge) => numberFields[edge] !== undefined);
+};
+
+const folds = {
+  sum: (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0),
+  min: (numbers: readonly number[]) => Math.min(...numbers),
+  max: (numbers: readonly number[]) => Math.max(...numbers),
+};
+
+const foldsOf = ({ plain, naive, walk, pick }: Walked): readonly Asking[] => {
+  const edges = foldedEdges(plain);
+  const edge = edges[pick % Math.max(1, edges.length)];
+  if (edge === undefined) return [];
+  const field = numberFields[edge]!;
+  return (["sum", "min", "max"] as const).map((by) => {
+    const expected = byName(
+      [...grouped(naive.ways)].map(([name, ways]): Entry => {
+        const numbers = ways.flatMap((way) => way.numbers).flatMap((one) => (one.edge === edge ? [one.value] : []));
+        return [name, [ways.length, numbers.length === 0 ? undefined : folds[by](numbers)]];
+      }),
+    );
+    return figure(`${by}(${field})`, (options) => walk[by](field, options), { show: figures, expected });
+  });
+};
+
+const rowsOf = ({ graph, naive }: Walked): readonly Row[] =>
+  [...grouped(naive.ways).values()].flatMap(([way]) => graph.node(endOf(way!))?.row ?? ([] as readonly Row[]));
+
+const sortedRows = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => (nameOfId(a) < nameOfId(b) ? -1 : 1));
+
+const pathsOf = ({ plain, naive, walk }: Walked): readonly Asking[] => {
+  if (plain.steps.some((step) => isForgetful(step))) return [];
+  const paths = [...new Set(naive.ways.map((way) => way.nodes.map(nameOf).join(" ")))].toSorted();
+  const simple = paths.filter((path) => new Set(path.split(" ")).size === path.split(" ").length);
+  const show = (items: readonly never[]): readonly string[] => pathNames(items);
+  return [
+    listed("paths", (options) => walk.paths({ limit: 100_000, ...options }), { show, expected: paths }),
+    listed("simple paths", (options) => walk.paths({ limit: 100_000, simple: true, ...options }), { show, expected: simple }),
+  ];
+};
+
+const hopFrom = ({ plain, pick }: Walked): PlainHop => {
+  const ways = onward(typesAfter(plain));
+  return { ...ways[pick % ways.length]!, atLeast: undefined, age: undefined };
+};
+
+const ranksOf = (walked: Walked): readonly Asking[] => {
+  const hop = hopFrom(walked);
+  const ends: readonly NaiveEnd[] = walked.naive.ways.map(endOf);
+  const field = numberFields[hop.edge];
+  return [false, ...(field === undefined ? [] : [true])].map((sums) => {
+    const by = sums ? { sum: field } : "degree";
+    const expected = byName(rank(walked.graph, ends, { hop, sums }).map(({ name, count, value }): Entry => [name, [count, value]]));
+    const ask: Ask = (options) => walked.walk.rank({ [hop.direction]: hop.edge }, { by, ...options });
+    return figure(`rank along ${hop.direction} ${hop.edge} by ${JSON.stringify(by)}`, ask, { show: figures, expected, further: 1 });
+  });
+};
+
+const levelsOf = ({ plain, graph, walk, pick }: Walked): readonly Asking[] => {
+  const last = plain.steps.at(-1);
+  if (last?.kind !== "hop" || last.emit !== "all" || last.rounds === Number.POSITIVE_INFINITY) return [];
+  const field = pick % 2 === 0 ? numberFields[last.edge] : undefined;
+  const starts = walkNaively(graph, { ...plain, steps: plain.steps.slice(0, -1) }).ways.map(endOf);
+  const expected = levels(graph, starts, { hop: last, depth: last.rounds, sums: field !== undefined });
+  const ask: Ask = (options) => walk.levels({ ...(field === undefined ? {} : { sum: field }), ...options });
+  return [figure("levels", ask, { show: (items) => items, expected })];
+};
+
+const topOf = ({ naive, walk, pick }: Walked): Asking => {
+  const most = 1 + (pick % 3);
+  const all = new Map([...grouped(naive.ways)].map(([name, ways]) => [name, ways.length]));
+  const expected = [...all.values()].toSorted((a, b) => b - a).slice(0, most);
+  const show = (items: readonly Figure[]): readonly (number | string)[] =>
+    items.map(({ id, count }) => (all.get(nameOfId(id)) === Number(count) ? Number(count) : `${nameOfId(id)}: ${count}`));
+  return figure(`top(${most})`, (options) => walk.top(most, options), { show, expected });
+};
+
+/** Everything that a walk can be asked for, with the right answer. */
+export const askedOf = (walked: Walked): readonly Asking[] => {
+  const { naive, walk } = walked;
+  const groups = grouped(naive.ways);
+  const groupCounts = byName([...groups].map(([name, ways]): Entry => [name, ways.length]));
+  return [
+    listed("ids", (options) => walk.ids(options), { show: names, expected: [...groups.keys()].toSorted() }),
+    listed("nodes", (options) => walk.nodes(options), { show: sortedRows, expected: sortedRows(rowsOf(walked)) }),
+    figure("count", (options) => walk.count(options), { show: (_, part) => Number(part.count), expected: naive.ways.length }),
+    figure("groupCount", (options) => walk.groupCount(options), { show: counts, expected: groupCounts }),
+    topOf(walked),
+    ...foldsOf(walked),
+    ...pathsOf(walked),
+    ...ranksOf(walked),
+    ...levelsOf(walked),
+  ];
+};

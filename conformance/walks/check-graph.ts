@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { askedOf, type Walked } from "./asked-of-walks.ts";
+import { askWalk, type Db } from "./ask.ts";
+import { checkParts, checkWhole, cuts, type Asking } from "./check-parts.ts";
+import { checkQuestion } from "./check-questions.ts";
+import { checkSupernodes } from "./check-supernodes.ts";
+import { drawGraph, graphs, type Drawn } from "./graphs.ts";
+import { walkNaively } from "./naive-walk.ts";
+import type { PlainWalk } from "./plain-walk.ts";
+import { questionInScope, questions, type Question } from "./questions.ts";
+import { inScope, walks } from "./walks.ts";
+
+/** A graph, and what is asked of it; `pick` chooses among attributes and budgets. */
+export interface Case {
+  readonly drawn: readonly Drawn[];
+  readonly walks: readonly PlainWalk[];
+  readonly questions: readonly Question[];
+  readonly pick: number;
+}
+
+export const cases: fc.Arbitrary<Case> = fc.record({
+  drawn: graphs,
+  walks: fc.array(walks, { maxLength: 3 }),
+  questions: fc.array(questions, { maxLength: 3 }),
+  pick: fc.nat({ max: 999 }),
+});
+
+const MOST_WAYS = 2000;
+
+const hopsOf = ({ first, steps }: PlainWalk): number =>
+  (first ? 1 : 0) + steps.reduce((sum, step) => sum + (step.kind === "hop" ? Math.min(step.rounds, 20) : 0), 0);
+
+export const checkWalk = async (walked: Walked, askings: (walked: Walked) => readonly Asking[] = askedOf): Promise<void> => {
+  const { plain, naive, pick } = walked;
+  if (naive.ways.length > MOST_WAYS) return;
+  const bounds = { stood: naive.stood, hops: hopsOf(plain) };
+  for (const [at, asking] of askings(walked).entries()) {
+    await checkWhole(asking);
+    await checkParts(asking, cuts[(pick + at) % cuts.length]!, bounds);
+  }
+  await checkSupernodes(walked, 1 + (pick % 3));
+};
+
+/** Draws a graph and holds every answer against the naive ones. */
+export const checkCase = async (db: Db, scope: string, { drawn, walks: plains, questions: asked, pick }: Case): Promise<void> => {
+  const graph = await drawGraph([db], scope, drawn);
+  for (const plain of plains.map((walk) => inScope(scope, walk)))
+    await checkWalk({ plain, graph, naive: walkNaively(graph, plain), walk: askWalk(db, plain), pick });
+  for (const [at, question] of asked.entries())
+    await checkQuestion(db, graph, { question: questionInScope(scope, question), cut: pick + at });
+};

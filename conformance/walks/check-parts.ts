@@ -1,0 +1,92 @@
+import { expect } from "vitest";
+import { inParts, nameOfId, onePart, type Ask, type Part } from "./ask.ts";
+
+/** A budget that cuts an answer into parts: the first has it, and the others have what `rest` says. */
+export interface Cut {
+  readonly budget: Readonly<Record<string, number>>;
+  readonly rest: Readonly<Record<string, number>>;
+}
+
+const each = (budget: Readonly<Record<string, number>>): Cut => ({ budget, rest: budget });
+
+export const cuts: readonly Cut[] = [
+  each({ requests: 1 }),
+  each({ breadth: 1 }),
+  each({ requests: 3 }),
+  each({ breadth: 2, requests: 2 }),
+  each({ units: 1 }),
+  { budget: { depth: 1 }, rest: {} },
+  { budget: { memory: 1000 }, rest: {} },
+  each({ breadth: 1, units: 2, depth: 100 }),
+];
+
+/** Of one answer to a walk. */
+export interface Asking {
+  readonly name: string;
+  readonly ask: Ask;
+  /** Whether the parts' items are one list, or the last part is the whole answer. */
+  readonly adds: boolean;
+  /** What can be compared. */
+  readonly show: (items: readonly never[], part: Part) => unknown;
+  readonly expected: unknown;
+  /** Hops that it makes beyond the walk's. */
+  readonly further?: number;
+}
+
+/** What is known of the walk. */
+export interface Bounds {
+  /** Nodes on which it may stand. */
+  readonly stood: ReadonlySet<string>;
+  /** The most hops. */
+  readonly hops: number;
+}
+
+const MOST_SAMPLE = 10;
+
+/** A part says why it ended, and names what it left. */
+const checkEnd = (
+  { complete, stopped, next }: Part,
+  { stood, hops }: Bounds,
+  { budget, label }: { readonly budget: Readonly<Record<string, number>>; readonly label: string },
+): void => {
+  expect(complete, label).toBe(stopped === undefined);
+  if (next !== undefined) expect(stopped, label).toBeDefined();
+  if (!stopped) return;
+  expect([...Object.keys(budget), "limit"], label).toContain(stopped.by);
+  expect(stopped.hop, label).toBeGreaterThanOrEqual(1);
+  expect(stopped.hop, label).toBeLessThanOrEqual(hops);
+  if (stopped.by === "limit") return;
+  const { nodes, sample } = stopped.left;
+  expect(nodes, label).toBeGreaterThan(0);
+  expect(sample, label).toHaveLength(Math.min(nodes, MOST_SAMPLE));
+  for (const { type, id } of sample) {
+    expect(nameOfId(id).startsWith(`${type}/`), label).toBe(true);
+    expect([...stood], label).toContain(nameOfId(id));
+  }
+};
+
+/** The whole answer is right, and complete. */
+export const checkWhole = async ({ name, ask, show, expected }: Asking): Promise<void> => {
+  const { part } = await onePart(ask, {});
+  expect(show(part.items, part), name).toEqual(expected);
+  expect(part, name).toMatchObject({ complete: true, stopped: undefined, next: undefined });
+};
+
+/** The answer in parts is the same, and no part takes more than it may. */
+export const checkParts = async ({ name, ask, adds, show, expected, further = 0 }: Asking, cut: Cut, bounds: Bounds): Promise<void> => {
+  const label = `${name} within ${JSON.stringify(cut)}`;
+  const first = await onePart(ask, { budget: cut.budget });
+  const rest =
+    first.part.next === undefined
+      ? []
+      : await inParts((options) => ask({ ...options, cursor: options.cursor ?? first.part.next }), { budget: cut.rest });
+  const parts = [first, ...rest];
+  for (const [at, { part, requests }] of parts.entries()) {
+    const budget = at === 0 ? cut.budget : cut.rest;
+    expect(requests, label).toBeLessThanOrEqual(budget["requests"] ?? 1000);
+    checkEnd(part, { ...bounds, hops: bounds.hops + further }, { budget, label });
+    if (part.stopped) expect(part.next, `${label}: a cut answer goes on`).toBeDefined();
+  }
+  const last = parts.at(-1)!.part;
+  expect(show(adds ? parts.flatMap(({ part }) => part.items) : last.items, last), label).toEqual(expected);
+};

@@ -1,0 +1,137 @@
+import type { WalkOptions } from "edgetable";
+import { expect } from "vitest";
+import type { NaiveGraph } from "../oracle/naive-graph.ts";
+import { hopOf, nameOfId, names, onePart, pathName, pathNames, type AnyWalk, type Ask, type Db, type Id } from "./ask.ts";
+import { checkParts, checkWhole, cuts, type Asking, type Bounds } from "./check-parts.ts";
+import { common, levels, shortest, simplePaths } from "./naive-answers.ts";
+import { edgesAt, endOf, nameOf, walkNaively } from "./naive-walk.ts";
+import { numberFields, type PlainStep } from "./plain-walk.ts";
+import type { Question } from "./questions.ts";
+
+interface Asked {
+  readonly question: Question;
+  readonly graph: NaiveGraph;
+  readonly person: AnyWalk;
+  readonly bounds: Bounds;
+}
+
+const person = (id: string): { readonly type: string; readonly id: string } => ({ type: "person", id });
+const hopStep = ({ hop }: Question, rounds: number): PlainStep => ({ kind: "hop", rounds, emit: "all", ...hop });
+
+const ends = ({ question, graph }: Asked, steps: readonly PlainStep[]): readonly string[] =>
+  walkNaively(graph, { start: question.start, first: undefined, steps }).ways.map((way) => nameOf(endOf(way)));
+
+/** Answers that go on by a cursor. */
+const walked = (asked: Asked): Asking | undefined => {
+  const { question, graph, person: from } = asked;
+  const { hop, most, depth } = question;
+  switch (question.kind) {
+    case "neighbourhood": {
+      const steps: readonly PlainStep[] = [hopStep(question, depth ?? 2), { kind: "except", which: "start" }];
+      const ask: Ask = (options) => from.neighbourhood(hopOf(hop), depth ?? 2).ids(options);
+      return { name: "neighbourhood", ask, adds: true, show: names, expected: [...new Set(ends(asked, steps))].toSorted() };
+    }
+    case "subtree": {
+      const field = most % 2 === 0 ? numberFields[hop.edge] : undefined;
+      const options = { ...(depth === undefined ? {} : { depth }), ...(field === undefined ? {} : { sum: field }) };
+      const ask: Ask = (budget) => from.subtree(hopOf(hop), { ...options, ...budget });
+      const rounds = { hop, depth: depth ?? Number.POSITIVE_INFINITY, sums: field !== undefined };
+      return { name: "subtree", ask, adds: false, show: (items) => items, expected: levels(graph, [person(question.start)], rounds) };
+    }
+    case "suggest": {
+      const steps: readonly PlainStep[] = [hopStep(question, 1), hopStep(question, 1), { kind: "except", which: "passed" }];
+      const counts = new Map<string, number>();
+      for (const name of ends(asked, steps)) counts.set(name, (counts.get(name) ?? 0) + 1);
+      const expected = [...counts.values()].toSorted((a, b) => b - a).slice(0, most);
+      const show = (items: readonly { readonly id: Id; readonly count: number }[]): readonly unknown[] =>
+        items.map(({ id, count }) => (counts.get(nameOfId(id)) === count ? count : `${nameOfId(id)}: ${count}`));
+      return { name: "suggest", ask: (options) => from.suggest(hopOf(hop), { top: most, ...options }), adds: false, show, expected };
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** Within a budget an answer may be less; then it says so. */
+const checkShort = async (
+  ask: Ask,
+  { requests, bounds }: { readonly requests: number; readonly bounds: Bounds },
+  check: (items: readonly never[], complete: boolean) => void,
+): Promise<void> => {
+  const { part, requests: sent } = await onePart(ask, { budget: { requests } });
+  expect(sent).toBeLessThanOrEqual(requests);
+  expect(part.complete).toBe(part.stopped === undefined);
+  if (part.stopped && part.stopped.by !== "limit") {
+    expect(part.stopped.by).toBe("requests");
+    expect(part.stopped.left.nodes).toBeGreaterThan(0);
+    for (const { id } of part.stopped.left.sample) expect([...bounds.stood]).toContain(nameOfId(id));
+  }
+  check(part.items, part.complete);
+};
+
+const checkCommon = async ({ question, graph, person: from, bounds }: Asked): Promise<void> => {
+  const { hop, start, others, most } = question;
+  const ids = others.map((personId) => ({ personId }));
+  const ask: Ask = (options) => from.common(hopOf(hop), ids, options);
+  const expected = common(graph, [start, ...others].map(person), hop);
+  const { part } = await onePart(ask, {});
+  expect(names(part.items), "common").toEqual(expected);
+  expect(part.complete).toBe(true);
+  await checkShort(ask, { requests: most, bounds }, (items, complete) => {
+    if (complete) expect(names(items), `common within ${most}`).toEqual(expected);
+    else expect(expected).toEqual(expect.arrayContaining([...names(items)]));
+  });
+};
+
+const isPath = ({ graph, question }: Asked, path: string): boolean => {
+  const ends = path.split(" ").map((name) => ({ type: name.slice(0, name.indexOf("/")), id: name.slice(name.indexOf("/") + 1) }));
+  return ends.every((end, at) => at === 0 || edgesAt(graph, ends[at - 1]!, question.hop).some(({ far }) => nameOf(far) === nameOf(end)));
+};
+
+const checkPaths = async (asked: Asked): Promise<void> => {
+  const { question, graph, person: from, bounds } = asked;
+  const { kind, hop, start, to, depth, most } = question;
+  const target = kind === "cycle" ? start : to;
+  const rounds = { hop, depth: depth ?? Number.POSITIVE_INFINITY };
+  const ask =
+    (limit: number): Ask =>
+    (budget: WalkOptions) => {
+      const options = { ...(depth === undefined ? {} : { depth }), ...(kind.endsWith("s") ? { limit } : {}), ...budget };
+      return kind === "cycle" ? from.cycle(hopOf(hop), options) : from[kind]({ personId: to }, hopOf(hop), options);
+    };
+  const all = (kind === "allPaths" ? simplePaths : shortest)(graph, [person(start), person(target)], rounds);
+  const { part } = await onePart(ask(100_000), {});
+  expect(part, kind).toMatchObject({ complete: true, next: undefined });
+  if (kind.endsWith("s")) expect(pathNames(part.items), kind).toEqual(all);
+  else {
+    expect(part.items, `one of ${all.length} paths`).toHaveLength(Math.min(1, all.length));
+    for (const path of part.items) expect(all).toContain(pathName(path));
+  }
+  await checkShort(ask(100_000), { requests: most, bounds }, (items, complete) => {
+    for (const path of items) expect(isPath(asked, pathName(path))).toBe(true);
+    if (complete) expect(items).toHaveLength(part.items.length);
+  });
+  if (!kind.endsWith("s")) return;
+  const { part: few } = await onePart(ask(most), {});
+  expect(few.items).toHaveLength(Math.min(most, all.length));
+  expect(few.stopped?.by).toBe(all.length > most ? "limit" : undefined);
+};
+
+/** A question by name is answered right, whole and within budgets. */
+export const checkQuestion = async (
+  db: Db,
+  graph: NaiveGraph,
+  { question, cut }: { readonly question: Question; readonly cut: number },
+): Promise<void> => {
+  const stood = new Set(graph.nodes.map(nameOf));
+  for (const { from, to } of graph.edges) stood.add(nameOf(from)).add(nameOf(to));
+  for (const id of [question.start, question.to, ...question.others]) stood.add(nameOf(person(id)));
+  const bounds: Bounds = { stood, hops: 20 };
+  const asked: Asked = { question, graph, person: db.person({ personId: question.start }), bounds };
+  const asking = walked(asked);
+  if (asking) {
+    await checkWhole(asking);
+    return checkParts(asking, cuts[cut % cuts.length]!, bounds);
+  }
+  return question.kind === "common" ? checkCommon(asked) : checkPaths(asked);
+};

@@ -1,0 +1,45 @@
+import { holds } from "../../ir/evaluate-condition.ts";
+import type { PlannedHop } from "../../ir/walk-plan.ts";
+import { defined } from "../../util/invariant.ts";
+import type { NodeKey } from "./node-names.ts";
+import { readNodes } from "./read-nodes.ts";
+import type { WalkRun } from "./walk-run.ts";
+
+/** The one hop of a plan that goes along one edge. */
+export const onlyHop = (run: WalkRun): PlannedHop => {
+  const [hop] = run.request.plan.steps;
+  return defined(hop?.kind === "hop" ? hop : undefined, "hop");
+};
+
+/** What a search for paths asks of the nodes that it comes to, wherever it comes from. */
+export interface NodeFilter {
+  /** Reads nodes that are not known yet; gives those that the budget left unread. */
+  readonly read: (keys: readonly NodeKey[]) => Promise<readonly NodeKey[]>;
+  /** Whether a node that was read holds it. */
+  readonly passes: (key: NodeKey) => boolean;
+}
+
+const everything: NodeFilter = { read: () => Promise.resolve([]), passes: () => true };
+
+/**
+ * The filter of a search's hop, each node read once.
+ *
+ * @param forward the run along the hop, which says how nodes are read
+ * @param start where the paths begin, of which nothing is asked
+ */
+export const nodeFilter = (forward: WalkRun, start: NodeKey | undefined): NodeFilter => {
+  const { nodeConditions } = onlyHop(forward);
+  if (nodeConditions.length === 0) return everything;
+  const known = new Map<NodeKey, boolean>();
+  if (start !== undefined) known.set(start, true);
+  const read: NodeFilter["read"] = async (keys) => {
+    const unknown = new Set(keys.filter((key) => !known.has(key))).values();
+    const left = await readNodes(
+      forward,
+      () => unknown.next().value,
+      (key, row) => known.set(key, row !== undefined && nodeConditions.every((condition) => holds(condition, row, forward.request.values))),
+    );
+    return [...left, ...unknown];
+  };
+  return { read, passes: (key) => known.get(key) === true };
+};
