@@ -1,4 +1,5 @@
 import { usageError } from "./failure.ts";
+import { collect, type OptionSpec } from "./invocation.ts";
 
 /** At most one of several options that exclude each other. */
 export const oneOf = <Name extends string>(names: readonly Name[], options: { readonly [Key in Name]?: unknown }): Name | undefined => {
@@ -28,4 +29,24 @@ export const continued = (limit: number | undefined, cursor: string): string =>
 export const refuseIdle = (options: object, names: readonly string[], why: string): void => {
   const idle = names.find((name) => (options as Readonly<Record<string, unknown>>)[name] !== undefined);
   if (idle !== undefined) throw usageError(`--${idle} ${why}`);
+};
+
+const conditionsOption = (example: string): OptionSpec => ({
+  flags: "--where <name=value|json>",
+  text: `conditions, such as '${example}'; can be repeated`,
+  parse: collect,
+});
+
+type Shared = "limit" | "cursor" | "count" | "reverse" | "consistent" | "using" | "explain";
+
+/** Options that several reads take, in the same words. */
+export const readOption: Readonly<Record<Shared, OptionSpec>> & { readonly where: typeof conditionsOption } = {
+  where: conditionsOption,
+  limit: { flags: "--limit <n>", text: `rows of the page, 1 to 10,000 (default: ${DEFAULT_ROWS})`, parse: limitOf },
+  cursor: { flags: "--cursor <cursor>", text: "go on where an earlier page ended" },
+  count: { flags: "--count", text: "only count" },
+  reverse: { flags: "--reverse", text: "the opposite order" },
+  consistent: { flags: "--consistent", text: "read strongly consistently: twice the units" },
+  using: { flags: "--using <index>", text: "read from this index" },
+  explain: { flags: "--explain", text: "show the requests without sending them" },
 };

@@ -82,6 +82,7 @@ test("takes a free port where the usual one is taken, and refuses a taken one th
 test.each([
   [["--memory", "--file", "x.db"], 2, "Give one of --file and --memory."],
   [["--port", "70000"], 2, "from 1 to 65,535"],
+  [["--memory", "--data", "rows.csv"], 2, "--data takes JSON or NDJSON"],
   [["--memory", "--data", "no.json"], 2, "there is no such file"],
   [["--memory", "--model", "no.ts"], 3, "There is no model file no.ts."],
 ])("%j ends with %i", async (argv, code, message) => {

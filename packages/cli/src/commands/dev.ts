@@ -136,7 +136,10 @@ export const devCommand: CommandSpec = defineCommand<Options>({
     "edgetable dev --model src/graph.ts --file /tmp/graph.db --port 8123",
   ],
   run: async (call) => {
-    if (call.options.memory && call.options.file !== undefined) throw usageError("Give one of --file and --memory.");
+    const { memory, file, data } = call.options;
+    if (memory && file !== undefined) throw usageError("Give one of --file and --memory.");
+    if (data !== undefined && /\.[ct]sv$/i.test(data))
+      throw usageError(`--data takes JSON or NDJSON, whose rows say what they are. Load ${data} by edgetable load, while this runs.`);
     const model = await loadModel(call.options.model, call.io.cwd);
     const engine = await start(call);
     try {

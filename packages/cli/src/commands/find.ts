@@ -1,8 +1,8 @@
 import { findIn, withGraph, type UntypedDb, type UntypedSearch } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
-import { collect, defineCommand, type CommandSpec, type Invocation } from "../invocation.ts";
+import { defineCommand, type CommandSpec, type Invocation } from "../invocation.ts";
 import { renderRows, type RowsStyle } from "../output/rows.ts";
-import { DEFAULT_ROWS, limitOf, oneOf, refuseIdle } from "../read-options.ts";
+import { DEFAULT_ROWS, oneOf, readOption, refuseIdle } from "../read-options.ts";
 import { parseConditions } from "../text/conditions.ts";
 import { answerRead, type Shown } from "./answer-read.ts";
 
@@ -75,15 +75,15 @@ export const findCommand: CommandSpec = defineCommand<Options>({
   summary: "Find nodes, edges or parts by their values, in an index",
   description: "Several kinds come in the one order of the index that holds them. There is no Scan: what no index serves is refused.",
   options: [
-    { flags: "--where <name=value|json>", text: `conditions, such as '{"name":{"beginsWith":"A"}}'; can be repeated`, parse: collect },
-    { flags: "--limit <n>", text: "rows of the page, 1 to 10,000 (default: 20)", parse: limitOf },
-    { flags: "--cursor <cursor>", text: "go on where an earlier page ended" },
+    readOption.where('{"name":{"beginsWith":"A"}}'),
+    readOption.limit,
+    readOption.cursor,
     { flags: "--sources", text: "of edges, show the nodes that they start at" },
     { flags: "--targets", text: "of edges, show the nodes that they lead to" },
-    { flags: "--count", text: "only count" },
-    { flags: "--reverse", text: "the opposite order" },
-    { flags: "--using <index>", text: "read from this index" },
-    { flags: "--explain", text: "show the requests without sending them" },
+    readOption.count,
+    readOption.reverse,
+    readOption.using,
+    readOption.explain,
   ],
   examples: [
     "edgetable find student --where name=Ann",

@@ -3,6 +3,7 @@ import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
 import { cellsOf, showCell } from "../output/rows.ts";
+import { readOption } from "../read-options.ts";
 import { renderPairs } from "../output/table.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
 import { explainRead, showCost } from "./answer-read.ts";
@@ -19,10 +20,7 @@ export const getCommand: CommandSpec = defineCommand<Options>({
   summary: "Read one node by its id",
   description:
     "Ids are given as name=value, as JSON, or as the bare value where the id has one field. Ends with 1 when there is no such node.",
-  options: [
-    { flags: "--consistent", text: "read strongly consistently: twice the units" },
-    { flags: "--explain", text: "show the request without sending it" },
-  ],
+  options: [readOption.consistent, readOption.explain],
   examples: [
     "edgetable get student studentId=S1",
     "edgetable get student S1 --json",

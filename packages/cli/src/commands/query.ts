@@ -1,9 +1,9 @@
 import { nodeOf, withGraph, type UntypedCollection, type UntypedDb, type UntypedNeighbours } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { collect, defineCommand, type Invocation, type CommandSpec } from "../invocation.ts";
+import { defineCommand, type Invocation, type CommandSpec } from "../invocation.ts";
 import { renderRows, type RowsStyle } from "../output/rows.ts";
-import { DEFAULT_ROWS, limitOf, oneOf, refuseIdle } from "../read-options.ts";
+import { DEFAULT_ROWS, oneOf, readOption, refuseIdle } from "../read-options.ts";
 import { parseConditions } from "../text/conditions.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
 import { answerRead } from "./answer-read.ts";
@@ -113,19 +113,19 @@ export const queryCommand: CommandSpec = defineCommand<Options>({
     { flags: "--out <edge>", text: "edges that leave the node" },
     { flags: "--in <edge>", text: "edges that reach the node" },
     { flags: "--both <edge>", text: "edges in either direction" },
-    { flags: "--where <name=value|json>", text: `conditions, such as '{"at":{"gte":"2024"}}'; can be repeated`, parse: collect },
-    { flags: "--limit <n>", text: "rows of the page, 1 to 10,000 (default: 20)", parse: limitOf },
-    { flags: "--cursor <cursor>", text: "go on where an earlier page ended" },
+    readOption.where('{"at":{"gte":"2024"}}'),
+    readOption.limit,
+    readOption.cursor,
     { flags: "--edges", text: "show the edges (the default)" },
     { flags: "--nodes", text: "show the neighbours themselves" },
     { flags: "--entries", text: "show each edge with its neighbour" },
     { flags: "--ids", text: "show the neighbours' ids" },
-    { flags: "--count", text: "only count" },
-    { flags: "--reverse", text: "the opposite order" },
+    readOption.count,
+    readOption.reverse,
     { flags: "--unordered", text: "give up the edge's order, so that the table itself can answer" },
-    { flags: "--consistent", text: "read strongly consistently: twice the units" },
-    { flags: "--using <index>", text: "read from this index" },
-    { flags: "--explain", text: "show the requests without sending them" },
+    readOption.consistent,
+    readOption.using,
+    readOption.explain,
   ],
   examples: [
     "edgetable query student S1",
