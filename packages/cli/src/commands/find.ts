@@ -4,7 +4,7 @@ import { defineCommand, type CommandSpec, type Invocation } from "../invocation.
 import { renderRows, type RowsStyle } from "../output/rows.ts";
 import { DEFAULT_ROWS, oneOf, readOption, refuseIdle } from "../read-options.ts";
 import { parseConditions } from "../text/conditions.ts";
-import { answerRead, type Shown } from "./answer-read.ts";
+import { answerRead, type Shown } from "../answer-read.ts";
 
 interface Options {
   readonly where?: readonly string[];

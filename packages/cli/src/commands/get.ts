@@ -6,7 +6,7 @@ import { cellsOf, showCell } from "../output/rows.ts";
 import { readOption } from "../read-options.ts";
 import { renderPairs } from "../output/table.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
-import { explainRead, showCost } from "./answer-read.ts";
+import { explainRead, showCost } from "../answer-read.ts";
 
 interface Options {
   readonly consistent?: boolean;

@@ -6,7 +6,7 @@ import { renderRows, type RowsStyle } from "../output/rows.ts";
 import { DEFAULT_ROWS, oneOf, readOption, refuseIdle } from "../read-options.ts";
 import { parseConditions } from "../text/conditions.ts";
 import { idUsage, parseNodeId } from "../text/node-id.ts";
-import { answerRead } from "./answer-read.ts";
+import { answerRead } from "../answer-read.ts";
 
 interface Options {
   readonly out?: string;

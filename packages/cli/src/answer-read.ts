@@ -1,8 +1,8 @@
 import type { Cost } from "edgetable";
-import type { AnyRead } from "../connection.ts";
-import { note, printJson, type Invocation } from "../invocation.ts";
-import { counted, renderExplanation, showUnits } from "../output/explanation.ts";
-import { continued } from "../read-options.ts";
+import type { AnyRead } from "./connection.ts";
+import { note, printJson, type Invocation } from "./invocation.ts";
+import { counted, renderExplanation, showUnits } from "./output/explanation.ts";
+import { continued } from "./read-options.ts";
 
 /** A value as it is shown to a person. */
 export interface Shown {
