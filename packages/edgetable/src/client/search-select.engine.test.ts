@@ -72,7 +72,7 @@ test("only the named attributes are sent, beside what tells and orders the rows"
       ProjectionExpression: "pk, sk, byValuePk, byValueSk, #0, #1",
       ExpressionAttributeNames: { "#0": "type", "#1": "age" },
       ExpressionAttributeValues: inputs.find((input) => JSON.stringify(input).includes(`"${partition}"`))?.["ExpressionAttributeValues"],
-      ReturnConsumedCapacity: "INDEXES",
+      ReturnConsumedCapacity: "TOTAL",
     })),
   );
   expect(search.explain().requests[0]?.input).toMatchObject({ ProjectionExpression: "pk, sk, byValuePk, byValueSk, #0, #1" });
