@@ -15,7 +15,7 @@ export const oneOf = <Name extends string>(names: readonly Name[], options: { re
 export const DEFAULT_ROWS = 20;
 
 /** Rows of a page. */
-export const limitOf = (text: string): number => {
+const limitOf = (text: string): number => {
   const limit = Number(text);
   if (Number.isInteger(limit) && limit >= 1 && limit <= 10_000) return limit;
   throw usageError("It must be a whole number from 1 to 10,000.");
