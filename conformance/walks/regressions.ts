@@ -61,6 +61,11 @@ export const regressions: readonly Case[] = [
     ),
     pick: 0,
   },
+  // Half a unit that was left for the second node was no budget.
+  { drawn: follows("ac", "bc"), walks: [], questions: [ask("common", {})], pick: 4 },
+  // Searches for paths went on beyond the budget's depth.
+  { drawn: two, walks: [], questions: [ask("shortestPaths", { to: "d" })], pick: 5 },
+  { drawn: two, walks: [], questions: [ask("allPaths", { to: "d" })], pick: 5 },
   // One path of two was said to be all.
   { drawn: two, walks: [], questions: [ask("shortestPaths", { to: "d" }), ask("allPaths", { to: "d" })], pick: 0 },
 ];

@@ -45,6 +45,8 @@ export interface WalkAsk {
   readonly collect: WalkCollect;
   readonly options: WalkOptions;
   readonly paths?: { readonly limit: number; readonly simple: boolean };
+  /** What is left of a budget that several walks share: a part of a unit or of a millisecond, too. */
+  readonly left?: WalkBudget;
 }
 
 /** What `next` is bound to: the very walk, its start and its values. */
@@ -144,7 +146,7 @@ export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | un
 export const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> => {
   const form = walkForm(ask.state, ask.collect);
   const plan = planOf(driver, ask, form);
-  const budget = budgetOf(ask.options.budget);
+  const budget = ask.left ?? budgetOf(ask.options.budget);
   const explain = (): WalkExplanation =>
     explainWalk(driver.catalog, { plan, id: ask.state.id, values: ask.state.values, breadth: budget.breadth });
   const make = async (run: RunOptions): Promise<Report<T>> => {

@@ -116,6 +116,19 @@ test("units, time and memory end a walk where it stands, and it goes on from the
   expect(deadline).toMatchObject({ complete: false, stopped: { by: "time" } });
 });
 
+test("a search for paths keeps to its budget of memory, from whichever end it grows", async () => {
+  const hub = graph.connect({ transport: engine.transport, cursorSecret: "test" }).person(person("hub"));
+  for (const search of [
+    hub.shortestPaths(person("g5"), { out: "knows" }, { budget: { memory: 2000 } }),
+    graph
+      .connect({ transport: engine.transport, cursorSecret: "test" })
+      .person(person("g5"))
+      .allPaths(person("hub"), { in: "knows" }, { budget: { memory: 2000 } }),
+  ]) {
+    expect(await search).toMatchObject({ items: [], complete: false, stopped: { by: "memory" } });
+  }
+});
+
 test("a budget out of its range is refused at once", () => {
   expect(() => walkOver(watch(0)).ids({ budget: { requests: 0 } })).toThrow(/requests is 0/);
 });

@@ -100,12 +100,25 @@ test("shortest paths, one or all, from both ends", async () => {
     complete: false,
     stopped: { by: "requests" },
   });
+  expect(await a().shortestPaths(person("f"), { both: "friend" }, { budget: { depth: 2 } })).toMatchObject({
+    items: [],
+    complete: false,
+    stopped: { by: "depth", hop: 3 },
+  });
 });
 
 test("all paths, without coming back", async () => {
   expect((await a().allPaths(person("d"), { out: "owes" })).items.map(letters)).toEqual(["abd", "acd"]);
   expect((await a().allPaths(person("b"), { out: "owes" })).items.map(letters)).toEqual(["ab", "acdb"]);
-  expect(await a().allPaths(person("b"), { out: "owes" }, { limit: 1 })).toMatchObject({ items: [[person("a"), person("b")]] });
+  expect(await a().allPaths(person("b"), { out: "owes" }, { limit: 1 })).toMatchObject({
+    items: [[person("a"), person("b")]],
+    complete: false,
+    stopped: { by: "limit" },
+  });
+  expect(await a().allPaths(person("b"), { out: "owes" }, { budget: { depth: 1 } })).toMatchObject({
+    items: [[person("a"), person("b")]],
+    stopped: { by: "depth", hop: 2, left: { nodes: 1, sample: [{ id: person("d") }] } },
+  });
 });
 
 test("a cycle, or none", async () => {

@@ -19,16 +19,6 @@ const total = (found: readonly Found[], pick: (one: Found) => number): number =>
 const spentOf = ({ requests, readUnits, time }: WalkBudget): WalkStop["by"] | undefined =>
   requests < 1 ? "requests" : readUnits <= 0 ? "units" : time < 1 ? "time" : undefined;
 
-const within = (options: WalkOptions, { requests, readUnits, time }: WalkBudget): WalkOptions => ({
-  ...options,
-  budget: {
-    ...options.budget,
-    requests,
-    ...(Number.isFinite(readUnits) ? { units: readUnits } : {}),
-    ...(Number.isFinite(time) ? { time: Math.min(time, 86_400_000) } : {}),
-  },
-});
-
 const inAll = (found: readonly Found[]): readonly Row[] => {
   const lists = found.map(({ value }) => new Set(value.items.map((id) => JSON.stringify(id))));
   return (found[0]?.value.items ?? []).filter((id) => lists.every((list) => list.has(JSON.stringify(id))));
@@ -41,7 +31,7 @@ interface Search {
 }
 
 const callOf = ({ start, hop, options }: Search, id: Row, budget: WalkBudget): WalkCall<Walked<Row>> =>
-  start.from(start.node, id).hop(hop).ids(within(options, budget));
+  start.from(start.node, id).hop(hop).idsWithin(budget, options);
 
 // One node after the other, for the budget is of all of them; and where nothing is in common already, nothing more is read.
 const readAll = async (

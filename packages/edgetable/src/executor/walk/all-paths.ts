@@ -5,7 +5,7 @@ import type { NodeKey } from "./node-names.ts";
 import type { FoundPaths, PathSearch } from "./shortest-paths.ts";
 import type { Stopped } from "./run-walk.ts";
 import { beginRun, besideRun, type WalkRun } from "./walk-run.ts";
-import { emptyState } from "./walk-state.ts";
+import { bytesOf, emptyState } from "./walk-state.ts";
 
 /** For each node that leads to the target, where it goes on to. */
 type Ahead = Map<NodeKey, NodeKey[]>;
@@ -29,15 +29,16 @@ interface Within {
 // Every node that leads to the target is read once; the start's own in-edges lie on no path without a cycle.
 const closureTo = async (run: WalkRun, at: Ends, { filter, depth }: Within): Promise<Closure> => {
   const ahead: Ahead = new Map();
-  const stoppedAt = (hop: number, left: readonly NodeKey[]): Closure => {
+  const stoppedAt = (hop: number, left: readonly NodeKey[], by: Stopped["by"] = run.spend.stopped ?? "breadth"): Closure => {
     const sample = left.slice(0, 10).map((key) => run.names.unpack(key));
-    return { ahead, stopped: { by: run.spend.stopped ?? "breadth", hop, left: { nodes: left.length, sample } } };
+    return { ahead, stopped: { by, hop, left: { nodes: left.length, sample } } };
   };
   const seen = new Set([at.target, at.start]);
   const unread = await filter.read([at.target]);
   if (unread.length > 0) return stoppedAt(1, unread);
   let frontier = [at.target].filter(filter.passes);
   for (let hop = 1; frontier.length > 0 && hop <= depth; hop++) {
+    if (hop > run.request.budget.depth) return stoppedAt(hop, frontier, "depth");
     const next: NodeKey[] = [];
     const tell = (to: NodeKey, from: NodeKey): void => {
       const known = ahead.get(from);
@@ -45,6 +46,7 @@ const closureTo = async (run: WalkRun, at: Ends, { filter, depth }: Within): Pro
       else if (!known.includes(to)) known.push(to);
       if (!seen.has(from)) {
         seen.add(from);
+        run.state.bytes += bytesOf(from);
         next.push(from);
       }
     };

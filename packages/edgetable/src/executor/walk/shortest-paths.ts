@@ -4,11 +4,13 @@ import { nodeFilter, type NodeFilter } from "./node-filter.ts";
 import type { NodeKey, NodeRef } from "./node-names.ts";
 import type { Stopped } from "./run-walk.ts";
 import { beginRun, besideRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
-import { emptyState } from "./walk-state.ts";
+import { bytesOf, emptyState, type WalkState } from "./walk-state.ts";
 
 /** One end of the search. */
 interface Side {
   readonly run: WalkRun;
+  /** Where the bytes of both ends are added up. */
+  readonly counted: WalkState;
   /** How far each node is from the end, and from where it was reached. */
   readonly distance: Map<NodeKey, number>;
   readonly behind: Map<NodeKey, NodeKey[]>;
@@ -33,10 +35,10 @@ export interface FoundPaths {
   readonly stopped: Stopped | undefined;
 }
 
-const sideOf = (run: WalkRun, isCycle: boolean): Side => {
+const sideOf = (run: WalkRun, counted: WalkState, isCycle: boolean): Side => {
   const { type, id } = run.request.start;
   const key = run.names.pack(type, id);
-  return { run, distance: new Map(isCycle ? [] : [[key, 0]]), behind: new Map(), frontier: [key], depth: 0 };
+  return { run, counted, distance: new Map(isCycle ? [] : [[key, 0]]), behind: new Map(), frontier: [key], depth: 0 };
 };
 
 const grow = async (side: Side, filter: NodeFilter): Promise<readonly NodeKey[]> => {
@@ -47,6 +49,7 @@ const grow = async (side: Side, filter: NodeFilter): Promise<readonly NodeKey[]>
     if (known === undefined) {
       side.distance.set(to, side.depth);
       side.behind.set(to, [from]);
+      side.counted.bytes += bytesOf(to);
       next.push(to);
     } else if (known === side.depth && !side.behind.get(to)?.includes(from)) side.behind.get(to)?.push(from);
   };
@@ -95,17 +98,20 @@ const sameEnds = ({ forward, backward }: PathSearch): boolean =>
  */
 export const shortestPaths = async (session: Session, search: PathSearch, context: CallContext): Promise<FoundPaths> => {
   const run = beginRun(session, search.forward, { state: emptyState(), context });
+  const { depth } = search.forward.budget;
   const isCycle = sameEnds(search);
-  const forward = sideOf(run, isCycle);
-  const backward = sideOf(besideRun(run, search.backward), false);
+  const forward = sideOf(run, run.state, isCycle);
+  const backward = sideOf(besideRun(run, search.backward), run.state, false);
   const filter = nodeFilter(run, isCycle ? undefined : forward.frontier[0]);
   const unread = await filter.read(backward.frontier);
   if (unread.length > 0) return { paths: [], stopped: stoppedAt(forward, unread) };
   if (!backward.frontier.every(filter.passes)) return { paths: [], stopped: undefined };
   while (forward.frontier.length > 0 && backward.frontier.length > 0) {
-    if (forward.depth + backward.depth >= search.depth) return { paths: [], stopped: undefined };
+    const hops = forward.depth + backward.depth;
+    if (hops >= search.depth) return { paths: [], stopped: undefined };
     const isForward = !search.smallerSide || forward.depth === 0 || forward.frontier.length <= backward.frontier.length;
     const [grown, other] = isForward ? [forward, backward] : [backward, forward];
+    if (hops >= depth) return { paths: [], stopped: { ...stoppedAt(grown, grown.frontier), by: "depth", hop: hops + 1 } };
     const left = await grow(grown, filter);
     if (left.length > 0) return { paths: [], stopped: stoppedAt(grown, left) };
     const meeting = meetingOf(grown, other);
