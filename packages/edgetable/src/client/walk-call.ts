@@ -1,4 +1,4 @@
-import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createCall, type Report, type RunOptions } from "../executor/call.ts";
 import { Meter } from "../executor/meter.ts";
 import type { CallContext } from "../executor/session.ts";
@@ -12,6 +12,7 @@ import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import { findNode } from "./find-node.ts";
+import { begin, boundTo, type StateSeal } from "./walk-continuation.ts";
 import { explainWalk, type WalkExplanation } from "./walk-explanation.ts";
 import { budgetOf, type WalkOptions } from "./walk-options.ts";
 import type { WalkCall, WalkEnd } from "./walk-types.ts";
@@ -45,15 +46,11 @@ export interface WalkAsk {
   readonly collect: WalkCollect;
   readonly options: WalkOptions;
   readonly paths?: { readonly limit: number; readonly simple: boolean };
-  /** What is left of a budget that several walks share: a part of a unit or of a millisecond, too. */
-  readonly left?: WalkBudget;
 }
 
 /** What `next` is bound to: the very walk, its start and its values. */
 const queryOf = (driver: Driver, form: string, { state }: WalkAsk): string =>
-  `walk|${driver.catalog.table}|${form}|${JSON.stringify([state.id, state.values], (_, value: unknown) =>
-    typeof value === "bigint" ? `${value}n` : value,
-  )}`;
+  `walk|${driver.catalog.table}|${form}|${boundTo([state.id, state.values])}`;
 
 interface Made {
   readonly outcome: WalkOutcome;
@@ -69,62 +66,29 @@ interface Ready {
   readonly budget: WalkBudget;
 }
 
-const loadRun = loadOnce(() => import("../executor/walk/run-walk.ts"));
-// Most walks neither come from a cursor nor leave one.
 const loadCursor = loadOnce(() => import("../executor/walk/walk-cursor.ts"));
-
-const resumed = async (driver: Driver, { ask, form }: Ready, context: CallContext): Promise<ResumedWalk | undefined> => {
-  const { cursor } = ask.options;
-  if (cursor === undefined) return undefined;
-  const { openWalk } = await loadCursor();
-  return openWalk(cursor, queryOf(driver, form, ask), await driver.cursorSecret(context, false));
+const loadRun = loadOnce(() => import("../executor/walk/run-walk.ts"));
+const loadSeal = async (): Promise<StateSeal<ResumedWalk>> => {
+  const { sealWalk, openWalk } = await loadCursor();
+  return { seal: sealWalk, open: openWalk };
 };
 
-/** Requests for each one that finding the secret takes, below which the walk comes first and ends without a cursor. */
-const SMALL_BUDGET = 4;
-
-const walk = async (driver: Driver, ready: Ready, context: CallContext): Promise<Made> => {
-  const { plan, budget, ask } = ready;
+const walk = async (driver: Driver, { ask, form, plan, budget: whole }: Ready, context: CallContext): Promise<Made> => {
   const { state, options, paths = { limit: 0, simple: false } } = ask;
   const { runWalk } = await loadRun();
-  const from = await resumed(driver, ready, context);
-  // Sealing a cursor must not cost a request beyond the budget, and a small budget is for walking.
-  const reserve = driver.secretRequests() * SMALL_BUDGET <= budget.requests ? driver.secretRequests() : 0;
-  const kept = Math.max(0, budget.requests - reserve - context.meter.cost.requests);
+  const query = queryOf(driver, form, ask);
+  const { state: from, budget, seal } = await begin(driver, { cursor: options.cursor, query, budget: whole, load: loadSeal }, context);
   const request = {
     plan,
     start: { type: state.node, id: state.id },
     values: state.values,
-    budget: { ...budget, requests: kept },
+    budget,
     supernode: options.supernode ?? "page",
     findNode: findNode(driver),
   } as const;
   const outcome = await runWalk(driver.session, request, { context, state: from, paths });
-  const next = outcome.state && (await sealed(driver, ready, { context, left: outcome.state }));
+  const next = outcome.state && (await seal(outcome.state));
   return { outcome, end: { complete: outcome.stopped === undefined, stopped: outcome.stopped, next }, context };
-};
-
-// What was found is worth more than a way on: the secret's requests may come too late for the deadline.
-const secretInTime = async (driver: Driver, context: CallContext): Promise<string | undefined> => {
-  try {
-    return await driver.cursorSecret(context, true);
-  } catch (error) {
-    if (isEdgetableError(error, "execute.timeout")) return undefined;
-    throw error;
-  }
-};
-
-// Where the budget has no request or no time left for finding the secret, a walk ends without a cursor.
-const sealed = async (
-  driver: Driver,
-  { ask, form, budget }: Ready,
-  { context, left }: { readonly context: CallContext; readonly left: ResumedWalk },
-): Promise<string | undefined> => {
-  if (driver.secretRequests() > budget.requests - context.meter.cost.requests) return undefined;
-  const secret = await secretInTime(driver, context);
-  if (secret === undefined) return undefined;
-  const { sealWalk } = await loadCursor();
-  return sealWalk(left, queryOf(driver, form, ask), secret);
 };
 
 export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
@@ -146,7 +110,7 @@ export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | un
 export const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> => {
   const form = walkForm(ask.state, ask.collect);
   const plan = planOf(driver, ask, form);
-  const budget = ask.left ?? budgetOf(ask.options.budget);
+  const budget = budgetOf(ask.options.budget);
   const explain = (): WalkExplanation =>
     explainWalk(driver.catalog, { plan, id: ask.state.id, values: ask.state.values, breadth: budget.breadth });
   const make = async (run: RunOptions): Promise<Report<T>> => {

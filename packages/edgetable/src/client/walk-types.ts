@@ -61,8 +61,8 @@ export interface GroupOptions extends WalkOptions {
   readonly top?: number;
 }
 
-export interface PathsOptions extends Omit<WalkOptions, "cursor"> {
-  /** The most paths, 1 to 100,000. @default 100 of the shortest, 1,000 of all */
+export interface PathsOptions extends WalkOptions {
+  /** The most paths of one answer, 1 to 100,000; `next` gives more. @default 100 of the shortest, 1,000 of all */
   readonly limit?: number;
   /** The most hops of a path, 1 or more. */
   readonly depth?: number;
@@ -199,7 +199,10 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
     hop: HopFrom<N, E, Out, In, Both>,
     options?: LevelOptions & { readonly depth?: number },
   ): WalkCall<Walked<WalkLevel>>;
-  /** The neighbours that this node has in common with others. A Query for each in turn, until nothing is in common; the budget is of all of them. */
+  /**
+   * The neighbours that this node has in common with others. A Query for each in turn, until nothing is in
+   * common; the budget is of all of them, and a part that it ends gives nothing but `next`.
+   */
   common<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
     others: readonly N[Name]["~types"]["id"][],
@@ -222,7 +225,10 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
     hop: HopFrom<N, E, Out, In, Both>,
     options?: PathsOptions,
   ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
-  /** All paths that come to no node twice, the shorter first. Reads each node that leads to `to` once. */
+  /**
+   * All paths that come to no node twice, the shorter first. Reads each node that leads to `to` once. Where
+   * more than 100,000 beginnings of paths would be kept in mind it ends, `stopped` by `limit` and without `next`.
+   */
   allPaths<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     to: EndId<N, FarOf<E, Out | Both, In | Both>>,
     hop: HopFrom<N, E, Out, In, Both>,

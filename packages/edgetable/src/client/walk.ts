@@ -1,7 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Amount } from "../executor/walk/amount.ts";
 import type { NodeRef } from "../executor/walk/node-names.ts";
-import type { WalkBudget } from "../executor/walk/budget.ts";
 import type { WalkOutcome } from "../executor/walk/run-walk.ts";
 import { readWhere } from "../ir/condition.ts";
 import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
@@ -152,12 +151,6 @@ export class WalkQuery {
 
   ids(options: WalkOptions = {}): WalkCall<Walked<Row>> {
     return this.#call({ kind: "ids" }, options, ({ ids }, end) => walked(ids.map(this.#shown), end));
-  }
-
-  /** The ids, within what is left of a budget. */
-  idsWithin(left: WalkBudget, options: WalkOptions): WalkCall<Walked<Row>> {
-    const ask: WalkAsk = { state: this.#state, collect: { kind: "ids" }, options, left };
-    return walkCall(this.#driver, ask, ({ ids }, end) => walked(ids.map(this.#shown), end));
   }
 
   nodes(options: WalkOptions = {}): WalkCall<Walked<Row>> {

@@ -1,11 +1,13 @@
 import { createCall, type Report, type RunOptions } from "../../executor/call.ts";
 import { Meter } from "../../executor/meter.ts";
 import type { CallContext } from "../../executor/session.ts";
-import type { FoundPaths, PathSearch } from "../../executor/walk/shortest-paths.ts";
-import type { WalkState } from "../../query/walk.ts";
+import type { FoundPaths, PathSearch, SearchAt } from "../../executor/walk/path-search.ts";
+import type { WalkBudget } from "../../executor/walk/budget.ts";
+import { walkForm, type WalkState } from "../../query/walk.ts";
 import type { Driver } from "../driver.ts";
 import { findNode } from "../find-node.ts";
 import { planOf, shownId, untilAborted } from "../walk-call.ts";
+import { begin, boundTo, plainSeal } from "../walk-continuation.ts";
 import { explainWalk } from "../walk-explanation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
@@ -25,36 +27,53 @@ export interface PathAsk {
 
 const MOST_SHOWN = 1000;
 
-const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<FoundPaths> => {
-  const { shortestPaths } = await import("../../executor/walk/shortest-paths.ts");
-  const { allPaths } = await import("../../executor/walk/all-paths.ts");
+const collect = { kind: "ids" } as const;
+
+const searchOf = (driver: Driver, ask: PathAsk, budget: WalkBudget): PathSearch => {
   const request = (state: WalkState): PathSearch["forward"] => ({
-    plan: planOf(driver, { state, collect: { kind: "ids" } }),
+    plan: planOf(driver, { state, collect }),
     start: { type: state.node, id: state.id },
     values: state.values,
-    budget: budgetOf(ask.options.budget),
-    // A path of which an edge was left out would not be known to be the shortest.
+    budget,
     supernode: ask.options.supernode ?? "page",
     findNode: findNode(driver),
   });
-  const { depth, limit } = ask;
-  const smallerSide = !driver.rulesOff.has("smaller-side");
-  const both: PathSearch = { forward: request(ask.forward), backward: request(ask.backward), depth, limit, smallerSide };
-  return ask.which === "all" ? allPaths(driver.session, both, context) : shortestPaths(driver.session, both, context);
+  const { depth, limit, forward, backward } = ask;
+  return { forward: request(forward), backward: request(backward), depth, limit, smallerSide: !driver.rulesOff.has("smaller-side") };
+};
+
+/** What `next` is bound to: the ends, the edge and what is asked of it, and how long a path may be. */
+const queryOf = ({ catalog }: Driver, { forward, backward, depth, which }: PathAsk): string => {
+  const form = walkForm(forward, collect);
+  return `paths|${catalog.table}|${which}|${depth}|${form}|${boundTo([forward.id, backward.node, backward.id, forward.values])}`;
+};
+
+const run = async (which: PathAsk["which"], search: PathSearch, at: SearchAt<never>): Promise<FoundPaths> => {
+  if (which === "all") return (await import("../../executor/walk/all-paths.ts")).allPaths(search, at);
+  return (await import("../../executor/walk/shortest-paths.ts")).shortestPaths(search, at);
+};
+
+const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
+  const { cursor } = ask.options;
+  const whole = budgetOf(ask.options.budget);
+  const { state, budget, seal } = await begin(driver, { cursor, query: queryOf(driver, ask), budget: whole, load: plainSeal }, context);
+  const found = await run(ask.which, searchOf(driver, ask, budget), { session: driver.session, context, state: state as never });
+  // Whoever asks for one path is not told that there are others.
+  const isEnough = ask.which === "one" && found.stopped?.by === "limit";
+  const stopped = isEnough ? undefined : found.stopped;
+  const next = stopped && found.state ? await seal(found.state) : undefined;
+  const several = Object.keys(driver.catalog.nodes).length > 1;
+  const items = found.paths.map((path) => path.map((ref) => shownId(ref, several)));
+  return walked(items, { complete: stopped === undefined, stopped, next });
 };
 
 /** A call that looks for paths between two nodes. */
 export const pathCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly Row[]>> => {
-  const plan = planOf(driver, { state: ask.forward, collect: { kind: "ids" } });
+  const plan = planOf(driver, { state: ask.forward, collect });
   const { breadth } = budgetOf(ask.options.budget);
-  const several = Object.keys(driver.catalog.nodes).length > 1;
-  const make = async (run: RunOptions): Promise<Report<Walked<readonly Row[]>>> => {
-    const context: CallContext = { ...driver.context(run), meter: new Meter(MOST_SHOWN) };
-    const { paths, stopped: why } = await untilAborted(search(driver, ask, context), run.signal);
-    // Whoever asks for one path is not told that there are others.
-    const stopped = ask.which === "one" && why?.by === "limit" ? undefined : why;
-    const items = paths.map((path) => path.map((ref) => shownId(ref, several)));
-    const value = walked(items, { complete: stopped === undefined, stopped, next: undefined });
+  const make = async (options: RunOptions): Promise<Report<Walked<readonly Row[]>>> => {
+    const context: CallContext = { ...driver.context(options), meter: new Meter(MOST_SHOWN) };
+    const value = await untilAborted(search(driver, ask, context), options.signal);
     return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
   };
   return createCall(() => explainWalk(driver.catalog, { plan, id: ask.forward.id, values: ask.forward.values, breadth }), make);

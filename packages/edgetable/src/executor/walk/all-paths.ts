@@ -1,60 +1,63 @@
-import type { CallContext, Session } from "../session.ts";
-import { expandLayer } from "./expand-layer.ts";
-import { nodeFilter, type NodeFilter } from "./node-filter.ts";
+import { checkStart } from "./check-start.ts";
+import { expanding, expandLayer, leftOf, type Expanding } from "./expand-layer.ts";
+import { nodeFilter, type NodeFilter, type Verdicts } from "./node-filter.ts";
 import type { NodeKey } from "./node-names.ts";
-import type { FoundPaths, PathSearch } from "./shortest-paths.ts";
+import { remember, sampledAt, stoppedAt, type FoundPaths, type PathSearch, type SearchAt } from "./path-search.ts";
+import { pathPrint } from "./paths.ts";
 import type { Stopped } from "./run-walk.ts";
 import { beginRun, besideRun, type WalkRun } from "./walk-run.ts";
-import { bytesOf, emptyState } from "./walk-state.ts";
+import { emptyState } from "./walk-state.ts";
 
 /** For each node that leads to the target, where it goes on to. */
 type Ahead = Map<NodeKey, NodeKey[]>;
 
-interface Closure {
+/** Everything that a search knows at a moment. */
+export interface AllPathsState {
   readonly ahead: Ahead;
-  readonly stopped: Stopped | undefined;
+  readonly seen: Set<NodeKey>;
+  /** What is left of the layer that is being read, and where it has led to. */
+  layer: Expanding | undefined;
+  next: NodeKey[];
+  readonly verdicts: Verdicts;
+  hop: number;
+  /** Paths that were given. */
+  readonly given: Set<string>;
 }
 
-interface Ends {
-  readonly start: NodeKey;
-  readonly target: NodeKey;
-}
-
-interface Within {
-  readonly filter: NodeFilter;
-  /** The most hops. */
-  readonly depth: number;
-}
+const readLayer = async (
+  run: WalkRun,
+  { ahead, seen, next }: AllPathsState,
+  at: { readonly layer: Expanding; readonly filter: NodeFilter },
+): Promise<boolean> => {
+  const tell = (to: NodeKey, from: NodeKey): void => {
+    const known = ahead.get(from);
+    if (!known) ahead.set(from, [to]);
+    else if (!known.includes(to)) known.push(to);
+    if (seen.has(from)) return;
+    seen.add(from);
+    next.push(from);
+    remember(run, [from]);
+  };
+  return expandLayer(run, at.layer, { filter: at.filter, tell });
+};
 
 // Every node that leads to the target is read once; the start's own in-edges lie on no path without a cycle.
-const closureTo = async (run: WalkRun, at: Ends, { filter, depth }: Within): Promise<Closure> => {
-  const ahead: Ahead = new Map();
-  const stoppedAt = (hop: number, left: readonly NodeKey[], by: Stopped["by"] = run.spend.stopped ?? "breadth"): Closure => {
-    const sample = left.slice(0, 10).map((key) => run.names.unpack(key));
-    return { ahead, stopped: { by, hop, left: { nodes: left.length, sample } } };
-  };
-  const seen = new Set([at.target, at.start]);
-  const unread = await filter.read([at.target]);
-  if (unread.length > 0) return stoppedAt(1, unread);
-  let frontier = [at.target].filter(filter.passes);
-  for (let hop = 1; frontier.length > 0 && hop <= depth; hop++) {
-    if (hop > run.request.budget.depth) return stoppedAt(hop, frontier, "depth");
-    const next: NodeKey[] = [];
-    const tell = (to: NodeKey, from: NodeKey): void => {
-      const known = ahead.get(from);
-      if (!known) ahead.set(from, [to]);
-      else if (!known.includes(to)) known.push(to);
-      if (!seen.has(from)) {
-        seen.add(from);
-        run.state.bytes += bytesOf(from);
-        next.push(from);
-      }
-    };
-    const left = await expandLayer(run, { frontier, filter, tell });
-    if (left.length > 0) return stoppedAt(hop, left);
-    frontier = next;
+const closeTo = async (
+  run: WalkRun,
+  state: AllPathsState,
+  { depth, filter }: { readonly depth: number; readonly filter: NodeFilter },
+): Promise<Stopped | undefined> => {
+  for (;;) {
+    if (!state.layer) {
+      if (state.next.length === 0 || state.hop >= depth) return sampledAt(run, state.hop);
+      if (state.hop >= run.request.budget.depth) return stoppedAt(run, state.hop + 1, { left: state.next, by: "depth" });
+      state.layer = expanding(state.next);
+      state.next = [];
+      state.hop++;
+    }
+    if (!(await readLayer(run, state, { layer: state.layer, filter }))) return stoppedAt(run, state.hop, { left: leftOf(state.layer) });
+    state.layer = undefined;
   }
-  return { ahead, stopped: undefined };
 };
 
 // Paths that are not at their end yet wait their turn, the shorter first.
@@ -64,33 +67,78 @@ const MOST_OPEN = 100_000;
 const onward = (ahead: Ahead, path: readonly NodeKey[]): readonly (readonly NodeKey[])[] =>
   (ahead.get(path.at(-1) ?? "") ?? []).filter((key) => !path.includes(key)).map((key) => [...path, key]);
 
+type Path = readonly NodeKey[];
+
+interface Listed {
+  readonly paths: readonly Path[];
+  /** Whether there are more: beyond the limit, or than can be kept in mind. */
+  readonly more: "none" | "limit" | "memory";
+}
+
+/** The paths that were not given yet, the shorter first. */
+const listPaths = (
+  { ahead, given }: AllPathsState,
+  { depth, limit }: PathSearch,
+  { start, target }: { readonly start: NodeKey; readonly target: NodeKey },
+): Listed => {
+  const paths: Path[] = [];
+  let open: readonly Path[] = start === target ? [] : [[start]];
+  for (let length = 1; open.length > 0 && length <= depth; length++) {
+    const longer: Path[] = [];
+    for (const path of open.flatMap((one) => onward(ahead, one))) {
+      if (path.at(-1) !== target) {
+        longer.push(path);
+        continue;
+      }
+      const print = pathPrint(path);
+      if (given.has(print)) continue;
+      if (paths.length === limit) return { paths, more: "limit" };
+      given.add(print);
+      paths.push(path);
+    }
+    if (longer.length > MOST_OPEN) return { paths, more: "memory" };
+    open = longer;
+  }
+  return { paths, more: "none" };
+};
+
 /**
  * All paths between two nodes that come to no node twice, the shorter first. Reads the nodes that lead
- * to the target, each once; the paths themselves cost no request.
+ * to the target, each once; the paths themselves cost no request. A part gives the paths that it has come to know.
  */
-export const allPaths = async (session: Session, search: PathSearch, context: CallContext): Promise<FoundPaths> => {
+export const allPaths = async (
+  search: PathSearch,
+  { session, context, state: from }: SearchAt<AllPathsState>,
+): Promise<FoundPaths<AllPathsState>> => {
+  for (const request of [search.forward, search.backward]) checkStart(session.catalog, request);
   const run = beginRun(session, search.backward, { state: emptyState(), context });
   const { names } = run;
   const start = names.pack(search.forward.start.type, search.forward.start.id);
   const target = names.pack(search.backward.start.type, search.backward.start.id);
-  const filter = nodeFilter(besideRun(run, search.forward), start);
-  const { ahead, stopped } = await closureTo(run, { start, target }, { filter, depth: search.depth });
-  const paths: (readonly NodeKey[])[] = [];
-  const limited: Stopped = { by: "limit", hop: search.depth, left: { nodes: 0, sample: [] } };
-  const shown = (why: Stopped | undefined): FoundPaths => ({
-    paths: paths.map((path) => path.map((key) => names.unpack(key))),
-    stopped: why,
+  const begun = (): AllPathsState => ({
+    ahead: new Map(),
+    seen: new Set([target, start]),
+    layer: undefined,
+    next: [target],
+    verdicts: new Map([[start, true]]),
+    hop: 0,
+    given: new Set(),
   });
-  let open: (readonly NodeKey[])[] = start === target ? [] : [[start]];
-  for (let length = 1; open.length > 0 && length <= search.depth; length++) {
-    const longer: (readonly NodeKey[])[] = [];
-    for (const path of open.flatMap((one) => onward(ahead, one))) {
-      if (path.at(-1) !== target) longer.push(path);
-      else if (paths.length === search.limit) return shown(limited);
-      else paths.push(path);
-    }
-    if (longer.length > MOST_OPEN) return shown(limited);
-    open = longer;
-  }
-  return shown(stopped);
+  const state = from ?? begun();
+  remember(run, state.seen);
+  // Nothing is asked of where a path starts, but of all nodes that it leads to.
+  const filter = nodeFilter(besideRun(run, search.forward), state.verdicts);
+  await filter.read([target]);
+  const passes = filter.passes(target);
+  if (passes === undefined) return { paths: [], stopped: stoppedAt(run, 1, { left: [target] }), state };
+  if (!passes) return { paths: [], stopped: undefined, state: undefined };
+  const ended = await closeTo(run, state, { depth: search.depth, filter });
+  const { paths, more } = listPaths(state, search, { start, target });
+  const stopped = more === "none" ? ended : stoppedAt(run, search.depth, { left: [], by: "limit" });
+  const isLeft = more === "limit" || state.layer !== undefined || (ended?.by === "depth" && more === "none");
+  return {
+    paths: paths.map((path) => path.map((key) => names.unpack(key))),
+    stopped,
+    state: isLeft && more !== "memory" ? state : undefined,
+  };
 };

@@ -4,35 +4,58 @@ import { onlyHop, type NodeFilter } from "./node-filter.ts";
 import type { NodeKey } from "./node-names.ts";
 import { edgeReader } from "./read-edges.ts";
 import type { WalkRun } from "./walk-run.ts";
+import type { Work } from "./walk-state.ts";
 
-interface Expansion {
-  readonly frontier: readonly NodeKey[];
+/** Nodes of which the edges are being read, and what is left of that. */
+export interface Expanding {
+  left: readonly Work[];
+  /** Edges whose far node is still to be looked at, where something is asked of nodes. */
+  pending: readonly (readonly [from: NodeKey, to: NodeKey])[];
+}
+
+export const expanding = (keys: readonly NodeKey[]): Expanding => ({
+  left: keys.map((key) => ({ key, ways: ONE_WAY, source: 0, start: undefined, taken: 0 })),
+  pending: [],
+});
+
+/** The nodes that are left. */
+export const leftOf = ({ left, pending }: Expanding): readonly NodeKey[] => [
+  ...new Set([...left.map(({ key }) => key), ...pending.map(([, to]) => to)]),
+];
+
+interface Told {
   readonly filter: NodeFilter;
   /** Is told of each edge to a node that the filter lets pass. */
   readonly tell: (from: NodeKey, to: NodeKey) => void;
 }
 
-/**
- * Reads the edges of several nodes and tells of each.
- *
- * @returns the nodes that were not read, or not to the end
- */
-export const expandLayer = async (run: WalkRun, { frontier, filter, tell }: Expansion): Promise<readonly NodeKey[]> => {
-  const left: NodeKey[] = [];
-  const edges: (readonly [NodeKey, readonly NodeKey[]])[] = [];
-  const keys = frontier.values();
-  const read = edgeReader(run, onlyHop(run));
-  const next = (): NodeKey | undefined => (run.spend.open ? keys.next().value : undefined);
+const readLeft = async (run: WalkRun, layer: Expanding, tell: Told["tell"]): Promise<void> => {
+  const left: Work[] = [];
+  const waiting = layer.left.values();
   await runLanes({
     width: run.width,
-    next,
-    run: (key: NodeKey) => read({ key, ways: ONE_WAY, source: 0, start: undefined, taken: 0 }),
-    done: ({ work, keys: ends, rest }) => {
-      edges.push([work.key, ends]);
-      if (rest) left.push(work.key);
+    next: (): Work | undefined => (run.spend.open ? waiting.next().value : undefined),
+    run: edgeReader(run, onlyHop(run)),
+    done: ({ work, keys: ends, rest, why }) => {
+      for (const end of ends) tell(work.key, end);
+      if (rest && why === "breadth" && run.request.supernode === "sample") run.sampled.push(work.key);
+      else if (rest) left.push(rest);
     },
   });
-  const unread = await filter.read(edges.flatMap(([, ends]) => ends));
-  for (const [from, ends] of edges) for (const to of ends) if (filter.passes(to)) tell(from, to);
-  return [...left, ...keys, ...unread];
+  layer.left = [...left, ...waiting];
+};
+
+/**
+ * Reads the edges of several nodes, and the nodes behind them where something is asked of those, and tells
+ * of each edge. Of a supernode a sample may be taken, and its rest left out.
+ *
+ * @returns whether all of it was read; else `layer` holds what is left
+ */
+export const expandLayer = async (run: WalkRun, layer: Expanding, { filter, tell }: Told): Promise<boolean> => {
+  const edges = [...layer.pending];
+  await readLeft(run, layer, (from, to) => edges.push([from, to]));
+  await filter.read(new Set(edges.map(([, to]) => to)));
+  for (const [from, to] of edges) if (filter.passes(to)) tell(from, to);
+  layer.pending = edges.filter(([, to]) => filter.passes(to) === undefined);
+  return layer.left.length === 0 && layer.pending.length === 0;
 };

@@ -11,35 +11,35 @@ export const onlyHop = (run: WalkRun): PlannedHop => {
   return defined(hop?.kind === "hop" ? hop : undefined, "hop");
 };
 
-/** What a search for paths asks of the nodes that it comes to, wherever it comes from. */
+/** What a search asks of the nodes that it comes to, wherever it comes from. */
 export interface NodeFilter {
-  /** Reads nodes that are not known yet; gives those that the budget left unread. */
-  readonly read: (keys: readonly NodeKey[]) => Promise<readonly NodeKey[]>;
-  /** Whether a node that was read holds it. */
-  readonly passes: (key: NodeKey) => boolean;
+  /** Reads nodes that are not known yet; what the budget leaves stays unknown. */
+  readonly read: (keys: Iterable<NodeKey>) => Promise<void>;
+  /** Whether a node holds it; undefined where it was not read. */
+  readonly passes: (key: NodeKey) => boolean | undefined;
 }
 
-const everything: NodeFilter = { read: () => Promise.resolve([]), passes: () => true };
+/** Of which nodes it is known whether they pass. */
+export type Verdicts = Map<NodeKey, boolean>;
+
+const everything: NodeFilter = { read: () => Promise.resolve(), passes: () => true };
 
 /**
  * The filter of a search's hop, each node read once.
  *
  * @param forward the run along the hop, which says how nodes are read
- * @param start where the paths begin, of which nothing is asked
+ * @param known what is known already: of where paths begin nothing is asked
  */
-export const nodeFilter = (forward: WalkRun, start: NodeKey | undefined): NodeFilter => {
+export const nodeFilter = (forward: WalkRun, known: Verdicts): NodeFilter => {
   const { nodeConditions } = onlyHop(forward);
   if (nodeConditions.length === 0) return everything;
-  const known = new Map<NodeKey, boolean>();
-  if (start !== undefined) known.set(start, true);
   const read: NodeFilter["read"] = async (keys) => {
-    const unknown = new Set(keys.filter((key) => !known.has(key))).values();
-    const left = await readNodes(
+    const unknown = new Set([...keys].filter((key) => !known.has(key))).values();
+    await readNodes(
       forward,
       () => unknown.next().value,
       (key, row) => known.set(key, row !== undefined && nodeConditions.every((condition) => holds(condition, row, forward.request.values))),
     );
-    return [...left, ...unknown];
   };
-  return { read, passes: (key) => known.get(key) === true };
+  return { read, passes: (key) => known.get(key) };
 };

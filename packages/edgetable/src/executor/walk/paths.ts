@@ -5,8 +5,8 @@ import type { WalkRun } from "./walk-run.ts";
 
 type Path = readonly NodeKey[];
 
-// Long enough that a cursor of a million paths confuses no two.
-const print = (path: Path): string => createHash("sha256").update(path.join("\u0000")).digest("base64url").slice(0, 16);
+/** A name for a path, long enough that a cursor of a million of them confuses no two. */
+export const pathPrint = (path: Path): string => createHash("sha256").update(path.join("\u0000")).digest("base64url").slice(0, 16);
 
 const isHop = (run: WalkRun, layer: number): boolean => {
   const { step, round } = layerPlace(layer);
@@ -43,7 +43,7 @@ export const pathsOf = (
   for (const key of state.links.get(layer)?.keys() ?? []) {
     for (const path of waysTo(run, { layer, key }, [key])) {
       if (options.simple && !isSimple(path)) continue;
-      const name = print(path);
+      const name = pathPrint(path);
       if (state.givenPaths.has(name)) continue;
       if (paths.length === options.limit) return { paths, more: true };
       state.givenPaths.add(name);

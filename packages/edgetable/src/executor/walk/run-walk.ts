@@ -1,9 +1,7 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { encodeQuery } from "../../requests/encode-read.ts";
-import { inPartition, partitionsOf } from "../../requests/partitions.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { Amount } from "./amount.ts";
 import type { StopReason } from "./budget.ts";
+import { checkStart } from "./check-start.ts";
 import { ONE_WAY, type Ways } from "./gather.ts";
 import type { NodeKey, NodeRef } from "./node-names.ts";
 import { pathsOf } from "./paths.ts";
@@ -169,30 +167,10 @@ const resume = (state: WalkState): void => {
   state.held.clear();
 };
 
-// The start's key is made once beforehand: what is wrong with it is wrong with the walk, and not with a hop of it.
-const checkStart = ({ request: { plan, start, values }, session }: WalkRun): void => {
-  const [first] = plan.steps;
-  const sources = first?.kind === "hop" ? (first.reading[start.type]?.sources ?? []) : [];
-  for (const source of sources) {
-    if (source.kind !== "query") continue;
-    const binding = { row: { from: start.id, to: start.id }, values };
-    const partitions = source.scatter ? partitionsOf(session.catalog, source, binding) : [];
-    const step = partitions[0] ? inPartition(source, partitions[0].text) : source;
-    encodeQuery(session.catalog, step, { binding, limit: undefined, start: undefined, backward: false });
-  }
-};
-
 const start = (run: WalkRun): void => {
   const { type, id } = run.request.start;
-  try {
-    checkStart(run);
-    run.flow.arriving(0)({ key: run.names.pack(type, id), ways: ONE_WAY, from: undefined });
-  } catch (cause) {
-    throw new EdgetableError("traverse.start", `A walk cannot start at ${type} ${JSON.stringify(id)}: ${(cause as Error).message}`, {
-      details: { node: { type, id } },
-      cause,
-    });
-  }
+  checkStart(run.session.catalog, run.request);
+  run.flow.arriving(0)({ key: run.names.pack(type, id), ways: ONE_WAY, from: undefined });
 };
 
 export interface WalkAt {

@@ -1,61 +1,69 @@
-import type { CallContext, Session } from "../session.ts";
-import { expandLayer } from "./expand-layer.ts";
-import { nodeFilter, type NodeFilter } from "./node-filter.ts";
+import { checkStart } from "./check-start.ts";
+import { expanding, expandLayer, leftOf, type Expanding } from "./expand-layer.ts";
+import { nodeFilter, type NodeFilter, type Verdicts } from "./node-filter.ts";
 import type { NodeKey, NodeRef } from "./node-names.ts";
-import type { Stopped } from "./run-walk.ts";
-import { beginRun, besideRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
-import { bytesOf, emptyState, type WalkState } from "./walk-state.ts";
+import { remember, sampledAt, stoppedAt, type FoundPaths, type PathSearch, type SearchAt } from "./path-search.ts";
+import { beginRun, besideRun, type WalkRun } from "./walk-run.ts";
+import { emptyState } from "./walk-state.ts";
 
 /** One end of the search. */
 interface Side {
-  readonly run: WalkRun;
-  /** Where the bytes of both ends are added up. */
-  readonly counted: WalkState;
   /** How far each node is from the end, and from where it was reached. */
   readonly distance: Map<NodeKey, number>;
   readonly behind: Map<NodeKey, NodeKey[]>;
   frontier: readonly NodeKey[];
+  /** The layer that is being read: what is left of it, and where it has led to; undefined between two layers. */
+  growing: { readonly layer: Expanding; readonly next: NodeKey[] } | undefined;
   depth: number;
 }
 
-export interface PathSearch {
-  readonly forward: WalkRequest;
-  /** The same edge the other way, from the other end. */
-  readonly backward: WalkRequest;
-  /** The most hops of a path. */
-  readonly depth: number;
-  /** The most paths to give. */
-  readonly limit: number;
-  /** Whether the end with fewer nodes grows, or always the start. */
-  readonly smallerSide: boolean;
+/** Everything that a search knows at a moment. */
+export interface ShortestState {
+  readonly forward: Side;
+  readonly backward: Side;
+  readonly verdicts: Verdicts;
+  /** Where the sides met. */
+  meeting: readonly NodeKey[] | undefined;
+  /** How many paths were given. */
+  given: number;
 }
 
-export interface FoundPaths {
-  readonly paths: readonly (readonly NodeRef[])[];
-  readonly stopped: Stopped | undefined;
+/** A side with the run that reads for it. */
+interface End {
+  readonly side: Side;
+  readonly run: WalkRun;
 }
 
-const sideOf = (run: WalkRun, counted: WalkState, isCycle: boolean): Side => {
-  const { type, id } = run.request.start;
-  const key = run.names.pack(type, id);
-  return { run, counted, distance: new Map(isCycle ? [] : [[key, 0]]), behind: new Map(), frontier: [key], depth: 0 };
-};
+const endOf = ({ names, request: { start } }: WalkRun): NodeKey => names.pack(start.type, start.id);
 
-const grow = async (side: Side, filter: NodeFilter): Promise<readonly NodeKey[]> => {
-  const next: NodeKey[] = [];
-  side.depth++;
+const sideOf = (key: NodeKey, isCycle: boolean): Side => ({
+  distance: new Map(isCycle ? [] : [[key, 0]]),
+  behind: new Map(),
+  frontier: [key],
+  growing: undefined,
+  depth: 0,
+});
+
+/** Reads a layer, or what is left of it; false where the budget ended before. */
+const grow = async ({ side, run }: End, { main, filter }: { readonly main: WalkRun; readonly filter: NodeFilter }): Promise<boolean> => {
+  if (!side.growing) {
+    side.depth++;
+    side.growing = { layer: expanding(side.frontier), next: [] };
+  }
+  const { growing, distance, behind, depth } = side;
   const tell = (from: NodeKey, to: NodeKey): void => {
-    const known = side.distance.get(to);
+    const known = distance.get(to);
     if (known === undefined) {
-      side.distance.set(to, side.depth);
-      side.behind.set(to, [from]);
-      side.counted.bytes += bytesOf(to);
-      next.push(to);
-    } else if (known === side.depth && !side.behind.get(to)?.includes(from)) side.behind.get(to)?.push(from);
+      distance.set(to, depth);
+      behind.set(to, [from]);
+      growing.next.push(to);
+      remember(main, [to]);
+    } else if (known === depth && !behind.get(to)?.includes(from)) behind.get(to)?.push(from);
   };
-  const left = await expandLayer(side.run, { frontier: side.frontier, filter, tell });
-  side.frontier = next;
-  return left;
+  if (!(await expandLayer(run, growing.layer, { filter, tell }))) return false;
+  side.frontier = growing.next;
+  side.growing = undefined;
+  return true;
 };
 
 /** The ways from a node back to the end of a side, the node first. */
@@ -64,7 +72,7 @@ function* waysBack(side: Side, key: NodeKey, depth: number): Generator<readonly 
   for (const before of side.behind.get(key) ?? []) for (const way of waysBack(side, before, depth - 1)) yield [key, ...way];
 }
 
-function* joined(forward: Side, backward: Side, meeting: readonly NodeKey[]): Generator<readonly NodeKey[]> {
+function* joined({ forward, backward, meeting = [] }: ShortestState): Generator<readonly NodeKey[]> {
   for (const key of meeting) {
     for (const before of waysBack(forward, key, forward.distance.get(key) ?? 0)) {
       for (const after of waysBack(backward, key, backward.distance.get(key) ?? 0)) yield [...before.toReversed(), ...after.slice(1)];
@@ -72,50 +80,74 @@ function* joined(forward: Side, backward: Side, meeting: readonly NodeKey[]): Ge
   }
 }
 
-const pathsOf = (forward: Side, backward: Side, at: { readonly meeting: readonly NodeKey[]; readonly limit: number }): FoundPaths => {
+type Found = FoundPaths<ShortestState>;
+
+const pathsOf = (run: WalkRun, state: ShortestState, limit: number): Found => {
   const paths: (readonly NodeRef[])[] = [];
-  for (const path of joined(forward, backward, at.meeting)) {
-    if (paths.length === at.limit) return { paths, stopped: { by: "limit", hop: forward.depth, left: { nodes: 0, sample: [] } } };
-    paths.push(path.map((key) => forward.run.names.unpack(key)));
+  const hop = state.forward.depth;
+  let at = 0;
+  for (const path of joined(state)) {
+    if (at++ < state.given) continue;
+    if (paths.length === limit) {
+      state.given += limit;
+      return { paths, stopped: stoppedAt(run, hop, { left: [], by: "limit" }), state };
+    }
+    paths.push(path.map((key) => run.names.unpack(key)));
   }
-  return { paths, stopped: undefined };
+  return { paths, stopped: sampledAt(run, hop), state: undefined };
 };
 
-const stoppedAt = (side: Side, left: readonly NodeKey[]): Stopped => ({
-  by: side.run.spend.stopped ?? "breadth",
-  hop: Math.max(1, side.depth),
-  left: { nodes: left.length, sample: left.slice(0, 10).map((key) => side.run.names.unpack(key)) },
+const begin = (start: NodeKey, target: NodeKey): ShortestState => ({
+  forward: sideOf(start, start === target),
+  backward: sideOf(target, false),
+  // Nothing is asked of where a path starts, unless it comes back.
+  verdicts: new Map(start === target ? [] : [[start, true]]),
+  meeting: undefined,
+  given: 0,
 });
 
-const meetingOf = (grown: Side, other: Side): readonly NodeKey[] => grown.frontier.filter((key) => other.distance.has(key));
+/** Which side grows: the one that was begun, else the smaller. From a node to itself the search must leave it first. */
+const nextOf = (search: PathSearch, ends: { readonly forward: End; readonly backward: End }): End => {
+  const [forward, backward] = [ends.forward.side, ends.backward.side];
+  if (forward.growing) return ends.forward;
+  if (backward.growing) return ends.backward;
+  return !search.smallerSide || forward.depth === 0 || forward.frontier.length <= backward.frontier.length ? ends.forward : ends.backward;
+};
 
-const sameEnds = ({ forward, backward }: PathSearch): boolean =>
-  forward.start.type === backward.start.type && JSON.stringify(forward.start.id) === JSON.stringify(backward.start.id);
+const leftIn = ({ growing, frontier }: Side): readonly NodeKey[] => (growing ? leftOf(growing.layer) : frontier);
+
+const isOpen = ({ growing, frontier }: Side): boolean => growing !== undefined || frontier.length > 0;
 
 /**
  * The shortest paths between two nodes, all of one length, from both ends: a layer at a time, so that
  * when the sides first meet no shorter path can be left. From a node to itself it is the shortest cycle.
  */
-export const shortestPaths = async (session: Session, search: PathSearch, context: CallContext): Promise<FoundPaths> => {
+export const shortestPaths = async (search: PathSearch, { session, context, state: from }: SearchAt<ShortestState>): Promise<Found> => {
+  for (const request of [search.forward, search.backward]) checkStart(session.catalog, request);
   const run = beginRun(session, search.forward, { state: emptyState(), context });
-  const { depth } = search.forward.budget;
-  const isCycle = sameEnds(search);
-  const forward = sideOf(run, run.state, isCycle);
-  const backward = sideOf(besideRun(run, search.backward), run.state, false);
-  const filter = nodeFilter(run, isCycle ? undefined : forward.frontier[0]);
-  const unread = await filter.read(backward.frontier);
-  if (unread.length > 0) return { paths: [], stopped: stoppedAt(forward, unread) };
-  if (!backward.frontier.every(filter.passes)) return { paths: [], stopped: undefined };
-  while (forward.frontier.length > 0 && backward.frontier.length > 0) {
+  const other = besideRun(run, search.backward);
+  const target = endOf(other);
+  const state = from ?? begin(endOf(run), target);
+  const { forward, backward } = state;
+  remember(run, forward.distance.keys());
+  remember(run, backward.distance.keys());
+  const ends = { forward: { side: forward, run }, backward: { side: backward, run: other } };
+  const filter = nodeFilter(run, state.verdicts);
+  await filter.read([target]);
+  const passes = filter.passes(target);
+  if (passes === undefined) return { paths: [], stopped: stoppedAt(run, 1, { left: [target] }), state };
+  if (!passes) return { paths: [], stopped: undefined, state: undefined };
+  const { depth: most } = search.forward.budget;
+  while (!state.meeting && isOpen(forward) && isOpen(backward)) {
+    const end = nextOf(search, ends);
     const hops = forward.depth + backward.depth;
-    if (hops >= search.depth) return { paths: [], stopped: undefined };
-    const isForward = !search.smallerSide || forward.depth === 0 || forward.frontier.length <= backward.frontier.length;
-    const [grown, other] = isForward ? [forward, backward] : [backward, forward];
-    if (hops >= depth) return { paths: [], stopped: { ...stoppedAt(grown, grown.frontier), by: "depth", hop: hops + 1 } };
-    const left = await grow(grown, filter);
-    if (left.length > 0) return { paths: [], stopped: stoppedAt(grown, left) };
-    const meeting = meetingOf(grown, other);
-    if (meeting.length > 0) return pathsOf(forward, backward, { meeting, limit: search.limit });
+    if (!end.side.growing && hops >= search.depth) break;
+    if (!end.side.growing && hops >= most)
+      return { paths: [], stopped: stoppedAt(run, hops + 1, { left: end.side.frontier, by: "depth" }), state };
+    if (!(await grow(end, { main: run, filter })))
+      return { paths: [], stopped: stoppedAt(run, end.side.depth, { left: leftIn(end.side) }), state };
+    const met = end.side.frontier.filter((key) => (end.side === forward ? backward : forward).distance.has(key));
+    if (met.length > 0) state.meeting = met;
   }
-  return { paths: [], stopped: undefined };
+  return pathsOf(run, state, search.limit);
 };

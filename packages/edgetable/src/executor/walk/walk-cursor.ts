@@ -1,8 +1,7 @@
-import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { openText, sealText } from "../../requests/cursor.ts";
 import type { Amount } from "./amount.ts";
 import type { Ways } from "./gather.ts";
 import type { NodeKey } from "./node-names.ts";
+import { openState, sealState, type Bound } from "./seal-state.ts";
 import { emptyState, type FirstEdge, type Link, type Merge, type WalkState, type Work } from "./walk-state.ts";
 
 type PlainAmount = number | { readonly n: string };
@@ -119,15 +118,11 @@ const stateOf = (plain: PlainState): WalkState => ({
 });
 
 /** Seals where a walk ended: what it left, and what it must remember to give nothing twice. */
-export const sealWalk = (state: WalkState, query: string, secret: string): string =>
-  sealText(deflateRawSync(JSON.stringify(plainOf(state))).toString("base64"), query, secret);
+export const sealWalk = (state: WalkState, bound: Bound): string => sealState(plainOf(state), bound);
 
 /**
  * Opens a walk's cursor.
  *
  * @throws {cursor.invalid} when it is not one of this walk
  */
-export const openWalk = (cursor: string, query: string, secret: string | undefined): WalkState =>
-  openText(cursor, { query, secret }, (text) =>
-    stateOf(JSON.parse(inflateRawSync(Buffer.from(text, "base64")).toString("utf8")) as PlainState),
-  );
+export const openWalk = (cursor: string, bound: Bound<string | undefined>): WalkState => stateOf(openState(cursor, bound) as PlainState);

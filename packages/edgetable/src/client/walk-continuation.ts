@@ -1,0 +1,75 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import type { CallContext } from "../executor/session.ts";
+import type { WalkBudget } from "../executor/walk/budget.ts";
+import type { Bound } from "../executor/walk/seal-state.ts";
+import { loadOnce } from "../util/load-once.ts";
+import type { Driver } from "./driver.ts";
+
+/** What a walk goes on from, and how it leaves what is left. */
+export interface Continuation {
+  readonly cursor: string | undefined;
+  /** What cursors are bound to. */
+  readonly query: string;
+  readonly budget: WalkBudget;
+}
+
+/** How a kind of state becomes a cursor and comes out of one. */
+export interface StateSeal<State> {
+  readonly seal: (state: State, bound: Bound) => string;
+  /** @throws {cursor.invalid} */
+  readonly open: (cursor: string, bound: Bound<string | undefined>) => State;
+}
+
+export interface Begun<State> {
+  /** Of an earlier answer; undefined at the beginning. */
+  readonly state: State | undefined;
+  /** What is left of the budget for walking. */
+  readonly budget: WalkBudget;
+  /** The cursor of what is left; undefined where the budget has no request or no time left for finding the secret. */
+  readonly seal: (left: State) => Promise<string | undefined>;
+}
+
+/** Requests for each one that finding the secret takes, below which the walk comes first and ends without a cursor. */
+const SMALL_BUDGET = 4;
+
+// What was found is worth more than a way on: the secret's requests may come too late for the deadline.
+const secretInTime = async (driver: Driver, context: CallContext): Promise<string | undefined> => {
+  try {
+    return await driver.cursorSecret(context, true);
+  } catch (error) {
+    if (isEdgetableError(error, "execute.timeout")) return undefined;
+    throw error;
+  }
+};
+
+/** Most walks neither come from a cursor nor leave one. */
+const loadSeal = loadOnce(() => import("../executor/walk/seal-state.ts"));
+
+/** Seals a state as it is: plain data, Maps and Sets. */
+export const plainSeal = async <State>(): Promise<StateSeal<State>> => {
+  const { sealState, openState } = await loadSeal();
+  return { seal: sealState, open: (cursor, bound) => openState(cursor, bound) as State };
+};
+
+/** Begins a walk where an earlier answer ended, or anew. */
+export const begin = async <State>(
+  driver: Driver,
+  { cursor, query, budget, load }: Continuation & { readonly load: () => Promise<StateSeal<State>> },
+  context: CallContext,
+): Promise<Begun<State>> => {
+  const state =
+    cursor === undefined ? undefined : (await load()).open(cursor, { query, secret: await driver.cursorSecret(context, false) });
+  // Sealing a cursor must not cost a request beyond the budget, and a small budget is for walking.
+  const reserve = driver.secretRequests() * SMALL_BUDGET <= budget.requests ? driver.secretRequests() : 0;
+  const requests = Math.max(0, budget.requests - reserve - context.meter.cost.requests);
+  const seal = async (left: State): Promise<string | undefined> => {
+    if (driver.secretRequests() > budget.requests - context.meter.cost.requests) return undefined;
+    const secret = await secretInTime(driver, context);
+    return secret === undefined ? undefined : (await load()).seal(left, { query, secret });
+  };
+  return { state, budget: { ...budget, requests }, seal };
+};
+
+/** What a cursor is bound to beside its form: the very values. */
+export const boundTo = (values: unknown): string =>
+  JSON.stringify(values, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
