@@ -36,7 +36,8 @@ export const fullRun = (log: Log): Runners => ({
   types: () => runTypes({ projects, counts: [10, 50, 100], compilers: ["typescript", "typescript7"] }, log),
   plan: runPlan,
   load: () => runLoad({ sides, items: 1_000_000, segment: 25_000, seed }, log),
-  walks: () => runWalks({ nodes: 100_000, edges: 1_000_000, seed, starts: 5, rounds: 12, longest: 3000, sides: walkSides }, log),
+  walks: () =>
+    runWalks({ nodes: 100_000, edges: 1_000_000, seed, warmUp: 20_000, starts: 5, rounds: 12, longest: 3000, sides: walkSides }, log),
   growth: () => runGrowth({ edges: [10_000, 100_000, 1_000_000], seed, rounds: 30, walks: 10 }, log),
   frontier: () => runFrontier({ ids: 500_000 }, log),
   scatter: () => runScatter({ tasks: 50_000, seed, rounds: 20, pages: 20 }, log),
@@ -58,7 +59,7 @@ export const reducedRun = (log: Log): Runners => ({
   types: () => runTypes({ projects: ourProjects, counts: [50], compilers: ["typescript"] }, log),
   plan: runPlan,
   load: () => runLoad({ sides, items: 100_000, segment: 10_000, seed }, log),
-  walks: () => runWalks({ nodes: 10_000, edges: 50_000, seed, starts: 4, rounds: 10, longest: 600, sides: ownWalks }, log),
+  walks: () => runWalks({ nodes: 10_000, edges: 50_000, seed, warmUp: 10_000, starts: 4, rounds: 10, longest: 600, sides: ownWalks }, log),
   growth: () => runGrowth({ edges: [10_000, 100_000], seed, rounds: 20, walks: 5 }, log),
   frontier: () => runFrontier({ ids: 100_000 }, log),
   scatter: () => runScatter({ tasks: 20_000, seed, rounds: 12, pages: 10 }, log),

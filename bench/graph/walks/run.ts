@@ -27,6 +27,8 @@ export interface WalksPlan {
   /** Of the scale-free graph; the other has what its degrees add up to. */
   readonly edges: number;
   readonly seed: number;
+  /** Requests of each kind of walk before it is timed: the first thousands in a process cost a client two to three times the later ones. */
+  readonly warmUp: number;
   /** Walks of one kind, each from another node. */
   readonly starts: number;
   readonly rounds: number;
@@ -62,17 +64,15 @@ const fieldsOf = ({ nodes, edges, seed }: WalksPlan): readonly Field[] => [
   },
 ];
 
-// A client's first thousands of requests in a process cost it two to three times the later ones.
-const warmUpRequests = 3000;
 // Shorter blocks measure the clock and the scheduler.
 const blockRequests = 200;
 
 const requestsOf = ({ answers }: WalkBlock): number => answers.reduce((sum, { requests }) => sum + requests, 0);
 
-/** Walks until the process has sent enough requests, and gives those of one pass. */
-export const warmUp = async (worker: Worker, neighbourhoods: readonly Neighbourhood[]): Promise<number> => {
+/** Walks until the process has sent so many requests, and gives those of one pass. */
+export const warmUp = async (worker: Worker, neighbourhoods: readonly Neighbourhood[], requests: number): Promise<number> => {
   let pass = 0;
-  for (let sent = 0; sent < warmUpRequests; sent += pass) pass = requestsOf(await worker.ask<WalkBlock>(neighbourhoods));
+  for (let sent = 0; sent < requests; sent += pass) pass = requestsOf(await worker.ask<WalkBlock>(neighbourhoods));
   return pass;
 };
 
@@ -96,8 +96,7 @@ const runField = async (field: Field, plan: WalksPlan, log: (line: string) => vo
   const results: WalkResult[] = [];
   try {
     for (const hops of field.hops) {
-      // Each kind: what a walk costs beside its requests is paid ten thousands of times in a process, but not in one's first walks.
-      for (const { worker } of contestants) await warmUp(worker, from(hops));
+      for (const { worker } of contestants) await warmUp(worker, from(hops), plan.warmUp);
       const once = await contestants[0]?.worker.ask<WalkBlock>(from(hops));
       const neighbourhoods = blockOf(from(hops), once ? requestsOf(once) : 1, plan.longest);
       const expected = neighbourhoods.map((one) => expectedOf(graph, one));

@@ -41,7 +41,7 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     to: checkEnd(driver.catalog, entry.to, to),
   });
   const get = (from: Row, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<Row | undefined> => {
-    const rows = [{ ...key, ...ends(from, to) }];
+    const rows = [Object.assign({}, key, ends(from, to))];
     return readCall(
       driver,
       edgeLookup(driver, entry.name, { rows, many: false, consistent: options.consistent ?? false }),
@@ -49,7 +49,7 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     );
   };
   const getMany = (from: Row, to: readonly Row[], options: GetManyOptions = {}): Read<readonly Row[]> => {
-    const rows = to.map((one) => ({ ...options.key, ...ends(from, one) }));
+    const rows = to.map((one) => Object.assign({}, options.key, ends(from, one)));
     const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"]);
     const request = edgeLookup(driver, entry.name, { rows, many: true, consistent: options.consistent ?? false });
     return readCall(driver, request, (found) =>

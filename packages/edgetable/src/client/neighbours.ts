@@ -187,7 +187,7 @@ export class NeighbourQuery {
     const { catalog } = this.#driver;
     const plan = this.#driver.plan(neighbourForm(state, want), () => neighbourPlan(catalog, state, want));
     // The anchor stands at the near end of whichever edge is read; both, for edges in either direction.
-    const row = { ...given, from: state.id, to: state.id };
+    const row = Object.assign({}, given, { from: state.id, to: state.id });
     const binding: Binding = { row, values: state.values };
     return { plan, binding, limit: state.limit, findNode: findNode(this.#driver) };
   }

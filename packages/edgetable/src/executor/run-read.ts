@@ -214,7 +214,7 @@ const hydrateByBatch = async (reader: Reader, step: HydrateStep, found: readonly
   const places = found.map((one) => {
     const node = catalog.nodes[farType(one, step.end) ?? ""];
     if (!node || node.definition.stored === false) return undefined;
-    const key = keyOf(catalog, node.shape, { ...binding.row, ...(one.row[step.end] as Row) });
+    const key = keyOf(catalog, node.shape, Object.assign({}, binding.row, one.row[step.end]));
     const id = identity(catalog, key);
     keys.set(id, key);
     return { id, node };

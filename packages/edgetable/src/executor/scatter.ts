@@ -128,7 +128,7 @@ const nextOf = (
     source: last.source,
     key: scatter.startKeyOf(step, last.item),
     backward: scatter.reader.backward,
-    ties: { ...ties.end(), partitions: partitionsFor(lanes, moved && ties.ends) },
+    ties: { partitions: partitionsFor(lanes, moved && ties.ends()), ...ties.end() },
   };
 };
 
@@ -138,7 +138,7 @@ export const readScattered = async (scatter: Scatter): Promise<Rows> => {
   const lanes = lanesOf(scatter);
   const from = resume(scatter, lanes);
   const { ties } = from;
-  const begun = (): Ties => ({ ...ties.begin(), partitions: partitionsFor(lanes, from.moved && ties.begins) });
+  const begun = (): Ties => ({ partitions: partitionsFor(lanes, from.moved && ties.begins()), ...ties.begin() });
   const found: Found[] = [];
   const descending = lanes.some((lane) => isDescending(reader, lane.step));
   const limit = reader.limit ?? Number.POSITIVE_INFINITY;

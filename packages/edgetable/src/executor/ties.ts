@@ -16,8 +16,8 @@ export interface TieTracker {
   begin(): Cut;
   end(): Cut;
   /** Whether the rows begin, or end, under the sort key at which an earlier page ended. */
-  readonly begins: boolean;
-  readonly ends: boolean;
+  readonly begins: () => boolean;
+  readonly ends: () => boolean;
 }
 
 // cyrb53, by bryc (public domain): 53 bits, of which two rows under one sort key never share all.
@@ -89,11 +89,7 @@ export const trackTies = (from: From | undefined): TieTracker => {
       if (cut.left) return cutOf(new Set([...named].filter((hash) => !given.has(hash))), cut);
       return cutOf(new Set([...named, ...given]), cut);
     },
-    get begins() {
-      return begin !== undefined && begin !== nothing;
-    },
-    get ends() {
-      return inFirst;
-    },
+    begins: () => begin !== undefined && begin !== nothing,
+    ends: () => inFirst,
   };
 };

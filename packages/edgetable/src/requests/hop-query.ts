@@ -54,8 +54,8 @@ export const hopQuery = (
     const partition = { S: defined(renderTemplate(step.partition, { [near]: id }), "partition key") };
     const ExpressionAttributeValues = { ...input.ExpressionAttributeValues, ":p": partition };
     const { limit, start } = page;
-    const asked = limit === undefined ? { ...input, ExpressionAttributeValues } : { ...input, ExpressionAttributeValues, Limit: limit };
-    return start === undefined ? asked : { ...asked, ExclusiveStartKey: start };
+    const asked = limit === undefined ? { ...input, ExpressionAttributeValues } : { Limit: limit, ...input, ExpressionAttributeValues };
+    return start === undefined ? asked : { ExclusiveStartKey: start, ...asked };
   };
   return { encode, partitions: undefined };
 };

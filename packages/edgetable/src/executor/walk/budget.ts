@@ -16,9 +16,9 @@ export type StopReason = "requests" | "units" | "breadth" | "depth" | "time" | "
 
 /** Law 8: what has been spent, and whether there is more. */
 export interface Spending {
-  readonly stopped: "requests" | "units" | "time" | "memory" | undefined;
+  stopped(): "requests" | "units" | "time" | "memory" | undefined;
   /** Whether one more request may be begun; the first refusal ends the walk. */
-  readonly open: boolean;
+  isOpen(): boolean;
   /** Whether one more attempt may be sent, which it then has been. */
   take(): boolean;
   /** Lets requests go that were kept for later. */
@@ -44,8 +44,8 @@ const CLOCK_TOLERANCE = 5;
 /** Starts counting. */
 export const spending = ({ budget, meter, now, deadline, bytes, kept }: Sources): Spending => {
   let [taken, released] = [0, false];
-  let stopped: Spending["stopped"];
-  const reason = (): Spending["stopped"] => {
+  let stopped: ReturnType<Spending["stopped"]>;
+  const reason = (): ReturnType<Spending["stopped"]> => {
     if (taken + (released ? 0 : kept()) >= budget.requests) return "requests";
     if (meter.readUnits >= budget.readUnits) return "units";
     if (now() >= deadline) return "time";
@@ -53,12 +53,8 @@ export const spending = ({ budget, meter, now, deadline, bytes, kept }: Sources)
   };
   const isOpen = (): boolean => (stopped ??= reason()) === undefined;
   return {
-    get stopped() {
-      return stopped;
-    },
-    get open() {
-      return isOpen();
-    },
+    stopped: () => stopped,
+    isOpen,
     take: () => {
       if (!isOpen()) return false;
       taken++;

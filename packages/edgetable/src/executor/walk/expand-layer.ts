@@ -34,7 +34,7 @@ const readLeft = async (run: WalkRun, layer: Expanding, tell: Told["tell"]): Pro
   const waiting = layer.left.values();
   await runLanes({
     width: run.width,
-    next: (): Work | undefined => (run.spend.open ? waiting.next().value : undefined),
+    next: (): Work | undefined => (run.spend.isOpen() ? waiting.next().value : undefined),
     run: edgeReader(run, onlyHop(run)),
     done: ({ work, keys: ends, rest, why }) => {
       for (const end of ends) tell(work.key, end);

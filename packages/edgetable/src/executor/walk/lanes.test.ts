@@ -6,16 +6,16 @@ test("the width halves with each burst of throttling, and grows by one for each 
   width.answered();
   // One burst: its requests are throttled together.
   for (let at = 0; at < 10; at++) width.throttled();
-  expect(width.now).toBe(16);
+  expect(width.now()).toBe(16);
   for (let at = 0; at < 17; at++) width.answered();
-  expect(width.now).toBe(17);
+  expect(width.now()).toBe(17);
   for (let burst = 0; burst < 20; burst++) {
     width.answered();
     width.throttled();
   }
-  expect(width.now).toBe(1);
+  expect(width.now()).toBe(1);
   for (let at = 0; at < 1000; at++) width.answered();
-  expect(width.now).toBe(32);
+  expect(width.now()).toBe(32);
 });
 
 test("results are handed on in the order of their jobs, and no more run than the width allows", async () => {
@@ -23,7 +23,7 @@ test("results are handed on in the order of their jobs, and no more run than the
   let [running, most] = [0, 0];
   const done: number[] = [];
   await runLanes({
-    width: { now: 3, answered: () => undefined, throttled: () => undefined },
+    width: { now: () => 3, answered: () => undefined, throttled: () => undefined },
     next: () => jobs.next().value,
     run: async (milliseconds: number) => {
       most = Math.max(most, ++running);

@@ -1,6 +1,6 @@
 /** How many requests a walk has under way: up by one for each round of answers, halved when DynamoDB throttles. */
 export interface Width {
-  readonly now: number;
+  now(): number;
   answered(): void;
   throttled(): void;
 }
@@ -11,9 +11,7 @@ export const adaptiveWidth = (most: number): Width => {
   // Several requests of one burst are throttled together, which is one sign and not many.
   let calm = 0;
   return {
-    get now() {
-      return Math.max(1, Math.floor(width));
-    },
+    now: () => Math.max(1, Math.floor(width)),
     answered: () => {
       calm++;
       if (width < most) width = Math.min(most, width + 1 / width);
@@ -63,7 +61,7 @@ export const runLanes = <Job, Result>({ width, next, run, done }: Lanes<Job, Res
       pump();
     };
     const pump = (): void => {
-      while (running < width.now && begun - handed < MOST_AHEAD) {
+      while (running < width.now() && begun - handed < MOST_AHEAD) {
         const job = next();
         if (job === undefined) break;
         begin(job, begun++).catch(fail);

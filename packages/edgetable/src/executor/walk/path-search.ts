@@ -41,7 +41,7 @@ export const stoppedAt = (
 ): Stopped => {
   const left = [...nodes, ...run.sampled];
   return {
-    by: by ?? run.spend.stopped ?? "breadth",
+    by: by ?? run.spend.stopped() ?? "breadth",
     hop,
     left: { nodes: left.length, sample: left.slice(0, SAMPLE).map((key) => run.names.unpack(key)) },
   };

@@ -32,7 +32,7 @@ const takeEnds = (run: WalkRun, step: QueryStep, end: "from" | "to"): Pick<Sourc
     if (Texts && ending) for (const text of Texts) push(ending.read(text));
     else for (const item of Items) push(read(item));
   };
-  return { take, context: ending ? { ...run.context, column: ending.column } : run.context };
+  return { take, context: ending ? { column: ending.column, ...run.context } : run.context };
 };
 
 const takeRows = (run: WalkRun, at: { readonly plan: ReadPlan; readonly step: QueryStep; readonly end: "from" | "to" }): Source["take"] => {
@@ -110,7 +110,7 @@ const readNode = async (run: WalkRun, hop: PlannedHop, at: ReadingAt): Promise<E
     try {
       if (merges) await (await loadMerge()).readFirst(run, hop, { ...at, source });
       else {
-        const input = nextInput(run, hop, { ...at, part });
+        const input = nextInput(run, hop, { part, ...at });
         takePage(run, { reading, source }, input ? await run.session.send("Query", input, source.context) : {});
       }
     } catch (error) {

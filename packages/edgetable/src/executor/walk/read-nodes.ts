@@ -66,7 +66,7 @@ export const readNodes = async (
   const unread: NodeKey[] = [];
   let ahead: NodeKey | undefined;
   const chunk = (): readonly NodeKey[] | undefined => {
-    if (!run.spend.open) return undefined;
+    if (!run.spend.isOpen()) return undefined;
     const keys: NodeKey[] = [];
     for (let key = ahead ?? next(); key !== undefined; key = next()) {
       ahead = undefined;

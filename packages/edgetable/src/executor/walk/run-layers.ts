@@ -23,7 +23,7 @@ const workOf = (key: NodeKey, layer: Layer): Work => ({
 const nextWork = (run: WalkRun, layer: Layer): (() => Work | undefined) => {
   const keys = layer.waiting.keys();
   return () => {
-    if (!run.spend.open) return undefined;
+    if (!run.spend.isOpen()) return undefined;
     const begun = layer.works.shift();
     if (begun) return begun;
     for (let key = keys.next(); !key.done; key = keys.next()) {

@@ -8,7 +8,7 @@ import { pathsOf } from "./paths.ts";
 import { readNodes } from "./read-nodes.ts";
 import { groupsOf, isBarrier, releasePassed, totalOf } from "./release-passed.ts";
 import { runLayer } from "./run-layers.ts";
-import { bytesOf, emptyState, isEmpty, layerPlace, type Layer, type WalkState } from "./walk-state.ts";
+import { bytesOf, emptyState, isEmpty, layerId, layerPlace, type Layer, type WalkState } from "./walk-state.ts";
 import { beginRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -76,7 +76,7 @@ const forget = (run: WalkRun, { step, round }: Layer): void => {
 };
 
 const walkLayers = async (run: WalkRun): Promise<void> => {
-  for (let id = firstLayer(run); id !== undefined && run.spend.open; id = firstLayer(run)) {
+  for (let id = firstLayer(run); id !== undefined && run.spend.isOpen(); id = firstLayer(run)) {
     const layer = run.state.layers.get(id);
     if (!layer) return;
     countRound(run, layer);
@@ -126,18 +126,24 @@ interface Left {
 
 const SAMPLE = 10;
 
+// A function of the module, and no closure: each closure that generates has a hidden class of its own, which
+// lives for long, and with it the whole walk.
+function* keysLeft(run: WalkRun, unread: readonly Layer[]): Generator<NodeKey> {
+  for (const { works, waiting } of unread) {
+    for (const { key } of works) yield key;
+    yield* waiting.keys();
+  }
+  for (const works of run.state.held.values()) for (const { key } of works) yield key;
+  if (run.request.plan.collect.kind === "nodes") yield* run.state.found;
+}
+
 const leftOf = (run: WalkRun): Left => {
-  const { layers, held, found } = run.state;
-  const unread = [...layers].filter(([, layer]) => !isEmpty(layer) && !isBarrier(run, layer));
-  const ids = [...unread.map(([id]) => id), ...held.keys()];
-  const keys = function* (): Generator<NodeKey> {
-    for (const [, layer] of unread) yield* [...layer.works.map((work) => work.key), ...layer.waiting.keys()];
-    for (const works of held.values()) yield* works.map((work) => work.key);
-    if (run.request.plan.collect.kind === "nodes") yield* found;
-  };
+  const { layers, held } = run.state;
+  const unread = [...layers.values()].filter((layer) => !isEmpty(layer) && !isBarrier(run, layer));
+  const ids = [...unread.map(({ step, round }) => layerId(step, round)), ...held.keys()];
   let nodes = 0;
   const sample: NodeKey[] = [];
-  for (const key of keys()) if (nodes++ < SAMPLE) sample.push(key);
+  for (const key of keysLeft(run, unread)) if (nodes++ < SAMPLE) sample.push(key);
   return { keys: sample, nodes, first: ids.length > 0 ? Math.min(...ids) : undefined };
 };
 
@@ -150,7 +156,7 @@ const stoppedOf = (run: WalkRun, morePaths: boolean): Stopped | undefined => {
   const isWithin = waiting.some((layer) => hopOf(run, layer) <= run.request.budget.depth);
   const isHeld = waiting.length === 0 || (run.request.plan.collect.kind === "levels" && run.state.held.size > 0);
   const late = isHeld ? "breadth" : isWithin ? "requests" : "depth";
-  const by = nodes === 0 ? (sampled ? "breadth" : "limit") : (run.spend.stopped ?? late);
+  const by = nodes === 0 ? (sampled ? "breadth" : "limit") : (run.spend.stopped() ?? late);
   const hop = hopOf(run, first === undefined ? { step: run.request.plan.steps.length, round: 0 } : layerPlace(first));
   const all = [...keys, ...run.sampled];
   return { by, hop, left: { nodes: nodes + run.sampled.length, sample: all.slice(0, SAMPLE).map((key) => run.names.unpack(key)) } };

@@ -83,7 +83,8 @@ export const beginRun = (
     if (isEdgetableError(failed) && failed.code === "execute.throttled") width.throttled();
     return spend.take();
   };
-  const context: CallContext = { ...at.context, deadline, admits };
+  const { meter, signal } = at.context;
+  const context: CallContext = { meter, signal, deadline, admits };
   const remembers = plan.steps.some((step) => step.kind === "exceptPassed");
   const flow = createFlow({ plan, state, gather, lists, startLevel, remembers });
   return { request, session, context, names, state, flow, gather, spend, width, known, rows: new Map(), missing: [], sampled: [] };
@@ -99,7 +100,7 @@ export const besideRun = (run: WalkRun, request: WalkRequest): WalkRun => {
 /** Whether an error is no more than the budget's end. */
 export const isEnd = (run: WalkRun, error: unknown): boolean => {
   if (run.context.signal?.aborted || !isEdgetableError(error)) return false;
-  return run.spend.stopped !== undefined || run.spend.isLate();
+  return run.spend.stopped() !== undefined || run.spend.isLate();
 };
 
 /** Refuses a supernode where the caller wants that. */

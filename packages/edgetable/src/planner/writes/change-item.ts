@@ -85,7 +85,7 @@ const plus = (before: unknown, delta: unknown): unknown => {
 
 /** The row after the changes. */
 export const changedRow = (before: Row, changes: Changes): Row => {
-  const row: Record<string, unknown> = { ...before, ...changes.set };
+  const row: Record<string, unknown> = Object.assign({}, before, changes.set);
   for (const field of changes.remove) delete row[field];
   for (const field in changes.add) row[field] = plus(before[field], changes.add[field]);
   for (const field in changes.append) row[field] = [...((before[field] ?? []) as unknown[]), ...(changes.append[field] as unknown[])];
@@ -170,7 +170,7 @@ export const changeItem = (catalog: Catalog, change: ItemChange): ChangedItem =>
   const { shape, key, known, image, guards, terms: further = [] } = change;
   if (!image && change.changes.remove.length === 0 && !touchesKeys(change)) return changePlainly(change);
   const before: Row | undefined = image && decodeItem(catalog, shape, image);
-  const after = changedRow({ ...known, ...before }, change.changes);
+  const after = changedRow(Object.assign({}, known, before), change.changes);
   const effect = fieldEffects(shape, before ? resolved(change.changes, after) : change.changes);
   let moves = false;
   for (const [attribute] of touched(change)) {

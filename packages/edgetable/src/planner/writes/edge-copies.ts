@@ -18,7 +18,7 @@ const sameEnd = (a: EndId, b: EndId): boolean =>
   a.type === b.type && JSON.stringify(Object.entries(a.id).toSorted()) === JSON.stringify(Object.entries(b.id).toSorted());
 
 const endRow = (shape: Shape, end: EndId): Row => (shape.several ? { type: end.type, ...end.id } : end.id);
-const withEnds = (row: Row, { shape, from, to }: Ends): Row => ({ ...row, from: endRow(shape, from), to: endRow(shape, to) });
+const withEnds = (row: Row, { shape, from, to }: Ends): Row => Object.assign({}, row, { from: endRow(shape, from), to: endRow(shape, to) });
 
 interface Ends {
   readonly shape: Shape;

@@ -4,7 +4,7 @@ import { ProtocolError } from "./response-head.ts";
 export interface BodyReader {
   /** Takes bytes from `start` on and gives how far it read; short of `end` only when it is complete. */
   take(bytes: Buffer, start: number, end: number): number;
-  readonly complete: boolean;
+  isComplete(): boolean;
   /** Whether the end of the connection ends the body. */
   readonly endsWithConnection: boolean;
   content(): Buffer;
@@ -20,9 +20,7 @@ export const lengthBody = (length: number): BodyReader => {
       filled += copied;
       return start + copied;
     },
-    get complete() {
-      return filled === length;
-    },
+    isComplete: () => filled === length,
     endsWithConnection: false,
     content: () => content,
   };
@@ -55,7 +53,7 @@ export const openBody = (limit: number): BodyReader => {
       pieces.add(bytes, start, end);
       return end;
     },
-    complete: false,
+    isComplete: () => false,
     endsWithConnection: true,
     content: () => pieces.all(),
   };
@@ -78,13 +76,13 @@ class ChunkedBody implements BodyReader {
     this.#pieces = gather(limit);
   }
 
-  get complete(): boolean {
+  isComplete(): boolean {
     return this.#state === "done";
   }
 
   take(bytes: Buffer, start: number, end: number): number {
     let at = start;
-    while (at < end && !this.complete) at = this.#state === "data" ? this.#takeData(bytes, at, end) : this.#takeLine(bytes, at, end);
+    while (at < end && !this.isComplete()) at = this.#state === "data" ? this.#takeData(bytes, at, end) : this.#takeLine(bytes, at, end);
     return at;
   }
 

@@ -89,7 +89,7 @@ export class ResponseReader {
     const body = this.#body as BodyReader;
     const read = body.take(packet, start, length);
     if (read < length) throw new ProtocolError("bytes go on after the end of the answer");
-    return body.complete ? this.#finish(body.content()) : undefined;
+    return body.isComplete() ? this.#finish(body.content()) : undefined;
   }
 
   #finish(content: Buffer): Answer {
