@@ -34,10 +34,10 @@ const runBlock = async ({ send, operation }, inputs, concurrency) => {
     while (next < inputs.length) await send(operation, inputs[next++]);
   };
   const cpu = process.cpuUsage();
-  const wall = process.hrtime.bigint();
+  const wall = performance.now();
   await Promise.all(Array.from({ length: concurrency }, worker));
   const used = process.cpuUsage(cpu);
-  return { cpu: (used.user + used.system) / inputs.length, wall: Number(process.hrtime.bigint() - wall) / 1000 / inputs.length };
+  return { cpu: (used.user + used.system) / inputs.length, wall: ((performance.now() - wall) * 1000) / inputs.length };
 };
 
 const measure = async (clients, concurrency) => {
