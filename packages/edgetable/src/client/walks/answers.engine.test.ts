@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, type SentRequest } from "../../index.ts";
+import { defineGraph, edge, node, type QueryInput, type SentRequest } from "../../index.ts";
 
 const text = z.string();
 const graphOf = (table: string) =>
@@ -68,7 +68,13 @@ test("common neighbours of two and more", async () => {
   const [found, requests] = await asked(a().common({ both: "friend" }, [person("d")]));
   expect(letters(found)).toBe("bc");
   expect(requests).toBe(2);
-  expect(letters(await a().common({ both: "friend" }, [person("d"), person("e")]))).toBe("b");
+  const three = a().common({ both: "friend" }, [person("d"), person("e")]);
+  expect(letters(await three)).toBe("b");
+  const { requests: each, cost } = three.explain();
+  expect([each.map(({ input }) => (input as QueryInput).ExpressionAttributeValues?.[":p"]), cost.requests]).toEqual([
+    [{ S: "PERSON#a" }, { S: "PERSON#d" }, { S: "PERSON#e" }],
+    3,
+  ]);
   const [short, few] = await asked(a().common({ both: "friend" }, [person("d"), person("e")], { budget: { requests: 2 } }));
   expect(few).toBe(2);
   expect(short).toMatchObject({

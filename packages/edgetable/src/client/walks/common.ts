@@ -6,7 +6,7 @@ import { walkForm } from "../../query/walk.ts";
 import { findNode } from "../find-node.ts";
 import { planOf, shownId, untilAborted } from "../walk-call.ts";
 import { begin, boundTo, plainSeal } from "../walk-continuation.ts";
-import { explainWalk } from "../walk-explanation.ts";
+import { explainWalk, type WalkExplanation } from "../walk-explanation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
 import type { AnyHop } from "../walk.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
@@ -49,18 +49,31 @@ const read = async ({ start, hop, options }: Search, others: readonly Row[], con
   );
 };
 
+const explainAll = ({ start, hop, options }: Search, ids: readonly Row[]): WalkExplanation => {
+  const { driver, node, from } = start;
+  const { breadth } = budgetOf(options.budget);
+  const each = ids.map((id) => {
+    const { state } = from(node, id).hop(hop);
+    return explainWalk(driver.catalog, { plan: planOf(driver, { state, collect }), id, values: state.values, breadth });
+  });
+  const [first] = each as [WalkExplanation];
+  const sum = (of: keyof WalkExplanation["cost"]): number => each.reduce((units, { cost }) => units + cost[of], 0);
+  return {
+    ...first,
+    requests: each.flatMap(({ requests }) => requests),
+    cost: { requests: sum("requests"), readUnits: sum("readUnits") },
+  };
+};
+
 /** Nodes that are neighbours of this one and of every other. */
 export const common = (search: Search, others: readonly Row[]): WalkCall<Walked<Row>> => {
   const { driver, node, id, from } = search.start;
   // What is wrong with a node is told at once.
-  const states = [id, ...others].map((one) => from(node, one).hop(search.hop).state);
-  const [{ values }] = states as [(typeof states)[number]];
-  const plan = planOf(driver, { state: states[0] as (typeof states)[number], collect });
-  const { breadth } = budgetOf(search.options.budget);
+  for (const one of [id, ...others]) from(node, one).hop(search.hop);
   const make = async (run: RunOptions): Promise<Report<Walked<Row>>> => {
     const context: CallContext = { ...driver.context(run), meter: new Meter(MOST_SHOWN) };
     const value = await untilAborted(read(search, others, context), run.signal);
     return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
   };
-  return createCall(() => explainWalk(driver.catalog, { plan, id, values, breadth }), make);
+  return createCall(() => explainAll(search, [id, ...others]), make);
 };
