@@ -1,4 +1,4 @@
-import { renderTemplate } from "../keys/template.ts";
+import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
@@ -87,9 +87,7 @@ const sortExpression = (
 export const isEmptyRange = (input: QueryInput): boolean => {
   const low = input.ExpressionAttributeValues?.[":s"];
   const high = input.ExpressionAttributeValues?.[":t"];
-  return (
-    low !== undefined && high !== undefined && "S" in low && "S" in high && Buffer.compare(Buffer.from(low.S), Buffer.from(high.S)) > 0
-  );
+  return low !== undefined && high !== undefined && "S" in low && "S" in high && comparePrimary(low.S, high.S) > 0;
 };
 
 const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {

@@ -1,4 +1,4 @@
-import { encodeField, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
+import { comparePrimary, encodeField, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
 import type { Row } from "./item-codec.ts";
@@ -55,8 +55,8 @@ const lowBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boo
 };
 
 const tighten = (bounds: Bounds, low: string | undefined, high: string | undefined): void => {
-  if (low !== undefined && (bounds.low === undefined || low > bounds.low)) bounds.low = low;
-  if (high !== undefined && (bounds.high === undefined || high < bounds.high)) bounds.high = high;
+  if (low !== undefined && (bounds.low === undefined || comparePrimary(low, bounds.low) > 0)) bounds.low = low;
+  if (high !== undefined && (bounds.high === undefined || comparePrimary(high, bounds.high) < 0)) bounds.high = high;
 };
 
 const apply = (bounds: Bounds, condition: Condition, value: unknown): void => {
