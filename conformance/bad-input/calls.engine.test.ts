@@ -106,6 +106,13 @@ const ownCases: readonly Case[] = [
         .where(untyped({ wibe: true }))
         .all(),
   ],
+  ["a limit of no parts", "plan.invalidOption", ["limit is 0", "from 1"], () => own.room({ floor: 1, door: "a" }).parts("desk").limit(0)],
+  [
+    "a deadline that is none",
+    "plan.invalidOption",
+    ["deadline is 0", "from 1 to 86400000"],
+    () => own.student.put({ studentId: "S2", name: "Bob" }).run({ deadline: 0 }),
+  ],
   [
     "a condition on an unknown attribute",
     "schema.unknownAttribute",

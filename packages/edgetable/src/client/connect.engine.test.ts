@@ -38,6 +38,19 @@ test("a model works over the user's own DynamoDBClient", async () => {
   client.destroy();
 });
 
+test.each([
+  [{ concurrency: 0 }, "concurrency is 0"],
+  [{ requestTimeout: 600_001 }, "requestTimeout is 600001"],
+  [{ deadline: 1.5 }, "deadline is 1.5"],
+  [{ retry: { attempts: 0 } }, "attempts is 0"],
+  [{ retry: { maxDelay: -1 } }, "maxDelay is -1"],
+  [{ cursorSecret: "" }, "cursorSecret is empty"],
+])("a connection with %o is refused before any call", (options, says) => {
+  expect(() => graphOf("none").connect({ transport: engine.transport, ...options })).toThrow(
+    expect.objectContaining({ code: "plan.invalidOption", message: expect.stringContaining(says) as string }),
+  );
+});
+
 test("cursors of one process are read by another: the secret lies in the table", async () => {
   const graph = graphOf(engine.freshTableName("cursors"));
   const [one, other] = [graph.connect({ transport: engine.transport }), graph.connect({ transport: engine.transport })];

@@ -1,3 +1,4 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createSession, type RetryPolicy, type Session } from "../executor/session.ts";
 import type { SentRequest } from "../executor/meter.ts";
 import { systemEffects } from "../executor/system-effects.ts";
@@ -5,7 +6,8 @@ import type { Effects } from "../executor/effects.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { createLeanTransport, type Credentials } from "../transport/lean/index.ts";
 import type { Transport } from "../transport/transport.ts";
-import { createDriver, type Driver } from "./driver.ts";
+import { checkRanges } from "../util/check-range.ts";
+import { createDriver, DEADLINES, type Driver } from "./driver.ts";
 
 /** How to reach the table, and how calls behave. */
 export interface ConnectOptions {
@@ -26,11 +28,11 @@ export interface ConnectOptions {
   readonly concurrency?: number;
   /** Milliseconds for one attempt, 1 to 600,000. @default 10,000 */
   readonly requestTimeout?: number;
-  /** Milliseconds for one call, retries included. @default 30,000 */
+  /** Milliseconds for one call, retries included, 1 to 86,400,000. @default 30,000 */
   readonly deadline?: number;
   /** Is told of every request that was answered. */
   readonly onRequest?: (request: SentRequest) => void;
-  /** Seals cursors. @default a random one that is kept in the table and read once */
+  /** Seals cursors; not empty, and as hard to guess as a password. @default a random one that is kept in the table and read once */
   readonly cursorSecret?: string;
   /** False to skip the schemas when writing. @default true */
   readonly validate?: boolean;
@@ -83,8 +85,29 @@ const secretInTable = (session: Session): Driver["cursorSecret"] => {
   };
 };
 
-/** Opens a connection's shared middle. */
+const ranges = { concurrency: [1, 1000], requestTimeout: [1, 600_000], deadline: DEADLINES } as const;
+const retries = { attempts: [1, 100], baseDelay: [0, 600_000], maxDelay: [0, 600_000] } as const;
+
+const check = (options: ConnectOptions): void => {
+  checkRanges(options, ranges);
+  checkRanges(options.retry ?? {}, retries);
+  if (options.cursorSecret === "")
+    throw new EdgetableError(
+      "plan.invalidOption",
+      "cursorSecret is empty, so that anybody could forge cursors: give a secret, or leave it out.",
+      {
+        details: { option: "cursorSecret" },
+      },
+    );
+};
+
+/**
+ * Opens a connection's shared middle.
+ *
+ * @throws {plan.invalidOption} when an option is out of its range
+ */
 export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver => {
+  check(options);
   const session = createSession({
     catalog,
     transport: transportOf(options),

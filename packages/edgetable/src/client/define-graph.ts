@@ -41,7 +41,11 @@ export interface Graph<N extends Nodes, E extends Edges, P extends Parts> {
   readonly kind: "graph";
   readonly catalog: Catalog;
   readonly "~types": { readonly nodes: N; readonly edges: E; readonly parts: P };
-  /** Opens a connection. No request is made until the first call. */
+  /**
+   * Opens a connection. No request is made until the first call.
+   *
+   * @throws {plan.invalidOption} when an option is out of its range
+   */
   connect(options?: ConnectOptions): Db<N, E, P>;
 }
 

@@ -5,7 +5,10 @@ import type { ReadPlan } from "../ir/physical-plan.ts";
 import { planRead } from "../planner/plan.ts";
 import { Meter } from "../executor/meter.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { inRange } from "../util/check-range.ts";
 
+/** Milliseconds that a call may be given, at least and at most. */
+export const DEADLINES = [1, 86_400_000] as const;
 const DEFAULT_DEADLINE = 30_000;
 const MOST_PLANS = 2000;
 
@@ -18,6 +21,7 @@ export interface Driver {
   readonly rulesOff: ReadonlySet<string>;
   /** The plan of a form of call: made once, then looked up by its signature. */
   plan(signature: string, logical: () => LogicalPlan): ReadPlan;
+  /** @throws {plan.invalidOption} when the deadline is out of its range */
   context(options: RunOptions): CallContext;
   /** The secret that seals cursors; undefined where there is none yet, and none is to be made. */
   cursorSecret(context: CallContext, makes: boolean): Promise<string | undefined>;
@@ -58,7 +62,9 @@ export const createDriver = (options: DriverOptions): Driver => {
     context: ({ signal, deadline }) => ({
       meter: new Meter(),
       signal,
-      deadline: session.effects.now() + (deadline ?? options.deadline ?? DEFAULT_DEADLINE),
+      deadline:
+        session.effects.now() +
+        (deadline === undefined ? (options.deadline ?? DEFAULT_DEADLINE) : inRange("deadline", deadline, DEADLINES)),
     }),
     cursorSecret: async (context, makes) => {
       const secret = await options.cursorSecret(context, makes);

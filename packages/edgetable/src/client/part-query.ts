@@ -5,6 +5,7 @@ import { readWhere, type Condition } from "../ir/condition.ts";
 import type { LogicalPlan, Parts } from "../ir/logical-plan.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { PartEntry } from "../schema/catalog.ts";
+import { inRange } from "../util/check-range.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, type ReadExplanation } from "./explanation.ts";
@@ -59,7 +60,7 @@ export class PartQuery {
   }
 
   limit(most: number): PartQuery {
-    return this.#with({ limit: most });
+    return this.#with({ limit: inRange("limit", most, [1, Number.MAX_SAFE_INTEGER]) });
   }
 
   consistent(): PartQuery {

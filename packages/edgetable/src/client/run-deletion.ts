@@ -1,6 +1,6 @@
 import type { Report, RunOptions } from "../executor/call.ts";
 import { beginDeletion, reopenDeletion, type Begun } from "../executor/jobs/begin-deletion.ts";
-import type { DeletionProgress, DeletionResult, DeletionSettings } from "../executor/jobs/deletion.ts";
+import { progressOf, type DeletionResult, type DeletionSettings } from "../executor/jobs/deletion.ts";
 import type { Job } from "../executor/jobs/job-store.ts";
 import type { DeleteWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
@@ -23,7 +23,7 @@ const settingsOf = (driver: WriteDriver, options: JobOptions, run: RunOptions): 
   indexLag: options.indexLag ?? INDEX_LAG,
   lease: options.lease ?? LEASE,
   signal: run.signal,
-  deadline: run.deadline === undefined ? Number.POSITIVE_INFINITY : driver.session.effects.now() + run.deadline,
+  deadline: run.deadline === undefined ? Number.POSITIVE_INFINITY : driver.context(run).deadline,
   onProgress: options.onProgress,
 });
 
@@ -35,13 +35,7 @@ const handleOf = (begun: Begun): JobHandle<Outcome> => {
   const { id, deletion } = begun;
   const done = begun.run().then(outcomeOf);
   done.catch(() => undefined);
-  const progress = (): DeletionProgress => ({
-    items: deletion.items,
-    sweeps: deletion.sweeps,
-    requests: deletion.cost.requests,
-    writeUnits: deletion.cost.writeUnits,
-  });
-  return { id, progress, done };
+  return { id, progress: () => progressOf(deletion), done };
 };
 
 /** Deletes a node with all that goes along. */

@@ -11,9 +11,9 @@ import { describeRequest, type Meter, type SentRequest } from "./meter.ts";
 export interface RetryPolicy {
   /** Attempts for one request, 1 to 100. @default 10 */
   readonly attempts: number;
-  /** Longest wait before the first retry, in milliseconds; it doubles with each. @default 25 */
+  /** Longest wait before the first retry, in milliseconds, 0 to 600,000; it doubles with each. @default 25 */
   readonly baseDelay: number;
-  /** Longest wait before any retry, in milliseconds. @default 5,000 */
+  /** Longest wait before any retry, in milliseconds, 0 to 600,000. @default 5,000 */
   readonly maxDelay: number;
 }
 
