@@ -18,6 +18,7 @@ import { explainRead, type ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
 import type { Entry, Page, PageOptions, Read } from "./read-types.ts";
 import { WalkQuery } from "./walk.ts";
+import { jsonText } from "../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type PageKind = "edges" | "nodes" | "entries" | "ids";
@@ -221,7 +222,7 @@ export class NeighbourQuery {
     context: CallContext,
   ): Promise<Page<unknown>> {
     const { session, catalog } = this.#driver;
-    const query = `${catalog.table}|${neighbourForm(this.#state, wants.edges)}|${JSON.stringify([this.#state.id, this.#state.values])}`;
+    const query = `${catalog.table}|${neighbourForm(this.#state, wants.edges)}|${jsonText([this.#state.id, this.#state.values])}`;
     const { readPage } = await paging();
     const secret = (makes: boolean): Promise<string | undefined> => this.#driver.cursorSecret(context, makes);
     const { found, next, previous } = await readPage(session, { request, query, cursor: page.cursor, secret }, context);

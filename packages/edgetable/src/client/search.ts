@@ -14,6 +14,7 @@ import { explainRead, type ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
 import type { Entry, Page, Read } from "./read-types.ts";
 import type { SearchPageOptions } from "./search-types.ts";
+import { jsonText } from "../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -136,7 +137,7 @@ export class SearchQuery {
     const limit = inRange("limit", options.limit ?? PAGE_ROWS, [1, MOST_ROWS]);
     const request = { ...this.#request("rows"), limit };
     const { catalog, session } = this.#driver;
-    const query = `${catalog.table}|${searchForm(this.#state, "rows")}|${JSON.stringify(this.#state.values)}`;
+    const query = `${catalog.table}|${searchForm(this.#state, "rows")}|${jsonText(this.#state.values)}`;
     return this.#call(request, async (run) => {
       const context = this.#driver.context(run);
       const { readPage } = await import("../executor/read-page.ts");

@@ -12,10 +12,11 @@ import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import { findNode } from "./find-node.ts";
-import { begin, boundTo, type StateSeal } from "./walk-continuation.ts";
+import { begin, type StateSeal } from "./walk-continuation.ts";
 import { explainWalk, type WalkExplanation } from "./walk-explanation.ts";
 import { budgetOf, type WalkOptions } from "./walk-options.ts";
 import type { WalkCall, WalkEnd } from "./walk-types.ts";
+import { jsonText } from "../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -50,7 +51,7 @@ export interface WalkAsk {
 
 /** What `next` is bound to: the very walk, its start and its values. */
 const queryOf = (driver: Driver, form: string, { state }: WalkAsk): string =>
-  `walk|${driver.catalog.table}|${form}|${boundTo([state.id, state.values])}`;
+  `walk|${driver.catalog.table}|${form}|${jsonText([state.id, state.values])}`;
 
 interface Made {
   readonly outcome: WalkOutcome;

@@ -69,7 +69,3 @@ export const begin = async <State>(
   };
   return { state, budget: { ...budget, requests }, seal };
 };
-
-/** What a cursor is bound to beside its form: the very values. */
-export const boundTo = (values: unknown): string =>
-  JSON.stringify(values, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));

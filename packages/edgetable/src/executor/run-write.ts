@@ -10,6 +10,7 @@ import type { CancellationReason, Item, WriteItemOutput } from "../transport/ope
 import { loadOnce } from "../util/load-once.ts";
 import { failureOf, isAsWritten } from "./failed-term.ts";
 import type { CallContext, Session } from "./session.ts";
+import { jsonText } from "../util/json-text.ts";
 
 /** Why one of the writes did not happen. */
 export interface FailedWrite {
@@ -43,7 +44,7 @@ export const newToken = (session: Session): string =>
 const currentRow = (catalog: Catalog, { item }: PlannedItem, found: Item | undefined): Row | undefined =>
   found && item.shape && isOfShape(catalog, item.shape, found) ? decodeItem(catalog, item.shape, found) : undefined;
 
-const sameFailure = (a: Failure, b: Failure): boolean => JSON.stringify(a) === JSON.stringify(b);
+const sameFailure = (a: Failure, b: Failure): boolean => jsonText(a) === jsonText(b);
 
 /** The writes that set the condition; all that share the item where none is known to. */
 const blamed = ({ writes, asked = [] }: PlannedItem, failure: Failure): readonly number[] => {

@@ -1,4 +1,4 @@
-import { comparePrimary } from "../keys/template.ts";
+import { comparePrimary, sameValue } from "../keys/template.ts";
 import { valueAt } from "../util/value-at.ts";
 import type { Condition } from "./condition.ts";
 
@@ -7,22 +7,37 @@ type Orderable = string | number | bigint;
 const compare = (a: unknown, b: unknown): number | undefined => {
   if (typeof a === "string" && typeof b === "string") return comparePrimary(a, b);
   const numeric = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
-  if (numeric(a) && numeric(b)) return a < b ? -1 : a > b ? 1 : 0;
+  // A number stands for its shortest decimal, which may come back as a bigint.
+  if (numeric(a) && numeric(b)) return typeof a !== typeof b && sameValue(a, b) ? 0 : a < b ? -1 : a > b ? 1 : 0;
   if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
-  return undefined;
+  return a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.compare(a, b) : undefined;
 };
+
+const isIn = (value: unknown, members: Iterable<unknown>): boolean => [...members].some((member) => equal(member, value));
+
+// What is undefined is not stored.
+const membersOf = (value: object): readonly (readonly [string, unknown])[] =>
+  Object.entries(value).filter(([, member]) => member !== undefined);
 
 const equal = (a: unknown, b: unknown): boolean => {
   const order = compare(a, b);
   if (order !== undefined) return order === 0;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
-  return JSON.stringify(a) === JSON.stringify(b);
+  if (a instanceof Uint8Array || b instanceof Uint8Array) return false;
+  if (a instanceof Set || b instanceof Set)
+    return a instanceof Set && b instanceof Set && a.size === b.size && [...a].every((member) => isIn(member, b));
+  const [mine, others] = [membersOf(a), Object.fromEntries(membersOf(b))];
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    mine.length === Object.keys(others).length &&
+    mine.every(([name, member]) => equal(member, others[name]))
+  );
 };
 
 const contains = (value: unknown, member: unknown): boolean => {
   if (typeof value === "string") return typeof member === "string" && value.includes(member);
-  if (Array.isArray(value)) return value.some((element) => equal(element, member));
-  return value instanceof Set && value.has(member);
+  if (value instanceof Uint8Array) return member instanceof Uint8Array && Buffer.from(value).includes(Buffer.from(member));
+  return (Array.isArray(value) || value instanceof Set) && isIn(member, value);
 };
 
 const ordered = (value: unknown, operand: unknown, test: (order: number) => boolean): boolean => {
@@ -56,7 +71,7 @@ export const holds = (condition: Condition, row: Readonly<Record<string, unknown
     case "contains":
       return contains(value, operand);
     case "in":
-      return value !== undefined && (operand as readonly unknown[]).some((one) => equal(value, one));
+      return value !== undefined && isIn(value, operand as readonly unknown[]);
     case "exists":
       return (value !== undefined) === operand;
   }

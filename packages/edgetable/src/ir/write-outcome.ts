@@ -1,4 +1,5 @@
 import type { Atomic } from "./write-plan.ts";
+import { jsonText } from "../util/json-text.ts";
 
 /** What a call consumed, as DynamoDB told; a failed condition's units are predicted, because it does not tell those. */
 interface WriteCost {
@@ -71,7 +72,7 @@ export type WriteOutcome<Row> = Written<Row> | NotWritten<Row>;
 /** A reason with what stood in the way, such as `endMissing (to {"courseId":"C9"})`. */
 export const showReason = ({ reason, ...why }: Partial<Omit<NotWritten<unknown>, "reason">> & { readonly reason: string }): string => {
   const { attribute, edge, end, id, limit } = why;
-  const about = [attribute, edge, end, id && JSON.stringify(id), limit === undefined ? undefined : `limit ${limit}`];
+  const about = [attribute, edge, end, id && jsonText(id), limit === undefined ? undefined : `limit ${limit}`];
   const words = about.filter((word) => word !== undefined).join(" ");
   return words === "" ? reason : `${reason} (${words})`;
 };

@@ -1,5 +1,6 @@
 // The one door to this folder: everything outside makes, reads and compares keys through here.
 export { comparePrimary, keyBytes } from "./byte-order.ts";
+export { encodeDate as dateText } from "./date-text.ts";
 export { decodeField, encodeField } from "./encode-field.ts";
 export type { FieldFormat, Sharding } from "./field-format.ts";
 export { endingField, fieldReader } from "./field-reader.ts";

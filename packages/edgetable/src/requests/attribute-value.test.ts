@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { encodeValue } from "./attribute-value.ts";
+import { encodeDate, encodeValue } from "./attribute-value.ts";
 
 test.each([
   [new Date(0), '"at" is a Date, which DynamoDB cannot store. Declare the attribute in `dates`, or store ISO 8601 text.'],
@@ -8,7 +8,18 @@ test.each([
   [new Set([1, "a"]), '"at" is a set of mixed types, which DynamoDB cannot store. Store a list, or members of one type.'],
   [new Set([true]), '"at" is a set of something else than text, numbers or bytes, which DynamoDB cannot store. Store a list.'],
   [new Map(), '"at" is an instance of Map, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [
+    JSON.parse('{"__proto__":1}'),
+    '"at.__proto__" is an object\'s prototype to JavaScript, which DynamoDB cannot store. Convert it, or leave the attribute out.',
+  ],
   [() => 1, '"at" is a function, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
 ])("%o is refused with what to do", (value, message) => {
   expect(() => encodeValue(value, "at")).toThrow(expect.objectContaining({ code: "request.unsupportedValue", message }));
+});
+
+test.each([
+  [new Date(Number.NaN), '"at" is an invalid Date. Give a valid Date.'],
+  [new Date(8.64e15), '"at" is outside the years 0000 to 9999. Give a Date within these years.'],
+])("of declared dates %o is refused", (value, message) => {
+  expect(() => encodeDate(value, "at")).toThrow(expect.objectContaining({ code: "request.unsupportedValue", message }));
 });

@@ -1,4 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { dateText } from "../keys/template.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 
 const CONVERT = "Convert it, or leave the attribute out";
@@ -36,9 +37,21 @@ const encodeMap = (value: object, path: string): AttributeValue => {
     throw unsupported(path, value, [`an instance of ${value.constructor.name}`, CONVERT]);
   const map: Record<string, AttributeValue> = {};
   for (const [name, member] of Object.entries(value)) {
+    if (name === "__proto__") throw unsupported(`${path}.${name}`, member, ["an object's prototype to JavaScript", CONVERT]);
     if (member !== undefined) map[name] = encodeValue(member, `${path}.${name}`);
   }
   return { M: map };
+};
+
+/**
+ * The stored form of a declared date.
+ *
+ * @throws {request.unsupportedValue} for an invalid one, and outside the years 0000 to 9999, which do not sort with the rest
+ */
+export const encodeDate = (value: Date, path: string): AttributeValue => {
+  const text = dateText(value);
+  if (typeof text === "string") return { S: text };
+  throw new EdgetableError("request.unsupportedValue", `"${path}" ${text.problem}. ${text.mend}`, { details: { path, value } });
 };
 
 const encodeObject = (value: object, path: string): AttributeValue => {

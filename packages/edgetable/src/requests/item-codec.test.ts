@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { buildCatalog } from "../schema/build-catalog.ts";
 import { people, trackerPublished } from "../schema/adopted-models.test-support.ts";
-import { decodeItem, shapeOf } from "./item-codec.ts";
+import { node } from "../schema/node.ts";
+import { decodeItem, encodeItem, shapeOf } from "./item-codec.ts";
 
 test("an item is no node under its own id when its two keys hold different ids", () => {
   const catalog = buildCatalog(people);
@@ -22,4 +24,13 @@ test("an edge inside its source's item has its own attributes, and not the node'
   expect(
     decodeItem(catalog, catalog.shapesById["ofTenant"]!, { PK: { S: "project-1" }, SK: { S: "tenant-2" }, Data: { S: "News" } }),
   ).toEqual({ from: { projectId: "1" }, to: { tenantId: "2" } });
+});
+
+test("an attribute may be called as what every object has", () => {
+  const racer = node({ key: "RACER#{id}", schema: z.object({ id: z.string(), constructor: z.string() }) });
+  const catalog = buildCatalog({ table: "Races", nodes: { racer } });
+  const row = { id: "R1", constructor: "Lotus" };
+  const item = encodeItem(catalog, catalog.shapesById["racer"]!, row);
+  expect(item).toMatchObject({ constructor: { S: "Lotus" } });
+  expect(decodeItem(catalog, catalog.shapesById["racer"]!, item)).toEqual(row);
 });

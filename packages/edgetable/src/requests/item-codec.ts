@@ -5,7 +5,7 @@ import type { Shape } from "../schema/shape.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { valueAt } from "../util/value-at.ts";
-import { decodeValue, encodeValue } from "./attribute-value.ts";
+import { decodeValue, encodeDate, encodeValue } from "./attribute-value.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -105,7 +105,7 @@ const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<st
 
 /** The stored form of one field that has an attribute of its own. */
 export const encodeField = (shape: Shape, field: string, value: unknown): AttributeValue =>
-  value instanceof Date && shape.dates.includes(field) ? { S: value.toISOString() } : encodeValue(value, field);
+  value instanceof Date && shape.dates.includes(field) ? encodeDate(value, field) : encodeValue(value, field);
 
 const isEnd = (shape: Shape, field: string): boolean => shape.kind === "edge" && (field === "from" || field === "to");
 

@@ -30,7 +30,7 @@ const shardOfKey = (text: string, macros: Macros): string | undefined => {
  * the last field of the key.
  */
 export const expand = (source: string, macros: Macros): string =>
-  source.replace(field, (whole, name: string) => macros[name] ?? shardOfKey(name, macros) ?? whole);
+  source.replace(field, (whole, name: string) => (Object.hasOwn(macros, name) ? macros[name] : shardOfKey(name, macros)) ?? whole);
 
 /** What the template of a computed attribute is read by. */
 export interface KeyContext {
@@ -114,7 +114,8 @@ export const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): S
   const { macros: _macros, partition: _partition, sort: _sort, item, ...identity } = seed;
   const keys = templatesOf(seed, layout, escapes);
   const sources = sourcesOf(keys, [layout.partitionKey, layout.sortKey], escapes);
-  const stored = item?.attributes ?? {};
+  // Without a prototype: an attribute may be called "constructor".
+  const stored: Shape["stored"] = Object.assign(Object.create(null), item?.attributes);
   const carried = unique(sources.flatMap(({ template }) => carriedBy(template)));
   const tableKeys = [keys[layout.partitionKey], keys[layout.sortKey]];
   return Object.freeze({

@@ -27,7 +27,7 @@ export interface NodeSettings<Attribute extends string = string> {
   readonly version?: boolean;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
   readonly ttl?: Attribute;
-  /** Attributes whose values are `Date`s: stored as ISO 8601 text in UTC. */
+  /** Attributes whose values are `Date`s: of the years 0000 to 9999, stored as ISO 8601 text in UTC. */
   readonly dates?: readonly Attribute[];
   /** False for a node that has no item of its own and exists only as the end of edges. @default true */
   readonly stored?: boolean;

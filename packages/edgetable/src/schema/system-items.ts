@@ -18,6 +18,7 @@ const markerTemplates: Readonly<Record<string, Template>> = Object.fromEntries(
   ["text", "number", "boolean", "date"].map((format) => [format, template(`~unique#{node}#{attribute}#{value:${format}}`)]),
 );
 const degreeTemplate = template("~degree#{edge}#{direction}");
+const numberTemplate = template("{value:number}");
 const jobTemplate = template("{id}");
 
 const OWN = "#";
@@ -45,11 +46,18 @@ export const uniqueMarker = (node: string, attribute: string, value: unknown): S
   sort: OWN,
 });
 
+// The row may hold a bigint where the same row, as it is read, holds a number: both own one marker.
+const ownerValue = (_: string, value: unknown): unknown => {
+  if (typeof value !== "bigint" && !(Number.isInteger(value) && !Number.isSafeInteger(value))) return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : render(numberTemplate, { value });
+};
+
 /** Who owns a unique marker: the node's id fields in the key's order, as JSON. */
 export const ownerText = (entry: NodeEntry, row: Row): string =>
   JSON.stringify(
     entry.idFields.map((field) => row[field]),
-    (_, value: unknown) => (typeof value === "bigint" ? String(value) : value),
+    ownerValue,
   );
 
 /** The counter that guards how many edges of a type leave (`out`) or reach (`in`) the node of a partition. */

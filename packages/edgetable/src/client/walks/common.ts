@@ -5,13 +5,14 @@ import type { CommonState } from "../../executor/walk/common-neighbours.ts";
 import { walkForm } from "../../query/walk.ts";
 import { findNode } from "../find-node.ts";
 import { planOf, shownId, untilAborted } from "../walk-call.ts";
-import { begin, boundTo, plainSeal } from "../walk-continuation.ts";
+import { begin, plainSeal } from "../walk-continuation.ts";
 import { explainWalk, type WalkExplanation } from "../walk-explanation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
 import type { AnyHop } from "../walk.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
 import { walked } from "../walked.ts";
 import type { Start } from "./answers.ts";
+import { jsonText } from "../../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -27,7 +28,7 @@ interface Search {
 const read = async ({ start, hop, options }: Search, others: readonly Row[], context: CallContext): Promise<Walked<Row>> => {
   const { driver, node, id, from } = start;
   const { state: walk } = from(node, id).hop(hop);
-  const query = `common|${driver.catalog.table}|${walkForm(walk, collect)}|${boundTo([id, others, walk.values])}`;
+  const query = `common|${driver.catalog.table}|${walkForm(walk, collect)}|${jsonText([id, others, walk.values])}`;
   const asked = { cursor: options.cursor, query, budget: budgetOf(options.budget), load: plainSeal<CommonState> };
   const { state, budget, seal } = await begin(driver, asked, context);
   const { commonNeighbours } = await import("../../executor/walk/common-neighbours.ts");

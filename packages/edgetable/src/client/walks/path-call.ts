@@ -7,11 +7,12 @@ import { walkForm, type WalkState } from "../../query/walk.ts";
 import type { Driver } from "../driver.ts";
 import { findNode } from "../find-node.ts";
 import { planOf, shownId, untilAborted } from "../walk-call.ts";
-import { begin, boundTo, plainSeal } from "../walk-continuation.ts";
+import { begin, plainSeal } from "../walk-continuation.ts";
 import { explainWalk } from "../walk-explanation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
 import { walked } from "../walked.ts";
+import { jsonText } from "../../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -45,7 +46,7 @@ const searchOf = (driver: Driver, ask: PathAsk, budget: WalkBudget): PathSearch 
 /** What `next` is bound to: the ends, the edge and what is asked of it, and how long a path may be. */
 const queryOf = ({ catalog }: Driver, { forward, backward, depth, which }: PathAsk): string => {
   const form = walkForm(forward, collect);
-  return `paths|${catalog.table}|${which}|${depth}|${form}|${boundTo([forward.id, backward.node, backward.id, forward.values])}`;
+  return `paths|${catalog.table}|${which}|${depth}|${form}|${jsonText([forward.id, backward.node, backward.id, forward.values])}`;
 };
 
 const run = async (which: PathAsk["which"], search: PathSearch, at: SearchAt<never>): Promise<FoundPaths> => {

@@ -165,7 +165,7 @@ const resumeLease = async (deletion: Deletion, id: string, resumes: boolean): Pr
   step(deletion, (context) =>
     takeLease(
       deletion.session,
-      { id, kind: "delete", duration: deletion.settings.lease, facts: deletionFacts(deletion.session.catalog, deletion.write), resumes },
+      { id, kind: "delete", duration: deletion.settings.lease, facts: deletionFacts(deletion.write), resumes },
       context,
     ),
   );
@@ -184,7 +184,7 @@ export const resumeDeletion = async (deletion: Deletion, id: string): Promise<De
 const mark = async (deletion: Deletion, id: string): Promise<Marked | Ended> => {
   const { session, write, settings } = deletion;
   const lease = newLease(session, id, settings.lease);
-  const facts = deletionFacts(session.catalog, write);
+  const facts = deletionFacts(write);
   const job: JobMark = { id, key: jobKey(session, id), holder: lease.holder };
   const state = firstItem(session, lease, { kind: "delete", facts });
   const result = await step(deletion, (context) =>

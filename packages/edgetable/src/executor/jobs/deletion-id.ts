@@ -1,7 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { DeleteWrite, Row } from "../../ir/logical-write.ts";
-import { decodeValue } from "../../requests/attribute-value.ts";
-import { encodeField } from "../../requests/item-codec.ts";
+import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { ownerText } from "../../schema/system-items.ts";
 import type { AttributeValue } from "../../transport/operations.ts";
@@ -22,15 +21,17 @@ export const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string 
   return `${text.slice(0, LONGEST - hash.length - 1)} ${hash}`;
 };
 
+// A key says by its format that a field is a date; `dates` need not name it.
+type IdValue = AttributeValue | { readonly D: number };
+
+const encodeId = (value: unknown, field: string): IdValue => (value instanceof Date ? { D: value.getTime() } : encodeValue(value, field));
+
 /** What a deletion leaves in the table for whoever resumes it. */
-export const deletionFacts = (catalog: Catalog, { name, id }: DeleteWrite): JobFacts => {
-  const { shape } = defined(catalog.nodes[name], "node");
-  return {
-    node: name,
-    of: JSON.stringify(Object.fromEntries(Object.entries(id).map(([field, value]) => [field, encodeField(shape, field, value)]))),
-    items: 0,
-  };
-};
+export const deletionFacts = ({ name, id }: DeleteWrite): JobFacts => ({
+  node: name,
+  of: JSON.stringify(Object.fromEntries(Object.entries(id).map(([field, value]) => [field, encodeId(value, field)]))),
+  items: 0,
+});
 
 /**
  * The deletion that a job's facts speak of.
@@ -46,9 +47,7 @@ export const deletionOf = (catalog: Catalog, facts: JobFacts): DeleteWrite => {
       `The job deletes a "${name}", which this model does not have. Resume it with the model that began it.`,
       { details: { node: name } },
     );
-  const values = Object.entries(JSON.parse(String(facts["of"])) as Readonly<Record<string, AttributeValue>>);
-  const read = (field: string, value: unknown): unknown =>
-    node.shape.dates.includes(field) && typeof value === "string" ? new Date(value) : value;
-  const id: Row = Object.fromEntries(values.map(([field, value]) => [field, read(field, decodeValue(value))]));
+  const values = Object.entries(JSON.parse(String(facts["of"])) as Readonly<Record<string, IdValue>>);
+  const id: Row = Object.fromEntries(values.map(([field, value]) => [field, "D" in value ? new Date(value.D) : decodeValue(value)]));
   return { kind: "delete", of: "node", name, id, guards: {} };
 };

@@ -14,6 +14,7 @@ import { tableKeyOf } from "../read-images.ts";
 import { runRead, type FindNode, type Found } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
+import { jsonText } from "../../util/json-text.ts";
 
 /** Something that goes with a node: where it was found, and the write that removes it everywhere. */
 export interface Removal {
@@ -43,7 +44,7 @@ const removal = (catalog: Catalog, { shape, row, item }: Found): Removal => {
 const identity = (catalog: Catalog, { key, write }: Removal): string => {
   if (write.kind !== "unlink") return keyId(key);
   const fields = defined(catalog.edges[write.edge], "edge").key.map((field) => String(write.key[field]));
-  return JSON.stringify([write.edge, write.from, write.to, fields]);
+  return jsonText([write.edge, write.from, write.to, fields]);
 };
 
 const distinct = (catalog: Catalog, removals: readonly Removal[]): readonly Removal[] => [

@@ -4,6 +4,7 @@ import { inPartition, partitionsOf } from "../../requests/partitions.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { nodeNames } from "./node-names.ts";
 import type { WalkRequest } from "./walk-run.ts";
+import { jsonText } from "../../util/json-text.ts";
 
 const makeKeys = (catalog: Catalog, { plan, start, values }: WalkRequest): void => {
   const [first] = plan.steps;
@@ -28,7 +29,7 @@ export const checkStart = (catalog: Catalog, request: WalkRequest): void => {
   try {
     makeKeys(catalog, request);
   } catch (cause) {
-    throw new EdgetableError("traverse.start", `A walk cannot start at ${type} ${JSON.stringify(id)}: ${(cause as Error).message}`, {
+    throw new EdgetableError("traverse.start", `A walk cannot start at ${type} ${jsonText(id)}: ${(cause as Error).message}`, {
       details: { node: { type, id } },
       cause,
     });

@@ -11,6 +11,7 @@ import { adaptiveWidth, type Width } from "./lanes.ts";
 import { isLevel, nodeList, type NodeList } from "./node-list.ts";
 import { nodeNames, type NodeKey, type NodeNames, type NodeRef } from "./node-names.ts";
 import { emptyState, type WalkState, type Work } from "./walk-state.ts";
+import { jsonText } from "../../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -109,7 +110,7 @@ export const refuseSupernode = (run: WalkRun, hop: PlannedHop, work: Work): neve
   const { breadth } = run.request.budget;
   throw new EdgetableError(
     "traverse.supernode",
-    `${type} ${JSON.stringify(id)} has more than ${breadth} edges "${hop.edge}". Raise the budget's breadth, or take a page or a sample of them by supernode: "page" or "sample".`,
+    `${type} ${jsonText(id)} has more than ${breadth} edges "${hop.edge}". Raise the budget's breadth, or take a page or a sample of them by supernode: "page" or "sample".`,
     { details: { node: { type, id }, edge: hop.edge, breadth } },
   );
 };

@@ -4,6 +4,7 @@ import type { EdgeEntry } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { defined } from "../../util/invariant.ts";
 import type { EdgeBetween } from "./degree-guards.ts";
+import { sameValue } from "../../keys/template.ts";
 
 /** One place where an edge is written, and its row as it stands there. */
 export interface EdgeCopy {
@@ -14,8 +15,9 @@ export interface EdgeCopy {
 const between = (shapes: readonly Shape[], from: EndId, to: EndId): Shape | undefined =>
   shapes.find((shape) => shape.from === from.type && shape.to === to.type);
 
+// An id may carry further fields, which tell no nodes apart.
 const sameEnd = (a: EndId, b: EndId): boolean =>
-  a.type === b.type && JSON.stringify(Object.entries(a.id).toSorted()) === JSON.stringify(Object.entries(b.id).toSorted());
+  a.type === b.type && Object.keys(a.id).every((field) => !(field in b.id) || sameValue(a.id[field], b.id[field]));
 
 const endRow = (shape: Shape, end: EndId): Row => (shape.several ? { type: end.type, ...end.id } : end.id);
 const withEnds = (row: Row, { shape, from, to }: Ends): Row => Object.assign({}, row, { from: endRow(shape, from), to: endRow(shape, to) });

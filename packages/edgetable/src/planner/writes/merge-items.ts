@@ -1,8 +1,9 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId, sameKey, type PlannedItem, type Term, type UpdateStep, type WriteItem } from "../../ir/write-plan.ts";
 import { COUNT } from "../../schema/system-items.ts";
+import { jsonText } from "../../util/json-text.ts";
 
-const sameTerm = (a: Term, b: Term): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
+const sameTerm = (a: Term, b: Term): boolean => a === b || jsonText(a) === jsonText(b);
 
 const countOf = (item: UpdateStep): number | undefined => {
   const count = item.changes.add[COUNT];

@@ -5,6 +5,7 @@ import { keyIfComplete, keyOf } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
+import { jsonText } from "../../util/json-text.ts";
 
 /** One planning: what is known, and what turned out to be missing. */
 export interface Planning {
@@ -46,6 +47,6 @@ export const locate = (planning: Planning, shape: Shape, row: Row): Key | null |
   if (partition === undefined) return keyOf(catalog, shape, row);
   const { text: prefix } = renderPrefix(shape.keys[sortKey]!, row);
   const reason = `the sort key of "${shape.definition}" is not known from its id`;
-  const found = look(planning, { kind: "find", id: JSON.stringify([shape.id, partition, row]), shape, partition, prefix, row, reason });
+  const found = look(planning, { kind: "find", id: jsonText([shape.id, partition, row]), shape, partition, prefix, row, reason });
   return found ? { [partitionKey]: found[partitionKey]!, [sortKey]: found[sortKey]! } : found;
 };

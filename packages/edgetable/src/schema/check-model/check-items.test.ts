@@ -44,6 +44,12 @@ describe("items", () => {
       place: "edges.knows",
       says: ['"knows:mirror"'],
     },
+    "an attribute called as the mark of a deletion": {
+      model: model({ nodes: { user: user({ schema: z.object({ id: text, "~deleting": text }) } as never) } }),
+      rule: "storedName",
+      place: "nodes.user.~deleting",
+      says: ["Edgetable's own", "Rename"],
+    },
     "two parts": {
       model: model({ parts: { item: item(), other: item() } }),
       rule: "collision",

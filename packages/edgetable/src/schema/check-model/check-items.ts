@@ -2,6 +2,7 @@ import { keyBytes, type Template } from "../../keys/template.ts";
 import { attributeNames } from "../attribute-names.ts";
 import type { Catalog, EdgeEntry } from "../catalog.ts";
 import type { Shape } from "../shape.ts";
+import { DELETING } from "../system-items.ts";
 import { each, finding, when, type ModelFinding } from "./finding.ts";
 import { plainAttributes } from "./plain-attributes.ts";
 
@@ -66,6 +67,7 @@ const takenNames = (catalog: Catalog, shape: Shape): Map<string, string> => {
   const { index, typeAttribute } = catalog;
   const taken = new Map(Object.keys(shape.keys).map((attribute) => [attribute, "a computed attribute"]));
   for (const key of [index.partitionKey, index.sortKey ?? ""]) taken.set(key, "a key of the table");
+  taken.set(DELETING, "Edgetable's own").set("__proto__", "no name in JavaScript");
   return typeAttribute === undefined ? taken : taken.set(typeAttribute, "the type attribute");
 };
 
