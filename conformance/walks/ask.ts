@@ -98,15 +98,21 @@ export type Ask = (options: WalkOptions) => Asked;
 
 const MOST_PARTS = 3000;
 
-/** One part of an answer, with the attempts that it took. */
-export const onePart = async (ask: Ask, options: WalkOptions): Promise<{ readonly part: Part; readonly requests: number }> => {
+/** What an answer took. */
+export interface Cost {
+  readonly requests: number;
+  readonly units: number;
+}
+
+/** One part of an answer, with what it took. */
+export const onePart = async (ask: Ask, options: WalkOptions): Promise<{ readonly part: Part } & Cost> => {
   const { value, cost } = await ask(options).report();
-  return { part: value, requests: cost.requests };
+  return { part: value, requests: cost.requests, units: cost.readUnits };
 };
 
 /** Every part of an answer, one after the other. */
-export const inParts = async (ask: Ask, options: WalkOptions): Promise<readonly { readonly part: Part; readonly requests: number }[]> => {
-  const parts: { readonly part: Part; readonly requests: number }[] = [];
+export const inParts = async (ask: Ask, options: WalkOptions): Promise<readonly ({ readonly part: Part } & Cost)[]> => {
+  const parts: ({ readonly part: Part } & Cost)[] = [];
   let cursor: string | undefined;
   do {
     const one = await onePart(ask, { ...options, cursor });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { askedOf, type Walked } from "./asked-of-walks.ts";
 import { askWalk, type Db } from "./ask.ts";
-import { checkParts, checkWhole, cuts, type Asking } from "./check-parts.ts";
+import { checkParts, checkWhole, cuts, widened, type Asking } from "./check-parts.ts";
 import { checkQuestion } from "./check-questions.ts";
 import { checkSupernodes } from "./check-supernodes.ts";
 import { drawGraph, graphs, type Drawn } from "./graphs.ts";
@@ -30,13 +30,19 @@ const MOST_WAYS = 2000;
 const hopsOf = ({ first, steps }: PlainWalk): number =>
   (first ? 1 : 0) + steps.reduce((sum, step) => sum + (step.kind === "hop" ? Math.min(step.rounds, 20) : 0), 0);
 
-export const checkWalk = async (walked: Walked, askings: (walked: Walked) => readonly Asking[] = askedOf): Promise<void> => {
+interface Asked {
+  readonly askings?: (walked: Walked) => readonly Asking[];
+  /** The most parts into which budgets of requests and units cut an answer. */
+  readonly parts?: number;
+}
+
+export const checkWalk = async (walked: Walked, { askings = askedOf, parts = Number.POSITIVE_INFINITY }: Asked = {}): Promise<void> => {
   const { plain, naive, pick } = walked;
   if (naive.ways.length > MOST_WAYS) return;
   const bounds = { stood: naive.stood, hops: hopsOf(plain) };
   for (const [at, asking] of askings(walked).entries()) {
-    await checkWhole(asking);
-    await checkParts(asking, cuts[(pick + at) % cuts.length]!, bounds);
+    const cost = await checkWhole(asking);
+    await checkParts(asking, widened(cuts[(pick + at) % cuts.length]!, cost, parts), bounds);
   }
   await checkSupernodes(walked, 1 + (pick % 3));
 };

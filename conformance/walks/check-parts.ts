@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { inParts, nameOfId, onePart, type Ask, type Part } from "./ask.ts";
+import { inParts, nameOfId, onePart, type Ask, type Cost, type Part } from "./ask.ts";
 
 /** A budget that cuts an answer into parts: the first has it, and the others have what `rest` says. */
 export interface Cut {
@@ -19,6 +19,15 @@ export const cuts: readonly Cut[] = [
   { budget: { memory: 1000 }, rest: {} },
   each({ breadth: 1, units: 2, depth: 100 }),
 ];
+
+const widen = (budget: Cut["budget"], least: Cost): Cut["budget"] =>
+  Object.fromEntries(Object.entries(budget).map(([name, most]) => [name, Math.max(most, least[name as keyof Cost] ?? 0)]));
+
+/** The same cut with as many requests and units in a part as make an answer of this cost no more than so many parts. */
+export const widened = ({ budget, rest }: Cut, { requests, units }: Cost, parts: number): Cut => {
+  const least = { requests: Math.ceil(requests / parts), units: Math.ceil(units / parts) };
+  return { budget: widen(budget, least), rest: widen(rest, least) };
+};
 
 /** Of one answer to a walk. */
 export interface Asking {
@@ -65,11 +74,12 @@ const checkEnd = (
   }
 };
 
-/** The whole answer is right, and complete. */
-export const checkWhole = async ({ name, ask, show, expected }: Asking): Promise<void> => {
-  const { part } = await onePart(ask, {});
+/** The whole answer is right, and complete. Tells what it took. */
+export const checkWhole = async ({ name, ask, show, expected }: Asking): Promise<Cost> => {
+  const { part, ...cost } = await onePart(ask, {});
   expect(show(part.items, part), name).toEqual(expected);
   expect(part, name).toMatchObject({ complete: true, stopped: undefined, next: undefined });
+  return cost;
 };
 
 /** The answer in parts is the same, and no part takes more than it may. */

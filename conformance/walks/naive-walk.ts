@@ -60,9 +60,14 @@ interface Walking {
   readonly left: Map<string, number>;
   /** Every node that it came to. */
   readonly stood: Set<string>;
+  reads: number;
 }
 
-const leave = ({ graph, left, stood }: Walking, ways: readonly Way[], hop: Pick<PlainHop, "edge" | "direction">): void => {
+const distinct = (ways: readonly Way[]): readonly Way[] => [...new Map(ways.map((way) => [nameOf(endOf(way)), way])).values()];
+
+const leave = (walking: Walking, ways: readonly Way[], hop: Pick<PlainHop, "edge" | "direction">): void => {
+  const { graph, left, stood } = walking;
+  walking.reads += distinct(ways).length * directionsOf(hop).length;
   for (const way of ways) {
     const name = nameOf(endOf(way));
     const edges = allEdgesAt(graph, endOf(way), hop);
@@ -78,8 +83,6 @@ const takeFirst = (walking: Walking, first: PlainFirst): readonly Way[] => {
   const edges = allEdgesAt(walking.graph, walking.start, { ...first, ordered: true }).filter(({ edge }) => isAtLeast(edge, first.atLeast));
   return (first.reverse ? edges.toReversed() : edges).slice(0, first.limit).map((one) => along(start, one));
 };
-
-const distinct = (ways: readonly Way[]): readonly Way[] => [...new Map(ways.map((way) => [nameOf(endOf(way)), way])).values()];
 
 type HopStep = Extract<PlainStep, { kind: "hop" }>;
 
@@ -133,13 +136,15 @@ export interface NaiveWalk {
   readonly left: ReadonlyMap<string, number>;
   /** Every node that it came to, also those that it did not keep. */
   readonly stood: ReadonlySet<string>;
+  /** The most readings of one node's edges, in one direction, that it takes. */
+  readonly reads: number;
 }
 
 /** Makes a walk by following every way. */
 export const walkNaively = (graph: NaiveGraph, walk: PlainWalk): NaiveWalk => {
   const start = { type: "person", id: walk.start };
-  const walking: Walking = { graph, start, left: new Map(), stood: new Set([nameOf(start)]) };
+  const walking: Walking = { graph, start, left: new Map(), stood: new Set([nameOf(start)]), reads: 0 };
   let ways: readonly Way[] = walk.first ? takeFirst(walking, walk.first) : [{ nodes: [start], numbers: [] }];
   for (const step of walk.steps) ways = take(walking, ways, step);
-  return { ways, left: walking.left, stood: walking.stood };
+  return { ways, left: walking.left, stood: walking.stood, reads: walking.reads };
 };
