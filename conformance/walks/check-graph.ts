@@ -42,7 +42,7 @@ export const checkWalk = async (walked: Walked, { askings = askedOf, parts = Num
   const bounds = { stood: naive.stood, hops: hopsOf(plain) };
   for (const [at, asking] of askings(walked).entries()) {
     const cost = await checkWhole(asking);
-    await checkParts(asking, widened(cuts[(pick + at) % cuts.length]!, cost, parts), bounds);
+    await checkParts(asking, widened(cuts[(pick + at) % cuts.length]!, cost, parts), { ...bounds, requests: cost.requests });
   }
   await checkSupernodes(walked, 1 + (pick % 3));
 };

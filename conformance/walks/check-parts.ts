@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { inParts, nameOfId, onePart, type Ask, type Cost, type Part } from "./ask.ts";
+import { TAKES } from "./slow-engine.ts";
 
 /** A budget that cuts an answer into parts: the first has it, and the others have what `rest` says. */
 export interface Cut {
@@ -18,14 +19,15 @@ export const cuts: readonly Cut[] = [
   { budget: { depth: 1 }, rest: {} },
   { budget: { memory: 1000 }, rest: {} },
   each({ breadth: 1, units: 2, depth: 100 }),
+  each({ time: 2.5 * TAKES }),
 ];
 
-const widen = (budget: Cut["budget"], least: Cost): Cut["budget"] =>
-  Object.fromEntries(Object.entries(budget).map(([name, most]) => [name, Math.max(most, least[name as keyof Cost] ?? 0)]));
+const widen = (budget: Cut["budget"], least: Cut["budget"]): Cut["budget"] =>
+  Object.fromEntries(Object.entries(budget).map(([name, most]) => [name, Math.max(most, least[name] ?? 0)]));
 
-/** The same cut with as many requests and units in a part as make an answer of this cost no more than so many parts. */
+/** The same cut with as many requests, units and milliseconds in a part as make an answer of this cost no more than so many parts. */
 export const widened = ({ budget, rest }: Cut, { requests, units }: Cost, parts: number): Cut => {
-  const least = { requests: Math.ceil(requests / parts), units: Math.ceil(units / parts) };
+  const least = { requests: Math.ceil(requests / parts), units: Math.ceil(units / parts), time: Math.ceil(requests / parts) * TAKES };
   return { budget: widen(budget, least), rest: widen(rest, least) };
 };
 
@@ -48,6 +50,8 @@ export interface Bounds {
   readonly stood: ReadonlySet<string>;
   /** The most hops. */
   readonly hops: number;
+  /** Requests for the whole answer. */
+  readonly requests: number;
 }
 
 const MOST_SAMPLE = 10;
@@ -55,7 +59,7 @@ const MOST_SAMPLE = 10;
 /** A part says why it ended, and names what it left. */
 const checkEnd = (
   { complete, stopped, next }: Part,
-  { stood, hops }: Bounds,
+  { stood, hops }: Omit<Bounds, "requests">,
   { budget, label }: { readonly budget: Readonly<Record<string, number>>; readonly label: string },
 ): void => {
   expect(complete, label).toBe(stopped === undefined);
@@ -91,6 +95,7 @@ export const checkParts = async ({ name, ask, adds, show, expected, further = 0 
       ? []
       : await inParts((options) => ask({ ...options, cursor: options.cursor ?? first.part.next }), { budget: cut.rest });
   const parts = [first, ...rest];
+  if (bounds.requests * TAKES > (cut.budget["time"] ?? Number.POSITIVE_INFINITY)) expect(first.part.stopped?.by, label).toBe("time");
   for (const [at, { part, requests }] of parts.entries()) {
     const budget = at === 0 ? cut.budget : cut.rest;
     expect(requests, label).toBeLessThanOrEqual(budget["requests"] ?? 1000);

@@ -12,7 +12,7 @@ interface Asked {
   readonly question: Question;
   readonly graph: NaiveGraph;
   readonly person: AnyWalk;
-  readonly bounds: Bounds;
+  readonly bounds: Omit<Bounds, "requests">;
   readonly budget: Cut["budget"];
 }
 
@@ -154,13 +154,13 @@ export const checkQuestion = async (
   const stood = new Set(graph.nodes.map(nameOf));
   for (const { from, to } of graph.edges) stood.add(nameOf(from)).add(nameOf(to));
   for (const id of [question.start, question.to, ...question.others]) stood.add(nameOf(person(id)));
-  const bounds: Bounds = { stood, hops: 20 };
+  const bounds = { stood, hops: 20 };
   const one = cuts[cut % cuts.length]!;
   const asked: Asked = { question, graph, person: db.person({ personId: question.start }), bounds, budget: one.budget };
   const asking = walked(asked);
   if (asking) {
-    await checkWhole(asking);
-    return checkParts(asking, one, bounds);
+    const { requests } = await checkWhole(asking);
+    return checkParts(asking, one, { ...bounds, requests });
   }
   return question.kind === "common" ? checkCommon(asked) : checkPaths(asked);
 };

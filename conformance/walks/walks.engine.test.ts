@@ -5,6 +5,7 @@ import { adopted, social } from "../oracle/model.ts";
 import type { Db } from "./ask.ts";
 import { cases, checkCase } from "./check-graph.ts";
 import { regressions } from "./regressions.ts";
+import { slowed } from "./slow-engine.ts";
 
 const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
 const runs = Number(process.env["EDGETABLE_RUNS"] ?? 8);
@@ -43,7 +44,7 @@ describe.each(layouts)("walks answer as the naive evaluator does, $name", ({ lay
   describe.each(variants)("%s", (_, rulesOff) => {
     let db: Db;
     beforeAll(async () => {
-      db = social(engine.freshTableName("walks"), layout).connect({ transport: engine.transport, cursorSecret: "walks", rulesOff });
+      db = social(engine.freshTableName("walks"), layout).connect({ ...slowed(engine.transport), cursorSecret: "walks", rulesOff });
       await db.table.create();
     });
 

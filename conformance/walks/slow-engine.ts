@@ -1,0 +1,38 @@
+import { EdgetableError, type ConnectOptions, type Transport } from "edgetable";
+
+/** Milliseconds that each request takes. */
+export const TAKES = 10;
+
+interface Slow {
+  readonly transport: Transport;
+  readonly effects: NonNullable<ConnectOptions["effects"]>;
+}
+
+/**
+ * The engine as one that answers one request after another, each in its time, by a clock that stands still
+ * meanwhile: what is asked for later than its timeout allows is given up, as a transport gives it up.
+ */
+export const slowed = (engine: Transport): Slow => {
+  let [now, busyUntil] = [1_000_000_000_000, 0];
+  let before: Promise<unknown> = Promise.resolve();
+  const pass = (until: number): void => {
+    now = Math.max(now, until);
+  };
+  const send: Transport["send"] = async (operation, input, options = {}) => {
+    const { timeout = Number.POSITIVE_INFINITY, ...rest } = options;
+    const [due, done] = [now + timeout, Math.max(now, busyUntil) + TAKES];
+    if (done > due) {
+      await before;
+      pass(due);
+      throw new EdgetableError("execute.timeout", `${operation}: no answer in ${timeout} ms`, { retryable: true });
+    }
+    busyUntil = done;
+    const answer = engine.send(operation, input, rest);
+    before = answer.catch(() => undefined);
+    const output = await answer;
+    pass(done);
+    return output;
+  };
+  const sleep = async (milliseconds: number): Promise<void> => pass(now + milliseconds);
+  return { transport: { send, close: () => undefined }, effects: { now: () => now, random: () => 0.5, sleep } };
+};
