@@ -1,6 +1,6 @@
 import type { Template } from "../keys/template.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
-import type { Catalog } from "../schema/catalog.ts";
+import { definitionOf, type Catalog } from "../schema/catalog.ts";
 import type { Index, Shape } from "../schema/shape.ts";
 
 /** One kind of item in the table or in one of its indexes. */
@@ -22,10 +22,6 @@ export const placesIn = (catalog: Catalog, index: Index): readonly IndexPlace[] 
 
 /** The table and its indexes, as advice names them. */
 export const nameOf = (index: Index): string => (index.name === undefined ? "the table" : `the index "${index.name}"`);
-
-/** The definition behind a shape. */
-const definitionOf = (catalog: Catalog, shape: Shape) =>
-  ({ node: catalog.nodes, edge: catalog.edges, part: catalog.parts })[shape.kind][shape.definition]?.definition;
 
 /** Names of a shape's attributes, or none where its schema does not tell. */
 export const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {

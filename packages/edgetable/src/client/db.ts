@@ -1,4 +1,5 @@
 import type { Catalog } from "../schema/catalog.ts";
+import { mapValues } from "../util/map-values.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
 import { edgeReads } from "./edge-reads.ts";
@@ -46,9 +47,6 @@ export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
     readonly find: Find<N, E, P>;
   };
 
-const mapEntries = <From, To>(record: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
-
 /** Opens a connection on a catalog. */
 export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
   const driver = openDriver(catalog, options);
@@ -62,9 +60,9 @@ export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(cata
     close: () => driver.session.close(),
   };
   return {
-    ...mapEntries(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry))),
-    ...mapEntries(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),
-    ...mapEntries(catalog.parts, (entry) => partWrites(driver, entry)),
+    ...mapValues(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry))),
+    ...mapValues(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),
+    ...mapValues(catalog.parts, (entry) => partWrites(driver, entry)),
     ...members,
     load: loadOf(driver),
     scan: scanOf(driver),

@@ -1,3 +1,6 @@
+/** The most shards of a key: Edgetable's own limit, for a slip of the hand that would make every read ask a million partitions. */
+export const MAX_SHARDS = 65_536;
+
 /** Into how many shards the items of a key are spread. One definition serves writer and readers (law 10). */
 export interface Sharding {
   /** Numbers of shards, 1 to 65,536, each a multiple or a divisor of the others: the first is the writers', readers look in all. */

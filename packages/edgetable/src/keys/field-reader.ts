@@ -1,5 +1,5 @@
 import { decodeFormat } from "./field-codec.ts";
-import type { FieldPart, Template } from "./key-template.ts";
+import { leadOf, type FieldPart, type Template } from "./key-template.ts";
 import { readTemplate } from "./read-template.ts";
 
 /** Reads one field of keys, without a row: undefined when the template did not make the key. */
@@ -31,7 +31,7 @@ const lastField = (template: Template, field: FieldPart): FieldReader => {
  */
 export const endingField = (template: Template, path: string): EndingField | undefined => {
   const [first, ...others] = template.parts;
-  const beginning = first?.kind === "literal" ? first.text : "";
+  const beginning = leadOf(template);
   const rest = first?.kind === "literal" ? others : template.parts;
   const field = rest.at(-1);
   if (field?.kind !== "field" || field.path !== path || field.format.kind === "shard") return undefined;

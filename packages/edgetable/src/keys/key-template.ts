@@ -32,3 +32,9 @@ export interface Template extends KeyDialect {
   /** Whether one path stands in several places that read back, which then must agree. */
   readonly repeats: boolean;
 }
+
+/** The fixed text with which every key of a template begins; empty where a field comes first. */
+export const leadOf = (template: Template | undefined): string => {
+  const first = template?.parts[0];
+  return first?.kind === "literal" ? first.text : "";
+};

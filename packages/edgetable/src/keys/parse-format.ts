@@ -1,5 +1,5 @@
 import { didYouMean } from "../util/did-you-mean.ts";
-import type { FieldFormat, KeyDialect } from "./field-format.ts";
+import { MAX_SHARDS, type FieldFormat, type KeyDialect } from "./field-format.ts";
 import { invalidTemplate } from "./invalid-template.ts";
 
 const named: Readonly<Record<string, FieldFormat>> = {
@@ -12,7 +12,6 @@ const named: Readonly<Record<string, FieldFormat>> = {
 const known = [...Object.keys(named), "shard(16)", "6"];
 const shardShape = /^shard\(([^()]*)\)$/;
 const maximalWidth = 16; // 2^53 - 1 has 16 digits.
-const maximalShards = 65_536;
 
 const parsePadded = (text: string, source: string): FieldFormat => {
   const width = Number(text);
@@ -25,8 +24,8 @@ type Shardings = KeyDialect["shardings"];
 
 const parseCount = (text: string, source: string): number => {
   const count = /^\d+$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= maximalShards) return count;
-  return invalidTemplate(source, `the shard count ${text} is not between 1 and ${maximalShards}.`);
+  if (count >= 1 && count <= MAX_SHARDS) return count;
+  return invalidTemplate(source, `the shard count ${text} is not between 1 and ${MAX_SHARDS}.`);
 };
 
 const parseShard = (text: string, source: string, shardings: Shardings = {}): FieldFormat => {

@@ -1,4 +1,5 @@
 import { encodeStrictly } from "./encode-field.ts";
+import { fieldValue } from "./field-value.ts";
 import type { Template } from "./key-template.ts";
 import { growthOf, readShards, turnOf } from "./sharding.ts";
 
@@ -14,12 +15,6 @@ export interface Partition {
   readonly turn: number;
 }
 
-const valueAt = (row: Row, steps: readonly string[]): unknown => {
-  let value: unknown = row;
-  for (const step of steps) value = typeof value === "object" && value !== null ? (value as Row)[step] : undefined;
-  return value ?? undefined;
-};
-
 /**
  * Every key under which rows with these values may lie: one, where the template has no shard or the
  * sharded value is known, else one for each shard; undefined when another field is unknown.
@@ -32,14 +27,14 @@ export const renderPartitions = (template: Template, row: Row): readonly Partiti
   let found: readonly { readonly text: string; readonly shard: number }[] = [{ text: "", shard: 0 }];
   for (const part of template.parts) {
     if (part.kind === "field" && part.format.kind === "shard") {
-      const value = valueAt(row, part.steps);
+      const value = fieldValue(row, part.steps);
       // An empty or unfit value is refused as in a key.
       if (value !== undefined) encodeStrictly(template, part, value);
       const shards = readShards(part, part.format.sharding, row) ?? [];
       found = found.flatMap(({ text }) => shards.map((shard) => ({ text: text + shard, shard: Number(shard) })));
       continue;
     }
-    const value = part.kind === "literal" ? undefined : valueAt(row, part.steps);
+    const value = part.kind === "literal" ? undefined : fieldValue(row, part.steps);
     if (part.kind === "field" && value === undefined) return undefined;
     const more = part.kind === "literal" ? part.text : encodeStrictly(template, part, value);
     found = found.map(({ text, shard }) => ({ text: text + more, shard }));

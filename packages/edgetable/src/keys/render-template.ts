@@ -1,4 +1,5 @@
 import { encodeStrictly } from "./encode-field.ts";
+import { fieldValue } from "./field-value.ts";
 import type { FieldPart, Template } from "./key-template.ts";
 import { writtenCount } from "./sharding.ts";
 
@@ -17,15 +18,6 @@ export interface Prefix {
 }
 
 type Row = Readonly<Record<string, unknown>>;
-
-const valueAt = (row: Row, steps: readonly string[]): unknown => {
-  let value: unknown = row;
-  for (const step of steps) {
-    if (typeof value !== "object" || value === null) return undefined;
-    value = (value as Row)[step];
-  }
-  return value;
-};
 
 // The number of a writer's shards may depend on another field of the row.
 const inRow = (part: FieldPart, row: Row): FieldPart => {
@@ -50,8 +42,8 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
       text += part.text;
       continue;
     }
-    const value = valueAt(row, part.steps);
-    if (value === undefined || value === null) return undefined;
+    const value = fieldValue(row, part.steps);
+    if (value === undefined) return undefined;
     text += encodeStrictly(template, inRow(part, row), value);
   }
   return text;
@@ -70,8 +62,8 @@ export const renderPrefix = (template: Template, row: Row): Prefix => {
       text += part.text;
       continue;
     }
-    const value = valueAt(row, part.steps);
-    if (value === undefined || value === null) return { text, complete: false, next: part.path, used };
+    const value = fieldValue(row, part.steps);
+    if (value === undefined) return { text, complete: false, next: part.path, used };
     text += encodeStrictly(template, inRow(part, row), value);
     if (!used.includes(part.path)) used.push(part.path);
   }

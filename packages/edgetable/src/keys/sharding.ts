@@ -1,14 +1,9 @@
 import type { Sharding } from "./field-format.ts";
+import { fieldValue } from "./field-value.ts";
 import type { FieldPart, Template } from "./key-template.ts";
 import { encodeShard } from "./shard.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-
-const valueOf = (row: Row, steps: readonly string[]): unknown => {
-  let value: unknown = row;
-  for (const step of steps) value = typeof value === "object" && value !== null ? (value as Row)[step] : undefined;
-  return value ?? undefined;
-};
 
 const hotCounts = ({ hot = {} }: Sharding, value: unknown): readonly number[] | undefined => {
   const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "bigint" || typeof value === "boolean";
@@ -17,7 +12,7 @@ const hotCounts = ({ hot = {} }: Sharding, value: unknown): readonly number[] | 
 
 /** The counts of a row's shards, the writers' first. */
 const countsOf = (sharding: Sharding, row: Row): readonly number[] =>
-  (sharding.per && hotCounts(sharding, valueOf(row, sharding.per.steps))) ?? sharding.counts;
+  (sharding.per && hotCounts(sharding, fieldValue(row, sharding.per.steps))) ?? sharding.counts;
 
 /** The number of shards that a row is written into. */
 export const writtenCount = (sharding: Sharding, row: Row): number => countsOf(sharding, row)[0] ?? 1;
@@ -29,7 +24,7 @@ const allCounts = ({ counts, hot = {} }: Sharding): readonly number[] => [...cou
 export const mostShards = (sharding: Sharding): number => Math.max(...allCounts(sharding));
 
 /** Whether the counts are only known with another field of the row. */
-const isOpen = (sharding: Sharding, row: Row): boolean => sharding.per !== undefined && valueOf(row, sharding.per.steps) === undefined;
+const isOpen = (sharding: Sharding, row: Row): boolean => sharding.per !== undefined && fieldValue(row, sharding.per.steps) === undefined;
 
 const readCounts = (sharding: Sharding, row: Row): readonly number[] =>
   isOpen(sharding, row) ? allCounts(sharding) : countsOf(sharding, row);
@@ -40,7 +35,7 @@ const readCounts = (sharding: Sharding, row: Row): readonly number[] =>
  * @returns undefined when the value has no shard
  */
 export const readShards = (part: FieldPart, sharding: Sharding, row: Row): readonly string[] | undefined => {
-  const value = valueOf(row, part.steps);
+  const value = fieldValue(row, part.steps);
   const counts = readCounts(sharding, row);
   if (value === undefined) return Array.from({ length: Math.max(...counts) }, (_, shard) => String(shard));
   const shards = counts.map((count) => encodeShard(value, count));

@@ -2,9 +2,9 @@
 export { comparePrimary, keyBytes } from "./byte-order.ts";
 export { encodeDate as dateText } from "./date-text.ts";
 export { decodeField, encodeField } from "./encode-field.ts";
-export type { FieldFormat, Sharding } from "./field-format.ts";
+export { MAX_SHARDS, type FieldFormat, type Sharding } from "./field-format.ts";
 export { endingField, fieldReader } from "./field-reader.ts";
-export type { FieldPart, Template } from "./key-template.ts";
+export { leadOf, type FieldPart, type Template } from "./key-template.ts";
 export { keepsOrder } from "./keeps-order.ts";
 export { parseTemplate } from "./parse-template.ts";
 export { readTemplate, templateMatches } from "./read-template.ts";

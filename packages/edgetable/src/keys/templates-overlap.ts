@@ -1,7 +1,7 @@
 import { unreachable } from "../util/invariant.ts";
 import { decodeFormat } from "./field-codec.ts";
 import type { FieldFormat } from "./field-format.ts";
-import type { Template } from "./key-template.ts";
+import { leadOf, type Template } from "./key-template.ts";
 import { mostShards } from "./sharding.ts";
 
 /** What stands between two delimiters: a fixed text, and at most one field after it. */
@@ -90,8 +90,6 @@ const segmentsOverlap = (a: Segment, b: Segment, dialect: Template): boolean => 
   if (long.format === undefined) return rest !== "" && decodeFormat(short.format, rest, dialect) !== undefined;
   return rest === "" ? formatsOverlap(long.format, short.format) : mayBegin(short.format, rest);
 };
-
-const leadOf = (template: Template): string => (template.parts[0]?.kind === "literal" ? template.parts[0].text : "");
 
 /**
  * Whether one and the same key could be made by both templates: exact for fixed texts and for fields

@@ -1,4 +1,4 @@
-import { growthOf, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
+import { growthOf, leadOf, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Index, Shape } from "../schema/shape.ts";
 
@@ -127,17 +127,12 @@ const commonPrefix = (prefixes: readonly SortPrefix[]): SortPrefix | undefined =
   return { template, complete: false, next: undefined, fixed: template.fields.length };
 };
 
-const leadingLiteral = (template: Template | undefined): string => {
-  const first = template?.parts[0];
-  return first?.kind === "literal" ? first.text : "";
-};
-
 const isSame = (a: Template, b: Template, known: ReadonlySet<string>): boolean =>
   a.source === b.source || outline(a, known) === outline(b, known);
 
 const mayStartWith = (template: Template | undefined, prefix: Template): boolean => {
-  const mine = leadingLiteral(template);
-  const theirs = leadingLiteral(prefix);
+  const mine = leadOf(template);
+  const theirs = leadOf(prefix);
   return mine.startsWith(theirs) || theirs.startsWith(mine);
 };
 

@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { idPaths } from "../schema/id-paths.ts";
 import type { Index, Shape } from "../schema/shape.ts";
 import { fixedBy, inShape, pathOn, type AccessPath } from "./access-path.ts";
 
@@ -11,13 +12,7 @@ export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" |
   return entry ? [entry.shape] : [];
 };
 
-const idFields = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const keyOf = (type: string | undefined): readonly string[] => catalog.nodes[type ?? ""]?.idFields ?? [];
-  if (shape.kind === "node") return keyOf(shape.definition);
-  if (shape.kind === "part") return [...keyOf(shape.from), ...(catalog.parts[shape.definition]?.idFields ?? [])];
-  const ends = [...keyOf(shape.from).map((field) => `from.${field}`), ...keyOf(shape.to).map((field) => `to.${field}`)];
-  return [...ends.map((path) => inShape(shape, path)), ...(catalog.edges[shape.definition]?.key ?? [])];
-};
+const idFields = (catalog: Catalog, shape: Shape): readonly string[] => idPaths(catalog, shape).map((path) => inShape(shape, path));
 
 // An index may leave items out that lack an attribute of its key. It holds every item that a search
 // asks for where the search itself asks for that attribute.

@@ -8,6 +8,7 @@ import type { ItemLayout, Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
 import type { AnyPart } from "./part.ts";
 import type { Index, Shape } from "./shape.ts";
+import { mapValues } from "../util/map-values.ts";
 
 const DEFAULT_BYTES = 200;
 
@@ -172,11 +173,6 @@ const edgeEntry = (context: EdgeContext, name: string, edge: AnyEdge): EdgeEntry
   return { name, definition: edge, from, to, shapes, mirrors, orderBy: edge.orderBy?.split(":")[0], key: edge.key ?? [] };
 };
 
-const mapEntries = <From, To>(
-  record: Readonly<Record<string, From>> | undefined,
-  map: (name: string, value: From) => To,
-): Readonly<Record<string, To>> => Object.fromEntries(Object.entries(record ?? {}).map(([name, value]) => [name, map(name, value)]));
-
 const indexesOf = (layout: Layout): readonly Index[] =>
   Object.entries(layout.indexes ?? {}).map(([name, index]) => ({
     name,
@@ -191,9 +187,9 @@ const byId = (shapes: readonly Shape[]): Readonly<Record<string, Shape>> => Obje
 export const buildCatalog = (definition: GraphDefinition): Catalog => {
   const layout = definition.layout ?? defaultLayout(definition);
   const context: Context = { definition, layout, escapes: definition.layout === undefined };
-  const nodes = mapEntries(definition.nodes, (name, node) => nodeEntry(context, name, node));
-  const parts = mapEntries(definition.parts, (name, part) => partEntry(context, name, part));
-  const edges = mapEntries(definition.edges, (name, edge) => edgeEntry({ ...context, nodes }, name, edge));
+  const nodes = mapValues(definition.nodes, (node, name) => nodeEntry(context, name, node));
+  const parts = mapValues(definition.parts ?? {}, (part, name) => partEntry(context, name, part));
+  const edges = mapValues(definition.edges ?? {}, (edge, name) => edgeEntry({ ...context, nodes }, name, edge));
   const nodeShapes = Object.values(nodes)
     .filter((entry) => entry.definition.stored !== false)
     .map((entry) => entry.shape);

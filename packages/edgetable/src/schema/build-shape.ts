@@ -1,4 +1,5 @@
-import { parseTemplate, type FieldFormat, type Sharding, type Template } from "../keys/template.ts";
+import { parseTemplate, type Sharding, type Template } from "../keys/template.ts";
+import { mapValues } from "../util/map-values.ts";
 import type { ItemLayout, Layout, ShardingLayout } from "./layout.ts";
 import { countList } from "./shard-counts.ts";
 import type { KeySource, Shape } from "./shape.ts";
@@ -54,16 +55,14 @@ export const parseKey = (attribute: string, source: string, context: KeyContext)
 const shardingOf = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
   counts: countList(count),
   ...(per === undefined ? {} : { per: { path: per, steps: per.split(".") } }),
-  hot: Object.fromEntries(Object.entries(hot).map(([value, counts]) => [value, countList(counts)])),
+  hot: mapValues(hot, countList),
 });
 
-const shardingsOf = ({ shards }: Layout): Readonly<Record<string, Sharding>> | undefined =>
-  shards && Object.fromEntries(Object.entries(shards).map(([name, one]) => [name, shardingOf(one)]));
+const shardingsOf = ({ shards }: Layout): Readonly<Record<string, Sharding>> | undefined => shards && mapValues(shards, shardingOf);
 
-const readable = (format: FieldFormat): boolean => format.kind !== "shard";
-
-const carriedBy = (template: Template): readonly string[] =>
-  template.parts.flatMap((part) => (part.kind === "field" && readable(part.format) ? [part.path] : []));
+/** The paths whose values can be read back from a template's keys: a shard tells nothing. */
+export const carriedBy = (template: Template | undefined): readonly string[] =>
+  template?.parts.flatMap((part) => (part.kind === "field" && part.format.kind !== "shard" ? [part.path] : [])) ?? [];
 
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
@@ -83,7 +82,7 @@ const templatesOf = (seed: ShapeSeed, layout: Layout, escapes: boolean): Record<
   if (seed.sort !== undefined) sources[layout.sortKey] = seed.sort;
   Object.assign(sources, seed.item?.keys);
   const context: KeyContext = { macros: seed.macros, item: seed.item, layout, escapes };
-  return Object.fromEntries(Object.entries(sources).map(([attribute, source]) => [attribute, parseKey(attribute, source, context)]));
+  return mapValues(sources, (source, attribute) => parseKey(attribute, source, context));
 };
 
 // The table's keys come first and are read for whatever they carry; other computed attributes only
@@ -105,7 +104,7 @@ const isOfEnd = (path: string): boolean => path.startsWith("from.") || path.star
 
 /** Of these paths of an edge's row, those to its ends that no key of the table carries. */
 export const unkeyedPaths = (paths: readonly string[], keys: readonly (Template | undefined)[]): readonly string[] => {
-  const keyed = new Set(keys.flatMap((template) => (template ? carriedBy(template) : [])));
+  const keyed = new Set(keys.flatMap(carriedBy));
   return paths.filter((path) => !keyed.has(path));
 };
 

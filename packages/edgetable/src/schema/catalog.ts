@@ -54,3 +54,7 @@ export interface Catalog {
   readonly shapesById: Readonly<Record<string, Shape>>;
   readonly definition: GraphDefinition;
 }
+
+/** The definition behind a shape. */
+export const definitionOf = ({ nodes, edges, parts }: Catalog, { kind, definition }: Shape): AnyNode | AnyEdge | AnyPart | undefined =>
+  ({ node: nodes, edge: edges, part: parts })[kind][definition]?.definition;

@@ -2,7 +2,8 @@ import type { AnyEdge } from "./edge.ts";
 import type { GraphDefinition } from "./definition.ts";
 import type { EdgeLayout, IndexLayout, ItemLayout, Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
-import { withValueIndexes } from "./value-layout.ts";
+import { mapValues } from "../util/map-values.ts";
+import { edgeKey, withValueIndexes } from "./value-layout.ts";
 
 /** Sort key of a node's own item: before everything else in its partition. */
 const OWN_ITEM = "#";
@@ -10,23 +11,22 @@ const OWN_ITEM = "#";
 const reverse: IndexLayout = { partitionKey: "gsi1pk", sortKey: "gsi1sk" };
 const ordered: IndexLayout = { partitionKey: "gsi2pk", sortKey: "gsi2sk" };
 
-const keyParts = (edge: AnyEdge): string => (edge.key ?? []).map((field) => `#{${field}:number|text}`).join("");
 const orderPart = (edge: AnyEdge): string => (edge.orderBy ? `{${edge.orderBy}}#` : "");
 
 // The table's sort key names the target, so that one edge is one point read; order lives in the indexes.
 const ownKeys = (name: string, edge: AnyEdge): Record<string, string> => ({
-  sk: `${name}#{to}${keyParts(edge)}`,
-  ...(edge.orderBy ? { gsi2pk: "{from}", gsi2sk: `${name}#${orderPart(edge)}{to}${keyParts(edge)}` } : {}),
+  sk: `${name}#{to}${edgeKey(edge)}`,
+  ...(edge.orderBy ? { gsi2pk: "{from}", gsi2sk: `${name}#${orderPart(edge)}{to}${edgeKey(edge)}` } : {}),
 });
 
 const reverseKeys = (name: string, edge: AnyEdge): Record<string, string> => ({
   gsi1pk: "{to}",
-  gsi1sk: `${name}#${orderPart(edge)}{from}${keyParts(edge)}`,
+  gsi1sk: `${name}#${orderPart(edge)}{from}${edgeKey(edge)}`,
 });
 
 const mirrorKeys = (name: string, edge: AnyEdge): Record<string, string> => ({
-  sk: `~${name}#{from}${keyParts(edge)}`,
-  ...(edge.orderBy ? { gsi2pk: "{to}", gsi2sk: `~${name}#${orderPart(edge)}{from}${keyParts(edge)}` } : {}),
+  sk: `~${name}#{from}${edgeKey(edge)}`,
+  ...(edge.orderBy ? { gsi2pk: "{to}", gsi2sk: `~${name}#${orderPart(edge)}{from}${edgeKey(edge)}` } : {}),
 });
 
 const edgeLayout = (name: string, edge: AnyEdge): EdgeLayout => {
@@ -39,9 +39,6 @@ const edgeLayout = (name: string, edge: AnyEdge): EdgeLayout => {
 const nodeLayout = (node: AnyNode): ItemLayout => ({
   keys: { sk: OWN_ITEM, ...(node.mirror ? { gsi1pk: "{key}", gsi1sk: OWN_ITEM } : {}) },
 });
-
-const mapValues = <From, To>(record: Readonly<Record<string, From>>, map: (name: string, value: From) => To): Record<string, To> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(name, value)]));
 
 /**
  * The layout of a new table. An edge is one item in its source's partition, found from its target by
@@ -56,8 +53,8 @@ export const defaultLayout = (definition: GraphDefinition): Layout => {
     sortKey: "sk",
     typeAttribute: "type",
     indexes: { reverse, ...(anyOrdered ? { ordered } : {}) },
-    nodes: mapValues(definition.nodes, (_, node) => nodeLayout(node)),
-    parts: mapValues(definition.parts ?? {}, (_, part) => ({ keys: { sk: part.key } })),
-    edges: mapValues(edges, edgeLayout),
+    nodes: mapValues(definition.nodes, (node) => nodeLayout(node)),
+    parts: mapValues(definition.parts ?? {}, (part) => ({ keys: { sk: part.key } })),
+    edges: mapValues(edges, (edge, name) => edgeLayout(name, edge)),
   });
 };

@@ -1,4 +1,5 @@
 import type { Catalog } from "./catalog.ts";
+import { endPaths } from "./id-paths.ts";
 import type { KeySource, Shape } from "./shape.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { KeySource, Shape } from "./shape.ts";
  */
 export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): readonly KeySource[] | undefined => {
   if (shape.role === "reference") return undefined;
-  const fields = catalog.nodes[shape[end] ?? ""]?.idFields.map((field) => `${end}.${field}`) ?? [];
+  const fields = endPaths(catalog, shape, end);
   const one = shape.sources.find(({ template }) => fields.every((field) => template.fields.includes(field)));
   if (one) return [one];
   const all = shape.sources.filter(({ template }) => fields.some((field) => template.fields.includes(field)));

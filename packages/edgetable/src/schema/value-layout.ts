@@ -1,4 +1,5 @@
 import type { GraphDefinition } from "./definition.ts";
+import type { AnyEdge } from "./edge.ts";
 import type { EdgeLayout, IndexLayout, ItemLayout, Layout, ShardingLayout } from "./layout.ts";
 import { countList } from "./shard-counts.ts";
 import { fullEntry, type FullEntry, type ValueIndex } from "./value-index.ts";
@@ -58,7 +59,8 @@ const indexLayout = (name: string, index: ValueIndex): IndexLayout => ({
   ...(index.projection === undefined ? {} : { projection: index.projection }),
 });
 
-const edgeKey = (key: readonly string[] | undefined): string => (key ?? []).map((field) => `#{${field}:number|text}`).join("");
+/** What the keys of an edge's items hold beside its ends: the attributes that tell parallel edges apart. */
+export const edgeKey = ({ key = [] }: AnyEdge): string => key.map((field) => `#{${field}:number|text}`).join("");
 
 interface Parts {
   readonly nodes: Record<string, ItemLayout>;
@@ -70,7 +72,7 @@ interface Parts {
 const kindOf = (definition: GraphDefinition, name: string): readonly [keyof Omit<Parts, "shards">, Kind] | undefined => {
   if (Object.hasOwn(definition.nodes, name)) return ["nodes", { id: "key", identity: "{key}" }];
   const edge = definition.edges?.[name];
-  if (edge) return ["edges", { id: "from", identity: `{from}#{to}${edgeKey(edge.key)}` }];
+  if (edge) return ["edges", { id: "from", identity: `{from}#{to}${edgeKey(edge)}` }];
   return definition.parts?.[name] ? ["parts", { id: "owner", identity: "{owner}#{key}" }] : undefined;
 };
 

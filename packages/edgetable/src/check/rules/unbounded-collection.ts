@@ -1,14 +1,12 @@
 import type { EdgeEntry } from "../../schema/catalog.ts";
+import { degreeLimit } from "../../schema/degree-limit.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
 
 const PAGE_BYTES = 1_048_576; // One Query reads up to 1 MB, ServiceQuotas.
 type End = "from" | "to";
 
-const isBounded = ({ definition }: EdgeEntry, end: End): boolean =>
-  definition.maxDegree?.[end] !== undefined ||
-  definition.multiplicity === "one-to-one" ||
-  definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many");
+const isBounded = ({ definition }: EdgeEntry, end: End): boolean => degreeLimit(definition, end) !== undefined;
 
 const adviceOn = (entry: EdgeEntry, end: End, shape: Shape): Advice => {
   const node = shape[end] ?? "";

@@ -5,6 +5,7 @@ import type { Catalog } from "../../schema/catalog.ts";
 import { ownerText } from "../../schema/system-items.ts";
 import type { AttributeValue } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
+import { mapValues } from "../../util/map-values.ts";
 import { hashText } from "../load/key-table.ts";
 import type { JobFacts } from "./job-store.ts";
 
@@ -29,7 +30,7 @@ const encodeId = (value: unknown, field: string): IdValue => (value instanceof D
 /** What a deletion leaves in the table for whoever resumes it. */
 export const deletionFacts = ({ name, id }: DeleteWrite): JobFacts => ({
   node: name,
-  of: JSON.stringify(Object.fromEntries(Object.entries(id).map(([field, value]) => [field, encodeId(value, field)]))),
+  of: JSON.stringify(mapValues(id, encodeId)),
   items: 0,
 });
 

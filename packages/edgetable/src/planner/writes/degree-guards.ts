@@ -3,6 +3,7 @@ import type { EndId } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { renderTemplate } from "../../keys/template.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
+import { degreeLimit } from "../../schema/degree-limit.ts";
 import { COUNT, DEGREE_TYPE, degreeGuard, systemKeyItem, systemType } from "../../schema/system-items.ts";
 import type { Key } from "../../transport/operations.ts";
 
@@ -15,13 +16,6 @@ export interface EdgeBetween {
   readonly from: EndId;
   readonly to: EndId;
 }
-
-/** The most edges of the type at one end; undefined: no limit. */
-const limitOf = ({ definition }: EdgeEntry, end: End): number | undefined => {
-  const single = definition.multiplicity === "one-to-one" || definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many");
-  const limits = [single ? 1 : undefined, definition.maxDegree?.[end]].filter((limit) => limit !== undefined);
-  return limits.length > 0 ? Math.min(...limits) : undefined;
-};
 
 // A key made of one end alone has room for one edge there: nothing is left to count.
 const isKeptByKey = ({ index: { partitionKey, sortKey } }: Catalog, entry: EdgeEntry, end: End): boolean => {
@@ -37,10 +31,10 @@ const restricts = ({ definition }: EdgeEntry, end: End): boolean => definition.o
 // A symmetric edge has no direction: both its ends count it alike, under the rules of either.
 const limitAt = (catalog: Catalog, entry: EdgeEntry, end: End): number | undefined => {
   if (!entry.definition.symmetric) {
-    const limit = limitOf(entry, end);
+    const limit = degreeLimit(entry.definition, end);
     return limit === 1 && isKeptByKey(catalog, entry, end) ? undefined : limit;
   }
-  const limits = ends.map((one) => limitOf(entry, one)).filter((limit) => limit !== undefined);
+  const limits = ends.map((one) => degreeLimit(entry.definition, one)).filter((limit) => limit !== undefined);
   return limits.length > 0 ? Math.min(...limits) : undefined;
 };
 const restrictsAt = (entry: EdgeEntry, end: End): boolean =>

@@ -2,7 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { AttributeChanges, Term, WriteItem } from "../../ir/write-plan.ts";
 import { attributeOf } from "../../requests/item-codec.ts";
 import { attributeNames } from "../../schema/attribute-names.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import { definitionOf, type Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { absent, STALE } from "./planning.ts";
@@ -17,8 +17,8 @@ export interface Move {
 }
 
 const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const entry = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[shape.kind][shape.definition];
-  const names = entry?.definition.schema ? (attributeNames(entry.definition.schema) ?? []) : [];
+  const schema = definitionOf(catalog, shape)?.schema;
+  const names = schema ? (attributeNames(schema) ?? []) : [];
   return names.flatMap((name) => attributeOf(shape, name) ?? []);
 };
 

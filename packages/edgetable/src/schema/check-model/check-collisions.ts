@@ -1,9 +1,8 @@
-import { templatesOverlap, type Template } from "../../keys/template.ts";
+import { leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
 import type { Catalog } from "../catalog.ts";
+import { endPaths } from "../id-paths.ts";
 import type { Shape } from "../shape.ts";
 import { finding, type ModelFinding } from "./finding.ts";
-
-const leadOf = (template: Template): string => (template.parts[0]?.kind === "literal" ? template.parts[0].text : "");
 
 /** Cheaper than `templatesOverlap`, and settles nearly every pair. */
 const apart = (a: string, b: string): boolean => !a.startsWith(b) && !b.startsWith(a);
@@ -12,8 +11,7 @@ const apart = (a: string, b: string): boolean => !a.startsWith(b) && !b.startsWi
 const partitionOwner = (catalog: Catalog, shape: Shape, partition: Template): string | undefined => {
   const end = shape.role === "mirror" ? "to" : "from";
   const owner = shape.kind === "node" ? shape.definition : shape[end];
-  const prefix = shape.kind === "edge" ? `${end}.` : "";
-  const ids = catalog.nodes[owner ?? ""]?.idFields.map((field) => prefix + field) ?? [];
+  const ids = shape.kind === "edge" ? endPaths(catalog, shape, end) : (catalog.nodes[owner ?? ""]?.idFields ?? []);
   return ids.length === partition.fields.length && ids.every((id) => partition.fields.includes(id)) ? owner : undefined;
 };
 

@@ -3,6 +3,7 @@ import { parseTemplate } from "../../keys/template.ts";
 import { attributeNames } from "../attribute-names.ts";
 import { fieldNames } from "../build-catalog.ts";
 import { endTypes, type GraphDefinition } from "../definition.ts";
+import { isSingle } from "../degree-limit.ts";
 import type { AnyEdge } from "../edge.ts";
 import { each, finding, unknownNames, when, type ModelFinding } from "./finding.ts";
 
@@ -28,9 +29,6 @@ const checkChoices = (place: string, edge: AnyEdge): readonly ModelFinding[] => 
     value === undefined ? [] : unknownNames(`${place}.${setting}`, [value], { rule: "setting", what: "choice", known: choices[setting] }),
   );
 };
-
-const isSingle = (edge: AnyEdge, end: "from" | "to"): boolean =>
-  edge.multiplicity === "one-to-one" || edge.multiplicity === (end === "from" ? "many-to-one" : "one-to-many");
 
 const checkDegrees = (place: string, edge: AnyEdge): readonly ModelFinding[] =>
   bothEnds.flatMap((end) => {

@@ -1,6 +1,9 @@
 import { keyBytes, type Template } from "../../keys/template.ts";
 import { attributeNames } from "../attribute-names.ts";
+import { carriedBy } from "../build-shape.ts";
 import type { Catalog, EdgeEntry } from "../catalog.ts";
+import { degreeLimit } from "../degree-limit.ts";
+import { idPaths } from "../id-paths.ts";
 import type { Shape } from "../shape.ts";
 import { DELETING } from "../system-items.ts";
 import { each, finding, when, type ModelFinding } from "./finding.ts";
@@ -30,28 +33,17 @@ const checkLength = (catalog: Catalog, shape: Shape): readonly ModelFinding[] =>
     );
   });
 
-const readable = (template: Template | undefined): readonly string[] =>
-  template?.parts.flatMap((part) => (part.kind === "field" && part.format.kind !== "shard" ? [part.path] : [])) ?? [];
-
-const onePer = ({ definition }: EdgeEntry, end: "from" | "to"): boolean =>
-  definition.multiplicity === "one-to-one" ||
-  definition.multiplicity === (end === "from" ? "many-to-one" : "one-to-many") ||
-  definition.maxDegree?.[end] === 1;
-
 const identityOf = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const ids = (type: string | undefined): readonly string[] => catalog.nodes[type ?? ""]?.idFields ?? [];
-  if (shape.kind === "node") return ids(shape.definition);
-  if (shape.kind === "part") return [...ids(shape.from), ...(catalog.parts[shape.definition]?.idFields ?? [])];
-  const entry = catalog.edges[shape.definition] as EdgeEntry;
-  // Where a node has at most one edge of the type, its own end tells that edge.
+  const edge = shape.kind === "edge" ? catalog.edges[shape.definition] : undefined;
+  if (!edge) return idPaths(catalog, shape);
   const [near, far] = shape.role === "mirror" ? (["to", "from"] as const) : (["from", "to"] as const);
-  const ends = onePer(entry, near) ? [near] : [near, far];
-  return [...ends.flatMap((end) => ids(shape[end]).map((field) => `${end}.${field}`)), ...entry.key];
+  // Where a node has at most one edge of the type, its own end tells that edge.
+  return idPaths(catalog, shape, degreeLimit(edge.definition, near) === 1 ? [near] : [near, far]);
 };
 
 const checkIdentity = (catalog: Catalog, shape: Shape): readonly ModelFinding[] => {
   const keys = [catalog.index.partitionKey, catalog.index.sortKey ?? ""].map((attribute) => shape.keys[attribute]);
-  const held = new Set(keys.flatMap(readable));
+  const held = new Set(keys.flatMap(carriedBy));
   const missing = identityOf(catalog, shape).filter((path) => !held.has(path));
   const shown = keys.map((key) => key?.source).join(" / ");
   return missing.map((path) =>

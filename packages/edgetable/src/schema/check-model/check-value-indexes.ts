@@ -1,3 +1,4 @@
+import { MAX_SHARDS } from "../../keys/template.ts";
 import { attributeNames } from "../attribute-names.ts";
 import { fieldNames } from "../build-catalog.ts";
 import { endTypes, type GraphDefinition } from "../definition.ts";
@@ -5,15 +6,14 @@ import { countList, type ShardCounts } from "../shard-counts.ts";
 import { fullEntry, type FullEntry, type ShardSettings, type ValueIndex } from "../value-index.ts";
 import { each, finding, unknownNames, when, type ModelFinding } from "./finding.ts";
 
-const mostShards = 65_536;
 /** Names of the indexes that Edgetable's own layout has anyway. */
 const ownIndexes = ["reverse", "ordered"];
 
 const checkCounts = (place: string, counts: ShardCounts): readonly ModelFinding[] => {
   const list = countList(counts);
-  const wrong = list.find((count) => !(Number.isInteger(count) && count >= 1 && count <= mostShards));
+  const wrong = list.find((count) => !(Number.isInteger(count) && count >= 1 && count <= MAX_SHARDS));
   if (list.length === 0 || wrong !== undefined) {
-    return [finding("setting", place, `${wrong ?? "an empty list"} is no number of shards: give 1 to ${mostShards}.`)];
+    return [finding("setting", place, `${wrong ?? "an empty list"} is no number of shards: give 1 to ${MAX_SHARDS}.`)];
   }
   // Then an item's new shard is never below its old one, and a reader that looks in ascending order cannot miss it on its way.
   const [small = 1, large = 1] = list

@@ -1,5 +1,5 @@
 import { attributeNames } from "../attribute-names.ts";
-import type { Catalog } from "../catalog.ts";
+import { definitionOf, type Catalog } from "../catalog.ts";
 import type { Shape } from "../shape.ts";
 
 /**
@@ -8,8 +8,7 @@ import type { Shape } from "../shape.ts";
  * those that the layout renames.
  */
 export const plainAttributes = (catalog: Catalog, shape: Shape): readonly (readonly [name: string, stored: string])[] => {
-  const entries = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[shape.kind];
-  const schema = entries[shape.definition]?.definition.schema;
+  const schema = definitionOf(catalog, shape)?.schema;
   const names = schema ? (attributeNames(schema) ?? Object.keys(shape.stored)) : [];
   return names
     .filter((name) => !shape.carried.includes(name) && shape.holds?.includes(name) !== false)
