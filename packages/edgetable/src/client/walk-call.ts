@@ -77,7 +77,7 @@ const loadSeal = async (): Promise<StateSeal<ResumedWalk>> => {
 const walk = async (driver: Driver, { ask, form, plan, budget: whole }: Ready, context: CallContext): Promise<Made> => {
   const { state, options, paths = { limit: 0, simple: false } } = ask;
   const { runWalk } = await loadRun();
-  const query = queryOf(driver, form, ask);
+  const query = (): string => queryOf(driver, form, ask);
   const { state: from, budget, seal } = await begin(driver, { cursor: options.cursor, query, budget: whole, load: loadSeal }, context);
   const request = {
     plan,

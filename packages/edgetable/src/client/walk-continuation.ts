@@ -8,8 +8,8 @@ import type { Driver } from "./driver.ts";
 /** What a walk goes on from, and how it leaves what is left. */
 export interface Continuation {
   readonly cursor: string | undefined;
-  /** What cursors are bound to. */
-  readonly query: string;
+  /** What cursors are bound to; most walks have none. */
+  readonly query: () => string;
   readonly budget: WalkBudget;
 }
 
@@ -58,14 +58,14 @@ export const begin = async <State>(
   context: CallContext,
 ): Promise<Begun<State>> => {
   const state =
-    cursor === undefined ? undefined : (await load()).open(cursor, { query, secret: await driver.cursorSecret(context, false) });
+    cursor === undefined ? undefined : (await load()).open(cursor, { query: query(), secret: await driver.cursorSecret(context, false) });
   // Sealing a cursor must not cost a request beyond the budget, and a small budget is for walking.
   const reserve = driver.secretRequests() * SMALL_BUDGET <= budget.requests ? driver.secretRequests() : 0;
   const requests = Math.max(0, budget.requests - reserve - context.meter.cost.requests);
   const seal = async (left: State): Promise<string | undefined> => {
     if (driver.secretRequests() > budget.requests - context.meter.cost.requests) return undefined;
     const secret = await secretInTime(driver, context);
-    return secret === undefined ? undefined : (await load()).seal(left, { query, secret });
+    return secret === undefined ? undefined : (await load()).seal(left, { query: query(), secret });
   };
   return { state, budget: { ...budget, requests }, seal };
 };

@@ -28,7 +28,7 @@ interface Search {
 const read = async ({ start, hop, options }: Search, others: readonly Row[], context: CallContext): Promise<Walked<Row>> => {
   const { driver, node, id, from } = start;
   const { state: walk } = from(node, id).hop(hop);
-  const query = `common|${driver.catalog.table}|${walkForm(walk, collect)}|${jsonText([id, others, walk.values])}`;
+  const query = (): string => `common|${driver.catalog.table}|${walkForm(walk, collect)}|${jsonText([id, others, walk.values])}`;
   const asked = { cursor: options.cursor, query, budget: budgetOf(options.budget), load: plainSeal<CommonState> };
   const { state, budget, seal } = await begin(driver, asked, context);
   const { commonNeighbours } = await import("../../executor/walk/common-neighbours.ts");

@@ -57,7 +57,11 @@ const run = async (which: PathAsk["which"], search: PathSearch, at: SearchAt<nev
 const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
   const { cursor } = ask.options;
   const whole = budgetOf(ask.options.budget);
-  const { state, budget, seal } = await begin(driver, { cursor, query: queryOf(driver, ask), budget: whole, load: plainSeal }, context);
+  const { state, budget, seal } = await begin(
+    driver,
+    { cursor, query: () => queryOf(driver, ask), budget: whole, load: plainSeal },
+    context,
+  );
   const found = await run(ask.which, searchOf(driver, ask, budget), { session: driver.session, context, state: state as never });
   // Whoever asks for one path is not told that there are others.
   const isEnough = ask.which === "one" && found.stopped?.by === "limit";

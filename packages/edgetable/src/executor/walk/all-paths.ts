@@ -110,7 +110,7 @@ export const allPaths = async (
   search: PathSearch,
   { session, context, state: from }: SearchAt<AllPathsState>,
 ): Promise<FoundPaths<AllPathsState>> => {
-  for (const request of [search.forward, search.backward]) checkStart(session.catalog, request);
+  for (const request of [search.forward, search.backward]) checkStart(session, request);
   const run = beginRun(session, search.backward, { state: emptyState(), context });
   const { names } = run;
   const start = names.pack(search.forward.start.type, search.forward.start.id);

@@ -1,22 +1,19 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { encodeQuery } from "../../requests/encode-read.ts";
-import { inPartition, partitionsOf } from "../../requests/partitions.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import type { Session } from "../session.ts";
 import { nodeNames } from "./node-names.ts";
+import { hopParts } from "./read-edges.ts";
 import type { WalkRequest } from "./walk-run.ts";
 import { jsonText } from "../../util/json-text.ts";
 
-const makeKeys = (catalog: Catalog, { plan, start, values }: WalkRequest): void => {
+const makeKeys = (session: Session, request: WalkRequest): void => {
+  const { plan, start } = request;
   const [first] = plan.steps;
-  const sources = first?.kind === "hop" ? (first.reading[start.type]?.sources ?? []) : [];
-  nodeNames(catalog).pack(start.type, start.id);
-  for (const source of sources) {
-    if (source.kind !== "query") continue;
-    const binding = { row: { from: start.id, to: start.id }, values };
-    const partitions = source.scatter ? partitionsOf(catalog, source, binding) : [];
-    const step = partitions[0] ? inPartition(source, partitions[0].text) : source;
-    encodeQuery(catalog, step, { binding, limit: undefined, start: undefined, backward: false });
-  }
+  const names = nodeNames(session.catalog);
+  names.pack(start.type, start.id);
+  if (first?.kind !== "hop") return;
+  const parts = hopParts({ session, request, names }, first).get(start.type)?.(start.id) ?? [];
+  for (const { source, partition = source.query.partitions?.(start.id)[0] } of parts)
+    source.query.encode(start.id, { partition, limit: undefined, start: undefined });
 };
 
 /**
@@ -24,10 +21,10 @@ const makeKeys = (catalog: Catalog, { plan, start, values }: WalkRequest): void 
  *
  * @throws {traverse.start}
  */
-export const checkStart = (catalog: Catalog, request: WalkRequest): void => {
+export const checkStart = (session: Session, request: WalkRequest): void => {
   const { type, id } = request.start;
   try {
-    makeKeys(catalog, request);
+    makeKeys(session, request);
   } catch (cause) {
     throw new EdgetableError("traverse.start", `A walk cannot start at ${type} ${jsonText(id)}: ${(cause as Error).message}`, {
       details: { node: { type, id } },

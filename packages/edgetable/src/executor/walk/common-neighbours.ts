@@ -37,7 +37,7 @@ export const commonNeighbours = async (
   { request, nodes }: { readonly request: WalkRequest; readonly nodes: readonly NodeRef[] },
   at: { readonly context: CallContext; readonly state: CommonState | undefined },
 ): Promise<CommonFound> => {
-  for (const start of nodes) checkStart(session.catalog, { ...request, start });
+  for (const start of nodes) checkStart(session, { ...request, start });
   const run = beginRun(session, request, { state: emptyState(), context: at.context });
   const keys = nodes.map(({ type, id }) => run.names.pack(type, id));
   const begun = (): CommonState => ({ at: 0, known: undefined, layer: expanding(keys.slice(0, 1)), found: new Set(), verdicts: new Map() });

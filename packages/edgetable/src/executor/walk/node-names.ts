@@ -30,13 +30,23 @@ const revive = (value: unknown): unknown => {
   return d === undefined ? BigInt(n ?? "0") : new Date(d);
 };
 
-/** The names of a catalog's nodes. Two characters stand for a type: one for an id that is a single text, one for any other. */
-export const nodeNames = ({ nodes }: Catalog): NodeNames => {
+// Cloning and overwriting takes half the time of a literal with a computed name.
+const idMaker = (field: string): ((text: string) => Row) => {
+  const empty = { [field]: "" };
+  return (text) => {
+    const id = { ...empty };
+    id[field] = text;
+    return id;
+  };
+};
+
+const makeNames = ({ nodes }: Catalog): NodeNames => {
   const types = Object.values(nodes);
   const places = new Map(types.map((entry, at) => [entry.name, at]));
   // From 1 on, so that the packed text of a plain id stays one byte a character.
   const prefixes = types.map((_, at) => String.fromCharCode(at * 2 + 1));
   const others = types.map((_, at) => String.fromCharCode(at * 2 + 2));
+  const plainIds = types.map(({ idFields }) => idMaker(idFields[0] ?? ""));
   const entryOf = (key: NodeKey): (typeof types)[number] => defined(types[(key.charCodeAt(0) - 1) >> 1], "node type");
   const placeOf = (type: string): number => defined(places.get(type), type);
   return {
@@ -49,7 +59,8 @@ export const nodeNames = ({ nodes }: Catalog): NodeNames => {
     },
     unpack: (key) => {
       const { name, idFields } = entryOf(key);
-      if (key.charCodeAt(0) % 2 === 1) return { type: name, id: { [idFields[0] ?? ""]: key.slice(1) } };
+      const code = key.charCodeAt(0);
+      if (code % 2 === 1) return { type: name, id: defined(plainIds[(code - 1) >> 1], name)(key.slice(1)) };
       const values = JSON.parse(key.slice(1)) as readonly unknown[];
       // Of a level only the leading fields are given.
       const given = idFields.filter((_, at) => values[at] !== null && values[at] !== undefined);
@@ -57,4 +68,13 @@ export const nodeNames = ({ nodes }: Catalog): NodeNames => {
     },
     typeOf: (key) => entryOf(key).name,
   };
+};
+
+const known = new WeakMap<Catalog, NodeNames>();
+
+/** The names of a catalog's nodes. Two characters stand for a type: one for an id that is a single text, one for any other. */
+export const nodeNames = (catalog: Catalog): NodeNames => {
+  let names = known.get(catalog);
+  if (!names) known.set(catalog, (names = makeNames(catalog)));
+  return names;
 };

@@ -5,11 +5,13 @@ import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
 import { hopQuery } from "../../requests/hop-query.ts";
 import { decodeItem, shapeOf } from "../../requests/item-codec.ts";
 import type { QueryInput, QueryOutput } from "../../transport/operations.ts";
+import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
 import { loadOnce } from "../../util/load-once.ts";
+import type { CallContext } from "../session.ts";
 import { endColumn, endReader } from "./end-reader.ts";
 import type { NodeKey } from "./node-names.ts";
-import type { Work } from "./walk-state.ts";
+import { memberOf, type Work } from "./walk-state.ts";
 import { pageLimit, takeFirst, type Ends, type Part, type Reading, type Source } from "./reading.ts";
 import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
 
@@ -23,7 +25,10 @@ export interface Expanded extends Ends {
   readonly why: "stopped" | "breadth" | undefined;
 }
 
-const takeEnds = (run: WalkRun, step: QueryStep, end: "from" | "to"): Pick<Source, "take" | "context"> => {
+/** Of a run, what its requests depend on. */
+type Asked = Pick<WalkRun, "session" | "names" | "request">;
+
+const takeEnds = (run: Asked, step: QueryStep, end: "from" | "to"): Pick<Source, "take" | "column"> => {
   const { catalog } = run.session;
   const read = endReader(catalog, run.names, { step, end });
   const ending = endColumn(catalog, run.names, { step, end });
@@ -32,10 +37,10 @@ const takeEnds = (run: WalkRun, step: QueryStep, end: "from" | "to"): Pick<Sourc
     if (Texts && ending) for (const text of Texts) push(ending.read(text));
     else for (const item of Items) push(read(item));
   };
-  return { take, context: ending ? { column: ending.column, ...run.context } : run.context };
+  return { take, column: ending?.column };
 };
 
-const takeRows = (run: WalkRun, at: { readonly plan: ReadPlan; readonly step: QueryStep; readonly end: "from" | "to" }): Source["take"] => {
+const takeRows = (run: Asked, at: { readonly plan: ReadPlan; readonly step: QueryStep; readonly end: "from" | "to" }): Source["take"] => {
   const { catalog } = run.session;
   const field = foldedField(run.request.plan.collect);
   const shapes = at.step.shapes.map((id) => defined(catalog.shapesById[id], id));
@@ -51,13 +56,13 @@ const takeRows = (run: WalkRun, at: { readonly plan: ReadPlan; readonly step: Qu
   };
 };
 
-const sourcesOf = (run: WalkRun, plan: ReadPlan): readonly Source[] =>
+const sourcesOf = (run: Asked, plan: ReadPlan): readonly Source[] =>
   plan.sources.flatMap((step, at) => {
     if (step.kind !== "query") return [];
     const near = plan.near[at] ?? "from";
     const end = near === "from" ? "to" : "from";
     const query = hopQuery(run.session.catalog, step, { near, values: run.request.values });
-    const taking = step.attributes ? takeEnds(run, step, end) : { take: takeRows(run, { plan, step, end }), context: run.context };
+    const taking = step.attributes ? takeEnds(run, step, end) : { take: takeRows(run, { plan, step, end }), column: undefined };
     return [{ step, query, ...taking }];
   });
 
@@ -77,12 +82,17 @@ interface ReadingAt {
   readonly work: Work;
   readonly reading: Reading;
   readonly id: Row;
+  readonly contextOf: (source: Source) => CallContext;
 }
 
 // Few hops are limited, and fewer of them sharded.
 const loadMerge = loadOnce(() => import("./read-first.ts"));
 
-const nextInput = (run: WalkRun, hop: PlannedHop, { reading, part, id }: ReadingAt & { readonly part: Part }): QueryInput | undefined => {
+const nextInput = (
+  run: WalkRun,
+  hop: PlannedHop,
+  { reading, part, id }: Pick<ReadingAt, "reading" | "id"> & { readonly part: Part },
+): QueryInput | undefined => {
   const page = { partition: part.partition, limit: pageLimit(run, hop, reading.read), start: reading.start };
   return part.source.query.encode(id, page);
 };
@@ -103,15 +113,15 @@ const isOver = (run: WalkRun, reading: Reading): boolean => {
 
 // One async function, because a walk of thousands of requests pays for every other.
 const readNode = async (run: WalkRun, hop: PlannedHop, at: ReadingAt): Promise<Expanded["why"]> => {
-  const { work, reading } = at;
+  const { work, reading, id } = at;
   while (reading.part < reading.parts.length && !isFull(hop, reading, work)) {
     const part = defined(reading.parts[reading.part], "part");
     const { source, merges } = part;
     try {
       if (merges) await (await loadMerge()).readFirst(run, hop, { ...at, source });
       else {
-        const input = nextInput(run, hop, { part, ...at });
-        takePage(run, { reading, source }, input ? await run.session.send("Query", input, source.context) : {});
+        const input = nextInput(run, hop, { reading, part, id });
+        takePage(run, { reading, source }, input ? await run.session.send("Query", input, at.contextOf(source)) : {});
       }
     } catch (error) {
       if (isEnd(run, error)) return "stopped";
@@ -155,9 +165,29 @@ const partOf = (parts: readonly Part[], { source, partition }: Work): number => 
 
 const nowhere = (): readonly Part[] => [];
 
-/** A reader of one hop's edges: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
+/** What is read of a node, by its type: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
+type PartsByType = ReadonlyMap<string, (id: Row) => readonly Part[]>;
+
+const knownParts = new WeakMap<PlannedHop, PartsByType>();
+
+/** What a hop reads: the same for every walk of a plan, unless it depends on the values that one walk asks for. */
+export const hopParts = (run: Asked, hop: PlannedHop): PartsByType => {
+  const known = knownParts.get(hop);
+  if (known) return known;
+  const parts = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, partsOf(sourcesOf(run, plan), hop)]));
+  if (hop.conditions.length === 0 && !hop.anchor) knownParts.set(hop, parts);
+  return parts;
+};
+
+const contextsOf = ({ context }: WalkRun): ReadingAt["contextOf"] => {
+  const contexts = new Map<TextColumn, CallContext>();
+  return ({ column }) => (column ? memberOf(contexts, column, () => ({ column, ...context })) : context);
+};
+
+/** A reader of one hop's edges. */
 export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
-  const byType = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, partsOf(sourcesOf(run, plan), hop)]));
+  const byType = hopParts(run, hop);
+  const contextOf = contextsOf(run);
   const folds = foldedField(run.request.plan.collect) !== undefined;
   return async (work) => {
     const { type, id } = run.names.unpack(work.key);
@@ -171,7 +201,7 @@ export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
       merge: work.merge,
       read: 0,
     };
-    const why = await readNode(run, hop, { work, reading, id });
+    const why = await readNode(run, hop, { work, reading, id, contextOf });
     if (why === "breadth" && run.request.supernode === "sample") takeFirst(reading);
     trim(hop, reading, work);
     const { keys, values } = reading.ends;

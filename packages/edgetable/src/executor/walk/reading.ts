@@ -2,7 +2,7 @@ import type { QueryStep } from "../../ir/physical-plan.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
 import type { HopQuery } from "../../requests/hop-query.ts";
 import type { Key, QueryOutput } from "../../transport/operations.ts";
-import type { CallContext } from "../session.ts";
+import type { TextColumn } from "../../transport/transport.ts";
 import type { NodeKey } from "./node-names.ts";
 import type { WalkRun } from "./walk-run.ts";
 import type { Merge } from "./walk-state.ts";
@@ -17,7 +17,8 @@ export interface Ends {
 export interface Source {
   readonly step: QueryStep;
   readonly query: HopQuery;
-  readonly context: CallContext;
+  /** Of its items only this is needed. */
+  readonly column: TextColumn | undefined;
   readonly take: (output: QueryOutput, ends: Ends) => void;
 }
 

@@ -175,7 +175,7 @@ const resume = (state: WalkState): void => {
 
 const start = (run: WalkRun): void => {
   const { type, id } = run.request.start;
-  checkStart(run.session.catalog, run.request);
+  checkStart(run.session, run.request);
   run.flow.arriving(0)({ key: run.names.pack(type, id), ways: ONE_WAY, from: undefined });
 };
 

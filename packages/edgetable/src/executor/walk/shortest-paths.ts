@@ -123,7 +123,7 @@ const isOpen = ({ growing, frontier }: Side): boolean => growing !== undefined |
  * when the sides first meet no shorter path can be left. From a node to itself it is the shortest cycle.
  */
 export const shortestPaths = async (search: PathSearch, { session, context, state: from }: SearchAt<ShortestState>): Promise<Found> => {
-  for (const request of [search.forward, search.backward]) checkStart(session.catalog, request);
+  for (const request of [search.forward, search.backward]) checkStart(session, request);
   const run = beginRun(session, search.forward, { state: emptyState(), context });
   const other = besideRun(run, search.backward);
   const target = endOf(other);

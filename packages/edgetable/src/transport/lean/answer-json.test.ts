@@ -47,6 +47,12 @@ describe("what JSON.parse gives", () => {
   test("of numbers, and of what only looks like one", () => {
     for (const body of [
       "[0,7,10,999999999999999,9999999999999999,12345678901234567890,-1,0.5,1e3,1.0,-0]",
+      "[0.1,12.75,0.30000000000000004,123456789.123456,1.5e3,0.000001,10.10]",
+      ".",
+      "5.",
+      "[1..5]",
+      "[1.2.3]",
+      "[00.5]",
       "[01]",
       "[1.]",
       "[-]",
@@ -56,6 +62,13 @@ describe("what JSON.parse gives", () => {
       "[,]",
     ])
       expect(outcome(parseAnswer, body)).toEqual(outcome(JSON.parse, body));
+  });
+
+  test("of decimals, to the last bit", () => {
+    const decimal = fc
+      .tuple(fc.nat({ max: 999_999_999 }), fc.nat({ max: 999_999 }), fc.integer({ min: 1, max: 6 }))
+      .map(([whole, part, digits]) => `${whole}.${String(part).padStart(digits, "0").slice(0, digits)}`);
+    fc.assert(fc.property(decimal, (text) => Object.is(parseAnswer(text), JSON.parse(text))));
   });
 
   test("of names that are no ordinary names", () => {

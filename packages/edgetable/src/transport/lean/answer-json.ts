@@ -22,6 +22,7 @@ const QUOTE = 0x22;
 const N = 0x4e;
 const S = 0x53;
 const COMMA = 0x2c;
+const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 const COLON = 0x3a;
@@ -38,7 +39,7 @@ const PROBES = 4;
 const MOST_SORTED = 32;
 // Attributes nest up to 32 levels (ServiceQuotas), and each level takes two objects.
 const DEEPEST = 100;
-// Whole numbers of so many digits are exact.
+// Numbers of so many digits are exact, but for their point.
 const MOST_DIGITS = 15;
 // A longer slice would keep the whole answer in memory for as long as it lives itself.
 const LONGEST_SLICE = 12;
@@ -80,6 +81,18 @@ const objectOf = ({ names, values }: Members): Record<string, unknown> => {
   return object;
 };
 
+const openings = new WeakMap<TextColumn, string>();
+
+/** What precedes the text of each item. */
+const openingOf = (column: TextColumn): string => {
+  let opening = openings.get(column);
+  if (opening === undefined) {
+    opening = `{${JSON.stringify(column.attribute)}:{"S":${JSON.stringify(column.beginning).slice(0, -1)}`;
+    openings.set(column, opening);
+  }
+  return opening;
+};
+
 /** One text, and how far it is read. */
 class Reader {
   readonly #text: string;
@@ -99,9 +112,9 @@ class Reader {
   }
 
   /** An object whose list "Items" is read as one text of each item. */
-  withTexts({ attribute, beginning }: TextColumn): unknown {
+  withTexts(column: TextColumn): unknown {
     const output: Record<string, unknown> = {};
-    const opening = `{${JSON.stringify(attribute)}:{"S":${JSON.stringify(beginning).slice(0, -1)}`;
+    const opening = openingOf(column);
     if (this.#text.charCodeAt(0) !== OPEN_OBJECT) throw unusual;
     if (this.#opens(CLOSE_OBJECT)) {
       do {
@@ -145,16 +158,24 @@ class Reader {
   #word(): unknown {
     const from = this.#at;
     let whole = 0;
-    let isWhole = true;
+    let point = -1;
+    let isPlain = true;
     for (; this.#at < this.#text.length; this.#at++) {
       const code = this.#text.charCodeAt(this.#at);
       if (code === COMMA || code === CLOSE_OBJECT || code === CLOSE_LIST) break;
-      isWhole &&= code >= ZERO && code <= NINE;
+      if (code === POINT && point < 0) {
+        point = this.#at;
+        continue;
+      }
+      isPlain &&= code >= ZERO && code <= NINE;
       whole = whole * 10 + code - ZERO;
     }
-    const digits = this.#at - from;
-    const isPlain = isWhole && digits > 0 && digits <= MOST_DIGITS && (digits === 1 || this.#text.charCodeAt(from) !== ZERO);
-    return isPlain ? whole : JSON.parse(this.#text.slice(from, this.#at));
+    const before = (point < 0 ? this.#at : point) - from;
+    const behind = point < 0 ? 0 : this.#at - point - 1;
+    const isNumber = isPlain && before > 0 && before + behind <= MOST_DIGITS && (before === 1 || this.#text.charCodeAt(from) !== ZERO);
+    if (!isNumber || (point >= 0 && behind === 0)) return JSON.parse(this.#text.slice(from, this.#at));
+    // Of two exact numbers, a division gives the nearest there is.
+    return behind === 0 ? whole : whole / 10 ** behind;
   }
 
   #string(): string {
