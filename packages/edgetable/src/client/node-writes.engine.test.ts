@@ -116,6 +116,16 @@ test("what accumulates goes as a transaction of one with a token", async () => {
   expect((await lab.items())["STUDENT#S3 / #"]).toMatchObject({ year: { N: "3" }, tags: { L: [{ S: "x" }] } });
 });
 
+test("nothing is added to what is no number, nor appended to what is no list, also where the item is read first", async () => {
+  await lab.node("account").create({ id: "added", email: "a@x.org", note: "n" });
+  const before = await lab.items();
+  for (const changes of [{ add: { email: 1 } }, { add: { email: new Set(["b"]) } }, { append: { email: ["b"] } }, { add: { note: 1 } }]) {
+    expect(await codeOf(() => lab.node("account").update({ id: "added" }, changes))).toBe("execute.rejected");
+  }
+  expect(await lab.items()).toEqual(before);
+  await lab.node("account").delete({ id: "added" });
+});
+
 test("delete gives what was there, and notFound the second time", async () => {
   await lab.node("student").create({ studentId: "S4", name: "Ann", born: new Date(0) });
   expect(await lab.node("student").delete({ studentId: "S4" })).toMatchObject({

@@ -1,3 +1,4 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, Guards, Row } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import type { Template } from "../../keys/template.ts";
@@ -77,18 +78,32 @@ const isTableKey = (catalog: Catalog, attribute: string): boolean =>
 export const readsImage = (catalog: Catalog, wanted: Wanted): boolean =>
   touched(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unread(wanted, template).length > 0);
 
-const plus = (before: unknown, delta: unknown): unknown => {
-  if (delta instanceof Set) return new Set([...((before ?? []) as Iterable<unknown>), ...delta]);
-  if (typeof before === "bigint" || typeof delta === "bigint") return BigInt((before ?? 0) as number) + BigInt(delta as number);
-  return ((before ?? 0) as number) + (delta as number);
+// DynamoDB refuses these by the same code, where the item need not be read first.
+const refuseOperand = (field: string): never => {
+  throw new EdgetableError("execute.rejected", `"${field}" holds a value of another type, which nothing can be added to: set it.`, {
+    details: { attribute: field },
+  });
 };
+
+const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
+
+const plus = (field: string, before: unknown, delta: unknown): unknown => {
+  if (delta instanceof Set)
+    return new Set([...(before instanceof Set ? before : before === undefined ? [] : refuseOperand(field)), ...delta]);
+  const old = before === undefined ? 0 : before;
+  if (!isNumber(old)) return refuseOperand(field);
+  return typeof old === "bigint" || typeof delta === "bigint" ? BigInt(old) + BigInt(delta as number) : old + (delta as number);
+};
+
+const appended = (field: string, before: unknown = [], more: unknown): readonly unknown[] =>
+  Array.isArray(before) ? [...before, ...(more as unknown[])] : refuseOperand(field);
 
 /** The row after the changes. */
 export const changedRow = (before: Row, changes: Changes): Row => {
   const row: Record<string, unknown> = Object.assign({}, before, changes.set);
   for (const field of changes.remove) delete row[field];
-  for (const field in changes.add) row[field] = plus(before[field], changes.add[field]);
-  for (const field in changes.append) row[field] = [...((before[field] ?? []) as unknown[]), ...(changes.append[field] as unknown[])];
+  for (const field in changes.add) row[field] = plus(field, before[field], changes.add[field]);
+  for (const field in changes.append) row[field] = appended(field, before[field], changes.append[field]);
   return row;
 };
 
