@@ -173,6 +173,12 @@ const ownCases: readonly Case[] = [
     () => (own.course({ courseId: "C1" }).in("enrolledIn") as unknown as { consistent(): { edges(): unknown } }).consistent().edges(),
   ],
   [
+    "a consistent read in an order that only an index has",
+    "plan.notConsistent",
+    ["index", "unordered()"],
+    () => (own.student({ studentId: "S1" }).out("enrolledIn") as unknown as { consistent(): { edges(): unknown } }).consistent().edges(),
+  ],
+  [
     "an index that there is not",
     "plan.noIndex",
     ['"reserve"', 'Did you mean "reverse"?'],

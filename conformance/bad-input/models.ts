@@ -21,6 +21,7 @@ export const ownGraph = (table: string) =>
         orderBy: "enrolledAt",
       }),
       reserves: edge({ from: ["student", "course"], to: "room" }),
+      helps: edge({ from: "student", to: "student", schema: z.object({ hours: z.int() }) }),
     },
   });
 

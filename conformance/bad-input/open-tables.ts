@@ -1,3 +1,4 @@
+import type { SentRequest } from "edgetable";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { adoptedGraph, ownGraph } from "./models.ts";
 import type { Table } from "./refusal.ts";
@@ -11,12 +12,12 @@ export interface Tables {
   readonly inAdopted: Table;
 }
 
-export const openTables = async (): Promise<Tables> => {
+export const openTables = async (onRequest: (sent: SentRequest) => void = () => {}): Promise<Tables> => {
   const engine = await openEngine();
   const { transport } = engine;
   const inOwn = { transport, name: engine.freshTableName("own") };
   const inAdopted = { transport, name: engine.freshTableName("adopted") };
-  const own = ownGraph(inOwn.name).connect({ transport });
+  const own = ownGraph(inOwn.name).connect({ transport, onRequest });
   const adopted = adoptedGraph(inAdopted.name).connect({ transport });
   await own.table.create();
   await adopted.table.create();

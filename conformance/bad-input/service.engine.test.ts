@@ -33,6 +33,25 @@ describe("an engine that is not there", () => {
     expect(error.message).toContain("127.0.0.1:1");
   });
 
+  test("and one that speaks http, asked by https, says so: execute.connection", async () => {
+    const plain = createServer((request, response) => void request.resume().once("end", () => response.end("{}")));
+    const endpoint = (await listen(plain)).replace("http:", "https:");
+    const retry = { attempts: 1 };
+    const db = ownGraph(inOwn.name).connect({
+      endpoint,
+      region: "us-east-1",
+      retry,
+      credentials: { accessKeyId: "A", secretAccessKey: "s" },
+    });
+    const error = await errorOf(() => db.student.get({ studentId: "S1" }));
+    await db.close();
+    plain.closeAllConnections();
+    plain.close();
+    expect(error).toMatchObject({ code: "execute.connection", details: { ambiguous: false } });
+    expect(error.message).toContain("http://");
+    expect(error.message).not.toMatch(/SSL|openssl/);
+  });
+
   test("and one that never answers ends at the deadline: execute.timeout", async () => {
     const silent = createServer(() => undefined);
     const endpoint = await listen(silent);
@@ -49,6 +68,17 @@ describe("an engine that is not there", () => {
     expect(error).toMatchObject({ code: "execute.aborted", retryable: false });
     expect((await scan(inOwn)).join()).not.toContain("never");
   });
+});
+
+test.each([
+  ["GetItem", (db: Tables["own"]) => db.student.get({ studentId: "S1" })],
+  ["BatchGetItem", (db: Tables["own"]) => db.student.getMany([{ studentId: "S1" }])],
+  ["TransactWriteItems", (db: Tables["own"]) => db.transact([db.course.put({ courseId: "a" }), db.course.put({ courseId: "b" })])],
+])("a table that is not there is named: execute.tableNotFound (%s)", async (operation, call) => {
+  const db = ownGraph(`${inOwn.name}-gone`).connect({ transport: inOwn.transport });
+  const error = await errorOf(() => call(db));
+  expect(error).toMatchObject({ code: "execute.tableNotFound", request: { operation } });
+  expect(error.message).toContain(`"${inOwn.name}-gone"`);
 });
 
 describe("credentials", () => {

@@ -44,7 +44,7 @@ test("a table that is not there says how to create it", async () => {
   fault = "ResourceNotFoundException";
   expect(await run(["get", "student", "S1", "--endpoint", endpoint()], { cwd: folder.path })).toMatchObject({
     code: 4,
-    err: expect.stringContaining("`edgetable table create` creates the model's table"),
+    err: expect.stringContaining("`edgetable table create` creates it"),
   });
 });
 

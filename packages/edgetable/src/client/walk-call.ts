@@ -111,7 +111,7 @@ export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | un
 export const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> => {
   const form = walkForm(ask.state, ask.collect);
   const plan = planOf(driver, ask, form);
-  const budget = budgetOf(ask.options.budget);
+  const budget = budgetOf(ask.options);
   const explain = (): WalkExplanation =>
     explainWalk(driver.catalog, { plan, id: ask.state.id, values: ask.state.values, breadth: budget.breadth });
   const make = async (run: RunOptions): Promise<Report<T>> => {

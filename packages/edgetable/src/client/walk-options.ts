@@ -1,5 +1,5 @@
 import type { WalkBudget } from "../executor/walk/budget.ts";
-import { checkRanges } from "../util/check-range.ts";
+import { checkRanges, oneOf, type Range } from "../util/check-range.ts";
 
 /** What a walk may take. Hitting any of it ends the walk, with what was found so far. */
 export interface BudgetOptions {
@@ -31,16 +31,20 @@ export interface WalkOptions {
 
 const MOST = 1_000_000_000;
 
-/** A budget in full. */
-export const budgetOf = (options: BudgetOptions = {}): WalkBudget => {
-  checkRanges(options, {
-    requests: [1, MOST],
-    units: [1, MOST],
-    breadth: [1, MOST],
-    depth: [1, MOST],
-    time: [1, 86_400_000],
-    memory: [1000, 1_000_000_000_000],
-  });
+const ranges: Readonly<Record<keyof BudgetOptions, Range>> = {
+  requests: [1, MOST],
+  units: [1, MOST],
+  breadth: [1, MOST],
+  depth: [1, MOST],
+  time: [1, 86_400_000],
+  memory: [1000, 1_000_000_000_000],
+};
+
+/** A budget in full; what else is asked of the walk is checked with it. */
+export const budgetOf = ({ budget: options = {}, supernode = "page" }: WalkOptions): WalkBudget => {
+  for (const name of typeof options === "object" ? Object.keys(options) : [options]) oneOf("budget", name, Object.keys(ranges));
+  checkRanges(options, ranges);
+  oneOf("supernode", supernode, ["page", "sample", "refuse"]);
   const {
     requests = 1000,
     units = Number.POSITIVE_INFINITY,

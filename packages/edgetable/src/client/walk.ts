@@ -7,7 +7,7 @@ import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../i
 import type { Direction } from "../query/neighbours.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
-import { inRange } from "../util/check-range.ts";
+import { inRange, listOf, oneOf } from "../util/check-range.ts";
 import { checkEdge, checkFields, checkNodeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { shownId, walkCall, type WalkAsk } from "./walk-call.ts";
@@ -46,10 +46,10 @@ const MOST = 1_000_000_000;
 const invalid = (message: string): EdgetableError => new EdgetableError("plan.invalidOption", message);
 
 /** Which edge a hop object names, and in which direction. */
-const edgeOf = (hop: AnyHop): { readonly edge: string; readonly direction: Direction } => {
-  const named = (["out", "in", "both"] as const).filter((direction) => hop[direction] !== undefined);
+const edgeOf = (hop: AnyHop | undefined): { readonly edge: string; readonly direction: Direction } => {
+  const named = (["out", "in", "both"] as const).filter((direction) => hop?.[direction] !== undefined);
   const [direction, another] = named;
-  if (direction === undefined || another !== undefined) {
+  if (!hop || direction === undefined || another !== undefined) {
     throw new EdgetableError(
       "traverse.start",
       `Say along which one edge to go: { out: "…" }, { in: "…" } or { both: "…" }. It says ${named.join(" and ") || "none"}.`,
@@ -75,7 +75,6 @@ const depthOf = (depth: number): number => {
 // Equal figures keep the order in which the nodes were reached.
 const highest = <T>(items: readonly T[], top: number | undefined, figure: (item: T) => Amount | undefined): readonly T[] => {
   if (top === undefined) return items;
-  inRange("top", top, [1, MOST]);
   const of = (item: T): Amount => figure(item) ?? Number.NEGATIVE_INFINITY;
   return items.toSorted((a, b) => (of(a) < of(b) ? 1 : of(a) > of(b) ? -1 : 0)).slice(0, top);
 };
@@ -111,8 +110,9 @@ export class WalkQuery {
     return this.#hop({ both: edge });
   }
 
-  repeat(hop: AnyHop, options: RepeatOptions): WalkQuery {
-    return this.#hop(hop, { rounds: depthOf(options.depth), emit: options.emit ?? "last" });
+  repeat(hop: AnyHop, { depth, emit = "last" }: RepeatOptions = {} as RepeatOptions): WalkQuery {
+    oneOf("emit", emit, ["all", "last"]);
+    return this.#hop(hop, { rounds: depthOf(depth), emit });
   }
 
   /** A repeat that ends where nothing new is found: each node goes on once, for the ways through a circle have no number. */
@@ -141,12 +141,12 @@ export class WalkQuery {
 
   except(nodes: Excluded<Row>): WalkQuery {
     if (nodes === "passed") return this.#step({ kind: "exceptPassed" });
-    const refs = nodes === "start" ? [{ type: this.#state.node, id: this.#state.id }] : nodes.map((id) => this.#ref(id));
+    const refs = nodes === "start" ? [{ type: this.#state.node, id: this.#state.id }] : this.#refs(nodes);
     return this.#step({ kind: "except", slot: this.#state.values.length }, [refs]);
   }
 
   among(nodes: readonly Row[]): WalkQuery {
-    return this.#step({ kind: "keep", slot: this.#state.values.length }, [nodes.map((id) => this.#ref(id))]);
+    return this.#step({ kind: "keep", slot: this.#state.values.length }, [this.#refs(nodes)]);
   }
 
   ids(options: WalkOptions = {}): WalkCall<Walked<Row>> {
@@ -172,7 +172,7 @@ export class WalkQuery {
   }
 
   top(most: number, options: WalkOptions = {}): WalkCall<Walked<Reached<Row>>> {
-    return this.groupCount({ ...options, top: most });
+    return this.groupCount({ ...options, top: inRange("top", most, [1, MOST]) });
   }
 
   sum(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
@@ -187,9 +187,9 @@ export class WalkQuery {
     return this.#fold("max", attribute, options);
   }
 
-  rank(hop: AnyHop, options: RankOptions): WalkCall<Walked<Gathered<Row>>> {
+  rank(hop: AnyHop, { by, ...rest }: RankOptions = {} as RankOptions): WalkCall<Walked<Gathered<Row>>> {
     const counted = this.dedupe().#hop(hop);
-    const { by, ...rest } = options;
+    if (!by) throw invalid('rank() goes by: "degree", or by: { sum: "…" }.');
     if (by !== "degree") return counted.#fold("sum", by.sum, { ...rest, near: this.#shown });
     return counted.#call({ kind: "groups", near: true }, rest, ({ groups }, end) => {
       const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count, value: ways.count }));
@@ -265,11 +265,12 @@ export class WalkQuery {
     return this.#with({ steps: [...steps, hop], values: [...onEdges.values, ...onNodes.values], at: hop.far });
   }
 
-  #ref(id: Row): NodeRef {
-    return checkEnd(this.#driver.catalog, this.#state.at, id);
+  #refs(ids: readonly Row[]): readonly NodeRef[] {
+    return listOf(ids).map((id) => checkEnd(this.#driver.catalog, this.#state.at, id));
   }
 
-  #call<T>(collect: WalkCollect, options: WalkOptions, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> {
+  #call<T>(collect: WalkCollect, options: GroupOptions, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> {
+    if (options.top !== undefined) inRange("top", options.top, [1, MOST]);
     const ask: WalkAsk = { state: this.#state, collect, options };
     return walkCall(this.#driver, ask, give);
   }

@@ -20,10 +20,12 @@ const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly str
 
 const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order"): never => {
   const what = `${expand.direction}("${expand.edge}") of "${expand.node}"`;
-  if (why === "consistent") {
+  // What has an order of its own by an index alone can be read consistently without that order.
+  if (expand.consistent && why !== "index") {
+    const instead = why === "order" ? "call unordered()" : "store the edge twice";
     throw new EdgetableError(
       "plan.notConsistent",
-      `${what} is answered by an index, and an index cannot be read consistently. Leave out consistent(), or store the edge twice.`,
+      `${what} is answered by an index, and an index cannot be read consistently. Leave out consistent(), or ${instead}.`,
       { details: { edge: expand.edge, direction: expand.direction } },
     );
   }

@@ -17,11 +17,16 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
+// OpenSSL's words for an answer that is not TLS.
+const notTls = /wrong version number|packet length too long/;
+
 /** The error of an attempt that got no answer; all but an abort are worth another try. */
-export const attemptError = (attempt: Attempt, failure: Failure): EdgetableError =>
-  new EdgetableError(failure.code, withMend(failure.code, `${attempt.operation}: ${failure.message}`), {
+export const attemptError = (attempt: Attempt, failure: Failure): EdgetableError => {
+  const message = notTls.test(failure.message) ? "the endpoint does not speak https: write http://" : failure.message;
+  return new EdgetableError(failure.code, withMend(failure.code, `${attempt.operation}: ${message}`), {
     details: { ambiguous: failure.ambiguous },
     cause: failure.cause,
     retryable: failure.code !== "execute.aborted",
     request: { operation: attempt.operation, input: attempt.input },
   });
+};

@@ -7,7 +7,7 @@ const mends: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Get new credentials, such as with `aws sso login`, and connect anew; a function given as `credentials` is asked again by itself.",
   "execute.credentials": "Check the access key, its secret and the session token, and the clock of this machine.",
   "execute.accessDenied": "Allow this operation on the table and its indexes in the policy of these credentials, or use others.",
-  "execute.tableNotFound": "`db.table.create()` or `edgetable table create` creates the model's table; check endpoint, region and account.",
+  "execute.tableNotFound": "`db.table.create()` or `edgetable table create` creates it; check endpoint, region and account.",
 };
 
 /** A message with what to do about it, where that follows from the code. */

@@ -59,6 +59,9 @@ const meaningOf = (fault: ServiceFault): Meaning => {
   return fault.status >= 500 ? { code: "execute.unavailable", retryable: true } : { code: "execute.rejected", retryable: false };
 };
 
+// DynamoDB does not say which table; it stands in several places, by operation.
+const tableOf = (input: unknown): string | undefined => /"(?:TableName|RequestItems)":\{?"([^"]+)/.exec(JSON.stringify(input))?.[1];
+
 /**
  * Turns what the service answered into the one error class. `details.fault` keeps the exception's
  * name, `details.item` and `details.reasons` what a failed condition or transaction reported, and
@@ -74,5 +77,7 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
     reasons: fault.reasons,
     ambiguous: fault.status >= 500 || fault.name === "TransactionInProgressException",
   };
-  return new EdgetableError(code, withMend(code, `${request.operation}: ${fault.name}: ${fault.message}`), { details, retryable, request });
+  const table = code === "execute.tableNotFound" ? `, table "${tableOf(request.input)}"` : "";
+  const message = withMend(code, `${request.operation}: ${fault.name}: ${fault.message}${table}`);
+  return new EdgetableError(code, message, { details, retryable, request });
 };

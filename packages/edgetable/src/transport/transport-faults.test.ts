@@ -155,7 +155,7 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
   test.each([
     ["ExpiredTokenException", "Get new credentials, such as with `aws sso login`, and connect anew"],
     ["AccessDeniedException", "Allow this operation on the table and its indexes in the policy of these credentials, or use others."],
-    ["ResourceNotFoundException", "`db.table.create()` or `edgetable table create` creates the model's table"],
+    ["ResourceNotFoundException", "`db.table.create()` or `edgetable table create` creates it"],
     ["UnrecognizedClientException", "Check the access key, its secret and the session token"],
   ])("%s says what to do", async (fullName, mend) => {
     const endpoint = await serve((socket) => socket.write(fault(fullName, "400 Bad Request")));

@@ -1,4 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { jsonText } from "./json-text.ts";
 
 /** Least and most of an option. */
 export type Range = readonly [least: number, most: number];
@@ -13,6 +15,26 @@ export const inRange = (option: string, value: number, [least, most]: Range): nu
   throw new EdgetableError("plan.invalidOption", `${option} is ${value}: give a whole number from ${least} to ${most}.`, {
     details: { option, value },
   });
+};
+
+/**
+ * Refuses a name that is none of the known ones: of an option, or a value that is one of a few words.
+ *
+ * @throws {plan.invalidOption}
+ */
+export const oneOf = (what: string, name: string, known: readonly string[]): void => {
+  if (known.includes(name)) return;
+  throw new EdgetableError("plan.invalidOption", `There is no ${what} "${name}".${didYouMean(name, known)}`, { details: { given: name } });
+};
+
+/**
+ * A list as it was given.
+ *
+ * @throws {plan.invalidOption} when it is none
+ */
+export const listOf = <T>(ids: readonly T[]): readonly T[] => {
+  if (Array.isArray(ids)) return ids;
+  throw new EdgetableError("plan.invalidOption", `Give a list of ids, such as [{ … }]: ${jsonText(ids)} is none.`);
 };
 
 /** Refuses given options that are out of their range; see {@link inRange}. */

@@ -22,12 +22,14 @@ const editDistance = (a: string, b: string): number => {
  * A suffix for an error message: ` Did you mean "x"?` when one of the known names is near the given
  * one, else the list of the first twelve known names, else nothing.
  *
- * @param given what was given; near is a third of the shorter name in edits, and at least one
+ * @param word what was given; near is a third of the shorter name in edits, and at least one
  * @param known names that may have been meant
  * @example
  * console.log(`There is no edge "enroledIn".${didYouMean("enroledIn", ["teaches", "enrolledIn"])}`);
  */
-export const didYouMean = (given: string, known: readonly string[]): string => {
+export const didYouMean = (word: string | undefined, known: readonly string[]): string => {
+  // JavaScript hands in what is no text, too.
+  const given = String(word);
   const near = known
     .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(Math.min(given.length, name.length) / 3)))

@@ -47,5 +47,9 @@ export const paths = (
 };
 
 /** Whom the neighbours know and this node does not, those with most neighbours in common first. */
-export const suggest = (start: Start, hop: AnyHop, options: WalkOptions & { readonly top: number }): WalkCall<Walked<Reached<Row>>> =>
-  here(start).hop(hop).hop(hop).except("passed").top(options.top, options);
+export const suggest = (start: Start, hop: AnyHop, options?: WalkOptions & { readonly top: number }): WalkCall<Walked<Reached<Row>>> =>
+  here(start)
+    .hop(hop)
+    .hop(hop)
+    .except("passed")
+    .top(options?.top as number, options);

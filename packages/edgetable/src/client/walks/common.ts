@@ -3,6 +3,7 @@ import { Meter } from "../../executor/meter.ts";
 import type { CallContext } from "../../executor/session.ts";
 import type { CommonState } from "../../executor/walk/common-neighbours.ts";
 import { walkForm } from "../../query/walk.ts";
+import { listOf } from "../../util/check-range.ts";
 import { findNode } from "../find-node.ts";
 import { planOf, shownId, untilAborted } from "../walk-call.ts";
 import { begin, plainSeal } from "../walk-continuation.ts";
@@ -29,7 +30,7 @@ const read = async ({ start, hop, options }: Search, others: readonly Row[], con
   const { driver, node, id, from } = start;
   const { state: walk } = from(node, id).hop(hop);
   const query = (): string => `common|${driver.catalog.table}|${walkForm(walk, collect)}|${jsonText([id, others, walk.values])}`;
-  const asked = { cursor: options.cursor, query, budget: budgetOf(options.budget), load: plainSeal<CommonState> };
+  const asked = { cursor: options.cursor, query, budget: budgetOf(options), load: plainSeal<CommonState> };
   const { state, budget, seal } = await begin(driver, asked, context);
   const { commonNeighbours } = await import("../../executor/walk/common-neighbours.ts");
   const request = {
@@ -52,7 +53,7 @@ const read = async ({ start, hop, options }: Search, others: readonly Row[], con
 
 const explainAll = ({ start, hop, options }: Search, ids: readonly Row[]): WalkExplanation => {
   const { driver, node, from } = start;
-  const { breadth } = budgetOf(options.budget);
+  const { breadth } = budgetOf(options);
   const each = ids.map((id) => {
     const { state } = from(node, id).hop(hop);
     return explainWalk(driver.catalog, { plan: planOf(driver, { state, collect }), id, values: state.values, breadth });
@@ -70,7 +71,9 @@ const explainAll = ({ start, hop, options }: Search, ids: readonly Row[]): WalkE
 export const common = (search: Search, others: readonly Row[]): WalkCall<Walked<Row>> => {
   const { driver, node, id, from } = search.start;
   // What is wrong with a node is told at once.
-  for (const one of [id, ...others]) from(node, one).hop(search.hop);
+  budgetOf(search.options);
+  from(node, id).hop(search.hop);
+  for (const one of listOf(others)) from(node, one).hop(search.hop);
   const make = async (run: RunOptions): Promise<Report<Walked<Row>>> => {
     const context: CallContext = { ...driver.context(run), meter: new Meter(MOST_SHOWN) };
     const value = await untilAborted(read(search, others, context), run.signal);

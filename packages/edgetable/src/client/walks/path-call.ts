@@ -56,7 +56,7 @@ const run = async (which: PathAsk["which"], search: PathSearch, at: SearchAt<nev
 
 const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
   const { cursor } = ask.options;
-  const whole = budgetOf(ask.options.budget);
+  const whole = budgetOf(ask.options);
   const { state, budget, seal } = await begin(
     driver,
     { cursor, query: () => queryOf(driver, ask), budget: whole, load: plainSeal },
@@ -75,7 +75,7 @@ const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promi
 /** A call that looks for paths between two nodes. */
 export const pathCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly Row[]>> => {
   const plan = planOf(driver, { state: ask.forward, collect });
-  const { breadth } = budgetOf(ask.options.budget);
+  const { breadth } = budgetOf(ask.options);
   const make = async (options: RunOptions): Promise<Report<Walked<readonly Row[]>>> => {
     const context: CallContext = { ...driver.context(options), meter: new Meter(MOST_SHOWN) };
     const value = await untilAborted(search(driver, ask, context), options.signal);
