@@ -112,7 +112,8 @@ export interface NodeWrites<T extends ItemTypes> {
   put(input: T["input"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /**
    * Changes a node that is there; when there is none, the outcome is `notFound`. `changes` are new
-   * values, or `{ set, remove, add, append }`. One UpdateItem; where an index key needs attributes
+   * values, or `{ set, remove, add, append }`; new values are stored as the schema's output, like those
+   * of `create`. One UpdateItem; where an index key needs attributes
    * that are not in the call, a GetItem before it. `add` and `append` cost twice the units: they are
    * sent as a transaction of one, so that a repeated request counts once.
    *

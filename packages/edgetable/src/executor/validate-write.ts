@@ -1,4 +1,4 @@
-import type { LogicalWrite, Row } from "../ir/logical-write.ts";
+import type { Changes, LogicalWrite, Row } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/item-codec.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { ownerFields } from "../schema/owner-fields.ts";
@@ -36,9 +36,20 @@ const schemaOf = (catalog: Catalog, write: Exclude<LogicalWrite, { kind: "create
 
 const removed = (fields: readonly string[]): Row => Object.fromEntries(fields.map((field) => [field, undefined]));
 
+// What a schema makes of a value may be that it is not there.
+const validateSet = (schema: AnySchema, changes: Changes, what: string): Maybe<Changes> => {
+  const given = changes.remove.length > 0 ? { ...changes.set, ...removed(changes.remove) } : changes.set;
+  return andThen(validateChanges(schema, given, what), (values) => {
+    if (values === given) return changes;
+    const fields = Object.entries(values);
+    const set = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+    return { ...changes, set, remove: fields.flatMap(([field, value]) => (value === undefined ? [field] : [])) };
+  });
+};
+
 /**
  * The write with its values as the schema gives them back, a promise only where a schema is
- * asynchronous. Whole rows are stored as the schema's output; changes as they were given.
+ * asynchronous.
  *
  * @throws {schema.invalidValue}
  */
@@ -51,12 +62,18 @@ export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<Logi
     const row = validateRow(schema, versions ? without(write.row, VERSIONED) : write.row, `"${write.edge}"`);
     if (!(row instanceof Promise) && !hasFields(write.reverse)) return { ...write, row };
     return andThen(row, (valid) =>
-      andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), () => ({ ...write, row: valid })),
+      andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), (reverse) => ({
+        ...write,
+        row: valid,
+        reverse,
+      })),
     ) as Maybe<LogicalWrite>;
   }
   if (write.kind === "relink" && write.type !== undefined) return write;
-  const { set, remove } = write.changes;
   const what = write.kind === "update" ? `"${write.name}"` : `"${write.edge}"`;
-  const changes = { ...set, ...(write.kind === "relink" ? write.reverse : {}), ...removed(remove) };
-  return andThen(validateChanges(schema, changes, what), () => write);
+  const valid = andThen(validateSet(schema, write.changes, what), (changes) => (changes === write.changes ? write : { ...write, changes }));
+  if (write.kind === "update" || !hasFields(write.reverse)) return valid;
+  return andThen(valid, (one) =>
+    andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...one, reverse })),
+  ) as Maybe<LogicalWrite>;
 };

@@ -10,15 +10,15 @@ test.each<[string, AnySchema]>([
   ["zod", z.object({ a: z.string(), b: z.number().optional() })],
   ["zod/mini", mini.object({ a: mini.string(), b: mini.optional(mini.number()) })],
   ["valibot", v.object({ a: v.string(), b: v.optional(v.number()) })],
+  ["arktype", type({ a: "string", "b?": "number" })],
 ])("%s tells the schema of each attribute", (_, schema) => {
-  const schemas = attributeSchemas(schema);
-  expect(Object.keys(schemas ?? {})).toEqual(["a", "b"]);
-  expect(schemas?.["a"]?.["~standard"].validate("text")).toEqual(expect.objectContaining({ value: "text" }));
+  const each = attributeSchemas(schema)?.each ?? {};
+  expect(Object.keys(each).toSorted()).toEqual(["a", "b"]);
+  expect(each["a"]?.["~standard"].validate("text")).toEqual(expect.objectContaining({ value: "text" }));
 });
 
 test.each<[string, AnySchema]>([
   ["zod's refine", z.object({ a: z.string() }).refine(({ a }) => a !== "")],
-  ["zod's transform", z.object({ a: z.string() }).transform(({ a }) => ({ a }))],
   ["zod/mini's check", mini.object({ a: mini.string() }).check(mini.refine(() => true))],
   [
     "valibot's pipe",
@@ -29,5 +29,9 @@ test.each<[string, AnySchema]>([
   ],
   ["arktype", type({ a: "string" })],
 ])("%s has the row checked as a whole", (_, schema) => {
-  expect(attributeSchemas(schema)).toBeUndefined();
+  expect(attributeSchemas(schema)?.ofRow).toBe(true);
+});
+
+test("a transform of the row tells no attribute's schema", () => {
+  expect(attributeSchemas(z.object({ a: z.string() }).transform(({ a }) => ({ a })))).toBeUndefined();
 });

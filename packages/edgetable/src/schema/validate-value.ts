@@ -15,7 +15,7 @@ const invalid = (what: string, issues: readonly SchemaIssue[]): never => {
   throw new EdgetableError("schema.invalidValue", `${what} does not fit its schema: ${text}.`, { details: { issues: findings } });
 };
 
-const whenDone = <T>(result: Maybe<SchemaResult<Row>>, finish: (result: SchemaResult<Row>) => T): Maybe<T> =>
+const whenDone = <T>(result: Maybe<SchemaResult<Row>>, finish: (result: SchemaResult<Row>) => Maybe<T>): Maybe<T> =>
   result instanceof Promise ? result.then(finish) : finish(result);
 
 /**
@@ -27,30 +27,49 @@ export const validateRow = (schema: AnySchema, row: Row, what: string): Maybe<Ro
   whenDone(schema["~standard"].validate(row), (result) => (result.issues ? invalid(what, result.issues) : result.value));
 
 /**
- * Checks changed attributes alone: issues with attributes that are not among them are of no account,
- * and the values stay as they were given, because a schema's transforms need the whole row.
+ * The schema's output for changed attributes: issues with attributes that are not among them are of no
+ * account. Where the library does not tell each attribute's schema the values stay as they were given,
+ * because the whole row's says nothing of a part of it.
  *
  * @param changes the changed attributes, undefined for a removed one
  * @throws {schema.invalidValue} with every issue
  */
-export const validateChanges = (schema: AnySchema, changes: Row, what: string): Maybe<void> => {
+export const validateChanges = (schema: AnySchema, changes: Row, what: string): Maybe<Row> => {
   const alone = attributeSchemas(schema);
-  if (alone && passEach(alone, changes)) return undefined;
-  return whenDone(schema["~standard"].validate(changes), (result) => {
+  const outputs = alone && !alone.ofRow ? passEach(alone.each, changes) : undefined;
+  if (outputs) return outputs;
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  return whenDone(schema["~standard"].validate(given), (result) => {
     const mine = (result.issues ?? []).filter((issue) => pathOf(issue).split(".")[0]! in changes);
     if (mine.length > 0) invalid(what, mine);
+    return alone ? outputsOf(alone.each, given, changes) : changes;
   });
 };
 
 // The whole schema would first complain of every attribute that is not among the changes.
-const passEach = (schemas: Readonly<Record<string, AnySchema>>, changes: Row): boolean => {
+const passEach = (schemas: Readonly<Record<string, AnySchema>>, changes: Row): Row | undefined => {
+  let outputs: Record<string, unknown> | undefined;
   for (const name in changes) {
-    const result = schemas[name]?.["~standard"].validate(changes[name]);
+    const value = changes[name];
+    const result = schemas[name]?.["~standard"].validate(value);
     // Somebody else waits for the same schema again, and hears of its failures.
     if (result instanceof Promise) result.catch(() => undefined);
-    if (result === undefined || result instanceof Promise || result.issues) return false;
+    if (result === undefined || result instanceof Promise || result.issues) return undefined;
+    if (value !== undefined && result.value !== value) (outputs ??= { ...changes })[name] = result.value;
   }
-  return true;
+  return outputs ?? changes;
+};
+
+const outputsOf = (schemas: Readonly<Record<string, AnySchema>>, given: Row, changes: Row): Maybe<Row> => {
+  const names = Object.keys(given);
+  const results = names.map((name) => schemas[name]?.["~standard"].validate(given[name]) ?? { value: given[name] });
+  const give = (done: readonly SchemaResult<unknown>[]): Row => ({
+    ...changes,
+    ...Object.fromEntries(done.map((result, at) => [names[at], result.issues ? given[names[at] as string] : result.value])),
+  });
+  return results.some((result) => result instanceof Promise)
+    ? Promise.all(results.map(async (result) => result)).then(give)
+    : give(results as SchemaResult<unknown>[]);
 };
 
 /**
