@@ -72,7 +72,7 @@ const explainHydrate = (catalog: Catalog, step: HydrateStep, rows: number): read
   if (step.by === "none" || rows === 0) return [];
   const bytes = Math.max(...step.nodes.map((name) => catalog.nodes[name]?.shape.bytes ?? 0));
   const units = rows * readUnits(bytes, step);
-  const after = `the "${step.end}" of each edge`;
+  const after = `the ${[...new Set(step.ends)].map((end) => `"${end}"`).join(" or ")} of each edge`;
   if (step.by === "query")
     return [
       {

@@ -1,5 +1,5 @@
-import { createCall, type Report, type RunOptions } from "../executor/call.ts";
-import { runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
+import { createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
+import { missingOf, runCount, runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, type ReadExplanation } from "./explanation.ts";
 import type { Read } from "./read-types.ts";
@@ -9,8 +9,18 @@ export const readCall = <T>(driver: Driver, request: ReadRequest, give: (found: 
   const make = async (options: RunOptions): Promise<Report<T>> => {
     const context = driver.context(options);
     const { found } = await runRead(driver.session, request, context);
-    return { value: give(found), cost: context.meter.cost, requests: context.meter.requests, missing: [] };
+    return reportOf(give(found), context.meter, missingOf(request.plan, found));
   };
   const explain = (): ReadExplanation => explainRead(driver.catalog, request);
   return createCall(explain, make);
 };
+
+/** A call that counts what a request would read. */
+export const countCall = (driver: Driver, request: ReadRequest): Read<number> =>
+  createCall(
+    () => explainRead(driver.catalog, request),
+    async (options) => {
+      const context = driver.context(options);
+      return reportOf(await runCount(driver.session, request, context), context.meter);
+    },
+  );

@@ -1,4 +1,4 @@
-import type { Cost, SentRequest } from "./meter.ts";
+import type { Cost, Meter, SentRequest } from "./meter.ts";
 
 export interface RunOptions {
   /** Ends the call when it is aborted. */
@@ -26,6 +26,18 @@ export interface Call<T, Plan = unknown> extends PromiseLike<T> {
   run(options?: RunOptions): Promise<T>;
   report(options?: RunOptions): Promise<Report<T>>;
 }
+
+/** What a call gave, with what its meter counted. */
+export const reportOf = <T>(
+  value: T,
+  { cost, requests }: Pick<Meter, "cost" | "requests">,
+  missing: Report<T>["missing"] = [],
+): Report<T> => ({
+  value,
+  cost,
+  requests,
+  missing,
+});
 
 /** A call over its two sides: what explains it and what makes it. */
 export const createCall = <T, Plan>(explain: () => Plan, make: (options: RunOptions) => Promise<Report<T>>): Call<T, Plan> => {

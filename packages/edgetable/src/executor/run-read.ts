@@ -205,16 +205,17 @@ const isOfEnds = (shape: Shape, row: Row): boolean => {
   return (type(row["from"]) ?? shape.from) === shape.from && (type(row["to"]) ?? shape.to) === shape.to;
 };
 
-const farType = (found: Found, end: "from" | "to"): string | undefined => (end === "to" ? found.shape.to : found.shape.from);
+const endOf = ({ ends }: HydrateStep, { source }: Found): "from" | "to" => defined(ends[source], "the end of a source");
 
 const hydrateByBatch = async (reader: Reader, step: HydrateStep, found: readonly Found[]): Promise<void> => {
   const { session, binding, context } = reader;
   const { catalog } = session;
   const keys = new Map<string, Key>();
   const places = found.map((one) => {
-    const node = catalog.nodes[farType(one, step.end) ?? ""];
+    const end = endOf(step, one);
+    const node = catalog.nodes[one.shape[end] ?? ""];
     if (!node || node.definition.stored === false) return undefined;
-    const key = keyOf(catalog, node.shape, Object.assign({}, binding.row, one.row[step.end]));
+    const key = keyOf(catalog, node.shape, Object.assign({}, binding.row, one.row[end]));
     const id = identity(catalog, key);
     keys.set(id, key);
     return { id, node };
@@ -237,10 +238,15 @@ const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNo
   if (step.by === "batchGet") return hydrateByBatch(reader, step, found);
   await Promise.all(
     found.map(async (one) => {
-      one.node = await findNode(defined(farType(one, step.end), "node type"), one.row[step.end] as Row, reader.context);
+      const end = endOf(step, one);
+      one.node = await findNode(defined(one.shape[end], "node type"), one.row[end] as Row, reader.context);
     }),
   );
 };
+
+/** Ids of the nodes that edges lead to and that have no item. */
+export const missingOf = ({ hydrate: step }: ReadPlan, found: readonly Found[]): readonly unknown[] =>
+  step ? found.filter(({ node }) => node === undefined).map((one) => one.row[endOf(step, one)]) : [];
 
 /** Finds a node whose table key does not follow from its id. */
 export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;

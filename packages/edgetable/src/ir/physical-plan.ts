@@ -65,7 +65,8 @@ export interface FilterStep {
 /** The far nodes of the edges so far: BatchGetItem in chunks of 100, each node once. */
 export interface HydrateStep {
   readonly kind: "hydrate";
-  readonly end: "from" | "to";
+  /** Of each source's edges, the end that is wanted. */
+  readonly ends: readonly ("from" | "to")[];
   /** Node types that may be at the far end. */
   readonly nodes: readonly string[];
   /** `batchGet` where the node's key follows from its id; `query` (one each) where it does not; `none` where the item at hand is the node. */

@@ -25,20 +25,21 @@ const lowerExpand = (catalog: Catalog, expand: Expand): QueryStep => {
   return queryStep(path, expand.range, { known, filter, forward, consistent, select, expect: { rows, bytes } });
 };
 
+/** The way to one shape's items in their partition of the table, by what of their keys is known. */
+const inOwnPartition = (catalog: Catalog, shape: Shape, known: readonly string[]): AccessPath => ({
+  index: catalog.index,
+  shapes: [shape],
+  partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
+  prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), new Set(known)),
+  scatters: undefined,
+  sharesPartition: true,
+  sharesPrefix: true,
+});
+
 const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
   const { shape } = defined(catalog.parts[parts.part], "part");
   const owner = defined(catalog.nodes[shape.from ?? ""], "owner");
-  const known = new Set([...owner.idFields, ...parts.known.map((field) => field.path)]);
-  const template = defined(shape.keys[catalog.index.sortKey ?? ""], "sort key");
-  const path: AccessPath = {
-    index: catalog.index,
-    shapes: [shape],
-    partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
-    prefix: sortPrefix(template, known),
-    scatters: undefined,
-    sharesPartition: true,
-    sharesPrefix: true,
-  };
+  const path = inOwnPartition(catalog, shape, [...owner.idFields, ...parts.known.map((field) => field.path)]);
   const { filter, forward, consistent } = parts;
   return queryStep(path, parts.range, {
     known: parts.known,
@@ -67,17 +68,7 @@ const isAddressable = (catalog: Catalog, shape: Shape, given: readonly string[])
 
 // A node whose sort key holds more than its id is found by a Query on its partition.
 const findByPartition = (catalog: Catalog, shape: Shape, lookup: Lookup & { readonly given: readonly string[] }): QueryStep => {
-  const sort = defined(shape.keys[catalog.index.sortKey ?? ""], "sort key");
-  const path: AccessPath = {
-    index: catalog.index,
-    shapes: [shape],
-    partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
-    scatters: undefined,
-    prefix: sortPrefix(sort, new Set(lookup.given)),
-    sharesPartition: true,
-    sharesPrefix: true,
-  };
-  return queryStep(path, [], {
+  return queryStep(inOwnPartition(catalog, shape, lookup.given), [], {
     known: [],
     filter: [],
     forward: true,
@@ -141,48 +132,47 @@ const together = (bases: readonly Base[]): Base => ({
   conditions: [...new Map(bases.flatMap((base) => base.conditions).map((condition) => [condition.slot, condition])).values()],
 });
 
-const expandOf = (plan: LogicalPlan): Expand | undefined => {
-  if (plan.kind === "expand") return plan;
-  if (plan.kind === "union") return plan.inputs.map(expandOf).find((expand) => expand !== undefined);
-  return plan.kind === "filter" ? expandOf(plan.input) : undefined;
+const expandsOf = (plan: LogicalPlan): readonly Expand[] => {
+  if (plan.kind === "expand") return [plan];
+  if (plan.kind === "union") return plan.inputs.flatMap(expandsOf);
+  return plan.kind === "filter" ? expandsOf(plan.input) : [];
 };
 
 type Hydration = Extract<LogicalPlan, { kind: "hydrate" }>;
 
-/** The edges of a hydration, which of their ends it wants, and the node types that may stand there. */
-const endOf = (
-  catalog: Catalog,
-  plan: Hydration,
-): { readonly edge: string; readonly end: Near; readonly nodes: readonly string[] } | undefined => {
-  const expand = expandOf(plan.input);
-  if (expand) {
-    const end = expand.direction === "out" ? "to" : "from";
-    return { edge: expand.edge, end, nodes: defined(catalog.edges[expand.edge], "edge")[end] };
-  }
-  const { end } = plan;
-  const searches = searchesOf(plan.input);
-  if (end === undefined || searches.length === 0) return undefined;
-  const nodes = searches.flatMap(({ name }) => defined(catalog.edges[name], "edge")[end]);
-  return { edge: searches.map(({ name }) => name).join(" and "), end, nodes: [...new Set(nodes)] };
+interface Wanted {
+  readonly edge: string;
+  readonly end: Near;
+}
+
+/** The edges of a hydration, source by source, and which of their ends it wants. */
+const wantedOf = ({ input, end }: Hydration): readonly Wanted[] => {
+  const expands = expandsOf(input);
+  if (expands.length > 0) return expands.map(({ edge, direction }) => ({ edge, end: direction === "out" ? "to" : "from" }));
+  return end === undefined ? [] : searchesOf(input).map(({ name }) => ({ edge: name, end }));
 };
 
+const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)];
+
 const lowerHydrate = (catalog: Catalog, plan: Hydration): HydrateStep | undefined => {
-  const ends = endOf(catalog, plan);
-  if (!ends) return undefined;
-  const { end, nodes } = ends;
+  const wanted = wantedOf(plan);
+  if (wanted.length === 0) return undefined;
+  const nodes = distinct(wanted.flatMap(({ edge, end }) => defined(catalog.edges[edge], "edge")[end]));
   const missing = nodes.filter((name) => catalog.nodes[name]?.definition.stored === false);
   if (missing.length === nodes.length && !plan.embedded) {
+    const edges = distinct(wanted.map(({ edge }) => edge)).join(" and ");
     throw new EdgetableError(
       "plan.unsupported",
-      `"${missing[0]}" has no item of its own (stored: false): ask for edges() or ids() of "${ends.edge}".`,
-      { details: { edge: ends.edge } },
+      `"${missing[0]}" has no item of its own (stored: false): ask for edges() or ids() of "${edges}".`,
+      { details: { edge: edges } },
     );
   }
   const addressable = nodes.every((name) => {
     const node = defined(catalog.nodes[name], name);
     return isAddressable(catalog, node.shape, [...node.idFields, ...plan.given]);
   });
-  return { kind: "hydrate", end, nodes, by: plan.embedded ? "none" : addressable ? "batchGet" : "query", consistent: plan.consistent };
+  const by = plan.embedded ? "none" : addressable ? "batchGet" : "query";
+  return { kind: "hydrate", ends: wanted.map(({ end }) => end), nodes, by, consistent: plan.consistent };
 };
 
 // What is checked in memory has to be read, though nobody asked for it.
