@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, type Call, type Report, type RunOptions } from "../executor/call.ts";
+import { createCall, reportOf, type Call, type Report, type RunOptions } from "../executor/call.ts";
 import type { Cost } from "../executor/meter.ts";
 import type { UnwrittenItem } from "../executor/run-batch.ts";
 import { validateWrite } from "../executor/validate-write.ts";
@@ -101,13 +101,9 @@ export const batchOf =
       const plan = planBatch(driver.catalog, valid);
       const { runBatch } = await batching();
       const left = await runBatch(driver.session, plan, context);
-      const { cost, requests } = context.meter;
-      return {
-        value: { ok: left.length === 0, items: plan.items.length - left.length, unwritten: byCall(left), cost, atomic: { kind: "item" } },
-        cost,
-        requests,
-        missing: [],
-      };
+      const { meter } = context;
+      const done = { ok: left.length === 0, items: plan.items.length - left.length, unwritten: byCall(left) };
+      return reportOf({ ...done, cost: meter.cost, atomic: { kind: "item" } }, meter);
     };
     const call = createCall<BatchOutcome, BatchExplanation>(() => explain(driver, writes), make);
     const orThrow = async (options?: RunOptions): Promise<BatchOutcome> => {

@@ -1,44 +1,78 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/neighbours.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
+import type { EdgeEntry } from "../schema/catalog.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
 
-type Row = Readonly<Record<string, unknown>>;
-
-const refuseAttribute = (field: string, of: { readonly kind: "edge" | "node"; readonly name: string }, known: readonly string[]): never => {
+/**
+ * Refuses names that are no attributes of what is filtered or selected.
+ *
+ * @param known the subject's attributes; undefined where its schema does not tell them
+ * @throws {schema.unknownAttribute}
+ */
+export const checkNames = (
+  given: readonly string[],
+  of: { readonly kind: "edge" | "node" | "part"; readonly name: string },
+  known: readonly string[] | undefined,
+): void => {
+  const stranger = known && given.find((field) => !known.includes(field));
+  if (stranger === undefined || !known) return;
   throw new EdgetableError(
     "schema.unknownAttribute",
-    `"${field}" is no attribute of the ${of.kind} "${of.name}".${didYouMean(field, known)}`,
-    { details: { [of.kind]: of.name, attribute: field } },
+    `"${stranger}" is no attribute of the ${of.kind} "${of.name}".${didYouMean(stranger, known)}`,
+    { details: { [of.kind]: of.name, attribute: stranger } },
   );
 };
 
+/** The names that an edge's filter may have; undefined where its schema does not tell them. */
+export const edgeFields = (driver: Pick<Driver, "catalog">, edge: string): readonly string[] | undefined => {
+  const { schema } = defined(driver.catalog.edges[edge], "edge").definition;
+  const known = schema ? attributeNames(schema) : [];
+  return known && [...known, "from", "to"];
+};
+
 /**
- * Refuses a filter that names an attribute which the edge does not have.
+ * Refuses names that are no attributes of an edge, nor its ends.
  *
  * @throws {schema.unknownAttribute}
  */
-export const checkFields = (driver: Driver, edge: string, where: Row): void => {
-  const { schema } = defined(driver.catalog.edges[edge], "edge").definition;
-  const known = schema ? attributeNames(schema) : [];
-  if (!known) return;
-  const stranger = Object.keys(where).find((field) => field !== "from" && field !== "to" && !known.includes(field));
-  if (stranger !== undefined) refuseAttribute(stranger, { kind: "edge", name: edge }, known);
-};
+export const checkEdgeFields = (driver: Driver, edge: string, given: readonly string[]): void =>
+  checkNames(given, { kind: "edge", name: edge }, edgeFields(driver, edge));
 
 /**
  * The same for nodes of any of several types.
  *
  * @throws {schema.unknownAttribute}
  */
-export const checkNodeFields = (driver: Driver, types: readonly string[], where: Row): void => {
-  for (const name of types) {
-    const known = attributeNames(defined(driver.catalog.nodes[name], name).definition.schema);
-    const stranger = known && Object.keys(where).find((field) => !known.includes(field));
-    if (known && stranger !== undefined) refuseAttribute(stranger, { kind: "node", name }, known);
-  }
+export const checkNodeFields = (driver: Driver, types: readonly string[], given: readonly string[]): void => {
+  for (const name of types)
+    checkNames(given, { kind: "node", name }, attributeNames(defined(driver.catalog.nodes[name], name).definition.schema));
+};
+
+/**
+ * Refuses an index that the table does not have.
+ *
+ * @throws {plan.noIndex}
+ */
+export const checkIndex = ({ catalog }: Pick<Driver, "catalog">, index: string): void => {
+  const known = catalog.indexes.flatMap(({ name }) => name ?? []);
+  if (known.includes(index)) return;
+  throw new EdgetableError("plan.noIndex", `There is no index "${index}".${didYouMean(index, known)}`, { details: { index } });
+};
+
+/**
+ * The edge of a name.
+ *
+ * @throws {schema.unknownEdge} when there is none
+ */
+export const edgeNamed = ({ catalog }: Pick<Driver, "catalog">, edge: string): EdgeEntry => {
+  const known = catalog.edges[edge];
+  if (known) return known;
+  throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(catalog.edges))}`, {
+    details: { edge },
+  });
 };
 
 /**
@@ -51,12 +85,7 @@ export const checkEdge = (
   nodes: readonly string[],
   { edge, direction }: { readonly edge: string; readonly direction: Direction },
 ): void => {
-  const known = driver.catalog.edges[edge];
-  if (!known) {
-    throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(driver.catalog.edges))}`, {
-      details: { edge },
-    });
-  }
+  const known = edgeNamed(driver, edge);
   const ends = direction === "out" ? known.from : direction === "in" ? known.to : known.from.filter((name) => known.to.includes(name));
   if (nodes.some((node) => ends.includes(node))) return;
   throw new EdgetableError(

@@ -2,8 +2,8 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { EndId, LogicalWrite, Row } from "../ir/logical-write.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
 import { checkEnd, checkKey } from "../schema/edge-end.ts";
-import { didYouMean } from "../util/did-you-mean.ts";
-import { checkNames, readChanges, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
+import { edgeNamed } from "./check-names.ts";
+import { checkOwnNames, readChanges, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { EdgeWrites, RelinkOptions } from "./write-types.ts";
 
@@ -26,13 +26,6 @@ const refuseReference = (entry: EdgeEntry): void => {
   );
 };
 
-const checkType = (driver: WriteDriver, type: string | undefined): void => {
-  if (type === undefined || driver.catalog.edges[type]) return;
-  throw new EdgetableError("schema.unknownEdge", `There is no edge "${type}".${didYouMean(type, Object.keys(driver.catalog.edges))}`, {
-    details: { edge: type },
-  });
-};
-
 /** The writing side of `db.<edge>`. */
 export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Row, Row, Row, Row, AnyTypes> => {
   const edge = entry.name;
@@ -46,17 +39,16 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Ro
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
     link: (from, to, attributes = {}, options = {}) => {
-      checkNames(subject, Object.keys(attributes));
+      checkOwnNames(subject, Object.keys(attributes));
       return call({ kind: "link", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse) });
     },
     put: (from, to, attributes = {}, options = {}) => {
-      checkNames(subject, Object.keys(attributes));
+      checkOwnNames(subject, Object.keys(attributes));
       return call({ kind: "putEdge", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse), ends: "checked" });
     },
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
       const { type } = options;
-      checkType(driver, type);
-      const target = type === undefined ? undefined : driver.catalog.edges[type];
+      const target = type === undefined ? undefined : edgeNamed(driver, type);
       const of = target ? subjectOf(target.name, target.definition, []) : subject;
       const changes = target ? readChanges(of, given as Row) : readSomeChanges(of, given as Row);
       return call({

@@ -1,8 +1,8 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Collision } from "../executor/load/collisions.ts";
 import type { LoadSettings } from "../executor/load/load-rows.ts";
 import type { FailedRow, LoadProgress } from "../executor/load/tally.ts";
 import { checkRanges } from "../util/check-range.ts";
+import { checkJobName, jobRanges } from "./job-options.ts";
 
 export interface LoadOptions {
   /**
@@ -45,7 +45,7 @@ export interface LoadOptions {
 }
 
 const ranges = {
-  lease: [100, 600_000],
+  lease: jobRanges.lease,
   concurrency: [1, 1000],
   deadline: [1, 86_400_000],
   named: [0, 100_000],
@@ -55,10 +55,7 @@ const ranges = {
 /** @throws {plan.invalidOption} when an option is out of its range */
 export const checkLoadOptions = (options: LoadOptions): void => {
   checkRanges(options, ranges);
-  if (options.job === undefined || (options.job.length >= 1 && options.job.length <= 200)) return;
-  throw new EdgetableError("plan.invalidOption", `The name of a job has 1 to 200 characters; this one has ${options.job.length}.`, {
-    details: { option: "job", value: options.job },
-  });
+  checkJobName(options.job);
 };
 
 /** The options with their defaults. */

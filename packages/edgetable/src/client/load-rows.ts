@@ -5,6 +5,7 @@ import type { LogicalWrite, Row } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/item-codec.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { edgeWrites } from "./edge-writes.ts";
+import { LEASE } from "./job-options.ts";
 import { checkLoadOptions, loadSettings, type LoadOptions } from "./load-options.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 import { writeOf, type WriteDriver } from "./write-call.ts";
@@ -84,7 +85,7 @@ export const loadRows = (
   options: LoadOptions,
 ): Promise<LoadReport> => {
   checkLoadOptions(options);
-  const { job, fingerprint = "", lease = 10_000 } = options;
+  const { job, fingerprint = "", lease = LEASE } = options;
   const source = { rows, toWrite: rowReader(driver, options.ends ?? "unchecked") };
   return runLoad(driver.session, source, {
     job: job === undefined ? undefined : { id: job, fingerprint, lease },

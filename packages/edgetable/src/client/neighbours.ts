@@ -1,34 +1,24 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, type Report, type RunOptions } from "../executor/call.ts";
-import { runCount, runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
-import type { CallContext } from "../executor/session.ts";
+import type { Found, ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/neighbours.ts";
-import type { Position } from "../requests/cursor.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import { inRange } from "../util/check-range.ts";
-import { didYouMean } from "../util/did-you-mean.ts";
-import { defined } from "../util/invariant.ts";
-import { loadOnce } from "../util/load-once.ts";
-import { checkFields } from "./check-names.ts";
+import { jsonText } from "../util/json-text.ts";
+import { checkEdgeFields, checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { explainRead, type ReadExplanation } from "./explanation.ts";
+import type { ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
 import type { Entry, Page, PageOptions, Read } from "./read-types.ts";
+import { MOST_ROWS, pageCall, readInParts } from "./page-call.ts";
+import { countCall, readCall } from "./read-call.ts";
 import { WalkQuery } from "./walk.ts";
-import { jsonText } from "../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
-const MOST_ROWS = 10_000;
-const PAGE_ROWS = 20;
-
 const wants = { edges: { kind: "edges", given: [] }, count: { kind: "count", given: [] } } as const;
-
-const paging = loadOnce(async () => import("../executor/read-page.ts"));
 
 const farOf = (plan: ReadPlan, found: Found): "from" | "to" => ((plan.near[found.source] ?? "from") === "from" ? "to" : "from");
 
@@ -49,7 +39,7 @@ export class NeighbourQuery {
   }
 
   where(filter: Row): NeighbourQuery {
-    checkFields(this.#driver, this.#state.edge, filter);
+    checkEdgeFields(this.#driver, this.#state.edge, Object.keys(filter));
     const { conditions, values } = readWhere(filter, ["from", "to"], this.#state.values.length);
     return this.#with({ conditions: [...this.#state.conditions, ...conditions], values: [...this.#state.values, ...values] });
   }
@@ -67,13 +57,12 @@ export class NeighbourQuery {
   }
 
   using(index: string): NeighbourQuery {
-    const known = this.#driver.catalog.indexes.map((one) => defined(one.name, "index name"));
-    if (known.includes(index)) return this.#with({ index });
-    throw new EdgetableError("plan.noIndex", `There is no index "${index}".${didYouMean(index, known)}`, { details: { index } });
+    checkIndex(this.#driver, index);
+    return this.#with({ index });
   }
 
   select(...fields: readonly string[]): NeighbourQuery {
-    checkFields(this.#driver, this.#state.edge, Object.fromEntries(fields.map((field) => [field, true])));
+    checkEdgeFields(this.#driver, this.#state.edge, fields);
     return this.#with({ select: fields });
   }
 
@@ -113,28 +102,16 @@ export class NeighbourQuery {
   }
 
   count(): Read<number> {
-    const request = this.#request(wants.count);
-    const make = async (options: RunOptions): Promise<Report<number>> => {
-      const context = this.#driver.context(options);
-      const value = await runCount(this.#driver.session, request, context);
-      return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
-    };
-    return createCall(() => this.#explain(request), make);
+    return countCall(this.#driver, this.#request(wants.count));
   }
 
   page(options: PageOptions<PageKind> = {}): Read<Page<unknown>> {
     const kind = options.of ?? "edges";
-    const want = kind === "nodes" || kind === "entries" ? this.#hydrated(undefined) : wants.edges;
-    const limit = positive("limit", options.limit ?? PAGE_ROWS, MOST_ROWS);
-    const request = { ...this.#request(want), limit };
-    return createCall(
-      () => this.#explain(request),
-      async (run) => {
-        const context = this.#driver.context(run);
-        const value = await this.#readPage(request, { kind, cursor: options.cursor }, context);
-        return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
-      },
-    );
+    const request = this.#request(kind === "nodes" || kind === "entries" ? this.#hydrated(undefined) : wants.edges);
+    const { id, values } = this.#state;
+    // Whatever a page holds, it is a page of these edges: a cursor serves all of them.
+    const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${jsonText([id, values])}`;
+    return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems(kind, request.plan, found));
   }
 
   explain(): ReadExplanation {
@@ -158,15 +135,7 @@ export class NeighbourQuery {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Row> {
-    let from: Position | undefined;
-    let left = this.#state.limit ?? Number.POSITIVE_INFINITY;
-    do {
-      const request = { ...this.#request(wants.edges), limit: Math.min(left, 1000), from };
-      const rows = await runRead(this.#driver.session, request, this.#driver.context({}));
-      for (const one of rows.found) yield this.#edge(one);
-      left -= rows.found.length;
-      from = rows.next;
-    } while (from !== undefined && left > 0);
+    for await (const found of readInParts(this.#driver, this.#request(wants.edges))) for (const one of found) yield this.#edge(one);
   }
 
   #hydrated(given: Row | undefined): Want {
@@ -193,40 +162,9 @@ export class NeighbourQuery {
     return { plan, binding, limit: state.limit, findNode: findNode(this.#driver) };
   }
 
-  #explain(request: ReadRequest): ReadExplanation {
-    return explainRead(this.#driver.catalog, request);
-  }
-
   #rows<T>(want: Want, give: (found: readonly Found[], plan: ReadPlan) => T, given?: Row): Read<T> {
     const request = this.#request(want, given);
-    const make = async (options: RunOptions): Promise<Report<T>> => {
-      const context = this.#driver.context(options);
-      const { found } = await runRead(this.#driver.session, request, context);
-      return {
-        value: give(found, request.plan),
-        cost: context.meter.cost,
-        requests: context.meter.requests,
-        missing: this.#missing(request.plan, found),
-      };
-    };
-    return createCall(() => this.#explain(request), make);
-  }
-
-  #missing(plan: ReadPlan, found: readonly Found[]): readonly unknown[] {
-    return plan.hydrate ? found.filter((one) => one.node === undefined).map((one) => one.row[farOf(plan, one)]) : [];
-  }
-
-  async #readPage(
-    request: ReadRequest,
-    page: { readonly kind: PageKind; readonly cursor: string | undefined },
-    context: CallContext,
-  ): Promise<Page<unknown>> {
-    const { session, catalog } = this.#driver;
-    const query = `${catalog.table}|${neighbourForm(this.#state, wants.edges)}|${jsonText([this.#state.id, this.#state.values])}`;
-    const { readPage } = await paging();
-    const secret = (makes: boolean): Promise<string | undefined> => this.#driver.cursorSecret(context, makes);
-    const { found, next, previous } = await readPage(session, { request, query, cursor: page.cursor, secret }, context);
-    return { items: this.#pageItems(page.kind, request.plan, found), next, previous };
+    return readCall(this.#driver, request, (found) => give(found, request.plan));
   }
 
   #pageItems(kind: PageKind, plan: ReadPlan, found: readonly Found[]): readonly unknown[] {

@@ -3,7 +3,7 @@ import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
 import { checkKey, checkNodeId } from "../schema/edge-end.ts";
 import { defined } from "../util/invariant.ts";
 import { deleteCall } from "./delete-call.ts";
-import { checkNames, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
+import { checkOwnNames, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { DeleteOptions, NodeWrites, PartWrites, WriteOptions } from "./write-types.ts";
 
@@ -21,7 +21,7 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
   const subject = subjectOf(name, entry.definition, entry.idFields);
   const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
   const rowOf = (input: Row): Row => {
-    checkNames(subject, Object.keys(input));
+    checkOwnNames(subject, Object.keys(input));
     return input;
   };
   return {
@@ -50,7 +50,7 @@ export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Ro
   const ownerOf = (id: Row): Row => checkNodeId(driver.catalog, owner, id);
   const idOf = (node: Row, id: Row): Row => ({ ...checkKey(name, entry.idFields, id), ...ownerOf(node) });
   const rowOf = (node: Row, input: Row): Row => {
-    checkNames(
+    checkOwnNames(
       subject,
       Object.keys(input).filter((field) => !owner.idFields.includes(field)),
     );

@@ -1,16 +1,14 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, type Report, type RunOptions } from "../executor/call.ts";
-import { runCount, type ReadRequest } from "../executor/run-read.ts";
+import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere, type Condition } from "../ir/condition.ts";
 import type { LogicalPlan, Parts } from "../ir/logical-plan.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { PartEntry } from "../schema/catalog.ts";
 import { inRange } from "../util/check-range.ts";
-import { didYouMean } from "../util/did-you-mean.ts";
+import { checkNames } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { explainRead, type ReadExplanation } from "./explanation.ts";
+import type { ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
-import { readCall } from "./read-call.ts";
+import { countCall, readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -41,15 +39,8 @@ export class PartQuery {
   }
 
   where(filter: Row): PartQuery {
-    const known = attributeNames(this.#entry.definition.schema);
-    const stranger = known && Object.keys(filter).find((field) => !known.includes(field));
-    if (stranger !== undefined && known) {
-      throw new EdgetableError(
-        "schema.unknownAttribute",
-        `"${stranger}" is no attribute of the part "${this.#entry.name}".${didYouMean(stranger, known)}`,
-        { details: { part: this.#entry.name, attribute: stranger } },
-      );
-    }
+    const { definition, name } = this.#entry;
+    checkNames(Object.keys(filter), { kind: "part", name }, attributeNames(definition.schema));
     const { conditions = [], values = [] } = this.#state;
     const more = readWhere(filter, [], values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
@@ -72,13 +63,7 @@ export class PartQuery {
   }
 
   count(): Read<number> {
-    const request = this.#request(true);
-    const make = async (options: RunOptions): Promise<Report<number>> => {
-      const context = this.#driver.context(options);
-      const value = await runCount(this.#driver.session, request, context);
-      return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
-    };
-    return createCall(() => explainRead(this.#driver.catalog, request), make);
+    return countCall(this.#driver, this.#request(true));
   }
 
   explain(): ReadExplanation {

@@ -69,7 +69,7 @@ const changedFields = ({ set, remove, add, append }: Changes): readonly string[]
 const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
 
 /** Refuses attributes that are not the subject's. */
-export const checkNames = (subject: Subject, given: readonly string[]): void =>
+export const checkOwnNames = (subject: Subject, given: readonly string[]): void =>
   checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
 
 /**
@@ -82,7 +82,7 @@ export const checkNames = (subject: Subject, given: readonly string[]): void =>
 export const readChanges = (subject: Subject, given: Row): Changes => {
   const changes = clausesOf(subject, given);
   const fields = changedFields(changes);
-  checkNames(subject, fields);
+  checkOwnNames(subject, fields);
   const fixed = fields.find((field) => subject.fixed.includes(field));
   if (fixed !== undefined) {
     throw new EdgetableError(
@@ -111,7 +111,7 @@ export const readGuards = (
   nested: readonly string[] = [],
 ): Guards => {
   if (options.if)
-    checkNames(
+    checkOwnNames(
       subject,
       Object.keys(options.if).filter((field) => !nested.includes(field)),
     );

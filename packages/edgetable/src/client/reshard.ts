@@ -1,10 +1,9 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ReshardProgress } from "../executor/reshard/resharding.ts";
 import type { ReshardReport } from "../executor/reshard/run-reshard.ts";
 import { checkRanges } from "../util/check-range.ts";
-import { didYouMean } from "../util/did-you-mean.ts";
+import { checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { INDEX_LAG } from "./job-options.ts";
+import { checkJobName, INDEX_LAG, jobRanges, LEASE } from "./job-options.ts";
 
 export interface ReshardOptions {
   /** The index. @default every one whose shards grow */
@@ -40,22 +39,14 @@ export type Reshard = (options?: ReshardOptions) => Promise<ReshardReport>;
 
 const ranges = {
   rate: [1, 100_000],
-  lease: [100, 600_000],
-  indexLag: [0, 600_000],
+  ...jobRanges,
   deadline: [1, Number.MAX_SAFE_INTEGER],
 } as const;
 
 const check = (driver: Driver, options: ReshardOptions): void => {
   checkRanges(options, ranges);
-  const { job, index } = options;
-  if (job !== undefined && (job.length < 1 || job.length > 200)) {
-    throw new EdgetableError("plan.invalidOption", `The name of a job has 1 to 200 characters; this one has ${job.length}.`, {
-      details: { option: "job", value: job },
-    });
-  }
-  const names = driver.catalog.indexes.flatMap(({ name }) => name ?? []);
-  if (index === undefined || names.includes(index)) return;
-  throw new EdgetableError("plan.noIndex", `There is no index "${index}".${didYouMean(index, names)}`, { details: { index } });
+  checkJobName(options.job);
+  if (options.index !== undefined) checkIndex(driver, options.index);
 };
 
 /** `db.reshard` of a connection. */
@@ -69,7 +60,7 @@ export const reshardOf =
       index: options.index,
       rate: options.rate ?? 100,
       job: options.job ?? "reshard",
-      lease: options.lease ?? 10_000,
+      lease: options.lease ?? LEASE,
       indexLag: options.indexLag ?? INDEX_LAG,
       signal: options.signal,
       deadline: options.deadline === undefined ? Number.POSITIVE_INFINITY : session.effects.now() + options.deadline,

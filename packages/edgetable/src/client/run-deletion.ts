@@ -1,14 +1,12 @@
-import type { Report, RunOptions } from "../executor/call.ts";
+import { reportOf, type Report, type RunOptions } from "../executor/call.ts";
 import { beginDeletion, reopenDeletion, type Begun } from "../executor/jobs/begin-deletion.ts";
 import { progressOf, type DeletionResult, type DeletionSettings } from "../executor/jobs/deletion.ts";
 import type { Job } from "../executor/jobs/job-store.ts";
 import type { DeleteWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
-import { INDEX_LAG } from "./job-options.ts";
+import { INDEX_LAG, LEASE } from "./job-options.ts";
 import { outcomeOfFailure, type WriteDriver } from "./write-call.ts";
 import type { JobHandle, JobOptions } from "./write-types.ts";
-
-const LEASE = 10_000;
 
 type Outcome = WriteOutcome<unknown>;
 
@@ -42,7 +40,7 @@ const handleOf = (begun: Begun): JobHandle<Outcome> => {
 export const makeDeletion = async (driver: WriteDriver, { write, options }: AskedDeletion, run: RunOptions): Promise<Report<Outcome>> => {
   const begun = beginDeletion(driver.session, write, settingsOf(driver, options, run));
   const result = await begun.run();
-  return { value: outcomeOf(result), cost: result.cost, requests: begun.deletion.requests, missing: [] };
+  return reportOf(outcomeOf(result), { cost: result.cost, requests: begun.deletion.requests });
 };
 
 /** Begins the same, and gives a handle on it. */

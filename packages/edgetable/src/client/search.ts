@@ -1,26 +1,23 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, type Report, type RunOptions } from "../executor/call.ts";
-import { runCount, runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
+import type { Found, ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import { searchForm, searchPlan, type SearchKind, type SearchState, type SearchWant } from "../query/search.ts";
-import type { Position } from "../requests/cursor.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { inRange } from "../util/check-range.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
+import { jsonText } from "../util/json-text.ts";
+import { checkIndex, checkNames, edgeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { explainRead, type ReadExplanation } from "./explanation.ts";
+import type { ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
 import type { Entry, Page, Read } from "./read-types.ts";
+import { pageCall, readInParts } from "./page-call.ts";
+import { countCall, readCall } from "./read-call.ts";
 import type { SearchPageOptions } from "./search-types.ts";
-import { jsonText } from "../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-
-const MOST_ROWS = 10_000;
-const PAGE_ROWS = 20;
-const ITERATED = 1000;
 
 const kindOf = ({ nodes, edges, parts }: Catalog, name: string): SearchKind => {
   if (Object.hasOwn(nodes, name)) return { of: "node", name };
@@ -33,32 +30,18 @@ const kindOf = ({ nodes, edges, parts }: Catalog, name: string): SearchKind => {
 };
 
 /** The names that conditions on a kind may have; undefined where its schema does not tell them. */
-const fieldsOf = ({ nodes, edges, parts }: Catalog, { of, name }: SearchKind): readonly string[] | undefined => {
+const fieldsOf = (driver: Driver, { of, name }: SearchKind): readonly string[] | undefined => {
+  const { nodes, parts } = driver.catalog;
+  if (of === "edge") return edgeFields(driver, name);
   if (of === "node") return attributeNames(defined(nodes[name], name).definition.schema);
-  if (of === "part") {
-    const { definition } = defined(parts[name], name);
-    const own = attributeNames(definition.schema);
-    return own && [...own, ...(nodes[definition.of]?.idFields ?? [])];
-  }
-  const { schema } = defined(edges[name], name).definition;
-  const own = schema ? attributeNames(schema) : [];
-  return own && [...own, "from", "to"];
+  const { definition } = defined(parts[name], name);
+  const own = attributeNames(definition.schema);
+  return own && [...own, ...(nodes[definition.of]?.idFields ?? [])];
 };
 
-const checkFields = (catalog: Catalog, kinds: readonly SearchKind[], where: Row): void => {
-  for (const kind of kinds) {
-    const known = fieldsOf(catalog, kind);
-    const stranger = known && Object.keys(where).find((field) => !known.includes(field));
-    if (stranger === undefined || !known) continue;
-    throw new EdgetableError(
-      "schema.unknownAttribute",
-      `"${stranger}" is no attribute of the ${kind.of} "${kind.name}".${didYouMean(stranger, known)}`,
-      { details: { kind: kind.name, attribute: stranger } },
-    );
-  }
+const checkFields = (driver: Driver, kinds: readonly SearchKind[], given: readonly string[]): void => {
+  for (const kind of kinds) checkNames(given, { kind: kind.of, name: kind.name }, fieldsOf(driver, kind));
 };
-
-const endOf = (want: SearchWant): "from" | "to" => (want === "to" ? "to" : "from");
 
 /** The builder behind {@link Search}; each method returns a new one. */
 export class SearchQuery {
@@ -79,14 +62,14 @@ export class SearchQuery {
 
   where(filter: Row): SearchQuery {
     const { kinds, conditions, values } = this.#state;
-    checkFields(this.#driver.catalog, kinds, filter);
+    checkFields(this.#driver, kinds, Object.keys(filter));
     const nested = kinds.every(({ of }) => of === "edge") ? ["from", "to"] : [];
     const more = readWhere(filter, nested, values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
   }
 
   select(...fields: readonly string[]): SearchQuery {
-    checkFields(this.#driver.catalog, this.#state.kinds, Object.fromEntries(fields.map((field) => [field, true])));
+    checkFields(this.#driver, this.#state.kinds, fields);
     return this.#with({ select: fields });
   }
 
@@ -99,9 +82,8 @@ export class SearchQuery {
   }
 
   using(index: string): SearchQuery {
-    const known = this.#driver.catalog.indexes.map((one) => defined(one.name, "index name"));
-    if (known.includes(index)) return this.#with({ index });
-    throw new EdgetableError("plan.noIndex", `There is no index "${index}".${didYouMean(index, known)}`, { details: { index } });
+    checkIndex(this.#driver, index);
+    return this.#with({ index });
   }
 
   rows(): Read<readonly unknown[]> {
@@ -125,27 +107,12 @@ export class SearchQuery {
   }
 
   count(): Read<number> {
-    const request = this.#request("count");
-    return this.#call(request, async (options) => {
-      const context = this.#driver.context(options);
-      const value = await runCount(this.#driver.session, request, context);
-      return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
-    });
+    return countCall(this.#driver, this.#request("count"));
   }
 
   page(options: SearchPageOptions = {}): Read<Page<unknown>> {
-    const limit = inRange("limit", options.limit ?? PAGE_ROWS, [1, MOST_ROWS]);
-    const request = { ...this.#request("rows"), limit };
-    const { catalog, session } = this.#driver;
-    const query = `${catalog.table}|${searchForm(this.#state, "rows")}|${jsonText(this.#state.values)}`;
-    return this.#call(request, async (run) => {
-      const context = this.#driver.context(run);
-      const { readPage } = await import("../executor/read-page.ts");
-      const secret = (makes: boolean): Promise<string | undefined> => this.#driver.cursorSecret(context, makes);
-      const { found, next, previous } = await readPage(session, { request, query, cursor: options.cursor, secret }, context);
-      const value = { items: found.map((one) => this.#row(one)), next, previous };
-      return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
-    });
+    const query = `${this.#driver.catalog.table}|${searchForm(this.#state, "rows")}|${jsonText(this.#state.values)}`;
+    return pageCall(this.#driver, { request: this.#request("rows"), query, options }, (found) => found.map((one) => this.#row(one)));
   }
 
   explain(): ReadExplanation {
@@ -153,15 +120,7 @@ export class SearchQuery {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator {
-    let from: Position | undefined;
-    let left = this.#state.limit ?? Number.POSITIVE_INFINITY;
-    do {
-      const request = { ...this.#request("rows"), limit: Math.min(left, ITERATED), from };
-      const rows = await runRead(this.#driver.session, request, this.#driver.context({}));
-      for (const one of rows.found) yield this.#row(one);
-      left -= rows.found.length;
-      from = rows.next;
-    } while (from !== undefined && left > 0);
+    for await (const found of readInParts(this.#driver, this.#request("rows"))) for (const one of found) yield this.#row(one);
   }
 
   #row({ shape, row: whole }: Found): unknown {
@@ -183,19 +142,8 @@ export class SearchQuery {
     return { plan, binding: { row: {}, values: state.values }, limit: state.limit, findNode: findNode(this.#driver) };
   }
 
-  #call<T>(request: ReadRequest, make: (options: RunOptions) => Promise<Report<T>>): Read<T> {
-    return createCall(() => explainRead(this.#driver.catalog, request), make);
-  }
-
   #read<T>(want: SearchWant, give: (found: readonly Found[]) => T): Read<T> {
-    const request = this.#request(want);
-    return this.#call(request, async (options) => {
-      const context = this.#driver.context(options);
-      const { found } = await runRead(this.#driver.session, request, context);
-      const gone = request.plan.hydrate ? found.filter((one) => one.node === undefined) : [];
-      const missing = gone.map((one) => one.row[endOf(want)]);
-      return { value: give(found), cost: context.meter.cost, requests: context.meter.requests, missing };
-    });
+    return readCall(this.#driver, this.#request(want), give);
   }
 }
 

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, type Report, type RunOptions } from "../executor/call.ts";
+import { createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
 import { Meter } from "../executor/meter.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { NodeRef } from "../executor/walk/node-names.ts";
@@ -20,7 +20,6 @@ import { jsonText } from "../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-// A walk may send a million requests; a report shows the first, and sums them all.
 const MOST_SHOWN = 1000;
 const MOST_PLANS = 500;
 
@@ -52,6 +51,9 @@ export interface WalkAsk {
 /** What `next` is bound to: the very walk, its start and its values. */
 const queryOf = (driver: Driver, form: string, { state }: WalkAsk): string =>
   `walk|${driver.catalog.table}|${form}|${jsonText([state.id, state.values])}`;
+
+/** The context of a walk: it may send a million requests, of which a report shows the first and sums them all. */
+export const walkContext = (driver: Driver, run: RunOptions): CallContext => ({ ...driver.context(run), meter: new Meter(MOST_SHOWN) });
 
 interface Made {
   readonly outcome: WalkOutcome;
@@ -115,15 +117,11 @@ export const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOu
   const explain = (): WalkExplanation =>
     explainWalk(driver.catalog, { plan, id: ask.state.id, values: ask.state.values, breadth: budget.breadth });
   const make = async (run: RunOptions): Promise<Report<T>> => {
-    const context: CallContext = { ...driver.context(run), meter: new Meter(MOST_SHOWN) };
+    const context = walkContext(driver, run);
     const { outcome, end } = await untilAborted(walk(driver, { ask, form, plan, budget }, context), run.signal);
     const several = new Set(outcome.missing.map(({ type }) => type)).size > 1;
-    return {
-      value: give(outcome, end),
-      cost: context.meter.cost,
-      requests: context.meter.requests,
-      missing: outcome.missing.map((ref) => shownId(ref, several)),
-    };
+    const missing = outcome.missing.map((ref) => shownId(ref, several));
+    return reportOf(give(outcome, end), context.meter, missing);
   };
   return createCall(explain, make);
 };

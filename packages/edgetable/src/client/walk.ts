@@ -8,7 +8,7 @@ import type { Direction } from "../query/neighbours.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
 import { inRange, listOf, oneOf } from "../util/check-range.ts";
-import { checkEdge, checkFields, checkNodeFields } from "./check-names.ts";
+import { checkEdge, checkEdgeFields, checkNodeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { shownId, walkCall, type WalkAsk } from "./walk-call.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
@@ -130,7 +130,7 @@ export class WalkQuery {
 
   whereNode(filter: Row): WalkQuery {
     const { at, values } = this.#state;
-    checkNodeFields(this.#driver, at, filter);
+    checkNodeFields(this.#driver, at, Object.keys(filter));
     const read = readWhere(filter, [], values.length);
     return this.#step({ kind: "filterNodes", nodes: at, conditions: read.conditions }, read.values);
   }
@@ -203,7 +203,7 @@ export class WalkQuery {
   levels(options: LevelOptions = {}): WalkCall<Walked<WalkLevel>> {
     const { sum: field } = options;
     const last = this.#state.steps.at(-1);
-    if (field !== undefined && last?.kind === "hop") checkFields(this.#driver, last.edge, { [field]: true });
+    if (field !== undefined && last?.kind === "hop") checkEdgeFields(this.#driver, last.edge, [field]);
     return this.#call({ kind: "levels", field }, options, ({ levels }, end) =>
       walked(
         levels.map(({ level, nodes, ways }) => ({
@@ -248,7 +248,7 @@ export class WalkQuery {
     filter: Row,
     before: readonly unknown[],
   ): Pick<WalkHop, "conditions"> & { readonly values: readonly unknown[] } {
-    checkFields(this.#driver, edge, filter);
+    checkEdgeFields(this.#driver, edge, Object.keys(filter));
     const { conditions, values } = readWhere(filter, ["from", "to"], before.length);
     return { conditions, values: [...before, ...values] };
   }
@@ -259,7 +259,7 @@ export class WalkQuery {
     checkEdge(this.#driver, at, { edge, direction });
     const plain = { ...plainHop(this.#driver.catalog, { edge, direction, near: at }), ...repeat };
     const onEdges = this.#conditions(edge, named.where ?? {}, this.#state.values);
-    if (named.whereNode) checkNodeFields(this.#driver, plain.far, named.whereNode);
+    if (named.whereNode) checkNodeFields(this.#driver, plain.far, Object.keys(named.whereNode));
     const onNodes = readWhere(named.whereNode ?? {}, [], onEdges.values.length);
     const hop = { ...plain, conditions: onEdges.conditions, nodeConditions: onNodes.conditions };
     return this.#with({ steps: [...steps, hop], values: [...onEdges.values, ...onNodes.values], at: hop.far });
@@ -300,7 +300,7 @@ export class WalkQuery {
     let refused: unknown;
     for (const edge of edges) {
       try {
-        return checkFields(this.#driver, edge, { [field]: true });
+        return checkEdgeFields(this.#driver, edge, [field]);
       } catch (error) {
         refused ??= error;
       }

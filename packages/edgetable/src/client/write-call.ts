@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { type Call, createCall, type Report, type RunOptions } from "../executor/call.ts";
+import { type Call, createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
 import { runWrites, type FailedWrite, type WriteResult } from "../executor/run-write.ts";
 import type { CallContext } from "../executor/session.ts";
 import { validateWrite } from "../executor/validate-write.ts";
@@ -46,13 +46,6 @@ const runOne = async (driver: WriteDriver, write: LogicalWrite, context: CallCon
   return runWrites(driver.session, [valid instanceof Promise ? await valid : valid], context);
 };
 
-const report = <T>(value: T, context: CallContext): Report<T> => ({
-  value,
-  cost: context.meter.cost,
-  requests: context.meter.requests,
-  missing: [],
-});
-
 // A schema that is asynchronous is not waited for: the plan then shows the values as they were given.
 const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): WriteExplanation =>
   explainWrites(
@@ -91,7 +84,7 @@ export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteC
   const make = async (options: RunOptions): Promise<Report<WriteOutcome<Row>>> => {
     const context = driver.context(options);
     const result = await runOne(driver, write, context);
-    return report(outcomeOf(result, 0, context) as WriteOutcome<Row>, context);
+    return reportOf(outcomeOf(result, 0, context) as WriteOutcome<Row>, context.meter);
   };
   return asWriteCall(
     createCall<WriteOutcome<Row>, WriteExplanation>(() => explain(driver, [write]), make),
@@ -129,7 +122,7 @@ export const transactOf =
       const result = await runWrites(driver.session, await validated(driver, writes), context);
       const outcomes = writes.map((_, at) => outcomeOf(result, at, context));
       const value = { ok: result.ok, outcomes, cost: context.meter.cost, atomic: result.ok ? result.atomic : undefined };
-      return report(value as never, context);
+      return reportOf(value as never, context.meter);
     };
     return createCall<never, WriteExplanation>(() => explain(driver, writes), make) as ReturnType<Transact> as never;
   };

@@ -1,11 +1,10 @@
-import { createCall, type Report, type RunOptions } from "../../executor/call.ts";
-import { Meter } from "../../executor/meter.ts";
+import { createCall, reportOf, type Report, type RunOptions } from "../../executor/call.ts";
 import type { CallContext } from "../../executor/session.ts";
 import type { CommonState } from "../../executor/walk/common-neighbours.ts";
 import { walkForm } from "../../query/walk.ts";
 import { listOf } from "../../util/check-range.ts";
 import { findNode } from "../find-node.ts";
-import { planOf, shownId, untilAborted } from "../walk-call.ts";
+import { planOf, shownId, untilAborted, walkContext } from "../walk-call.ts";
 import { begin, plainSeal } from "../walk-continuation.ts";
 import { explainWalk, type WalkExplanation } from "../walk-explanation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
@@ -17,7 +16,6 @@ import { jsonText } from "../../util/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-const MOST_SHOWN = 1000;
 const collect = { kind: "ids" } as const;
 
 interface Search {
@@ -75,9 +73,9 @@ export const common = (search: Search, others: readonly Row[]): WalkCall<Walked<
   from(node, id).hop(search.hop);
   for (const one of listOf(others)) from(node, one).hop(search.hop);
   const make = async (run: RunOptions): Promise<Report<Walked<Row>>> => {
-    const context: CallContext = { ...driver.context(run), meter: new Meter(MOST_SHOWN) };
+    const context = walkContext(driver, run);
     const value = await untilAborted(read(search, others, context), run.signal);
-    return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
+    return reportOf(value, context.meter);
   };
   return createCall(() => explainAll(search, [id, ...others]), make);
 };

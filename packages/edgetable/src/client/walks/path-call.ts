@@ -1,12 +1,11 @@
-import { createCall, type Report, type RunOptions } from "../../executor/call.ts";
-import { Meter } from "../../executor/meter.ts";
+import { createCall, reportOf, type Report, type RunOptions } from "../../executor/call.ts";
 import type { CallContext } from "../../executor/session.ts";
 import type { FoundPaths, PathSearch, SearchAt } from "../../executor/walk/path-search.ts";
 import type { WalkBudget } from "../../executor/walk/budget.ts";
 import { walkForm, type WalkState } from "../../query/walk.ts";
 import type { Driver } from "../driver.ts";
 import { findNode } from "../find-node.ts";
-import { planOf, shownId, untilAborted } from "../walk-call.ts";
+import { planOf, shownId, untilAborted, walkContext } from "../walk-call.ts";
 import { begin, plainSeal } from "../walk-continuation.ts";
 import { explainWalk } from "../walk-explanation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
@@ -25,8 +24,6 @@ export interface PathAsk {
   readonly which: "one" | "shortest" | "all";
   readonly options: WalkOptions;
 }
-
-const MOST_SHOWN = 1000;
 
 const collect = { kind: "ids" } as const;
 
@@ -77,9 +74,9 @@ export const pathCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly
   const plan = planOf(driver, { state: ask.forward, collect });
   const { breadth } = budgetOf(ask.options);
   const make = async (options: RunOptions): Promise<Report<Walked<readonly Row[]>>> => {
-    const context: CallContext = { ...driver.context(options), meter: new Meter(MOST_SHOWN) };
+    const context = walkContext(driver, options);
     const value = await untilAborted(search(driver, ask, context), options.signal);
-    return { value, cost: context.meter.cost, requests: context.meter.requests, missing: [] };
+    return reportOf(value, context.meter);
   };
   return createCall(() => explainWalk(driver.catalog, { plan, id: ask.forward.id, values: ask.forward.values, breadth }), make);
 };

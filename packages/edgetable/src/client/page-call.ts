@@ -1,0 +1,54 @@
+import { createCall, reportOf } from "../executor/call.ts";
+import { runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
+import type { Position } from "../requests/cursor.ts";
+import { inRange } from "../util/check-range.ts";
+import { loadOnce } from "../util/load-once.ts";
+import type { Driver } from "./driver.ts";
+import { explainRead } from "./explanation.ts";
+import type { Page, Read } from "./read-types.ts";
+
+/** The most rows of a page. */
+export const MOST_ROWS = 10_000;
+const PAGE_ROWS = 20;
+const ITERATED = 1000;
+
+const paging = loadOnce(async () => import("../executor/read-page.ts"));
+
+interface PageAsk {
+  readonly request: ReadRequest;
+  /** What cursors are bound to: the table, the query's form and its values. */
+  readonly query: string;
+  readonly options: { readonly limit?: number; readonly cursor?: string | undefined };
+}
+
+/**
+ * A call that reads a page, and what to make of its rows.
+ *
+ * @throws {plan.invalidOption} when the limit is out of its range
+ */
+export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly Found[]) => readonly T[]): Read<Page<T>> => {
+  const { query, options } = ask;
+  const request = { ...ask.request, limit: inRange("limit", options.limit ?? PAGE_ROWS, [1, MOST_ROWS]) };
+  return createCall(
+    () => explainRead(driver.catalog, request),
+    async (run) => {
+      const context = driver.context(run);
+      const { readPage } = await paging();
+      const secret = (makes: boolean): Promise<string | undefined> => driver.cursorSecret(context, makes);
+      const { found, next, previous } = await readPage(driver.session, { request, query, cursor: options.cursor, secret }, context);
+      return reportOf({ items: give(found), next, previous }, context.meter);
+    },
+  );
+};
+
+/** Reads on until there is no more, or the request's limit is reached; each part is a call with a deadline of its own. */
+export async function* readInParts(driver: Driver, request: ReadRequest): AsyncGenerator<readonly Found[]> {
+  let from: Position | undefined;
+  let left = request.limit ?? Number.POSITIVE_INFINITY;
+  do {
+    const { found, next } = await runRead(driver.session, { ...request, limit: Math.min(left, ITERATED), from }, driver.context({}));
+    yield found;
+    left -= found.length;
+    from = next;
+  } while (from !== undefined && left > 0);
+}
