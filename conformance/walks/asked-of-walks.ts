@@ -1,3 +1,4 @@
+import type { WalkExplanation } from "edgetable";
 import type { NaiveEnd, NaiveGraph } from "../oracle/naive-graph.ts";
 import { names, nameOfId, pathNames, type AnyWalk, type Ask, type Id } from "./ask.ts";
 import type { Asking } from "./check-parts.ts";
@@ -74,8 +75,8 @@ const foldsOf = ({ plain, naive, walk, pick }: Walked): readonly Asking[] => {
   });
 };
 
-const rowsOf = ({ graph, naive }: Walked): readonly Row[] =>
-  [...grouped(naive.ways).values()].flatMap(([way]) => graph.node(endOf(way!))?.row ?? ([] as readonly Row[]));
+const rowsOf = (graph: NaiveGraph, ways: readonly Way[]): readonly Row[] =>
+  ways.flatMap((way) => graph.node(endOf(way))?.row ?? ([] as readonly Row[]));
 
 const sortedRows = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => (nameOfId(a) < nameOfId(b) ? -1 : 1));
 
@@ -117,6 +118,25 @@ const levelsOf = ({ plain, graph, walk, pick }: Walked): readonly Asking[] => {
   return [figure("levels", ask, { show: (items) => items, expected })];
 };
 
+/** The same walk, each hop's edges in the order of the index from which it reads them. */
+const asRead = (plain: PlainWalk, { steps }: WalkExplanation["plan"]): PlainWalk => {
+  const hops = steps.flatMap((step) => (step.kind === "hop" ? [step] : [])).slice(plain.first ? 1 : 0);
+  return {
+    ...plain,
+    steps: plain.steps.map((step): PlainStep => {
+      const [reading] = step.kind === "hop" ? Object.values(hops.shift()?.reading ?? {}) : [];
+      if (step.kind !== "hop" || !reading) return step;
+      const ordered = reading.sources.flatMap((source, at) =>
+        source.kind === "query" && source.index !== undefined ? [reading.near[at] === "to" ? ("in" as const) : ("out" as const)] : [],
+      );
+      return { ...step, ordered };
+    }),
+  };
+};
+
+const inOrder = ({ plain, graph }: Walked, ask: Ask): readonly Way[] =>
+  [...grouped(walkNaively(graph, asRead(plain, ask({}).explain().plan)).ways).values()].map(([way]) => way!);
+
 const topOf = ({ naive, walk, pick }: Walked): Asking => {
   const most = 1 + (pick % 3);
   const all = new Map([...grouped(naive.ways)].map(([name, ways]) => [name, ways.length]));
@@ -128,12 +148,19 @@ const topOf = ({ naive, walk, pick }: Walked): Asking => {
 
 /** Everything that a walk can be asked for, with the right answer. */
 export const askedOf = (walked: Walked): readonly Asking[] => {
-  const { naive, walk } = walked;
+  const { graph, naive, walk } = walked;
   const groups = grouped(naive.ways);
   const groupCounts = byName([...groups].map(([name, ways]): Entry => [name, ways.length]));
+  const ids: Ask = (options) => walk.ids(options);
+  const nodes: Ask = (options) => walk.nodes(options);
+  const idOrder = {
+    show: (items: readonly Id[]) => items.map(nameOfId),
+    expected: inOrder(walked, ids).map((way) => nameOf(endOf(way))),
+  };
+  const rowOrder = { show: (items: readonly Row[]) => items, expected: rowsOf(graph, inOrder(walked, nodes)) };
   return [
-    listed("ids", (options) => walk.ids(options), { show: names, expected: [...groups.keys()].toSorted() }),
-    listed("nodes", (options) => walk.nodes(options), { show: sortedRows, expected: sortedRows(rowsOf(walked)) }),
+    listed("ids", ids, { show: names, expected: [...groups.keys()].toSorted(), order: idOrder }),
+    listed("nodes", nodes, { show: sortedRows, expected: sortedRows(rowOrder.expected), order: rowOrder }),
     figure("count", (options) => walk.count(options), { show: (_, part) => Number(part.count), expected: naive.ways.length }),
     figure("groupCount", (options) => walk.groupCount(options), { show: counts, expected: groupCounts }),
     topOf(walked),

@@ -40,6 +40,8 @@ export interface Asking {
   /** What can be compared. */
   readonly show: (items: readonly never[], part: Part) => unknown;
   readonly expected: unknown;
+  /** The same in its order, where one is promised. */
+  readonly order?: { readonly show: (items: readonly never[]) => unknown; readonly expected: unknown };
   /** Hops that it makes beyond the walk's. */
   readonly further?: number;
 }
@@ -79,15 +81,17 @@ const checkEnd = (
 };
 
 /** The whole answer is right, and complete. Tells what it took. */
-export const checkWhole = async ({ name, ask, show, expected }: Asking): Promise<Cost> => {
+export const checkWhole = async ({ name, ask, show, expected, order }: Asking): Promise<Cost> => {
   const { part, ...cost } = await onePart(ask, {});
   expect(show(part.items, part), name).toEqual(expected);
   expect(part, name).toMatchObject({ complete: true, stopped: undefined, next: undefined });
+  if (order) expect(order.show(part.items), `${name} in order`).toEqual(order.expected);
   return cost;
 };
 
 /** The answer in parts is the same, and no part takes more than it may. */
-export const checkParts = async ({ name, ask, adds, show, expected, further = 0 }: Asking, cut: Cut, bounds: Bounds): Promise<void> => {
+export const checkParts = async (asking: Asking, cut: Cut, bounds: Bounds): Promise<void> => {
+  const { name, ask, adds, show, expected, order, further = 0 } = asking;
   const label = `${name} within ${JSON.stringify(cut)}`;
   const first = await onePart(ask, { budget: cut.budget });
   const rest =
@@ -103,5 +107,7 @@ export const checkParts = async ({ name, ask, adds, show, expected, further = 0 
     if (part.stopped) expect(part.next, `${label}: a cut answer goes on`).toBeDefined();
   }
   const last = parts.at(-1)!.part;
-  expect(show(adds ? parts.flatMap(({ part }) => part.items) : last.items, last), label).toEqual(expected);
+  const items = adds ? parts.flatMap(({ part }) => part.items) : last.items;
+  expect(show(items, last), label).toEqual(expected);
+  if (order && !("breadth" in cut.budget)) expect(order.show(items), `${label} in order`).toEqual(order.expected);
 };

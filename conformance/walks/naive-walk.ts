@@ -26,11 +26,11 @@ export interface Onward {
 const allEdgesAt = (
   graph: NaiveGraph,
   at: NaiveEnd,
-  { ordered = false, ...hop }: Pick<PlainHop, "edge" | "direction"> & { readonly ordered?: boolean },
+  { ordered = [], ...hop }: Pick<PlainHop, "edge" | "direction" | "ordered">,
 ): readonly Onward[] =>
   directionsOf(hop).flatMap((direction) =>
     graph
-      .neighbours(at, { edge: hop.edge, direction, ordered })
+      .neighbours(at, { edge: hop.edge, direction, ordered: ordered.includes(direction) })
       .map((edge) => ({ edge, far: hop.edge === "friend" || direction === "out" ? edge.to : edge.from })),
   );
 
@@ -80,7 +80,9 @@ const leave = (walking: Walking, ways: readonly Way[], hop: Pick<PlainHop, "edge
 const takeFirst = (walking: Walking, first: PlainFirst): readonly Way[] => {
   const start: Way = { nodes: [walking.start], numbers: [] };
   leave(walking, [start], first);
-  const edges = allEdgesAt(walking.graph, walking.start, { ...first, ordered: true }).filter(({ edge }) => isAtLeast(edge, first.atLeast));
+  const edges = allEdgesAt(walking.graph, walking.start, { ...first, ordered: ["out", "in"] }).filter(({ edge }) =>
+    isAtLeast(edge, first.atLeast),
+  );
   return (first.reverse ? edges.toReversed() : edges).slice(0, first.limit).map((one) => along(start, one));
 };
 

@@ -8,6 +8,8 @@ export interface PlainHop {
   readonly atLeast: number | undefined;
   /** Keeps nodes of at least this age. */
   readonly age: number | undefined;
+  /** The directions in which a node's edges come in their declared order; in the others by where they lead. */
+  readonly ordered?: readonly ("out" | "in")[];
 }
 
 /** Neighbours of the start, chosen in their order. */

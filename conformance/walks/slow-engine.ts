@@ -1,4 +1,4 @@
-import { EdgetableError, type ConnectOptions, type Transport } from "edgetable";
+import { EdgetableError, type ConnectOptions, type OperationOutputs, type Transport } from "edgetable";
 
 /** Milliseconds that each request takes. */
 export const TAKES = 10;
@@ -7,6 +7,21 @@ interface Slow {
   readonly transport: Transport;
   readonly effects: NonNullable<ConnectOptions["effects"]>;
 }
+
+// DynamoDB gives the items of a batch in any order.
+const shuffled = <T extends object>(output: T): T => {
+  const { Responses } = output as Partial<OperationOutputs["BatchGetItem"]>;
+  if (Responses === undefined || Array.isArray(Responses)) return output;
+  return {
+    ...output,
+    Responses: Object.fromEntries(
+      Object.entries(Responses).map(([table, items]) => [
+        table,
+        items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? 1 : -1)),
+      ]),
+    ),
+  };
+};
 
 /**
  * The engine as one that answers one request after another, each in its time, by a clock that stands still
@@ -31,7 +46,7 @@ export const slowed = (engine: Transport): Slow => {
     before = answer.catch(() => undefined);
     const output = await answer;
     pass(done);
-    return output;
+    return shuffled(output);
   };
   const sleep = async (milliseconds: number): Promise<void> => pass(now + milliseconds);
   return { transport: { send, close: () => undefined }, effects: { now: () => now, random: () => 0.5, sleep } };

@@ -68,7 +68,10 @@ const chooseHop = (choose: Choose, at: readonly string[], kind: "once" | "repeat
 };
 
 const chooseFilter = (choose: Choose, at: readonly string[]): PlainStep | undefined => {
-  const nodes = (): readonly NaiveEnd[] => LETTERS.filter(() => choose(3) === 0).map((id, place) => ({ type: at[place % at.length]!, id }));
+  const nodes = (): readonly NaiveEnd[] => {
+    const some = LETTERS.filter(() => choose(3) === 0).map((id, place) => ({ type: at[place % at.length]!, id }));
+    return choose(2) === 0 ? some : some.toReversed();
+  };
   switch (choose(6)) {
     case 0:
       return { kind: "dedupe" };

@@ -1,5 +1,6 @@
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { PlannedHop, PlannedStep } from "../../ir/walk-plan.ts";
+import { comparePrimary } from "../../keys/template.ts";
 import { decodeItem, keyOf, shapeOf } from "../../requests/item-codec.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -43,6 +44,20 @@ const keysOf = (run: WalkRun, at: { readonly shapes: readonly Shape[]; readonly 
     .map((shape) => keyOf(run.session.catalog, shape, rowOf(at.near, pair)));
 };
 
+const textAt = (item: Item, attribute: string | undefined): string => {
+  const value = attribute === undefined ? undefined : item[attribute];
+  return value && "S" in value ? value.S : "";
+};
+
+// A batch is answered in any order. The edges of a node come in the one in which they would be listed.
+const byIndex = (run: WalkRun, { reading }: PlannedHop): ((a: Item, b: Item) => number) => {
+  const [source] = Object.values(reading).flatMap(({ sources }) => sources.filter((one) => one.kind === "query"));
+  const { partitionKey } = run.session.catalog.index;
+  return (a, b) =>
+    comparePrimary(textAt(a, source?.sortKey), textAt(b, source?.sortKey)) ||
+    comparePrimary(textAt(a, partitionKey), textAt(b, partitionKey));
+};
+
 /** A reader of the edges from several nodes to the known ones. */
 export const getReader = (
   run: WalkRun,
@@ -58,7 +73,7 @@ export const getReader = (
 
   const ends = (items: readonly Item[]): ReadonlyMap<NodeKey, NodeKey[]> => {
     const found = new Map<NodeKey, NodeKey[]>();
-    for (const item of items) {
+    for (const item of items.toSorted(byIndex(run, hop))) {
       const shape = shapeOf(catalog, shapes, item);
       const row = shape && decodeItem(catalog, shape, item);
       if (!row || hop.conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
