@@ -1,3 +1,4 @@
+import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { PlannedHop, PlannedStep, WalkPlan } from "../ir/walk-plan.ts";
 import { encodeQuery } from "../requests/encode-read.ts";
@@ -65,7 +66,9 @@ const explainStep = (catalog: Catalog, walk: ExplainedWalk, at: number): readonl
   if (step?.kind === "hop") return explainHop(catalog, walk, { hop: step, first: at === 0 && step.rounds === 1 });
   if (!step || step.expect.requests === 0) return [];
   const { requests: times, readUnits } = step.expect;
-  return [{ operation: "BatchGetItem", input: "keys of the nodes so far, 100 a request", times, readUnits, after: `step ${at}` }];
+  return [
+    { operation: "BatchGetItem", input: `keys of the nodes so far, ${BATCH_GET_KEYS} a request`, times, readUnits, after: `step ${at}` },
+  ];
 };
 
 const explainNodes = ({ plan }: ExplainedWalk): readonly ExplainedRequest[] => {
@@ -78,7 +81,9 @@ const explainNodes = ({ plan }: ExplainedWalk): readonly ExplainedRequest[] => {
     },
   );
   const [times, readUnits] = [plan.expect.requests - spent.requests, plan.expect.readUnits - spent.readUnits];
-  return [{ operation: "BatchGetItem", input: "keys of the nodes found, 100 a request", times, readUnits, after: "the last hop" }];
+  return [
+    { operation: "BatchGetItem", input: `keys of the nodes found, ${BATCH_GET_KEYS} a request`, times, readUnits, after: "the last hop" },
+  ];
 };
 
 const notesOf = ({ plan }: ExplainedWalk): readonly string[] => {

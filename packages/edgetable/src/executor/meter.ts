@@ -23,6 +23,16 @@ export interface Cost {
   readonly writeUnits: number;
 }
 
+/** What nothing consumes. */
+export const NO_COST: Cost = { requests: 0, readUnits: 0, writeUnits: 0 };
+
+/** What two consume together. */
+export const addCosts = (a: Cost, b: Cost): Cost => ({
+  requests: a.requests + b.requests,
+  readUnits: a.readUnits + b.readUnits,
+  writeUnits: a.writeUnits + b.writeUnits,
+});
+
 const READS: ReadonlySet<Operation> = new Set<Operation>(["GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"]);
 
 type Consumed = ConsumedCapacity | readonly ConsumedCapacity[] | undefined;

@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Row } from "../ir/logical-write.ts";
 import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-need.ts";
-import { decodeItem, encodeField, isOfShape } from "../requests/item-codec.ts";
+import { decodeItem, encodeField, isOfShape, keyOfItem } from "../requests/item-codec.ts";
 import { sameAttribute } from "../requests/same-attribute.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
@@ -39,10 +39,6 @@ const fits = (shape: Shape, row: Row, known: Row): boolean =>
 const isWanted = (catalog: Catalog, need: Find, item: Item): boolean =>
   isOfShape(catalog, need.shape, item) && fits(need.shape, decodeItem(catalog, need.shape, item), need.row);
 
-/** The table key of an item. */
-export const tableKeyOf = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): Key =>
-  Object.fromEntries([partitionKey, sortKey].flatMap((attribute) => (attribute === undefined ? [] : [[attribute, item[attribute]!]])));
-
 const readFind = async (session: Session, need: Find, context: CallContext): Promise<Item | null> => {
   const input = encodeNeededQuery(session.catalog, need);
   const found: Item[] = [];
@@ -70,7 +66,7 @@ export const readImages = async (session: Session, reads: readonly ReadNeed[], c
   const finds = reads.filter((need) => need.kind === "find").map(async (need) => ({ need, item: await readFind(session, need, context) }));
   const found = (await Promise.all(finds)).flatMap(({ need, item }) => [
     [need.id, item] as const,
-    ...(item ? [[keyId(tableKeyOf(session.catalog, item)), item] as const] : []),
+    ...(item ? [[keyId(keyOfItem(session.catalog, item)), item] as const] : []),
   ]);
   return Object.fromEntries([...(await gets), ...found]);
 };

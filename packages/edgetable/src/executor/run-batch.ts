@@ -2,9 +2,9 @@ import type { EdgetableError } from "../errors/edgetable-error.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { BatchItem, BatchPlan } from "../planner/writes/plan-batch.ts";
 import { inBatches, writeRequest } from "../requests/encode-batch-write.ts";
+import { keyOfItem } from "../requests/item-codec.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key, WriteRequest } from "../transport/operations.ts";
-import { defined } from "../util/invariant.ts";
 import { batchWrite } from "./batch-write.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -17,12 +17,8 @@ export interface UnwrittenItem {
 }
 
 /** The key by which a request's item is known. */
-export const requestKey = (catalog: Catalog, request: WriteRequest): Key => {
-  const { partitionKey, sortKey } = catalog.index;
-  const source = "PutRequest" in request ? request.PutRequest.Item : request.DeleteRequest.Key;
-  const names = sortKey === undefined ? [partitionKey] : [partitionKey, sortKey];
-  return Object.fromEntries(names.map((name) => [name, defined(source[name], `the key of ${name}`)]));
-};
+export const requestKey = (catalog: Catalog, request: WriteRequest): Key =>
+  keyOfItem(catalog, "PutRequest" in request ? request.PutRequest.Item : request.DeleteRequest.Key);
 
 /**
  * Makes a batch's puts and deletions, 25 a request, as many requests at a time as the connection allows.

@@ -8,6 +8,7 @@ import { decodeItem, isOfShape } from "../requests/item-codec.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
+import { isFailedCondition } from "./failed-condition.ts";
 import { failureOf, isAsWritten } from "./failed-term.ts";
 import type { CallContext, Session } from "./session.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -111,14 +112,13 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
     const output: WriteItemOutput = await session.send(encoded.operation as "PutItem", encoded.input as never, context);
     return done(output.Attributes);
   } catch (error) {
-    if (faultOf(error) !== "ConditionalCheckFailedException") throw error;
-    const refusal = error as EdgetableError;
-    const { details } = refusal;
+    if (!isFailedCondition(error)) throw error;
+    const { details } = error;
     const found = details["item"] as Item | undefined;
-    noteRefusal(session, context, { plan, encoded, error: refusal, started });
+    noteRefusal(session, context, { plan, encoded, error, started });
     if (details["afterAmbiguity"] === true) {
       if (isAsWritten(planned.item, found)) return done(found);
-      if (planned.item.kind !== "delete") throw ambiguous(refusal);
+      if (planned.item.kind !== "delete") throw ambiguous(error);
     }
     return { ok: false, failed: fail(session.catalog, planned, found) };
   }

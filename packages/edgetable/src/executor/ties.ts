@@ -1,6 +1,7 @@
 import type { Ties } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Item } from "../transport/operations.ts";
+import { hashText } from "../util/hash-text.ts";
 import type { Head } from "./lane.ts";
 
 /** How many rows under one sort key a cursor names. */
@@ -20,19 +21,8 @@ export interface TieTracker {
   readonly ends: () => boolean;
 }
 
-// cyrb53, by bryc (public domain): 53 bits, of which two rows under one sort key never share all.
-const hashText = (text: string): number => {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2_654_435_761);
-    low = Math.imul(low ^ code, 1_597_334_677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
-  return 4_294_967_296 * (2_097_151 & low) + (high >>> 0);
-};
+// A number holds 53 bits: too many for two of the few rows under one sort key to share them.
+const LOW_BITS = 2 ** 21 - 1;
 
 /** A name for an item, whichever partition of an index it lies in. */
 export const hashOf = ({ index }: Catalog, item: Item): number => {
@@ -40,7 +30,8 @@ export const hashOf = ({ index }: Catalog, item: Item): number => {
     const value = attribute === undefined ? undefined : item[attribute];
     return value && "S" in value ? value.S : "";
   });
-  return hashText(JSON.stringify(texts));
+  const [high, low] = hashText(JSON.stringify(texts));
+  return 2 ** 32 * (low & LOW_BITS) + high;
 };
 
 // Nothing of the sort key lies behind.

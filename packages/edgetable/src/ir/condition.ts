@@ -18,6 +18,9 @@ const OPERATORS: readonly ComparisonOperator[] = [
   "exists",
 ];
 
+/** Comparisons of which a sort key can take one or two. */
+export const RANGES: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
+
 /** The comparisons of one attribute, as a caller writes them; a bare value means `eq`. */
 export interface Comparisons<T> {
   readonly eq?: T;

@@ -45,7 +45,11 @@ const knownIn = (shape: Shape, known: ReadonlySet<string>): ReadonlySet<string> 
   shape.alias ? new Set([...known].map((path) => inShape(shape, path))) : known;
 
 /** Whether every field of a template is known. */
-export const isDetermined = (template: Template, known: ReadonlySet<string>): boolean => template.fields.every((path) => known.has(path));
+const isDetermined = (template: Template, known: ReadonlySet<string>): boolean => template.fields.every((path) => known.has(path));
+
+/** Whether the table key of a shape's items follows from what is known. */
+export const isKeyDetermined = ({ index: { partitionKey, sortKey } }: Catalog, { keys }: Shape, known: ReadonlySet<string>): boolean =>
+  [keys[partitionKey], keys[sortKey ?? ""]].every((template) => template === undefined || isDetermined(template, known));
 
 /** Whether every field of a template is known, but for those that only choose a shard. */
 const isReachable = (template: Template, known: ReadonlySet<string>): boolean => {

@@ -5,8 +5,7 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Index, Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
-
-const DEFAULT_ITEMS = 10;
+import { ASSUMED_ROWS } from "./assumed-rows.ts";
 
 const mirrored = (catalog: Catalog, collection: Collection): Index => {
   const { shape, definition } = defined(catalog.nodes[collection.node], "node");
@@ -48,6 +47,6 @@ export const lowerCollection = (catalog: Catalog, collection: Collection): Query
     discards: true,
     select: undefined,
     counts: false,
-    expect: { rows: DEFAULT_ITEMS, bytes: node.shape.bytes },
+    expect: { rows: ASSUMED_ROWS, bytes: node.shape.bytes },
   };
 };

@@ -5,21 +5,20 @@ import type { Condition } from "../ir/condition.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
-import { isDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
+import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { choosePath } from "./choose-path.ts";
 import { lowerCollection } from "./lower-collection.ts";
 import { lowerSearch } from "./lower-search.ts";
 import { queryStep } from "./query-step.ts";
 import { onSharedIndex, searchesOf } from "./search-path.ts";
-
-const DEFAULT_DEGREE = 10;
+import { ASSUMED_ROWS } from "./assumed-rows.ts";
 
 type Near = "from" | "to";
 
 const lowerExpand = (catalog: Catalog, expand: Expand): QueryStep => {
   const path = choosePath(catalog, expand, new Set(expand.range.map((condition) => condition.path)));
   const edge = defined(catalog.edges[expand.edge], "edge").definition;
-  const rows = edge.expect?.[expand.direction === "out" ? "from" : "to"] ?? DEFAULT_DEGREE;
+  const rows = edge.expect?.[expand.direction === "out" ? "from" : "to"] ?? ASSUMED_ROWS;
   const bytes = path.shapes[0]?.bytes ?? 0;
   const { known, filter, forward, consistent, select } = expand;
   return queryStep(path, expand.range, { known, filter, forward, consistent, select, expect: { rows, bytes } });
@@ -47,7 +46,7 @@ const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
     forward,
     consistent,
     select: undefined,
-    expect: { rows: DEFAULT_DEGREE, bytes: shape.bytes },
+    expect: { rows: ASSUMED_ROWS, bytes: shape.bytes },
   });
 };
 
@@ -55,15 +54,6 @@ const shapesOf = (catalog: Catalog, lookup: Lookup): readonly Shape[] => {
   if (lookup.of === "edge") return defined(catalog.edges[lookup.name], "edge").shapes;
   const entry = defined(lookup.of === "node" ? catalog.nodes[lookup.name] : catalog.parts[lookup.name], lookup.of);
   return [entry.shape];
-};
-
-/** Whether a node's table key follows from its id and the given fields alone. */
-const isAddressable = (catalog: Catalog, shape: Shape, given: readonly string[]): boolean => {
-  const known = new Set(given);
-  const { partitionKey, sortKey } = catalog.index;
-  return [partitionKey, sortKey].every(
-    (attribute) => attribute === undefined || isDetermined(defined(shape.keys[attribute], attribute), known),
-  );
 };
 
 // A node whose sort key holds more than its id is found by a Query on its partition.
@@ -88,7 +78,7 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
         details: { node: lookup.name },
       });
     }
-    if (!isAddressable(catalog, shape, [...given, ...lookup.given]))
+    if (!isKeyDetermined(catalog, shape, new Set([...given, ...lookup.given])))
       return findByPartition(catalog, shape, { ...lookup, given: [...given, ...lookup.given] });
   }
   return { kind: "get", shapes: shapes.map((one) => one.id), many: lookup.many, consistent: lookup.consistent };
@@ -169,7 +159,7 @@ const lowerHydrate = (catalog: Catalog, plan: Hydration): HydrateStep | undefine
   }
   const addressable = nodes.every((name) => {
     const node = defined(catalog.nodes[name], name);
-    return isAddressable(catalog, node.shape, [...node.idFields, ...plan.given]);
+    return isKeyDetermined(catalog, node.shape, new Set([...node.idFields, ...plan.given]));
   });
   const by = plan.embedded ? "none" : addressable ? "batchGet" : "query";
   return { kind: "hydrate", ends: wanted.map(({ end }) => end), nodes, by, consistent: plan.consistent };

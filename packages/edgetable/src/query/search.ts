@@ -1,4 +1,4 @@
-import type { Condition } from "../ir/condition.ts";
+import { RANGES, type ComparisonOperator, type Condition } from "../ir/condition.ts";
 import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
 
 /** One kind of things that is searched for. */
@@ -21,8 +21,7 @@ export interface SearchState {
 /** What is wanted: the rows themselves, their number, or the nodes at one end of the edges. */
 export type SearchWant = "rows" | "count" | "from" | "to";
 
-const RANGED: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
-const PRESENT: ReadonlySet<string> = new Set([...RANGED, "eq", "contains", "in"]);
+const PRESENT: ReadonlySet<ComparisonOperator> = new Set([...RANGES, "eq", "contains", "in"] as const);
 
 const known = ({ conditions, values }: SearchState): readonly KnownField[] => {
   const fields = new Map<string, KnownField>();
@@ -33,7 +32,7 @@ const known = ({ conditions, values }: SearchState): readonly KnownField[] => {
   return [...fields.values()];
 };
 
-const pathsOf = (conditions: readonly Condition[], operators: ReadonlySet<string>): readonly string[] => [
+const pathsOf = (conditions: readonly Condition[], operators: ReadonlySet<ComparisonOperator>): readonly string[] => [
   ...new Set(conditions.flatMap(({ path, operator }) => (operators.has(operator) ? [path] : []))),
 ];
 
@@ -43,7 +42,7 @@ const searchOf = (state: SearchState, kind: SearchKind): LogicalPlan => {
     kind: "search",
     ...kind,
     known: fixed,
-    ranged: pathsOf(state.conditions, RANGED).filter((path) => !fixed.some((field) => field.path === path)),
+    ranged: pathsOf(state.conditions, RANGES).filter((path) => !fixed.some((field) => field.path === path)),
     present: pathsOf(state.conditions, PRESENT),
     range: [],
     filter: [],

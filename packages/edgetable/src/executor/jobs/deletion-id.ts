@@ -5,8 +5,8 @@ import type { Catalog } from "../../schema/catalog.ts";
 import { ownerText } from "../../schema/system-items.ts";
 import type { AttributeValue } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
+import { hashText } from "../../util/hash-text.ts";
 import { mapValues } from "../../util/map-values.ts";
-import { hashText } from "../load/key-table.ts";
 import type { JobFacts } from "./job-store.ts";
 
 // A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas), of which escapes may take three for one.

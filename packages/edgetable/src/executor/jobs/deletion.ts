@@ -3,7 +3,7 @@ import type { DeleteWrite, Row } from "../../ir/logical-write.ts";
 import type { JobDone } from "../../ir/write-outcome.ts";
 import type { Atomic } from "../../ir/write-plan.ts";
 import type { CascadePlan } from "../../planner/writes/plan-cascade.ts";
-import { type Cost, Meter, type SentRequest } from "../meter.ts";
+import { addCosts, type Cost, Meter, NO_COST, type SentRequest } from "../meter.ts";
 import type { FailedWrite } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 
@@ -59,7 +59,7 @@ export const newDeletion = (
   write,
   ...given,
   requests: [],
-  cost: { requests: 0, readUnits: 0, writeUnits: 0 },
+  cost: NO_COST,
   items: 0,
   sweeps: 0,
 });
@@ -96,13 +96,7 @@ export const step = async <T>(deletion: Deletion, work: (context: CallContext) =
   try {
     return await work({ meter, signal: settings.signal, deadline });
   } finally {
-    const { cost } = meter;
-    const before = deletion.cost;
-    deletion.cost = {
-      requests: before.requests + cost.requests,
-      readUnits: before.readUnits + cost.readUnits,
-      writeUnits: before.writeUnits + cost.writeUnits,
-    };
+    deletion.cost = addCosts(deletion.cost, meter.cost);
     deletion.requests.push(...meter.requests.slice(0, MOST_REQUESTS - deletion.requests.length));
   }
 };

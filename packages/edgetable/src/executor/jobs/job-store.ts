@@ -1,6 +1,7 @@
-import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { HOLDER, JOB_FACTS as FACTS, jobIdOf, JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key, UpdateItemInput } from "../../transport/operations.ts";
+import { isFailedCondition } from "../failed-condition.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 
@@ -87,9 +88,6 @@ export const newLease = (session: Session, id: string, duration: number): Omit<L
   duration,
   until: session.effects.now() + duration,
 });
-
-const isFailedCondition = (error: unknown): error is EdgetableError =>
-  isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
 
 /** What a lease is asked for. */
 export interface LeaseRequest {

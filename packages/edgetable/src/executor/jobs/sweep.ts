@@ -6,11 +6,11 @@ import { edgeCopies } from "../../planner/writes/edge-copies.ts";
 import { removalOf, type Sweep } from "../../planner/writes/plan-cascade.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { inBatches } from "../../requests/encode-batch-write.ts";
+import { keyOfItem } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Key, WriteRequest } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { batchWrite } from "../batch-write.ts";
-import { tableKeyOf } from "../read-images.ts";
 import { runRead, type FindNode, type Found } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -37,7 +37,7 @@ const isPlain = (catalog: Catalog, write: LogicalWrite): boolean => {
 
 const removal = (catalog: Catalog, { shape, row, item }: Found): Removal => {
   const write = removalOf(shape, row);
-  return { key: tableKeyOf(catalog, item), write, plain: isPlain(catalog, write) };
+  return { key: keyOfItem(catalog, item), write, plain: isPlain(catalog, write) };
 };
 
 // An edge may be found twice: from either end of a loop, in the table and in an index.
@@ -116,7 +116,11 @@ const unlinkTogether = async (session: Session, removals: readonly Removal[], co
     if (result.ok) return;
     const missing = new Set(result.failed.filter(({ failure }) => failure.reason === "notFound").map(({ write }) => write));
     if (missing.size === 0)
-      throw new EdgetableError("execute.conflict", `Edges could not be removed: ${result.failed[0]?.failure.reason}.`, { retryable: true });
+      throw new EdgetableError(
+        "execute.conflict",
+        `Edges could not be removed: ${result.failed[0]?.failure.reason}. What was done is kept: try again.`,
+        { retryable: true },
+      );
     await deleteItems(
       session,
       left.filter((_, at) => missing.has(at)).map(({ key }) => key),

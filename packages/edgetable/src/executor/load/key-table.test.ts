@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { hashText, KeyTable } from "./key-table.ts";
+import { hashText } from "../../util/hash-text.ts";
+import { KeyTable } from "./key-table.ts";
 
 test("a key is known again, with the row and content that made it last", () => {
   const table = new KeyTable();

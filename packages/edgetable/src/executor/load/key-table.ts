@@ -1,3 +1,5 @@
+import { hashText } from "../../util/hash-text.ts";
+
 const FIRST_CAPACITY = 1024;
 const FULLEST = 0.6;
 // Of each slot: two halves of the key's hash, the row (plus one: 0 is a free slot), the content's hash.
@@ -8,20 +10,6 @@ export interface Made {
   readonly row: number;
   readonly content: number;
 }
-
-/** 64 bits of a text, in two halves (cyrb53 by bryc, public domain, with its halves kept apart). */
-export const hashText = (text: string): readonly [number, number] => {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    high = Math.imul(high ^ unit, 2_654_435_761);
-    low = Math.imul(low ^ unit, 1_597_334_677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
-  return [high >>> 0, low >>> 0];
-};
 
 /**
  * The keys that were made so far, as hashes: 16 bytes a slot, at least 40 % of the slots free. Two

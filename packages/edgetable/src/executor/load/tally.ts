@@ -1,5 +1,5 @@
 import type { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { Cost } from "../meter.ts";
+import { addCosts, NO_COST, type Cost } from "../meter.ts";
 import type { Collisions } from "./collisions.ts";
 
 /** A row that was not loaded. */
@@ -56,7 +56,7 @@ export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
   const failures: FailedRow[] = [];
   let failed = 0;
   let items = 0;
-  let cost: Cost = { requests: 0, readUnits: 0, writeUnits: 0 };
+  let cost = NO_COST;
   const progress: Tally["progress"] = ({ rows, position }) => ({
     rows,
     position,
@@ -73,11 +73,7 @@ export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
     },
     wrote: (more, units) => {
       items += more;
-      cost = {
-        requests: cost.requests + units.requests,
-        readUnits: cost.readUnits + units.readUnits,
-        writeUnits: cost.writeUnits + units.writeUnits,
-      };
+      cost = addCosts(cost, units);
     },
     progress,
     report: (at, collisions) => ({

@@ -1,8 +1,8 @@
-import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { checkLength, decodeItem, keyOfItem, keyText, shapeOf } from "../../requests/item-codec.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
 import { batchGet } from "../batch-get.ts";
+import { isFailedCondition } from "../failed-condition.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { OldPlace } from "./resharding.ts";
 
@@ -61,7 +61,7 @@ const moveItem = async ({ session, context }: MovingCall, place: OldPlace, item:
     return true;
   } catch (error) {
     // A writer that came between has put the item where it belongs; a lost answer means that it is there.
-    if (isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException") return false;
+    if (isFailedCondition(error)) return false;
     throw error;
   }
 };

@@ -2,7 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Key } from "../../transport/operations.ts";
 import { bookkeeping, startHeartbeat } from "../jobs/heartbeat.ts";
 import { checkLease, endJob, releaseLease, takeLease, type JobFacts, type Lease } from "../jobs/job-store.ts";
-import { Meter, type Cost } from "../meter.ts";
+import { addCosts, Meter, NO_COST, type Cost } from "../meter.ts";
 import type { Session } from "../session.ts";
 import { moveItems, readPlace } from "./move-items.ts";
 import { oldPlaces, type OldPlace, type ReshardProgress, type ReshardSettings } from "./resharding.ts";
@@ -96,11 +96,7 @@ const takePage = async (run: Run, place: OldPlace): Promise<void> => {
   const call = { session, context: { meter, signal: settings.signal, deadline } };
   const { Items = [], LastEvaluatedKey } = await readPlace(call, place, run.start);
   const moved = await moveItems(call, place, Items);
-  run.cost = {
-    requests: run.cost.requests + meter.cost.requests,
-    readUnits: run.cost.readUnits + meter.cost.readUnits,
-    writeUnits: run.cost.writeUnits + meter.cost.writeUnits,
-  };
+  run.cost = addCosts(run.cost, meter.cost);
   run.moved += moved;
   run.fresh += moved;
   run.seen += Items.length;
@@ -134,7 +130,7 @@ const newRun = (session: Session, settings: ReshardSettings): Run => ({
   seen: 0,
   passes: 1,
   fresh: 0,
-  cost: { requests: 0, readUnits: 0, writeUnits: 0 },
+  cost: NO_COST,
   began: session.effects.now(),
   paced: 0,
 });

@@ -2,13 +2,14 @@ import type { Condition } from "../../ir/condition.ts";
 import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
+import { inShape } from "../access-path.ts";
 import { shapeSets } from "../choose-path.ts";
 import { searchShapes } from "../search-path.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
 // A filter expression may not name a key of what is queried, and a carried field has no other attribute.
 const hasOwnAttribute = (shape: Shape, path: string): boolean => {
-  const own = shape.alias?.[path] ?? path;
+  const own = inShape(shape, path);
   if (own.startsWith("from.") || own.startsWith("to.") || shape.carried.includes(own)) return false;
   return !shape.dates.includes(own) && (shape.holds === undefined || shape.holds.includes(own));
 };

@@ -1,14 +1,11 @@
 import { keepsOrder, type FieldFormat, type Template } from "../../keys/template.ts";
-import type { Condition } from "../../ir/condition.ts";
+import { RANGES, type Condition } from "../../ir/condition.ts";
 import type { Expand, Filter, LogicalPlan, Parts } from "../../ir/logical-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { choosePath, shapeSets } from "../choose-path.ts";
-import { fixedBy } from "../access-path.ts";
+import { fixedBy, inShape } from "../access-path.ts";
 import { bottomUp, type Rule } from "./rule.ts";
-
-/** Comparisons of which a sort key can take one or two. */
-export const RANGES: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
 
 interface Place {
   readonly template: Template;
@@ -16,7 +13,7 @@ interface Place {
 }
 
 const placeOf = (shape: Shape, path: string): Place | undefined => {
-  const own = shape.alias?.[path] ?? path;
+  const own = inShape(shape, path);
   for (const template of Object.values(shape.keys)) {
     for (const part of template.parts) if (part.kind === "field" && part.path === own) return { template, format: part.format };
   }
@@ -45,7 +42,7 @@ const isLast = ({ parts }: Template, path: string): boolean => {
  */
 const isExact = (shapes: readonly Shape[], { path, operator }: Condition, sortKey: string | undefined): boolean =>
   shapes.every((shape) => {
-    const own = shape.alias?.[path] ?? path;
+    const own = inShape(shape, path);
     const template = shape.keys[sortKey ?? ""];
     const field = template?.parts.find((part) => part.kind === "field" && part.path === own);
     if (!template || field?.kind !== "field" || field.format.kind === "either") return false;
@@ -76,11 +73,10 @@ const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPl
   const rangePaths = new Set(ranges.map((condition) => condition.path));
   const fixed: Expand = { ...expand, known: [...expand.known, ...equalities.map(({ path, slot }) => ({ path, slot }))] };
   const path = choosePath(catalog, fixed, rangePaths);
-  const inPath = (name: string, shape: Shape): string => shape.alias?.[name] ?? name;
   const told = fixedBy(path);
-  const used = (condition: Condition): boolean => path.shapes.every((shape) => told.has(inPath(condition.path, shape)));
+  const used = (condition: Condition): boolean => path.shapes.every((shape) => told.has(inShape(shape, condition.path)));
   const next = path.prefix?.next?.path;
-  const range = ranges.filter((condition) => path.shapes.every((shape) => inPath(condition.path, shape) === next));
+  const range = ranges.filter((condition) => path.shapes.every((shape) => inShape(shape, condition.path) === next));
   const taken = new Set<Condition>([...equalities.filter(used), ...exactRanges(shapes, range, path.index.sortKey)]);
   const known = fixed.known.filter((field) => ![...equalities].some((condition) => condition.path === field.path && !taken.has(condition)));
   return withoutFilter(

@@ -1,9 +1,9 @@
 import type { Filter, LogicalPlan, Search } from "../../ir/logical-plan.ts";
-import type { Condition } from "../../ir/condition.ts";
+import { RANGES, type Condition } from "../../ir/condition.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { fixedBy, inShape } from "../access-path.ts";
 import { onSharedIndex, searchPath } from "../search-path.ts";
-import { canRange, exactRanges, RANGES } from "./push-conditions-into-keys.ts";
+import { canRange, exactRanges } from "./push-conditions-into-keys.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
 const push = (catalog: Catalog, filter: Filter, search: Search): LogicalPlan => {

@@ -11,9 +11,9 @@ import {
 } from "../../ir/walk-plan.ts";
 import { mostShards } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
+import { ASSUMED_ROWS } from "../assumed-rows.ts";
 
 const PAGE_BYTES = 1_048_576;
-const DEFAULT_DEGREE = 10;
 // A closure has no depth of its own: it is assumed to end here.
 const CLOSURE_ROUNDS = 4;
 
@@ -93,7 +93,7 @@ const degreesOf = (catalog: Catalog, hop: PlannedHop): readonly string[] => {
     const declared = expect?.[side];
     const where = side === "from" ? "leave" : "reach";
     return declared === undefined
-      ? `${DEFAULT_DEGREE} edges "${hop.edge}" ${where} a node: an assumption, for expect.${side} is not declared`
+      ? `${ASSUMED_ROWS} edges "${hop.edge}" ${where} a node: an assumption, for expect.${side} is not declared`
       : `${declared} edges "${hop.edge}" ${where} a node, as expect.${side} declares`;
   });
 };

@@ -3,7 +3,7 @@ import type { ReadPlan } from "../../ir/physical-plan.ts";
 import type { Expected, LogicalWalk, NodeAccess, PlannedStep, WalkHop, WalkPlan, WalkStep } from "../../ir/walk-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
-import { isDetermined } from "../access-path.ts";
+import { isKeyDetermined } from "../access-path.ts";
 import { assumptionsOf, expectHop, expectNodes, unchanged } from "./expect-walk.ts";
 import { readHop, type WalkPlanning } from "./read-hop.ts";
 import { walkRules } from "./rules/index.ts";
@@ -23,10 +23,7 @@ const optimize = ({ catalog, off }: WalkPlanning, walk: LogicalWalk): LogicalWal
 const accessOf = (catalog: Catalog, type: string): NodeAccess => {
   const { shape, idFields, definition } = defined(catalog.nodes[type], type);
   if (definition.stored === false) return "none";
-  const known = new Set(idFields);
-  const { partitionKey, sortKey } = catalog.index;
-  const keys = [shape.keys[partitionKey], sortKey === undefined ? undefined : shape.keys[sortKey]];
-  return keys.every((template) => template === undefined || isDetermined(template, known)) ? "batchGet" : "query";
+  return isKeyDetermined(catalog, shape, new Set(idFields)) ? "batchGet" : "query";
 };
 
 // A repeat that asks something of its nodes reads them, as whereNode() does.

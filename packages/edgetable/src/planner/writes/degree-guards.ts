@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { EndId } from "../../ir/logical-write.ts";
-import type { Term, WriteItem } from "../../ir/write-plan.ts";
+import { sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { renderTemplate } from "../../keys/template.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
 import { degreeLimit } from "../../schema/degree-limit.ts";
@@ -77,7 +77,7 @@ export const countSteps = (catalog: Catalog, edge: EdgeBetween, delta: 1 | -1): 
   });
   const [first, second] = steps;
   // A symmetric edge from a node to itself is one edge at one node.
-  return first && second && entry.definition.symmetric && JSON.stringify(first.key) === JSON.stringify(second.key) ? [first] : steps;
+  return first && second && entry.definition.symmetric && sameKey(first.key, second.key) ? [first] : steps;
 };
 
 /** The edge types, with the end, at which a node's own degree guards may stand. */

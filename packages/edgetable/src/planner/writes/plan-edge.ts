@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LinkWrite, PutEdgeWrite, RelinkWrite, Row, UnlinkWrite } from "../../ir/logical-write.ts";
-import type { Term, WriteItem } from "../../ir/write-plan.ts";
+import { sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem, encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/item-codec.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
@@ -79,8 +79,6 @@ const nextVersion = (image: Item | null | undefined): number => {
   return value && "N" in value ? Number(value.N) + 1 : 1;
 };
 
-const sameKey = (a: WriteItem, b: WriteItem): boolean => JSON.stringify(a.key) === JSON.stringify(b.key);
-
 // Where the key names one end alone, an edge to another node gives way: its other copy goes, and counts no more.
 const replaceSteps = (planning: Planning, edge: EdgeBetween, image: Item): readonly WriteItem[] => {
   const { catalog } = planning;
@@ -95,8 +93,8 @@ const replaceSteps = (planning: Planning, edge: EdgeBetween, image: Item): reado
   const mirrors = edgeCopies(old, before).slice(1);
   return [
     ...mirrors.map((copy): WriteItem => ({ kind: "delete", key: keyOf(catalog, copy.shape, copy.row), terms: [], shape: copy.shape })),
-    ...gone.filter((one) => !come.some((other) => sameKey(one, other))),
-    ...come.filter((one) => !gone.some((other) => sameKey(one, other))),
+    ...gone.filter((one) => !come.some((other) => sameKey(one.key, other.key))),
+    ...come.filter((one) => !gone.some((other) => sameKey(one.key, other.key))),
   ];
 };
 

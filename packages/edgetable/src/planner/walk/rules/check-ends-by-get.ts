@@ -1,19 +1,15 @@
 import { foldedField, type WalkHop } from "../../../ir/walk-plan.ts";
-import { isDetermined } from "../../access-path.ts";
+import { isKeyDetermined } from "../../access-path.ts";
 import type { Catalog } from "../../../schema/catalog.ts";
+import { idPaths } from "../../../schema/id-paths.ts";
 import { mapHops, type WalkRule } from "./rule.ts";
 
 // One edge between two known nodes is one item with a key of its own, unless something tells parallel edges apart.
 const isAddressable = (catalog: Catalog, hop: WalkHop): boolean => {
-  const { partitionKey, sortKey } = catalog.index;
   const entry = catalog.edges[hop.edge];
-  const idFields = (type: string | undefined): readonly string[] => catalog.nodes[type ?? ""]?.idFields ?? [];
-  return (entry?.shapes ?? []).every((shape) => {
-    if (shape.role === "reference" || entry?.key.length) return false;
-    const ends = [...idFields(shape.from).map((field) => `from.${field}`), ...idFields(shape.to).map((field) => `to.${field}`)];
-    const keys = [shape.keys[partitionKey], sortKey === undefined ? undefined : shape.keys[sortKey]];
-    return keys.every((template) => template === undefined || isDetermined(template, new Set(ends)));
-  });
+  return (entry?.shapes ?? []).every(
+    (shape) => shape.role !== "reference" && !entry?.key.length && isKeyDetermined(catalog, shape, new Set(idPaths(catalog, shape))),
+  );
 };
 
 const isPlain = (hop: WalkHop): boolean =>
