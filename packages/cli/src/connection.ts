@@ -1,5 +1,6 @@
 import {
   didYouMean,
+  offline,
   type AnyGraph,
   type Catalog,
   type Call,
@@ -95,9 +96,11 @@ export const withDb = async <T>(graph: AnyGraph, options: ConnectOptions, use: (
   }
 };
 
-/** The model's one graph, connected, for the time of a function. */
-export const withGraph = async <T>({ options, io }: Invocation, use: (db: UntypedDb) => Promise<T>): Promise<T> =>
-  withDb(theGraph(await loadModel(options.model, io.cwd)), connectOptions(options), use);
+/** The model's one graph, connected, for the time of a function; to nothing where requests are only shown. */
+export const withGraph = async <T>({ options, io }: Invocation, use: (db: UntypedDb) => Promise<T>): Promise<T> => {
+  const { explain } = options as { readonly explain?: boolean };
+  return withDb(theGraph(await loadModel(options.model, io.cwd)), explain ? { transport: offline } : connectOptions(options), use);
+};
 
 /** `db.<node>` by name. @throws {cli.usage} when there is no such node type. */
 export const nodeOf = (db: UntypedDb, name: string): UntypedNode => {

@@ -30,6 +30,17 @@ describe("help", () => {
     expect(out).not.toContain("__complete");
   });
 
+  test("of a command breaks its lines in a narrow terminal", async () => {
+    const { out } = await run(["find", "--help"], { cwd: folder.path, columns: 60 });
+    for (const line of out.slice(0, out.indexOf("Examples:")).split("\n")) expect(line.length, line).toBeLessThanOrEqual(60);
+  });
+
+  test("is a command, too", async () => {
+    expect(await edgetable("help")).toEqual(await edgetable("--help"));
+    expect(await edgetable("help", "load")).toEqual(await edgetable("load", "--help"));
+    expect(await edgetable("table", "help", "diff")).toEqual(await edgetable("table", "diff", "--help"));
+  });
+
   test("without a command goes to standard error with exit code 2", async () => {
     const { code, out, err } = await edgetable();
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -45,7 +56,8 @@ describe("wrong usage", () => {
   test.each([
     [["patern"], 'Unknown command "patern". Did you mean patterns?'],
     [["patterns", "--jsom"], 'Unknown option "--jsom". Did you mean --json?'],
-    [["explain"], 'Missing required argument "pattern".'],
+    [["explain"], 'Missing required argument "pattern". Usage: edgetable explain [options] <pattern>'],
+    [["get"], 'Missing required argument "node". Usage: edgetable get [options] <node> [id...]'],
     [["patterns", "x"], "Too many arguments"],
     [["explain", "studentOfCourse"], 'There is no pattern "studentOfCourse". Did you mean "studentsOfCourse"?'],
     [["get", "studnet", "S1"], 'There is no node type "studnet". Did you mean "student"?'],

@@ -19,11 +19,15 @@ const sentence = (message: string): string => {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/[.?]?$/, (end) => end || ".")}`;
 };
 
+/** What was wrong, and for a missing argument how the command is used. */
+const wrongUsage = (error: CommanderError & { readonly usage?: string }): string =>
+  error.code === "commander.missingArgument" ? `${sentence(error.message)} Usage: ${error.usage}` : sentence(error.message);
+
 const codeOf = (error: unknown, io: Io, json: boolean): ExitCode => {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCode.ok;
     // A command without its subcommand prints its help.
-    if (error.code !== "commander.help") reportFailure(usageError(sentence(error.message)), io, json);
+    if (error.code !== "commander.help") reportFailure(usageError(wrongUsage(error)), io, json);
     return exitCode.usage;
   }
   if (io.signal.aborted) return exitCode.interrupted;

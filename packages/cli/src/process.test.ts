@@ -18,6 +18,22 @@ test("prints its answer and ends with its exit code", () => {
   expect(start("get", "student", "S1", "--endpoint", "http://127.0.0.1:1")).toMatchObject({ status: 4, stdout: "" });
 });
 
+test("what a model prints is no part of the answer", () => {
+  folder.write("loud.ts", `console.log("loud");\nconsole.info("louder");\n${educationModel}`);
+  const { status, stdout, stderr } = start("patterns", "--model", "loud.ts", "--json");
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "loud\nlouder\n" });
+  expect(JSON.parse(stdout)).toHaveLength(2);
+});
+
+test("a model that never finishes is told of", () => {
+  folder.write("stuck.ts", `await new Promise(() => {});\n${educationModel}`);
+  expect(start("check", "--model", "stuck.ts")).toMatchObject({
+    status: 3,
+    stdout: "",
+    stderr: "error: stuck.ts cannot be read: it awaits what never comes.\n  cli.modelUnreadable · docs/errors.md#climodelunreadable\n",
+  });
+});
+
 test("a reader that goes away early is no error", () => {
   const { status, stderr } = spawnSync("bash", ["-o", "pipefail", "-c", `"${process.execPath}" "${bin}" --help | head -1`], {
     cwd: folder.path,

@@ -63,6 +63,9 @@ const build = (command: Command, spec: CommandSpec, building: Building): Command
   for (const option of spec.options ?? []) command.addOption(optionOf(option));
   for (const child of spec.commands ?? []) build(command.command(child.name).copyInheritedSettings(command), child, building);
   command.addHelpText("after", examplesOf(spec));
+  command.exitOverride((error) => {
+    throw Object.assign(error, { usage: `edgetable ${command.name()} ${command.usage()}` });
+  });
   act(command, spec, building);
   return command;
 };
@@ -87,9 +90,10 @@ export const createProgram = (specs: readonly CommandSpec[], building: Building 
   const style = styleOf(io.out, io.env);
   program
     .exitOverride()
-    .helpCommand(false)
+    .helpCommand("help [command]", "Show the help of a command")
     .configureHelp({
       showGlobalOptions: true,
+      minWidthToWrap: 20,
       visibleGlobalOptions: (command) => (command === program ? [] : program.options.filter((one) => one.long !== "--version")),
       styleTitle: (text) => style.bold(text),
     })

@@ -15,10 +15,15 @@ const mends: Readonly<Record<string, string>> = {
   invariant: "This is a defect of edgetable: please report it, with the output under EDGETABLE_DEBUG=1.",
 };
 
+// Where the words of the message say more than its code.
+const further: readonly (readonly [code: string, words: RegExp, mend: string])[] = [
+  ["plan.invalidOption", /^No AWS region/, "On the command line: --region NAME, or --endpoint URL for a local engine."],
+  ["plan.notConsistent", /unordered\(\)/, "On the command line: leave out --consistent, or add --unordered."],
+  ["execute.rejected", /specified index/, "`edgetable table diff` compares the table with the model."],
+];
+
 const mendOf = ({ code, message }: Failure): string | undefined =>
-  code === "plan.invalidOption" && message.startsWith("No AWS region")
-    ? "On the command line: --region NAME, or --endpoint URL for a local engine."
-    : mends[code];
+  further.find(([of, words]) => of === code && words.test(message))?.[2] ?? mends[code];
 
 const text = (failure: Failure, io: Io): string => {
   const style = styleOf(io.err, io.env);

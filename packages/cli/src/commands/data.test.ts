@@ -44,18 +44,32 @@ describe("get", () => {
     expect(await json("get", "term", "year=2024")).toEqual({ year: 2024, starts: "2024-09-01T00:00:00.000Z" });
   });
 
+  test("shows the fields of an id in the key's order", async () => {
+    expect((await edgetable("get", "home", "city=Seattle", "country=US")).out).toBe("country  US\ncity     Seattle\n");
+  });
+
   test("of a node that is not there ends with 1", async () => {
     expect(await edgetable("get", "student", "S9")).toEqual({ code: 1, out: "", err: "There is no student with studentId=S9.\n" });
     expect(await edgetable("get", "student", "S9", "--json")).toEqual({ code: 1, out: "null\n", err: "" });
   });
 
   test.each([
+    [["home", "US"], 'The id "US" is not of the form name=value: give country=… city=….'],
     [["home", "country=US"], 'The id of "home" lacks city: edgetable get home country=… city=…'],
     [["student", "studenId=S1"], 'The id of "student" has no "studenId". Did you mean "studentId"?'],
     [["student", "studentId="], "Give at least one character"],
     [["term", "year=soon"], '"soon"'],
   ])("refuses %j", async (argv, message) => {
     expect(await edgetable("get", ...argv)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  });
+
+  test("--explain needs neither region nor endpoint", async () => {
+    const env = { AWS_REGION: "", AWS_CONFIG_FILE: "/none" };
+    for (const argv of [
+      ["get", "student", "S1"],
+      ["query", "student", "S1", "--out", "enrolledIn"],
+    ])
+      expect(await run([...argv, "--explain"], { cwd: folder.path, env })).toMatchObject({ code: 0, err: "" });
   });
 
   test("--explain sends nothing", async () => {
@@ -138,6 +152,7 @@ describe("query", () => {
     [["student", "S1", "--out", "enrolledIn", "--nodes", "--count"], "there are --nodes and --count"],
     [["student", "S1", "--out", "enrolledIn", "--using", "ordred"], 'There is no index "ordred". Did you mean "ordered"?'],
     [["course", "C1", "--in", "enrolledIn", "--consistent"], "consistent"],
+    [["student", "S1", "--out", "enrolledIn", "--consistent"], "On the command line: leave out --consistent, or add --unordered"],
     [["home", "country=US"], "lacks city"],
     [["student", "S1", "--where", "grade=A"], "--where speaks of the edges of one type: name it with --out"],
     [["student", "S1", "--nodes"], "--nodes speaks of the edges"],

@@ -111,6 +111,16 @@ describe("CSV", () => {
     expect(JSON.parse((await edgetable(["query", "student", "S1", "--out", "enrolledIn", "--count", "--json"])).out)).toBe(2);
   });
 
+  test("an edge of a mapping has the attributes that are said there, and no others", async () => {
+    folder.write("homes.csv", "Student,Full name,Country,City\nS1,Ann,US,Reno\n");
+    const livesIn = { edge: "livesIn", from: { studentId: "Student" }, to: { country: "Country", city: "City" } };
+    folder.write("map.json", JSON.stringify([{ node: "student", row: { studentId: "Student", name: "Full name" } }, livesIn]));
+    expect(await edgetable(["load", "homes.csv", "--map", "map.json"])).toMatchObject({ code: 0, err: "" });
+    expect(JSON.parse((await edgetable(["query", "student", "S1", "--out", "livesIn", "--json"])).out)).toMatchObject({
+      items: [{ from: { studentId: "S1" }, to: { country: "US", city: "Reno" } }],
+    });
+  });
+
   test.each([
     ['{"nod":"student"}', "map.json says neither node, part nor edge"],
     ['{"node":"studnt"}', 'There is no node "studnt". Did you mean "student"?'],

@@ -12,7 +12,7 @@ export type Sources = Readonly<Record<string, Source>>;
 export interface Target {
   readonly kind: "node" | "part" | "edge";
   readonly name: string;
-  /** Undefined: every column that is not of an end, under its own name. */
+  /** Undefined: every column that is not of an end, under its own name; of an edge in a mapping, where no end is given. */
   readonly row: Sources | undefined;
   /** For a part. Undefined: the columns that are called like the owner's id fields. */
   readonly owner: Sources | undefined;
@@ -57,10 +57,12 @@ const parseTarget = (given: unknown, where: string, catalog: Catalog): Target =>
   const name = target[kind] as string;
   checkName(catalog, kind, name);
   const sources = (field: string): Sources | undefined => sourcesIn(target, field, where);
+  // Where the ends have columns of their own, the others belong to other rows.
+  const none = target["from"] === undefined && target["to"] === undefined ? undefined : {};
   return {
     kind,
     name,
-    row: sources(kind === "edge" ? "attributes" : "row"),
+    row: kind === "edge" ? (sources("attributes") ?? none) : sources("row"),
     owner: sources("owner"),
     from: sources("from"),
     to: sources("to"),

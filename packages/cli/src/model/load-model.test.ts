@@ -26,6 +26,18 @@ describe("finds", () => {
     expect((await patterns("--model", "graph.js")).code).toBe(0);
   });
 
+  test("CommonJS, which says what is wrong with the model", async () => {
+    const text = (table: string): string =>
+      `const { defineGraph, node } = require("edgetable");\nconst { z } = require("zod");\nmodule.exports = defineGraph({ table: "${table}", nodes: { thing: node({ key: "T#{id}", schema: z.object({ id: z.string() }) }) } });\n`;
+    folder.write("good.cjs", text("Things"));
+    folder.write("bad.cjs", text("T"));
+    expect(await patterns("--model", "good.cjs")).toMatchObject({ code: 0, err: expect.stringContaining("good.cjs names no patterns") });
+    expect(await patterns("--model", "bad.cjs")).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('"T" is no name that DynamoDB takes'),
+    });
+  });
+
   test("models over several files", async () => {
     folder.write(
       "nodes.ts",

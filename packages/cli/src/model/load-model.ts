@@ -62,17 +62,46 @@ const unreadable = (path: string, file: string, error: unknown): EdgetableError 
   return new EdgetableError("cli.modelUnreadable", `${file}${place} cannot be read: ${problem.replace(/\.$/, "")}${elsewhere}.`, context);
 };
 
+const kindOf = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? (value as { readonly kind?: unknown }).kind : undefined;
+
+/** Node has nothing left to do, and the model is still awaited. */
+const untilIdle = async <T>(work: Promise<T>): Promise<T> => {
+  let stop = (): void => {};
+  const idle = new Promise<never>((_, reject) => {
+    stop = () => reject(new Error("it awaits what never comes"));
+    process.once("beforeExit", stop);
+  });
+  try {
+    return await Promise.race([work, idle]);
+  } finally {
+    process.off("beforeExit", stop);
+  }
+};
+
+// Standard output is for answers, which may be rows for a file.
+const printingAside = async <T>(work: () => Promise<T>): Promise<T> => {
+  const { log, info } = console;
+  Object.assign(console, { log: console.error, info: console.error });
+  try {
+    return await work();
+  } finally {
+    Object.assign(console, { log, info });
+  }
+};
+
 const importModel = async (path: string, file: string): Promise<Readonly<Record<string, unknown>>> => {
   try {
     // Resolves the model's imports from the model's own place: its `edgetable` may be another copy than ours.
-    return await createJiti(path, { interopDefault: false, moduleCache: false }).import(path);
+    // `interopDefault`: a CommonJS model makes modules of what it requires, and those import Node's by default.
+    const jiti = createJiti(path, { interopDefault: true, moduleCache: false });
+    const found = await printingAside(() => untilIdle(jiti.import<Readonly<Record<string, unknown>>>(path)));
+    // What CommonJS assigns to module.exports may be the graph itself.
+    return kindOf(found) === "graph" && !Object.hasOwn(found, "default") ? { default: found } : found;
   } catch (error) {
     throw unreadable(path, file, error);
   }
 };
-
-const kindOf = (value: unknown): unknown =>
-  typeof value === "object" && value !== null ? (value as { readonly kind?: unknown }).kind : undefined;
 
 const ofKind = <T>(exports: Readonly<Record<string, unknown>>, kind: string): readonly Exported<T>[] => {
   const found = new Map<unknown, string>();

@@ -31,10 +31,14 @@ const flattened = (value: unknown, prefix: string): readonly (readonly [string, 
 
 const groups = ["from.", "to.", "", "node."];
 
-// DynamoDB gives attributes in no order: ends and ids first, then by name.
+// DynamoDB gives attributes in no order: ends and ids first, ids in their key's order, then by name.
 const compare = (ids: ReadonlySet<string>) => {
   const group = (name: string): number => groups.indexOf(groups.find((one) => one !== "" && name.startsWith(one)) ?? "");
-  const id = (name: string): number => (ids.has(name.slice((groups[group(name)] ?? "").length)) ? 0 : 1);
+  const order = [...ids];
+  const id = (name: string): number => {
+    const at = order.indexOf(name.slice((groups[group(name)] ?? "").length));
+    return at < 0 ? order.length : at;
+  };
   return (a: string, b: string): number => group(a) - group(b) || id(a) - id(b) || (a < b ? -1 : 1);
 };
 

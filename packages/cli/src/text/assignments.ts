@@ -30,7 +30,7 @@ const parseObject = (text: string, what: string): Readonly<Record<string, unknow
  *
  * @throws {cli.usage} for anything else.
  */
-export const parseAssignments = (given: readonly string[], what: string): Given => {
+export const parseAssignments = (given: readonly string[], what: string, usage?: string): Given => {
   const values: Record<string, unknown> = {};
   const texts = new Set<string>();
   for (const argument of given) {
@@ -42,7 +42,7 @@ export const parseAssignments = (given: readonly string[], what: string): Given 
       continue;
     }
     const at = argument.indexOf("=");
-    if (at < 1) throw usageError(`${what} "${argument}" is not of the form name=value.`);
+    if (at < 1) throw usageError(`${what} "${argument}" is not of the form name=value${usage === undefined ? "." : `: ${usage}`}`);
     values[argument.slice(0, at)] = argument.slice(at + 1);
     texts.add(argument.slice(0, at));
   }

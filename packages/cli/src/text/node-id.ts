@@ -26,7 +26,7 @@ export const parseNodeId = async (catalog: Catalog, node: string, given: readonl
     !given[0]?.startsWith("{") &&
     !given[0]?.startsWith(`${fields[0]}=`) &&
     !/^\w+=/.test(given[0] ?? "");
-  const { values, texts } = parseAssignments(bare ? [`${fields[0]}=${given[0]}`] : given, "The id");
+  const { values, texts } = parseAssignments(bare ? [`${fields[0]}=${given[0]}`] : given, "The id", `give ${idUsage(catalog, node)}.`);
   const stranger = Object.keys(values).find((name) => !fields.includes(name));
   if (stranger !== undefined) throw usageError(`The id of "${node}" has no "${stranger}".${didYouMean(stranger, fields)}`);
   return { id: await fitTexts(entry?.definition.schema, values, texts), missing: fields.filter((field) => values[field] === undefined) };
