@@ -131,6 +131,50 @@ const ownCases: readonly Case[] = [
         .edges(),
   ],
   [
+    "a filter on what is no part of the far end's id",
+    "schema.unknownAttribute",
+    ['"to.cuorseId"', 'Did you mean "to.courseId"?'],
+    () =>
+      own
+        .student({ studentId: "S1" })
+        .out("enrolledIn")
+        .where({ to: untyped({ cuorseId: "C1" }) })
+        .edges(),
+  ],
+  ...(
+    [
+      ["between", "2024", "a list of two values"],
+      ["in", [], "a list of 1 to 100 values"],
+      ["beginsWith", 5, "a text"],
+      ["exists", "no", "true or false"],
+    ] as const
+  ).map(([operator, operand, takes]): Case => [
+    `a comparison by ${operator} that is given something else`,
+    "plan.invalidOption",
+    [`"${operator}" of "grade" takes ${takes}`],
+    () =>
+      own
+        .student({ studentId: "S1" })
+        .out("enrolledIn")
+        .where({ grade: untyped({ [operator]: operand }) })
+        .edges(),
+  ]),
+  ...(
+    [
+      ["a node", () => own.student.create(untyped(null))],
+      ["a filter", () => own.student({ studentId: "S1" }).out("enrolledIn").where(untyped(null))],
+      ["changes", () => own.student.update({ studentId: "S1" }, untyped("name"))],
+    ] as const
+  ).map(([what, call]): Case => [`no object as ${what}`, "plan.invalidOption", ["Give an object"], call]),
+  ["no list of ids", "plan.invalidOption", ["list of ids"], () => own.student.getMany(untyped({ studentId: "S1" }))],
+  ["no list of calls", "plan.invalidOption", ["list of calls"], () => own.transact(untyped(own.course.put({ courseId: "C9" })))],
+  [
+    "a signal that is none",
+    "plan.invalidOption",
+    ["AbortController"],
+    () => own.student.get({ studentId: "S1" }).run({ signal: untyped(new AbortController()) }),
+  ],
+  [
     "an edge that there is not",
     "schema.unknownEdge",
     ['"enroledIn"', 'Did you mean "enrolledIn"?'],

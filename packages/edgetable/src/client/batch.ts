@@ -11,6 +11,7 @@ import type { Key } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import { writeOf, type WriteDriver } from "./write-call.ts";
 import type { ExplainedWriteRequest, WriteCall } from "./write-types.ts";
+import { listOf } from "../util/check-range.ts";
 
 /** Items of one of a batch's calls that could not be written. */
 export interface Unwritten {
@@ -94,7 +95,7 @@ const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
 export const batchOf =
   (driver: WriteDriver): Batch =>
   (calls) => {
-    const writes = calls.map(writeOf);
+    const writes = listOf(calls, "calls").map(writeOf);
     const make = async (options: RunOptions): Promise<Report<BatchOutcome>> => {
       const context = driver.context(options);
       const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;

@@ -5,6 +5,7 @@ import type { EdgeEntry } from "../schema/catalog.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
+import { namesIn } from "../util/check-range.ts";
 
 /**
  * Refuses names that are no attributes of what is filtered or selected.
@@ -40,6 +41,23 @@ export const edgeFields = (driver: Pick<Driver, "catalog">, edge: string): reado
  */
 export const checkEdgeFields = (driver: Driver, edge: string, given: readonly string[]): void =>
   checkNames(given, { kind: "edge", name: edge }, edgeFields(driver, edge));
+
+/**
+ * The same of a filter, and of what it asks of the ends' ids.
+ *
+ * @throws {schema.unknownAttribute}
+ * @throws {plan.invalidOption} when it is no object
+ */
+export const checkEdgeFilter = (driver: Driver, edge: string, where: Readonly<Record<string, unknown>>): void => {
+  checkEdgeFields(driver, edge, namesIn(where));
+  const entry = defined(driver.catalog.edges[edge], "edge");
+  for (const end of ["from", "to"] as const) {
+    const known = ["type", ...entry[end].flatMap((type) => defined(driver.catalog.nodes[type], type).idFields)];
+    const of = { kind: "edge", name: edge } as const;
+    const within = (names: readonly string[]): readonly string[] => names.map((name) => `${end}.${name}`);
+    if (where[end] !== undefined) checkNames(within(namesIn(where[end])), of, within(known));
+  }
+};
 
 /**
  * The same for nodes of any of several types.

@@ -6,6 +6,7 @@ import { planRead } from "../planner/plan.ts";
 import { Meter } from "../executor/meter.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { inRange } from "../util/check-range.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
 
 /** Milliseconds that a call may be given, at least and at most. */
 export const DEADLINES = [1, 86_400_000] as const;
@@ -39,6 +40,11 @@ export interface DriverOptions {
   readonly secretRequests?: number;
 }
 
+const checkSignal = (signal: AbortSignal | undefined): AbortSignal | undefined => {
+  if (signal === undefined || typeof (signal as Partial<AbortSignal> | null)?.addEventListener === "function") return signal;
+  throw new EdgetableError("plan.invalidOption", "signal is none: give that of an AbortController.", { details: { option: "signal" } });
+};
+
 /** The shared middle of one connection. */
 export const createDriver = (options: DriverOptions): Driver => {
   const { session } = options;
@@ -61,7 +67,7 @@ export const createDriver = (options: DriverOptions): Driver => {
     },
     context: ({ signal, deadline }) => ({
       meter: new Meter(),
-      signal,
+      signal: checkSignal(signal),
       deadline:
         session.effects.now() +
         (deadline === undefined ? (options.deadline ?? DEFAULT_DEADLINE) : inRange("deadline", deadline, DEADLINES)),

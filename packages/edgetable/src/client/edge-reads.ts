@@ -7,6 +7,8 @@ import { checkEnd } from "./edge-end.ts";
 import { findNode } from "./find-node.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
+import { listOf } from "../util/check-range.ts";
+import { checkEdgeFilter } from "./check-names.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -49,7 +51,8 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     );
   };
   const getMany = (from: Row, to: readonly Row[], options: GetManyOptions = {}): Read<readonly Row[]> => {
-    const rows = to.map((one) => Object.assign({}, options.key, ends(from, one)));
+    if (options.where) checkEdgeFilter(driver, entry.name, options.where);
+    const rows = listOf(to).map((one) => Object.assign({}, options.key, ends(from, one)));
     const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"]);
     const request = edgeLookup(driver, entry.name, { rows, many: true, consistent: options.consistent ?? false });
     return readCall(driver, request, (found) =>

@@ -6,6 +6,7 @@ import { edgeNamed } from "./check-names.ts";
 import { checkOwnNames, readChanges, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { EdgeWrites, RelinkOptions } from "./write-types.ts";
+import { namesIn } from "../util/check-range.ts";
 
 interface AnyTypes {
   readonly row: Row;
@@ -39,11 +40,11 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Ro
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
     link: (from, to, attributes = {}, options = {}) => {
-      checkOwnNames(subject, Object.keys(attributes));
+      checkOwnNames(subject, namesIn(attributes));
       return call({ kind: "link", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse) });
     },
     put: (from, to, attributes = {}, options = {}) => {
-      checkOwnNames(subject, Object.keys(attributes));
+      checkOwnNames(subject, namesIn(attributes));
       return call({ kind: "putEdge", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse), ends: "checked" });
     },
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {

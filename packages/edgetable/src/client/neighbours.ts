@@ -6,7 +6,7 @@ import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "..
 import type { Binding } from "../requests/encode-read.ts";
 import { inRange } from "../util/check-range.ts";
 import { jsonText } from "../util/json-text.ts";
-import { checkEdgeFields, checkIndex } from "./check-names.ts";
+import { checkEdgeFields, checkEdgeFilter, checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
@@ -39,7 +39,7 @@ export class NeighbourQuery {
   }
 
   where(filter: Row): NeighbourQuery {
-    checkEdgeFields(this.#driver, this.#state.edge, Object.keys(filter));
+    checkEdgeFilter(this.#driver, this.#state.edge, filter);
     const { conditions, values } = readWhere(filter, ["from", "to"], this.#state.values.length);
     return this.#with({ conditions: [...this.#state.conditions, ...conditions], values: [...this.#state.values, ...values] });
   }

@@ -20,6 +20,7 @@ import type { WalkOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel } from "./walk-types.ts";
 import { paths, suggest, type Start } from "./walks/answers.ts";
 import { common } from "./walks/common.ts";
+import { listOf } from "../util/check-range.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -52,7 +53,7 @@ const getNodes =
   (ids: readonly Row[], options: GetOptions = {}): Read<readonly (Row | undefined)[]> => {
     const given = Object.keys(options.given ?? {});
     const consistent = options.consistent ?? false;
-    const rows = ids.map((id) => rowOf(entry, id, options));
+    const rows = listOf(ids).map((id) => rowOf(entry, id, options));
     const logical = (): LogicalPlan => ({ ...nodeLookup(entry.name, given, consistent), many: true }) as LogicalPlan;
     const request: ReadRequest = {
       plan: driver.plan(`nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical),

@@ -6,6 +6,7 @@ import { deleteCall } from "./delete-call.ts";
 import { checkOwnNames, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { DeleteOptions, NodeWrites, PartWrites, WriteOptions } from "./write-types.ts";
+import { namesIn } from "../util/check-range.ts";
 
 interface AnyTypes {
   readonly row: Row;
@@ -21,7 +22,7 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
   const subject = subjectOf(name, entry.definition, entry.idFields);
   const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
   const rowOf = (input: Row): Row => {
-    checkOwnNames(subject, Object.keys(input));
+    checkOwnNames(subject, namesIn(input));
     return input;
   };
   return {
@@ -52,7 +53,7 @@ export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Ro
   const rowOf = (node: Row, input: Row): Row => {
     checkOwnNames(
       subject,
-      Object.keys(input).filter((field) => !owner.idFields.includes(field)),
+      namesIn(input).filter((field) => !owner.idFields.includes(field)),
     );
     return { ...input, ...ownerOf(node) };
   };

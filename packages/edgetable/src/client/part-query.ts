@@ -3,7 +3,7 @@ import { readWhere, type Condition } from "../ir/condition.ts";
 import type { LogicalPlan, Parts } from "../ir/logical-plan.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { PartEntry } from "../schema/catalog.ts";
-import { inRange } from "../util/check-range.ts";
+import { inRange, namesIn } from "../util/check-range.ts";
 import { checkNames } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
@@ -40,7 +40,7 @@ export class PartQuery {
 
   where(filter: Row): PartQuery {
     const { definition, name } = this.#entry;
-    checkNames(Object.keys(filter), { kind: "part", name }, attributeNames(definition.schema));
+    checkNames(namesIn(filter), { kind: "part", name }, attributeNames(definition.schema));
     const { conditions = [], values = [] } = this.#state;
     const more = readWhere(filter, [], values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });

@@ -5,6 +5,7 @@ import { VERSION } from "../requests/item-codec.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { checkAttributes } from "../schema/validate-value.ts";
+import { namesIn, listOf } from "../util/check-range.ts";
 
 const CLAUSES = ["set", "remove", "add", "append"];
 
@@ -43,11 +44,11 @@ const present = (given: Row | undefined): Row => {
 };
 
 const clausesOf = (subject: Subject, given: Row): Changes => {
-  const names = Object.keys(given);
+  const names = namesIn(given);
   const clauses = names.length > 0 && names.every((name) => CLAUSES.includes(name) && !subject.names?.includes(name));
   if (!clauses) return { set: present(given), remove: [], add: {}, append: {} };
   const { set, remove, add, append } = given as { [Clause in keyof Changes]?: Changes[Clause] };
-  return { set: present(set), remove: remove ?? [], add: present(add), append: present(append) };
+  return { set: present(set), remove: listOf(remove ?? [], "attributes to remove"), add: present(add), append: present(append) };
 };
 
 const checkOperands = (subject: Subject, { add, append }: Changes): void => {
@@ -113,7 +114,7 @@ export const readGuards = (
   if (options.if)
     checkOwnNames(
       subject,
-      Object.keys(options.if).filter((field) => !nested.includes(field)),
+      namesIn(options.if).filter((field) => !nested.includes(field)),
     );
   if (!options.if && options.ifVersion === undefined) return UNGUARDED;
   return { where: options.if && readWhere(options.if, nested), version: options.ifVersion };

@@ -4,7 +4,7 @@ import { readWhere } from "../ir/condition.ts";
 import { searchForm, searchPlan, type SearchKind, type SearchState, type SearchWant } from "../query/search.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { inRange } from "../util/check-range.ts";
+import { inRange, namesIn } from "../util/check-range.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -62,7 +62,7 @@ export class SearchQuery {
 
   where(filter: Row): SearchQuery {
     const { kinds, conditions, values } = this.#state;
-    checkFields(this.#driver, kinds, Object.keys(filter));
+    checkFields(this.#driver, kinds, namesIn(filter));
     const nested = kinds.every(({ of }) => of === "edge") ? ["from", "to"] : [];
     const more = readWhere(filter, nested, values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });

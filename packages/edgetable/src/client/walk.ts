@@ -7,8 +7,8 @@ import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../i
 import type { Direction } from "../query/neighbours.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
-import { inRange, listOf, oneOf } from "../util/check-range.ts";
-import { checkEdge, checkEdgeFields, checkNodeFields } from "./check-names.ts";
+import { inRange, listOf, namesIn, oneOf } from "../util/check-range.ts";
+import { checkEdge, checkEdgeFields, checkEdgeFilter, checkNodeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { shownId, walkCall, type WalkAsk } from "./walk-call.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
@@ -130,7 +130,7 @@ export class WalkQuery {
 
   whereNode(filter: Row): WalkQuery {
     const { at, values } = this.#state;
-    checkNodeFields(this.#driver, at, Object.keys(filter));
+    checkNodeFields(this.#driver, at, namesIn(filter));
     const read = readWhere(filter, [], values.length);
     return this.#step({ kind: "filterNodes", nodes: at, conditions: read.conditions }, read.values);
   }
@@ -248,7 +248,7 @@ export class WalkQuery {
     filter: Row,
     before: readonly unknown[],
   ): Pick<WalkHop, "conditions"> & { readonly values: readonly unknown[] } {
-    checkEdgeFields(this.#driver, edge, Object.keys(filter));
+    checkEdgeFilter(this.#driver, edge, filter);
     const { conditions, values } = readWhere(filter, ["from", "to"], before.length);
     return { conditions, values: [...before, ...values] };
   }
@@ -259,7 +259,7 @@ export class WalkQuery {
     checkEdge(this.#driver, at, { edge, direction });
     const plain = { ...plainHop(this.#driver.catalog, { edge, direction, near: at }), ...repeat };
     const onEdges = this.#conditions(edge, named.where ?? {}, this.#state.values);
-    if (named.whereNode) checkNodeFields(this.#driver, plain.far, Object.keys(named.whereNode));
+    if (named.whereNode) checkNodeFields(this.#driver, plain.far, namesIn(named.whereNode));
     const onNodes = readWhere(named.whereNode ?? {}, [], onEdges.values.length);
     const hop = { ...plain, conditions: onEdges.conditions, nodeConditions: onNodes.conditions };
     return this.#with({ steps: [...steps, hop], values: [...onEdges.values, ...onNodes.values], at: hop.far });

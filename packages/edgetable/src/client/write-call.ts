@@ -9,6 +9,7 @@ import { cascades } from "../planner/writes/cascade-ends.ts";
 import type { Driver } from "./driver.ts";
 import { explainWrites } from "./explain-write.ts";
 import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";
+import { listOf } from "../util/check-range.ts";
 
 /** What writes need of a connection. */
 export type WriteDriver = Pick<Driver, "session" | "catalog" | "validates" | "context">;
@@ -94,7 +95,7 @@ export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteC
 
 /** The write that a call has not made yet. */
 export const writeOf = (call: object): LogicalWrite => {
-  const write = (call as Made)[WRITE];
+  const write = (call as Made | null)?.[WRITE];
   if (write) return write;
   throw new EdgetableError("plan.invalidOption", "Give write calls that were not awaited, such as db.student.put({ ... }).");
 };
@@ -114,7 +115,7 @@ const refuseCascades = ({ catalog }: WriteDriver, writes: readonly LogicalWrite[
 export const transactOf =
   (driver: WriteDriver): Transact =>
   (calls) => {
-    const writes = calls.map(writeOf);
+    const writes = listOf(calls, "calls").map(writeOf);
     refuseCascades(driver, writes);
     if (writes.length === 0) throw new EdgetableError("plan.invalidOption", "A transaction needs at least one write.");
     const make = async (options: RunOptions): Promise<Report<never>> => {

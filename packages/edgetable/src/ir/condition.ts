@@ -1,5 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
+import { namesIn } from "../util/check-range.ts";
+import { jsonText } from "../util/json-text.ts";
 
 /** How an attribute is compared. `eq` is what a bare value means. */
 export type ComparisonOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "beginsWith" | "contains" | "in" | "exists";
@@ -73,6 +75,25 @@ const checkOperator = (path: string, name: string): ComparisonOperator => {
   });
 };
 
+const isList = (operand: unknown, least: number, most: number): boolean =>
+  Array.isArray(operand) && operand.length >= least && operand.length <= most && !operand.includes(undefined);
+
+// "IN: up to 100 values", Limits in DynamoDB.
+const operands: { readonly [Operator in ComparisonOperator]?: readonly [takes: string, fits: (operand: unknown) => boolean] } = {
+  between: ["a list of two values", (operand) => isList(operand, 2, 2)],
+  in: ["a list of 1 to 100 values", (operand) => isList(operand, 1, 100)],
+  beginsWith: ["a text", (operand) => typeof operand === "string"],
+  exists: ["true or false", (operand) => typeof operand === "boolean"],
+};
+
+const checkOperand = (path: string, operator: ComparisonOperator, operand: unknown): void => {
+  const [takes, fits] = operands[operator] ?? [];
+  if (!fits || fits(operand)) return;
+  throw new EdgetableError("plan.invalidOption", `"${operator}" of "${path}" takes ${takes}; ${jsonText(operand)} is none.`, {
+    details: { path, operator, operand },
+  });
+};
+
 /** Reads a `where` object; `nested` names the fields (`from`, `to`) whose objects hold paths, not comparisons. */
 export const readWhere = (where: Readonly<Record<string, unknown>>, nested: readonly string[] = [], slots = 0): Conditions => {
   const conditions: Condition[] = [];
@@ -84,11 +105,17 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
   const read = (path: string, value: unknown): void => {
     if (value === undefined) return;
     if (!isPlain(value)) return add(path, "eq", value);
-    for (const [name, operand] of Object.entries(value)) if (operand !== undefined) add(path, checkOperator(path, name), operand);
+    for (const [name, operand] of Object.entries(value)) {
+      if (operand === undefined) continue;
+      const operator = checkOperator(path, name);
+      checkOperand(path, operator, operand);
+      add(path, operator, operand);
+    }
   };
-  for (const [field, value] of Object.entries(where)) {
+  for (const field of namesIn(where)) {
+    const value = where[field];
     if (!nested.includes(field)) read(field, value);
-    else for (const [name, inner] of Object.entries(value ?? {})) read(`${field}.${name}`, inner);
+    else if (value !== undefined) for (const name of namesIn(value)) read(`${field}.${name}`, (value as typeof where)[name]);
   }
   return { conditions, values };
 };

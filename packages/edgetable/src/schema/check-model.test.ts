@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { adoptedModels, billingLab, defaults, education, people, school, trackerPublished } from "./adopted-models.test-support.ts";
 import { assertModel, checkModel, type ModelFinding } from "./check-model.ts";
+import { edge } from "./edge.ts";
+import { node } from "./node.ts";
 import { link, model, team, user } from "./check-model/cases.test-support.ts";
 
 test.each(Object.entries({ ...adoptedModels, defaults }))("%s has no findings", (_, model) => {
@@ -39,4 +41,12 @@ describe("all at once", () => {
   test("a right model gives its catalog", () => {
     for (const one of [education, billingLab, school, people, trackerPublished]) expect(assertModel(one).table).toBe(one.table);
   });
+});
+
+test("what was not made by node(), edge() or part() is named, and so is what lacks a key or a schema", () => {
+  const nodes = { user: { key: "USER#{id}" }, team: node({ key: "TEAM#{id}" } as never), none: null };
+  const findings = checkModel({ table: "Teams", nodes, edges: { joins: edge({} as never) } } as never);
+  expect(findings.map(({ place }) => place)).toEqual(["nodes.user", "nodes.team", "nodes.none", "edges.joins"]);
+  expect(findings[1]?.message).toBe("this is no node: make it with node({ … }), and give it a key and a Standard Schema.");
+  expect(checkModel({ table: "Teams" } as never)).toMatchObject([{ place: "nodes" }]);
 });

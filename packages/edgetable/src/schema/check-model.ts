@@ -11,8 +11,9 @@ import { checkSlots } from "./check-model/check-slots.ts";
 import { checkTable } from "./check-model/check-table.ts";
 import { checkTemplates } from "./check-model/check-templates.ts";
 import { checkValueIndexes } from "./check-model/check-value-indexes.ts";
-import { finding, type ModelFinding, type ModelRule } from "./check-model/finding.ts";
+import { each, finding, when, type ModelFinding, type ModelRule } from "./check-model/finding.ts";
 import type { GraphDefinition } from "./definition.ts";
+import type { AnySchema } from "./standard-schema.ts";
 
 export { RESERVED_NAMES } from "./check-model/check-names.ts";
 export type { ModelFinding } from "./check-model/finding.ts";
@@ -36,7 +37,33 @@ const inspectCatalog = (definition: GraphDefinition, findings: readonly ModelFin
   }
 };
 
+// What the types refuse, JavaScript may still hand in; the checks below look into definitions.
+const checkDefinitions = (definition: GraphDefinition): readonly ModelFinding[] =>
+  (["node", "edge", "part"] as const).flatMap((kind) =>
+    each<unknown, ModelFinding>(definition?.[`${kind}s`], (name, one) => {
+      const {
+        kind: made,
+        key,
+        schema,
+        from,
+        to,
+      } = (one ?? {}) as { readonly [Name in "kind" | "key" | "schema" | "from" | "to"]?: unknown };
+      const isSchema = typeof (schema as AnySchema | undefined)?.["~standard"]?.validate === "function";
+      const fits =
+        made === kind &&
+        (kind === "edge"
+          ? from !== undefined && to !== undefined && (schema === undefined || isSchema)
+          : typeof key === "string" && isSchema);
+      const needs = kind === "edge" ? "from, to and, if any, a Standard Schema" : "a key and a Standard Schema";
+      return when(!fits, "name", `${kind}s.${name}`, `this is no ${kind}: make it with ${kind}({ … }), and give it ${needs}.`);
+    }),
+  );
+
 const inspect = (definition: GraphDefinition): Inspection => {
+  const unfit = definition?.nodes
+    ? checkDefinitions(definition)
+    : [finding("name", "nodes", "there are none. Give defineGraph({ table, nodes }).")];
+  if (unfit.length > 0) return { findings: unfit, catalog: undefined };
   const findings = [
     ...checkNames(definition),
     ...checkTable(definition),

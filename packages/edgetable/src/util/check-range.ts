@@ -32,9 +32,19 @@ export const oneOf = (what: string, name: string, known: readonly string[]): voi
  *
  * @throws {plan.invalidOption} when it is none
  */
-export const listOf = <T>(ids: readonly T[]): readonly T[] => {
-  if (Array.isArray(ids)) return ids;
-  throw new EdgetableError("plan.invalidOption", `Give a list of ids, such as [{ … }]: ${jsonText(ids)} is none.`);
+export const listOf = <T>(given: readonly T[], what = "ids, such as [{ … }]"): readonly T[] => {
+  if (Array.isArray(given)) return given;
+  throw new EdgetableError("plan.invalidOption", `Give a list of ${what}: ${jsonText(given)} is none.`);
+};
+
+/**
+ * The names of what an object holds.
+ *
+ * @throws {plan.invalidOption} when it is none
+ */
+export const namesIn = (given: unknown): readonly string[] => {
+  if (typeof given === "object" && given !== null) return Object.keys(given);
+  throw new EdgetableError("plan.invalidOption", `Give an object, such as { name: … }: ${jsonText(given)} is none.`);
 };
 
 /** Refuses given options that are out of their range; see {@link inRange}. */
