@@ -66,6 +66,7 @@ export const askWalk = (db: Db, plain: PlainWalk): AnyWalk => {
 };
 
 export const nameOfId = (id: Id): string => {
+  if ("country" in id) return `place/${[id["country"], id["city"]].filter((one) => one !== undefined).join("-")}`;
   const field = Object.keys(id).find((name) => name.endsWith("Id"))!;
   return `${field.slice(0, -2)}/${String(id[field])}`;
 };

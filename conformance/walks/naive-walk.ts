@@ -55,7 +55,7 @@ const along = (way: Way, { edge, far }: Onward): Way => {
 /** What a walk remembers while it is made. */
 interface Walking {
   readonly graph: NaiveGraph;
-  readonly start: NaiveEnd;
+  readonly starts: readonly NaiveEnd[];
   /** Every node that it went on from, with the most edges that a hop met there. */
   readonly left: Map<string, number>;
   /** Every node that it came to. */
@@ -77,12 +77,10 @@ const leave = (walking: Walking, ways: readonly Way[], hop: Pick<PlainHop, "edge
   }
 };
 
-const takeFirst = (walking: Walking, first: PlainFirst): readonly Way[] => {
-  const start: Way = { nodes: [walking.start], numbers: [] };
+const takeFirst = (walking: Walking, first: PlainFirst, from: NaiveEnd): readonly Way[] => {
+  const start: Way = { nodes: [from], numbers: [] };
   leave(walking, [start], first);
-  const edges = allEdgesAt(walking.graph, walking.start, { ...first, ordered: ["out", "in"] }).filter(({ edge }) =>
-    isAtLeast(edge, first.atLeast),
-  );
+  const edges = allEdgesAt(walking.graph, from, { ...first, ordered: ["out", "in"] }).filter(({ edge }) => isAtLeast(edge, first.atLeast));
   return (first.reverse ? edges.toReversed() : edges).slice(0, first.limit).map((one) => along(start, one));
 };
 
@@ -128,7 +126,7 @@ const take = (walking: Walking, ways: readonly Way[], step: PlainStep): readonly
     }
     case "except":
       if (step.which === "passed") return without(walking.left);
-      return without(new Set((step.which === "start" ? [walking.start] : step.which).map(nameOf)));
+      return without(new Set((step.which === "start" ? walking.starts : step.which).map(nameOf)));
   }
 };
 
@@ -144,9 +142,9 @@ export interface NaiveWalk {
 
 /** Makes a walk by following every way. */
 export const walkNaively = (graph: NaiveGraph, walk: PlainWalk): NaiveWalk => {
-  const start = { type: "person", id: walk.start };
-  const walking: Walking = { graph, start, left: new Map(), stood: new Set([nameOf(start)]), reads: 0 };
-  let ways: readonly Way[] = walk.first ? takeFirst(walking, walk.first) : [{ nodes: [start], numbers: [] }];
+  const { first, within: starts = [{ type: "person", id: walk.start }] } = walk;
+  const walking: Walking = { graph, starts, left: new Map(), stood: new Set(starts.map(nameOf)), reads: 0 };
+  let ways: readonly Way[] = starts.flatMap((start) => (first ? takeFirst(walking, first, start) : [{ nodes: [start], numbers: [] }]));
   for (const step of walk.steps) ways = take(walking, ways, step);
   return { ways, left: walking.left, stood: walking.stood, reads: walking.reads };
 };

@@ -29,9 +29,10 @@ export type PlainStep =
   | { readonly kind: "except"; readonly which: "start" | "passed" | readonly NaiveEnd[] }
   | { readonly kind: "among"; readonly nodes: readonly NaiveEnd[] };
 
-/** A walk from a person. */
+/** A walk from a person, or from all of several nodes. */
 export interface PlainWalk {
   readonly start: string;
+  readonly within?: readonly NaiveEnd[];
   readonly first: PlainFirst | undefined;
   readonly steps: readonly PlainStep[];
 }
