@@ -92,13 +92,13 @@ describe("a chain keeps what it knows", () => {
 describe("a strongly consistent read that only an index can answer does not compile", () => {
   test("incoming edges of an edge stored once", () => {
     const incoming = db.course({ courseId: "C1" }).in("enrolledIn").unordered();
-    expectTypeOf(incoming.consistent).toEqualTypeOf<`"enrolledIn" is read in this direction from an index, and an index cannot be read consistently.`>();
-    // @ts-expect-error it is a sentence, not a method
+    expectTypeOf<ThisParameterType<typeof incoming.consistent>>().toEqualTypeOf<`"enrolledIn" is read in this direction from an index, and an index cannot be read consistently.`>();
+    // @ts-expect-error the sentence is the type of what it may be called on
     incoming.consistent();
   });
   test("edges in their declared order", () => {
     const ordered = db.student({ studentId: "S1" }).out("enrolledIn");
-    expectTypeOf(ordered.consistent).toEqualTypeOf<`"enrolledIn" is ordered by an index, and an index cannot be read consistently: call unordered() first.`>();
+    expectTypeOf<ThisParameterType<typeof ordered.consistent>>().toEqualTypeOf<`"enrolledIn" is ordered by an index, and an index cannot be read consistently: call unordered() first.`>();
     ordered.unordered().consistent();
   });
   test("an edge that lies in both partitions can be read consistently both ways", () => {
@@ -118,8 +118,14 @@ describe("an edge declared in place", () => {
   }).connect();
   test("has the same types as one declared before", () => {
     const incoming = inPlace.student({ studentId: "S1" }).in("friend");
-    expectTypeOf(incoming.consistent).toEqualTypeOf<`"friend" is read in this direction from an index, and an index cannot be read consistently.`>();
+    expectTypeOf<ThisParameterType<typeof incoming.consistent>>().toEqualTypeOf<`"friend" is read in this direction from an index, and an index cannot be read consistently.`>();
     expectTypeOf<Parameters<typeof inPlace.marks.link>[2]>().toEqualTypeOf<{ term: string; mark: number } | undefined>();
+  });
+  test("is not asked how a number begins", () => {
+    const marks = inPlace.student({ studentId: "S1" }).out("marks");
+    void (() => marks.where({ term: { beginsWith: "T" } }));
+    // @ts-expect-error a mark is a number
+    void (() => marks.where({ mark: { beginsWith: "1" } }));
   });
   test("keeps no attribute from being changed where it has no key", () => {
     void (() => inPlace.marks.relink({ studentId: "S1" }, { studentId: "S2" }, { term: "T1", mark: 1 }));

@@ -74,7 +74,7 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
     ...fields: readonly Field[]
   ): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, T>;
   /** Reads strongly consistently: twice the units, from the table only. */
-  readonly consistent: T["strong"] extends true ? () => this : T["strong"];
+  readonly consistent: T["strong"] extends true ? () => this : (this: T["strong"]) => never;
   /** The edges. One Query for each megabyte. */
   edges(): Read<readonly Edge[]>;
   /** The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the report. */

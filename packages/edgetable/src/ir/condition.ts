@@ -33,7 +33,8 @@ export interface Comparisons<T> {
   readonly gte?: T;
   /** Both ends included. */
   readonly between?: readonly [T, T];
-  readonly beginsWith?: string;
+  /** Of text. */
+  readonly beginsWith?: string extends T ? string : T extends string ? string : never;
   /** A substring of text, or a member of a list or set. */
   readonly contains?: unknown;
   /** Any of the given values, 1 to 100 (Limits: IN takes 100 operands). */
