@@ -1,8 +1,9 @@
 import { BATCH_GET_KEYS, readUnits } from "../ir/capacity.ts";
 import type { HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { encodeQuery, type Binding, inShape } from "../requests/encode-read.ts";
+import { askedKeys, distinctKeys, encodeBatchGet, encodeGet } from "../requests/encode-get.ts";
+import { encodeQuery, type Binding } from "../requests/encode-read.ts";
 import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
-import { keyOf, type Row } from "../requests/item-codec.ts";
+import type { Row } from "../requests/item-codec.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 
@@ -121,16 +122,15 @@ const explainSources = (catalog: Catalog, request: ExplainRequest): readonly Exp
   request.plan.sources.map((source) => {
     if (source.kind === "query") return explainQuery(catalog, source, request);
     const shape = defined(catalog.shapesById[source.shapes[0] ?? ""], "shape");
-    const rows = request.rows ?? [request.binding.row];
-    const consistent = source.consistent ? { ConsistentRead: true } : {};
-    const units = readUnits(shape.bytes, source) * rows.length;
-    const keys = rows.map((row) => keyOf(catalog, shape, inShape(shape, row)));
-    if (!source.many)
-      return { operation: "GetItem", input: { TableName: catalog.table, Key: keys[0], ...consistent }, times: 1, readUnits: units };
+    const keys = distinctKeys(askedKeys(catalog, source, request.rows ?? [request.binding.row]));
+    const units = readUnits(shape.bytes, source) * keys.length;
+    const [only] = keys;
+    if (!source.many && only && keys.length === 1)
+      return { operation: "GetItem", input: encodeGet(catalog, only, source), times: 1, readUnits: units };
     return {
       operation: "BatchGetItem",
-      input: { RequestItems: { [catalog.table]: { Keys: keys, ...consistent } } },
-      times: Math.ceil(rows.length / BATCH_GET_KEYS),
+      input: encodeBatchGet(catalog.table, keys.slice(0, BATCH_GET_KEYS), source.consistent),
+      times: Math.ceil(keys.length / BATCH_GET_KEYS),
       readUnits: units,
     };
   });

@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
-import type { BatchGetItemInput, Item, Key, KeysAndAttributes } from "../transport/operations.ts";
+import { encodeBatchGet } from "../requests/encode-get.ts";
+import type { Item, Key, KeysAndAttributes } from "../transport/operations.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const ROUNDS = 20;
@@ -13,11 +14,6 @@ export interface KeySet {
   readonly consistent: boolean;
 }
 
-const encodeBatchGet = (table: string, { keys, consistent }: KeySet): BatchGetItemInput => ({
-  RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}) } },
-  ReturnConsumedCapacity: "TOTAL",
-});
-
 const unprocessed = (table: string, left: Readonly<Record<string, KeysAndAttributes>> | undefined): readonly Key[] =>
   left?.[table]?.Keys ?? [];
 
@@ -27,7 +23,7 @@ const readChunk = async (session: Session, { keys, consistent }: KeySet, context
   const items: Item[] = [];
   let left = keys;
   for (let idle = 0; idle < ROUNDS;) {
-    const output = await session.send("BatchGetItem", encodeBatchGet(table, { keys: left, consistent }), context);
+    const output = await session.send("BatchGetItem", encodeBatchGet(table, left, consistent), context);
     items.push(...(output.Responses?.[table] ?? []));
     const next = unprocessed(table, output.UnprocessedKeys);
     if (next.length === 0) return items;

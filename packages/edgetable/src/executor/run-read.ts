@@ -1,13 +1,14 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { holds } from "../ir/evaluate-condition.ts";
 import type { AccessStep, GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { encodeQuery, inShape, isEmptyRange, type Binding, type PageRequest } from "../requests/encode-read.ts";
+import { askedKeys, distinctKeys, encodeGet } from "../requests/encode-get.ts";
+import { encodeQuery, isEmptyRange, type Binding, type PageRequest } from "../requests/encode-read.ts";
 import { sameValue } from "../keys/template.ts";
 import { decodeItem, decodeOwn, keyOf, shapeOf, type Row } from "../requests/item-codec.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
-import type { AttributeValue, GetItemInput, Item, Key, QueryOutput } from "../transport/operations.ts";
+import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { valueAt } from "../util/value-at.ts";
 import { batchGet } from "./batch-get.ts";
@@ -164,18 +165,8 @@ const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Pr
   const { session, context } = reader;
   const { catalog } = session;
   const shapes = shapesOf(catalog, step.shapes);
-  const asked = rows.flatMap((row) =>
-    shapes.filter((shape) => isOfEnds(shape, row)).map((shape) => ({ row, key: keyOf(catalog, shape, inShape(shape, row)) })),
-  );
-  const keys =
-    asked.length === 1
-      ? asked.map(({ key }) => key)
-      : [
-          ...byIdentity(
-            catalog,
-            asked.map(({ key }) => key),
-          ).values(),
-        ];
+  const asked = askedKeys(catalog, step, rows);
+  const keys = distinctKeys(asked);
   const foundFor = (row: Row, item: Item): Found[] => foundOf(catalog, shapes, item).filter((one) => hasEndsOf(one, row));
   const [only] = keys;
   if (only && keys.length === 1 && !step.many) {
@@ -194,16 +185,6 @@ const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Pr
 // Where the key names one end alone, the edge that is there may lead elsewhere.
 const hasEndsOf = ({ shape, row }: Found, asked: Row): boolean =>
   shape.unkeyed.every((path) => sameValue(valueAt(row, path), valueAt(asked, path)));
-
-const encodeGet = (catalog: Catalog, key: Key, { consistent }: GetStep): GetItemInput =>
-  consistent
-    ? { TableName: catalog.table, Key: key, ConsistentRead: true, ReturnConsumedCapacity: "TOTAL" }
-    : { TableName: catalog.table, Key: key, ReturnConsumedCapacity: "TOTAL" };
-
-const isOfEnds = (shape: Shape, row: Row): boolean => {
-  const type = (end: unknown): unknown => (end as Row | undefined)?.["type"];
-  return (type(row["from"]) ?? shape.from) === shape.from && (type(row["to"]) ?? shape.to) === shape.to;
-};
 
 const endOf = ({ ends }: HydrateStep, { source }: Found): "from" | "to" => defined(ends[source], "the end of a source");
 
