@@ -17,7 +17,7 @@ const isTypecheckedOnly = ({ file }: Block): boolean => file.endsWith("client/jo
 const readme = blocksOf("README.md");
 const packageReadme = blocksOf("packages/edgetable/README.md");
 /** Pages of docs/ whose code is a whole program. */
-const pages = ["docs/indexes.md"].flatMap(blocksOf);
+const pages = ["docs/guide.md", "docs/indexes.md"].flatMap(blocksOf);
 const cache = join(root, ".cache");
 
 let engine: TestEngine;
