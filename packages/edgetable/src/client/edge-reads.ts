@@ -3,7 +3,8 @@ import { holds } from "../ir/evaluate-condition.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
 import type { Driver } from "./driver.ts";
-import { checkEnd } from "./edge-end.ts";
+import { lookupForm, lookupPlan } from "../query/lookup.ts";
+import { endRow } from "./end-row.ts";
 import { findNode } from "./find-node.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
@@ -19,14 +20,8 @@ export const edgeLookup = (
   lookup: { readonly rows: readonly Row[]; readonly many: boolean; readonly consistent: boolean },
 ): ReadRequest => {
   const { rows, many, consistent } = lookup;
-  const plan = driver.plan(`edge|${name}|${many ? 1 : 0}${consistent ? 1 : 0}`, () => ({
-    kind: "lookup",
-    of: "edge",
-    name,
-    many,
-    given: [],
-    consistent,
-  }));
+  const state = { of: "edge", name, many, given: [], consistent } as const;
+  const plan = driver.plan(lookupForm(state), () => lookupPlan(state));
   return { plan, binding: { row: rows[0] ?? {}, values: [] }, rows, findNode: findNode(driver) };
 };
 
@@ -39,8 +34,8 @@ interface GetManyOptions {
 /** The reading side of `db.<edge>`. */
 export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unknown> => {
   const ends = (from: Row, to: Row): Row => ({
-    from: checkEnd(driver.catalog, entry.from, from),
-    to: checkEnd(driver.catalog, entry.to, to),
+    from: endRow(driver.catalog, entry.from, from),
+    to: endRow(driver.catalog, entry.to, to),
   });
   const get = (from: Row, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<Row | undefined> => {
     const rows = [Object.assign({}, key, ends(from, to))];

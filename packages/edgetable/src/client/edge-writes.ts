@@ -1,7 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { EndId, LogicalWrite, Row } from "../ir/logical-write.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
-import { checkEnd, checkKey } from "../schema/edge-end.ts";
+import { checkKey } from "../schema/check-id.ts";
+import { checkEnd } from "../schema/edge-end.ts";
 import { edgeNamed } from "./check-names.ts";
 import { checkOwnNames, readChanges, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";

@@ -1,18 +1,18 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import type { LogicalPlan } from "../ir/logical-plan.ts";
+import { collectionForm, collectionPlan, lookupForm, lookupPlan, type CollectionState, type LookupState } from "../query/lookup.ts";
 import type { Direction } from "../query/neighbours.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
 import { checkId, leadingIdFields } from "../schema/check-id.ts";
-import { checkEnd } from "./edge-end.ts";
+import { endRow } from "./end-row.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { toCollection } from "./collection.ts";
 import { checkEdge } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { edgeLookup } from "./edge-reads.ts";
-import { findNode, nodeLookup } from "./find-node.ts";
+import { findNode } from "./find-node.ts";
 import { NeighbourQuery } from "./neighbours.ts";
-import { PartQuery } from "./part-query.ts";
+import { partsOf, type PartQuery } from "./part-query.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
 import { WalkQuery, type AnyHop } from "./walk.ts";
@@ -29,14 +29,20 @@ interface GetOptions {
   readonly given?: Row;
 }
 
+const lookupOf = ({ name }: NodeEntry, { given, consistent = false }: GetOptions, many: boolean): LookupState => ({
+  of: "node",
+  name,
+  many,
+  given: Object.keys(given ?? {}),
+  consistent,
+});
+
 const getNode =
   (driver: Driver, entry: NodeEntry) =>
   (id: Row, options: GetOptions = {}): Read<Row | undefined> => {
-    const given = Object.keys(options.given ?? {});
-    const consistent = options.consistent ?? false;
-    const signature = `node|${entry.name}|${given.join()}|${consistent ? 1 : 0}`;
+    const state = lookupOf(entry, options, false);
     const request: ReadRequest = {
-      plan: driver.plan(signature, () => nodeLookup(entry.name, given, consistent)),
+      plan: driver.plan(lookupForm(state), () => lookupPlan(state)),
       findNode: findNode(driver),
       binding: { row: rowOf(entry, id, options), values: [] },
     };
@@ -51,12 +57,10 @@ const rowOf = (entry: NodeEntry, id: Row, { given }: GetOptions): Row => {
 const getNodes =
   (driver: Driver, entry: NodeEntry) =>
   (ids: readonly Row[], options: GetOptions = {}): Read<readonly (Row | undefined)[]> => {
-    const given = Object.keys(options.given ?? {});
-    const consistent = options.consistent ?? false;
+    const state = lookupOf(entry, options, true);
     const rows = listOf(ids).map((id) => rowOf(entry, id, options));
-    const logical = (): LogicalPlan => ({ ...nodeLookup(entry.name, given, consistent), many: true }) as LogicalPlan;
     const request: ReadRequest = {
-      plan: driver.plan(`nodes|${entry.name}|${given.join()}|${consistent ? 1 : 0}`, logical),
+      plan: driver.plan(lookupForm(state), () => lookupPlan(state)),
       findNode: findNode(driver),
       binding: { row: {}, values: [] },
       rows,
@@ -78,12 +82,11 @@ const getNodes =
 const collect = (
   driver: Driver,
   entry: NodeEntry,
-  from: { readonly id: Row; readonly direction: "out" | "in"; readonly consistent: boolean; readonly index: string | undefined },
+  { id, ...from }: { readonly id: Row } & Omit<CollectionState, "node">,
 ): Read<unknown> => {
-  const { id, direction, consistent, index } = from;
-  const logical = (): LogicalPlan => ({ kind: "collection", node: entry.name, direction, index, consistent });
+  const state = { node: entry.name, ...from };
   const request: ReadRequest = {
-    plan: driver.plan(`collection|${entry.name}|${direction}|${index ?? ""}|${consistent ? 1 : 0}`, logical),
+    plan: driver.plan(collectionForm(state), () => collectionPlan(state)),
     findNode: findNode(driver),
     binding: { row: checkId(entry.name, entry.idFields, id), values: [] },
   };
@@ -133,11 +136,11 @@ export class NodeHandle {
     checkEdge(this.#driver, [this.#entry.name], { edge, direction: "out" });
     const entry = this.#driver.catalog.edges[edge];
     const ends = {
-      from: checkEnd(this.#driver.catalog, entry?.from ?? [], {
+      from: endRow(this.#driver.catalog, entry?.from ?? [], {
         ...(entry && entry.from.length > 1 ? { type: this.#entry.name } : {}),
         ...this.#id,
       }),
-      to: checkEnd(this.#driver.catalog, entry?.to ?? [], to),
+      to: endRow(this.#driver.catalog, entry?.to ?? [], to),
     };
     const request = edgeLookup(this.#driver, edge, { rows: [{ ...key, ...ends }], many: false, consistent: options.consistent ?? false });
     return readCall(this.#driver, request, (found) => found.length > 0);
@@ -190,7 +193,7 @@ export class NodeHandle {
 
   parts(part: string): PartQuery {
     const known = this.#driver.catalog.parts[part];
-    if (known?.shape.from === this.#entry.name) return new PartQuery(this.#driver, known, { id: this.#id });
+    if (known?.shape.from === this.#entry.name) return partsOf(this.#driver, known, this.#id);
     const own = Object.values(this.#driver.catalog.parts).filter((one) => one.shape.from === this.#entry.name);
     throw new EdgetableError(
       "schema.unknownNode",

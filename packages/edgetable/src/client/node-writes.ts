@@ -1,6 +1,6 @@
 import type { Row } from "../ir/logical-write.ts";
 import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
-import { checkKey, checkNodeId } from "../schema/edge-end.ts";
+import { checkKey, checkNodeId } from "../schema/check-id.ts";
 import { defined } from "../util/invariant.ts";
 import { deleteCall } from "./delete-call.ts";
 import { checkOwnNames, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";

@@ -1,6 +1,6 @@
 import type { ReadRequest } from "../executor/run-read.ts";
-import { readWhere, type Condition } from "../ir/condition.ts";
-import type { LogicalPlan, Parts } from "../ir/logical-plan.ts";
+import { readWhere } from "../ir/condition.ts";
+import { partForm, partPlan, type PartState, type PartWant } from "../query/parts.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { PartEntry } from "../schema/catalog.ts";
 import { inRange, namesIn } from "../util/check-range.ts";
@@ -12,15 +12,6 @@ import { countCall, readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-
-interface PartState {
-  readonly id: Row;
-  readonly conditions?: readonly Condition[];
-  readonly values?: readonly unknown[];
-  readonly forward?: boolean;
-  readonly consistent?: boolean;
-  readonly limit?: number;
-}
 
 /** The builder behind {@link PartList}; each method returns a new one. */
 export class PartQuery {
@@ -41,13 +32,13 @@ export class PartQuery {
   where(filter: Row): PartQuery {
     const { definition, name } = this.#entry;
     checkNames(namesIn(filter), { kind: "part", name }, attributeNames(definition.schema));
-    const { conditions = [], values = [] } = this.#state;
+    const { conditions, values } = this.#state;
     const more = readWhere(filter, [], values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
   }
 
   reverse(): PartQuery {
-    return this.#with({ forward: !(this.#state.forward ?? true) });
+    return this.#with({ forward: !this.#state.forward });
   }
 
   limit(most: number): PartQuery {
@@ -59,11 +50,11 @@ export class PartQuery {
   }
 
   all(): Read<readonly Row[]> {
-    return readCall(this.#driver, this.#request(false), (found) => found.map((one) => one.row));
+    return readCall(this.#driver, this.#request("rows"), (found) => found.map((one) => one.row));
   }
 
   count(): Read<number> {
-    return countCall(this.#driver, this.#request(true));
+    return countCall(this.#driver, this.#request("count"));
   }
 
   explain(): ReadExplanation {
@@ -74,18 +65,21 @@ export class PartQuery {
     yield* await this.all();
   }
 
-  #logical(counts: boolean): LogicalPlan {
-    const { conditions = [], forward = true, consistent = false } = this.#state;
-    const parts: Parts = { kind: "parts", part: this.#entry.name, known: [], range: [], filter: [], forward, consistent };
-    const input: LogicalPlan = conditions.length === 0 ? parts : { kind: "filter", input: parts, conditions };
-    return counts ? { kind: "count", input, server: false } : input;
-  }
-
-  #request(counts: boolean): ReadRequest {
-    const { id, conditions = [], values = [], forward = true, consistent = false, limit } = this.#state;
-    const form = conditions.map((condition) => `${condition.path} ${condition.operator} ${condition.slot}`).join("&");
-    const signature = `parts|${this.#entry.name}|${counts ? 1 : 0}${forward ? 1 : 0}${consistent ? 1 : 0}|${form}`;
-    const plan = this.#driver.plan(signature, () => this.#logical(counts));
-    return { plan, binding: { row: id, values }, limit, findNode: findNode(this.#driver) };
+  #request(want: PartWant): ReadRequest {
+    const state = this.#state;
+    const plan = this.#driver.plan(partForm(state, want), () => partPlan(state, want));
+    return { plan, binding: { row: state.id, values: state.values }, limit: state.limit, findNode: findNode(this.#driver) };
   }
 }
+
+/** The parts of one kind in a node, as `db.<node>(id).parts(name)` begins. */
+export const partsOf = (driver: Driver, entry: PartEntry, id: Row): PartQuery =>
+  new PartQuery(driver, entry, {
+    part: entry.name,
+    id,
+    conditions: [],
+    values: [],
+    forward: true,
+    consistent: false,
+    limit: undefined,
+  });

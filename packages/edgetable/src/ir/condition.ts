@@ -57,6 +57,10 @@ export interface Condition {
   readonly slot: number;
 }
 
+/** What conditions ask, whatever their values: two lists of the same form are planned alike. */
+export const conditionForm = (conditions: readonly Condition[]): string =>
+  conditions.map(({ path, operator, slot }) => `${path} ${operator} ${slot}`).join("&");
+
 /** Conditions with the values that fill their slots. */
 export interface Conditions {
   readonly conditions: readonly Condition[];

@@ -1,4 +1,4 @@
-import type { Condition } from "../ir/condition.ts";
+import { conditionForm, type Condition } from "../ir/condition.ts";
 import type { Expand, LogicalPlan } from "../ir/logical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
@@ -68,8 +68,7 @@ export const neighbourPlan = (catalog: Catalog, state: NeighbourState, want: Wan
 
 /** The form of a chain: two chains of the same form have the same plan, whatever their values. */
 export const neighbourForm = (state: NeighbourState, want: Want): string => {
-  const conditions = state.conditions.map((condition) => `${condition.path} ${condition.operator} ${condition.slot}`).join("&");
   const flags = `${state.ordered ? 1 : 0}${state.forward ? 1 : 0}${state.consistent ? 1 : 0}`;
   const head = `${state.direction}|${state.edge}|${state.node}|${state.anchor.length}|${want.kind}|${flags}`;
-  return `${head}|${conditions}|${state.index ?? ""}|${state.select?.join() ?? "*"}|${want.given.join()}`;
+  return `${head}|${conditionForm(state.conditions)}|${state.index ?? ""}|${state.select?.join() ?? "*"}|${want.given.join()}`;
 };

@@ -1,4 +1,4 @@
-import { RANGES, type ComparisonOperator, type Condition } from "../ir/condition.ts";
+import { conditionForm, RANGES, type ComparisonOperator, type Condition } from "../ir/condition.ts";
 import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
 
 /** One kind of things that is searched for. */
@@ -65,8 +65,7 @@ export const searchPlan = (state: SearchState, want: SearchWant): LogicalPlan =>
 
 /** The form of a search: two searches of the same form have the same plan, whatever their values. */
 export const searchForm = (state: SearchState, want: SearchWant): string => {
-  const conditions = state.conditions.map(({ path, operator, slot }) => `${path} ${operator} ${slot}`).join("&");
   const fixed = known(state).map(({ slot }) => slot);
   const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
-  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditions}|${fixed.join()}|${state.index ?? ""}|${state.select?.join() ?? "*"}`;
+  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select?.join() ?? "*"}`;
 };

@@ -1,49 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
-import type { Catalog, NodeEntry } from "./catalog.ts";
-import { checkId } from "./check-id.ts";
+import type { Catalog } from "./catalog.ts";
+import { checkId, checkNodeId } from "./check-id.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-
-const refuseField = (what: string, field: string, known: readonly string[]): never => {
-  throw new EdgetableError("schema.unknownAttribute", `"${field}" is no part of the id of "${what}".${didYouMean(field, known)}`, {
-    details: { attribute: field, known },
-  });
-};
-
-const checkFields = (what: string, { fields, further }: Allowed, id: unknown): Row => {
-  const checked = checkId(what, fields, id);
-  for (const field of Object.keys(checked))
-    if (!fields.includes(field) && !further.includes(field)) return refuseField(what, field, fields);
-  return checked;
-};
-
-/**
- * An id with every field that it needs and none that it cannot have.
- *
- * @throws {schema.unknownAttribute} for a field that is not of the id
- */
-export const checkKey = (what: string, fields: readonly string[], id: unknown): Row => checkFields(what, { fields, further: [] }, id);
-
-interface Allowed {
-  readonly fields: readonly string[];
-  readonly further: readonly string[];
-}
-
-// Follows from the model alone, and every call asks for it.
-const nodeFields = new WeakMap<NodeEntry, Allowed>();
-
-const fieldsOf = ({ index: { partitionKey, sortKey = "" } }: Catalog, { idFields, shape: { keys } }: NodeEntry): Allowed => ({
-  fields: idFields,
-  further: [...(keys[partitionKey]?.fields ?? []), ...(keys[sortKey]?.fields ?? [])],
-});
-
-/** A node's id. Beside its id fields it may carry others that the table's keys need. */
-export const checkNodeId = (catalog: Catalog, entry: NodeEntry, id: unknown): Row => {
-  let allowed = nodeFields.get(entry);
-  if (!allowed) nodeFields.set(entry, (allowed = fieldsOf(catalog, entry)));
-  return checkFields(entry.name, allowed, id);
-};
 
 const typesByFields = (catalog: Catalog, types: readonly string[], id: Row): readonly string[] =>
   types.filter((type) => {

@@ -1,5 +1,5 @@
 import type { Catalog } from "../schema/catalog.ts";
-import { checkEnd as readEnd } from "../schema/edge-end.ts";
+import { checkEnd } from "../schema/edge-end.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,7 @@ type Row = Readonly<Record<string, unknown>>;
  *
  * @param types the node types that may stand at this end
  */
-export const checkEnd = (catalog: Catalog, types: readonly string[], given: Row): Row => {
-  const { type, id } = readEnd(catalog, types, given);
+export const endRow = (catalog: Catalog, types: readonly string[], given: Row): Row => {
+  const { type, id } = checkEnd(catalog, types, given);
   return types.length > 1 ? { type, ...id } : id;
 };
