@@ -4,7 +4,9 @@ export type { Jobs, ResumeOptions } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchExplanation, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { Db } from "./client/db.ts";
 export type { DeleteCall, DeleteOptions, JobHandle, JobOptions } from "./client/write-types.ts";
+export type { NotWritten, Reason, WriteOutcome, Written } from "./ir/write-outcome.ts";
 export type {
+  ChangeSet,
   ExplainedWriteRequest,
   LinkOptions,
   RelinkOptions,
@@ -23,11 +25,27 @@ export type { ReshardProgress } from "./executor/reshard/resharding.ts";
 export type { ReshardReport } from "./executor/reshard/run-reshard.ts";
 export type { EdgeSearch, Find, Kinded, Search, SearchPageOptions } from "./client/search-types.ts";
 export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/value-index.ts";
-export type { Collection, Entry, Neighbours, Page, Read } from "./client/read-types.ts";
+export type { Collection, Entry, Neighbours, NodeHandle, Page, PageOptions, PartList, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export type { WalkExplanation } from "./client/walk-explanation.ts";
 export type { BudgetOptions, WalkOptions } from "./client/walk-options.ts";
-export type { Gathered, Reached, Walk, WalkCall, WalkCount, Walked, WalkEnd, WalkStop } from "./client/walk-types.ts";
+export type {
+  Gathered,
+  GroupOptions,
+  LevelOptions,
+  PathOptions,
+  PathsOptions,
+  RankOptions,
+  Reached,
+  RepeatOptions,
+  Walk,
+  WalkCall,
+  WalkCount,
+  Walked,
+  WalkEnd,
+  WalkLevel,
+  WalkStop,
+} from "./client/walk-types.ts";
 export {
   combine,
   definePatterns,
@@ -51,6 +69,7 @@ export type { Collision, CollisionCount, Collisions } from "./executor/load/coll
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
 export type { ScanReport, StrayItem } from "./executor/scan/run-scan.ts";
 export type { Cost, SentRequest } from "./executor/meter.ts";
+export type { RetryPolicy } from "./executor/session.ts";
 export type { Effects } from "./executor/effects.ts";
 export type { Comparisons, Where } from "./ir/condition.ts";
 export { edge, type AnyEdge, type EdgeDefinition } from "./schema/edge.ts";

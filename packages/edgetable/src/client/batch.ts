@@ -43,6 +43,7 @@ export interface BatchExplanation {
   readonly cost: Cost;
 }
 
+/** A batch that has not been made yet; awaiting it gives its outcome as a value. */
 export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
   /**
    * Makes the batch.

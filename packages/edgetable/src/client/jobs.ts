@@ -4,6 +4,7 @@ import type { WriteOutcome } from "../ir/write-outcome.ts";
 import type { WriteDriver } from "./write-call.ts";
 import type { JobHandle, JobOptions } from "./write-types.ts";
 
+/** How a job goes on. */
 export interface ResumeOptions extends RunOptions, JobOptions {}
 
 /** Jobs whose state is in the table: deletions, loads and reshardings that are under way, or that a process left behind. */

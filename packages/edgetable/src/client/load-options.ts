@@ -4,6 +4,7 @@ import type { FailedRow, LoadProgress } from "../executor/load/tally.ts";
 import { checkRanges } from "../util/check-range.ts";
 import { checkJobName, jobRanges } from "./job-options.ts";
 
+/** How a bulk load is made. */
 export interface LoadOptions {
   /**
    * `kept`: rows that write the same item do so in the order of the input, so that the last one
@@ -12,7 +13,7 @@ export interface LoadOptions {
   readonly order?: "any" | "kept";
   /**
    * What becomes of rows that make the same key: they are reported, the first one stops the load, or
-   * nobody looks. Looking takes 16 to 54 bytes of memory for each item. @default "report"
+   * nobody looks. Looking takes 27 to 54 bytes of memory for each item. @default "report"
    */
   readonly collisions?: "report" | "refuse" | "ignore";
   /** True to stop at the first row that does not fit. @default false: it is named, and the rest goes on */

@@ -5,6 +5,7 @@ import type { AnyEdgeInGraph, EdgesAt, Edges, EdgesInGraph, Nodes, Parts } from 
 import type { Walk, Walks } from "./walk-types.ts";
 import type { EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
+/** A read that has not been made yet. */
 export type Read<T> = Call<T, ReadExplanation>;
 
 /** An edge with the node at its far end, undefined when that node has no item. */
@@ -20,6 +21,7 @@ export interface Page<T> {
   readonly previous: string | undefined;
 }
 
+/** Which page of neighbours. */
 export interface PageOptions<Of extends string> {
   /** Rows of the page, 1 to 10,000. @default 20 */
   readonly limit?: number;
@@ -29,11 +31,13 @@ export interface PageOptions<Of extends string> {
   readonly of?: Of;
 }
 
+/** How neighbours are read beside their edges. */
 export interface HydrateOptions<Given> {
   /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
   readonly given?: Given;
 }
 
+/** What a page may hold, by the word that asks for it. */
 export interface PageItems<Edge, Node, Id> {
   readonly edges: Edge;
   readonly nodes: Node;
@@ -81,13 +85,26 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   nodes(options?: HydrateOptions<Partial<T["node"]>>): Read<readonly T["node"][]>;
   /** Each edge with its neighbour. */
   entries(options?: HydrateOptions<Partial<T["node"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
-  /** The neighbours' ids. */
+  /** The neighbours' ids. What `edges` costs. */
   ids(): Read<readonly T["id"][]>;
+  /** How many edges there are. What `edges` costs; DynamoDB counts and sends no items, unless a condition is checked in memory. */
   count(): Read<number>;
   /** The first edge in order. */
   first(): Read<Edge | undefined>;
-  /** Edges from a position on, as TAO's `assoc_range`; the edges before it are read too, and paid for. */
+  /**
+   * Edges from a position on, as TAO's `assoc_range`; the edges before it are read too, and paid for.
+   *
+   * @param position edges to leave out, 0 or more
+   * @param limit the most edges to give, 1 to 10,000
+   */
   range(position: number, limit: number): Read<readonly Edge[]>;
+  /**
+   * A page with cursors of those beside it. One Query, more where a filter leaves a page short; the first
+   * page of a table leaves the secret of its cursors there.
+   *
+   * @throws {cursor.invalid} when the cursor is not of this query
+   * @throws {cursor.outgrown} when the shards grew since, and the rows at the page's end can no longer be told apart
+   */
   page<Of extends "edges" | "nodes" | "entries" | "ids" = "edges">(
     options?: PageOptions<Of>,
   ): Read<Page<PageItems<Edge, T["node"], T["id"]>[Of]>>;
@@ -148,17 +165,25 @@ export interface Collection<N extends Nodes, E extends Edges, P extends Parts, N
   };
 }
 
-/** Parts of one kind in a node. */
+/** Parts of one kind in a node, in the order of their keys, not yet read. Builders are immutable. */
 export interface PartList<Row> extends AsyncIterable<Row> {
+  /** Keeps the parts for which every condition holds; several calls add up. What the key does not take is filtered after reading. */
   where(filter: Where<Row>): PartList<Row>;
+  /** Reads in the opposite order. */
   reverse(): PartList<Row>;
+  /** Reads no more than so many parts, 1 or more. */
   limit(most: number): PartList<Row>;
+  /** Reads strongly consistently: twice the units. */
   consistent(): PartList<Row>;
+  /** The parts. One Query for each megabyte. */
   all(): Read<readonly Row[]>;
+  /** How many parts there are. What `all` costs. */
   count(): Read<number>;
+  /** What `all` would send, without sending it. */
   explain(): ReadExplanation;
 }
 
+/** How a node is read by its id. */
 export interface GetOptions<Row> {
   /** Strongly consistent: twice the units. @default false */
   readonly consistent?: boolean;
@@ -174,7 +199,9 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   collection(options?: { readonly consistent?: boolean }): Read<Collection<N, E, P, Name>>;
   /** The node and its incoming edges in one Query of the index in which the node is mirrored. */
   incoming(options?: { readonly index?: string }): Read<Collection<N, E, P, Name>>;
+  /** The edges that leave this node. */
   out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Targets<Edge, N, E>>;
+  /** The edges that reach this node. */
   in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Sources<Edge, N, E>>;
   /** Edges in either direction: the outgoing first, then the incoming. */
   both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(
@@ -187,6 +214,7 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
     key?: E[Edge]["~types"]["key"],
     options?: { readonly consistent?: boolean },
   ): Read<boolean>;
+  /** The parts of one kind that this node contains. */
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<P[Part]["~types"]["row"]>;
 }
 

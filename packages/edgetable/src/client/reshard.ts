@@ -5,6 +5,7 @@ import { checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { checkJobName, INDEX_LAG, jobRanges, LEASE } from "./job-options.ts";
 
+/** How items are moved to their shards. */
 export interface ReshardOptions {
   /** The index. @default every one whose shards grow */
   readonly index?: string;

@@ -4,6 +4,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import { checkRanges } from "../util/check-range.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 
+/** How the table is scanned. */
 export interface ScanOptions {
   /** Names of nodes, edges and parts; rows of others are left out, at the same price. @default all */
   readonly only?: readonly string[];

@@ -17,6 +17,7 @@ export interface BudgetOptions {
   readonly memory?: number;
 }
 
+/** How a walk is made. */
 export interface WalkOptions {
   readonly budget?: BudgetOptions;
   /**

@@ -49,6 +49,7 @@ export type WalkCall<T> = Call<T, WalkExplanation>;
 /** Which nodes a walk leaves out: where it began, wherever it has been, or these. */
 export type Excluded<Id> = "start" | "passed" | readonly Id[];
 
+/** How often a walk goes along an edge. */
 export interface RepeatOptions {
   /** How many times, 1 to 100. */
   readonly depth: number;
@@ -56,11 +57,13 @@ export interface RepeatOptions {
   readonly emit?: "all" | "last";
 }
 
+/** How nodes are grouped. */
 export interface GroupOptions extends WalkOptions {
   /** Only so many, those with the highest figure first, 1 or more. */
   readonly top?: number;
 }
 
+/** How paths between two nodes are looked for. */
 export interface PathsOptions extends WalkOptions {
   /** The most paths of one answer, 1 to 100,000; `next` gives more. @default 100 of the shortest, 1,000 of all */
   readonly limit?: number;
@@ -68,6 +71,7 @@ export interface PathsOptions extends WalkOptions {
   readonly depth?: number;
 }
 
+/** How the ways of a walk are given. */
 export interface PathOptions extends WalkOptions {
   /** The most paths of one answer, 1 to 100,000; `next` gives more. @default 1,000 */
   readonly limit?: number;
@@ -75,11 +79,13 @@ export interface PathOptions extends WalkOptions {
   readonly simple?: boolean;
 }
 
+/** By what nodes are ranked. */
 export interface RankOptions extends GroupOptions {
   /** The number of edges, or the sum of an attribute over them. */
   readonly by: "degree" | { readonly sum: string };
 }
 
+/** What is told of each round. */
 export interface LevelOptions extends WalkOptions {
   /** An attribute of the edges to add up. */
   readonly sum?: string;

@@ -59,6 +59,7 @@ export interface JobOptions {
   readonly onProgress?: (progress: DeletionProgress) => void;
 }
 
+/** How a node is deleted. */
 export interface DeleteOptions<Filter> extends WriteOptions<Filter>, JobOptions {}
 
 /** A job under way. */
@@ -166,11 +167,13 @@ export interface EdgeSideTypes {
   readonly changes: unknown;
 }
 
+/** How an edge is written. */
 export interface LinkOptions<Changes> {
   /** Attributes that differ on the copy in the target's partition, of an edge stored in both. */
   readonly reverse?: Changes;
 }
 
+/** How an edge is changed. */
 export interface RelinkOptions<Key, Changes, Filter> extends WriteOptions<Filter>, LinkOptions<Changes> {
   /** The edge's own key fields, where it has some. */
   readonly key?: Key;

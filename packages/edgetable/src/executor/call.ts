@@ -1,5 +1,6 @@
 import type { Cost, Meter, SentRequest } from "./meter.ts";
 
+/** How one call is made. */
 export interface RunOptions {
   /** Ends the call when it is aborted. */
   readonly signal?: AbortSignal;

@@ -9,6 +9,7 @@ export type OnDelete = "restrict" | "cascade" | "leave";
 /** Where an edge lives: one item, an item in each end's partition, or inside its source node's item. */
 export type EdgeStorage = "once" | "twice" | "reference";
 
+/** What the model says of an edge type, beside its ends and schema. */
 export interface EdgeSettings<Attribute extends string = string> {
   /**
    * A limit of one that the edge's own key implies, because an adopted layout makes the key of that end
@@ -26,9 +27,13 @@ export interface EdgeSettings<Attribute extends string = string> {
    * its own is never checked. @default "checked"
    */
   readonly ends?: "checked" | "unchecked";
+  /** Attributes that may never change once the edge is there (beside those in `key`). */
   readonly immutable?: readonly Attribute[];
+  /** Keeps a `version` number on the edge that every write raises by one. @default false */
   readonly version?: boolean;
+  /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
   readonly ttl?: Attribute;
+  /** Attributes whose values are `Date`s: stored as ISO 8601 text in UTC. */
   readonly dates?: readonly Attribute[];
   /** For `stored: "twice"`: which attributes each copy carries. Without it both carry all. */
   readonly sides?: { readonly from: readonly Attribute[]; readonly to: readonly Attribute[] };
@@ -46,6 +51,7 @@ export interface EdgeTypes<KeyField, Row, Schema> {
   readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
 }
 
+/** An edge type as `edge` gives it. */
 export interface EdgeDefinition<
   out From extends string,
   out To extends string,

@@ -15,7 +15,9 @@ export interface IndexExpectation {
   readonly share?: number;
 }
 
+/** A global secondary index of the table. */
 export interface IndexLayout {
+  /** Names of its key attributes, 1 to 255 characters each. */
   readonly partitionKey: string;
   readonly sortKey?: string;
   /** @default "ALL" */
@@ -41,6 +43,7 @@ export interface ItemLayout {
   readonly sparse?: readonly string[];
 }
 
+/** How the items of one edge type are written. */
 export interface EdgeLayout extends ItemLayout {
   /** The copy in the target's partition, of an edge that is symmetric or stored twice. */
   readonly mirror?: ItemLayout;
@@ -57,11 +60,12 @@ export interface ShardingLayout {
 
 /** The physical side of a model: attribute names, delimiters, where items sit, what serves which index. */
 export interface Layout {
+  /** Names of the table's key attributes, 1 to 255 characters each; both hold text. */
   readonly partitionKey: string;
   readonly sortKey: string;
   /** The attribute that tells item types apart; without one, the key templates do. */
   readonly typeAttribute?: string;
-  /** Between the parts of a key. @default "#" */
+  /** Between the parts of a key: one character, no letter, digit or brace. @default "#" */
   readonly delimiter?: string;
   /** True when ids are unique across all node types, so that two types may share a key space. @default false */
   readonly sharedIds?: boolean;

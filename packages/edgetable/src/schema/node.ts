@@ -37,6 +37,7 @@ export interface NodeSettings<Attribute extends string = string> {
   readonly expect?: { readonly bytes?: number; readonly count?: number };
 }
 
+/** A node type as `node` gives it. */
 export interface NodeDefinition<out Key extends string, out Schema> extends NodeSettings {
   readonly kind: "node";
   readonly key: Key;

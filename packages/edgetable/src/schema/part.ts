@@ -1,6 +1,7 @@
 import type { FieldsOf, KeyOf, NodeSettings, NodeTypes } from "./node.ts";
 import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
+/** What the model says of a part, beside its node, key and schema. */
 export interface PartSettings<Attribute extends string = string> extends Pick<
   NodeSettings<Attribute>,
   "immutable" | "version" | "ttl" | "dates" | "expect"
@@ -13,6 +14,7 @@ export interface PartSettings<Attribute extends string = string> extends Pick<
   readonly owner?: "checked" | "unchecked";
 }
 
+/** A part as `part` gives it. */
 export interface PartDefinition<out Of extends string, out Key extends string, out Schema> extends PartSettings {
   readonly kind: "part";
   readonly of: Of;

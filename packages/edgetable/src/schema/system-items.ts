@@ -82,7 +82,7 @@ export const JOB_FACTS = "~facts";
 /** The attribute of the cursors' secret that holds it. */
 export const SECRET = "~secret";
 
-/** The secret that signs cursors. */
+/** Where the secret lies that seals cursors. */
 export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN };
 
 /** A system key as the table's own key attributes. */
