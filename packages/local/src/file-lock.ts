@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EdgetableError } from "edgetable";
@@ -22,6 +22,8 @@ export interface FileLock {
 interface Owner {
   /** The process that started the engine. */
   readonly parent: number;
+  /** Tells two locks of one process apart. */
+  readonly id?: string;
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly engine?: { readonly pid: number; readonly port: number };
@@ -73,16 +75,32 @@ const create = async (path: string, text: string): Promise<boolean> => {
   }
 };
 
-/** Moves a stale lock aside; when it turns out to be a newer one, puts it back. */
-const removeStale = async (path: string, stale: string): Promise<void> => {
-  const aside = unused(path);
-  const moved = await rename(path, aside).then(
-    () => true,
-    () => false,
-  );
-  if (!moved) return;
-  if ((await read(aside)) !== stale) await copyFile(aside, path, constants.COPYFILE_EXCL).catch(() => undefined);
-  await rm(aside, { force: true });
+// Who died while taking over leaves its claim behind.
+const dropDeadClaim = async (claim: string): Promise<void> => {
+  const claimant = Number(await read(claim));
+  if (claimant > 0 && !isAlive(claimant)) await rm(claim, { force: true });
+};
+
+/**
+ * Puts a lock in the place of a stale one; false where somebody else does. A claim that is named after the
+ * stale lock lets one in, and the new lock replaces the old one in one step: at no time is there none, or
+ * could a newer one be taken for it.
+ */
+const takeOver = async (path: string, stale: string, mine: string): Promise<boolean> => {
+  const claim = `${path}.${createHash("sha256").update(stale).digest("hex").slice(0, 16)}`;
+  if (!(await create(claim, String(process.pid)))) {
+    await dropDeadClaim(claim);
+    return false;
+  }
+  try {
+    if ((await read(path)) !== stale) return false;
+    const next = unused(path);
+    await create(next, mine);
+    await rename(next, path);
+    return true;
+  } finally {
+    await rm(claim, { force: true });
+  }
 };
 
 const inUse = (file: string, path: string, owner: Owner): EdgetableError => {
@@ -113,15 +131,17 @@ const handle = (path: string, first: Owner): FileLock => {
   };
 };
 
-/** Waits for the owner of the lock to go, and takes the lock away once it is stale. */
-const makeWay = async (file: string, path: string, since: number): Promise<void> => {
+/** Waits for the owner of the lock to go, and takes its place once it has. */
+const takeTurn = async (file: string, path: string, mine: Owner): Promise<boolean> => {
   const text = await read(path);
   const owner = parse(text ?? "");
-  const late = Date.now() - since > patience;
+  const late = Date.now() - mine.since > patience;
   if (owner !== undefined && late && (await isHeld(owner))) throw inUse(file, path, owner);
   // Unreadable: its owner is between creating and writing it, or died there.
-  if (text !== undefined && (owner === undefined ? late : !(await isHeld(owner)))) await removeStale(path, text);
-  else await sleep(20);
+  const isStale = text !== undefined && (owner === undefined ? late : !(await isHeld(owner)));
+  if (isStale && (await takeOver(path, text, JSON.stringify(mine)))) return true;
+  await sleep(20);
+  return false;
 };
 
 /**
@@ -131,11 +151,10 @@ const makeWay = async (file: string, path: string, since: number): Promise<void>
  */
 export const lockFile = async (file: string): Promise<FileLock> => {
   const path = `${resolve(file)}.lock`;
-  const mine: Owner = { parent: process.pid, since: Date.now() };
+  const mine: Owner = { parent: process.pid, id: randomUUID(), since: Date.now() };
   await mkdir(dirname(path), { recursive: true }).catch(() => undefined);
   while (Date.now() - mine.since < 4 * patience) {
-    if (await create(path, JSON.stringify(mine))) return handle(path, mine);
-    await makeWay(file, path, mine.since);
+    if ((await create(path, JSON.stringify(mine))) || (await takeTurn(file, path, mine))) return handle(path, mine);
   }
   throw new EdgetableError(
     "local.engineFailed",
