@@ -26,8 +26,10 @@ const pack = (folder, destination) => {
   return { tarball: join(destination, found.filename), files: found.files.map(({ path }) => path), size: found.size };
 };
 
-const checkFiles = (files) => {
-  const missing = required.filter((name) => !files.includes(name)).map((name) => `${name} is not in the package`);
+const checkFiles = (files, folder) => {
+  const missing = [...required, ...(folder === "packages/edgetable" ? ["docs/errors.md"] : [])]
+    .filter((name) => !files.includes(name))
+    .map((name) => `${name} is not in the package`);
   const extra = files.filter((path) => unwanted.test(path)).map((path) => `${path} does not belong in the package`);
   return [...missing, ...extra];
 };
@@ -62,7 +64,7 @@ const checkPackage = (folder, destination) => {
   const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
   const packed = pack(folder, destination);
   const findings = [
-    ...checkFiles(packed.files),
+    ...checkFiles(packed.files, folder),
     ...checkTargets(manifest, packed.files),
     ...checkManifest(manifest),
     ...checkTools(folder, packed, manifest),
