@@ -118,19 +118,23 @@ const levelsOf = ({ plain, graph, walk, pick }: Walked): readonly Asking[] => {
   return [figure("levels", ask, { show: (items) => items, expected })];
 };
 
+type PlannedHop = Extract<WalkExplanation["plan"]["steps"][number], { readonly kind: "hop" }>;
+
+/** Directions in which a hop reads an index: in the others it reads the table itself. */
+const orderedBy = (hop: PlannedHop | undefined): NonNullable<PlainHop["ordered"]> => {
+  const [reading] = Object.values(hop?.reading ?? {});
+  return (reading?.sources ?? []).flatMap((source, at) =>
+    source.kind === "query" && source.index !== undefined ? [reading?.near[at] === "to" ? ("in" as const) : ("out" as const)] : [],
+  );
+};
+
 /** The same walk, each hop's edges in the order of the index from which it reads them. */
-const asRead = (plain: PlainWalk, { steps }: WalkExplanation["plan"]): PlainWalk => {
-  const hops = steps.flatMap((step) => (step.kind === "hop" ? [step] : [])).slice(plain.first ? 1 : 0);
+const asRead = ({ first, ...plain }: PlainWalk, { steps }: WalkExplanation["plan"]): PlainWalk => {
+  const hops = steps.filter((step) => step.kind === "hop");
   return {
     ...plain,
-    steps: plain.steps.map((step): PlainStep => {
-      const [reading] = step.kind === "hop" ? Object.values(hops.shift()?.reading ?? {}) : [];
-      if (step.kind !== "hop" || !reading) return step;
-      const ordered = reading.sources.flatMap((source, at) =>
-        source.kind === "query" && source.index !== undefined ? [reading.near[at] === "to" ? ("in" as const) : ("out" as const)] : [],
-      );
-      return { ...step, ordered };
-    }),
+    first: first && { ...first, ordered: orderedBy(hops.shift()) },
+    steps: plain.steps.map((step) => (step.kind === "hop" ? { ...step, ordered: orderedBy(hops.shift()) } : step)),
   };
 };
 

@@ -80,7 +80,7 @@ const leave = (walking: Walking, ways: readonly Way[], hop: Pick<PlainHop, "edge
 const takeFirst = (walking: Walking, first: PlainFirst, from: NaiveEnd): readonly Way[] => {
   const start: Way = { nodes: [from], numbers: [] };
   leave(walking, [start], first);
-  const edges = allEdgesAt(walking.graph, from, { ...first, ordered: ["out", "in"] }).filter(({ edge }) => isAtLeast(edge, first.atLeast));
+  const edges = allEdgesAt(walking.graph, from, { ordered: ["out", "in"], ...first }).filter(({ edge }) => isAtLeast(edge, first.atLeast));
   return (first.reverse ? edges.toReversed() : edges).slice(0, first.limit).map((one) => along(start, one));
 };
 

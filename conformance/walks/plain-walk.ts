@@ -12,13 +12,14 @@ export interface PlainHop {
   readonly ordered?: readonly ("out" | "in")[];
 }
 
-/** Neighbours of the start, chosen in their order. */
+/** Neighbours of the start, chosen in their order; and given in it, where not `ordered` says otherwise. */
 export interface PlainFirst {
   readonly edge: string;
   readonly direction: "out" | "in";
   readonly atLeast: number | undefined;
   readonly reverse: boolean;
   readonly limit: number | undefined;
+  readonly ordered?: NonNullable<PlainHop["ordered"]>;
 }
 
 /** A step in plain words; a hop of infinitely many rounds is a closure. */
