@@ -2,7 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node } from "../index.ts";
+import { defineGraph, edge, node, type Transport } from "../index.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -100,4 +100,32 @@ test("an edge's own attribute called version is kept, by link, relink and a chan
   await db.uses.relink(a, b, { version: "1.3" }).orThrow();
   await db.uses.relink(a, b, {}, { type: "used" }).orThrow();
   expect(await db.used.get(a, b)).toMatchObject({ version: "1.3" });
+});
+
+test("a call that waits for room ends by its deadline and its signal, and lets those behind it in", async () => {
+  const graph = graphOf(engine.freshTableName("queue"));
+  await graph.connect({ transport: engine.transport }).table.create();
+  // The first request is answered when the test says so.
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let sent = 0;
+  const send: Transport["send"] = async (operation, input, options) => {
+    if (sent++ === 0) await opened;
+    return engine.transport.send(operation, input, options);
+  };
+  const db = graph.connect({ transport: { send, close: () => undefined }, concurrency: 1 });
+  const first = db.city({ cityId: "a" }).get().run();
+  const began = performance.now();
+  const abort = new AbortController();
+  const late = db.city({ cityId: "b" }).get().run({ deadline: 100 });
+  const aborted = db.city({ cityId: "c" }).get().run({ signal: abort.signal });
+  const last = db.city({ cityId: "d" }).get().run();
+  setTimeout(() => abort.abort(), 20);
+  await expect(aborted).rejects.toMatchObject({ code: "execute.aborted" });
+  await expect(late).rejects.toMatchObject({ code: "execute.timeout", retryable: true, message: expect.stringContaining("was not sent") as string });
+  expect(performance.now() - began).toBeGreaterThan(95);
+  expect(sent).toBe(1);
+  open();
+  expect(await Promise.all([first, last])).toEqual([undefined, undefined]);
+  expect(sent).toBe(2);
 });
