@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { commands } from "./commands/index.ts";
@@ -54,8 +53,6 @@ export const main = async (argv: readonly string[], io: Io): Promise<ExitCode> =
 /** Runs the command line in this process: Ctrl-C once ends tidily, twice at once. */
 export const runProcess = async (): Promise<void> => {
   const controller = new AbortController();
-  // Every request under way listens to it.
-  setMaxListeners(0, controller.signal);
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(exitCode.interrupted);
     controller.abort();

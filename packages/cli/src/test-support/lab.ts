@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -51,7 +50,6 @@ export interface Ran {
 /** Runs the command line in this process. */
 export const run = async (argv: readonly string[], options: RunOptions): Promise<Ran> => {
   const signal = options.signal ?? new AbortController().signal;
-  setMaxListeners(0, signal);
   const written = { out: "", err: "" };
   const output = (name: "out" | "err"): Output => ({
     write: (text) => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -122,10 +123,36 @@ test("a call that waits for room ends by its deadline and its signal, and lets t
   const last = db.city({ cityId: "d" }).get().run();
   setTimeout(() => abort.abort(), 20);
   await expect(aborted).rejects.toMatchObject({ code: "execute.aborted" });
-  await expect(late).rejects.toMatchObject({ code: "execute.timeout", retryable: true, message: expect.stringContaining("was not sent") as string });
+  await expect(late).rejects.toMatchObject({
+    code: "execute.timeout",
+    retryable: true,
+    message: expect.stringContaining("was not sent") as string,
+  });
   expect(performance.now() - began).toBeGreaterThan(95);
   expect(sent).toBe(1);
   open();
   expect(await Promise.all([first, last])).toEqual([undefined, undefined]);
   expect(sent).toBe(2);
+});
+
+test("a signal that many calls share is listened to once, over either transport", async () => {
+  const graph = graphOf(engine.freshTableName("listeners"));
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  const place = { endpoint: engine.endpoint, region: "us-east-1", credentials };
+  const lean = graph.connect({ ...place, concurrency: 8 });
+  await lean.table.create();
+  const client = new DynamoDBClient({ ...place, maxAttempts: 1 });
+  for (const db of [lean, graph.connect({ client, concurrency: 8 })]) {
+    const { signal } = new AbortController();
+    const counts = new Set<number>();
+    const calls = Array.from({ length: 20 }, (_, at) => {
+      const city = db.city({ cityId: String(at) });
+      const call = at % 2 === 0 ? city.get().run({ signal }) : city.walk().out("road").ids().run({ signal });
+      return call.then(() => counts.add(getEventListeners(signal, "abort").length));
+    });
+    await Promise.all(calls);
+    expect([...counts]).toEqual([1]);
+  }
+  await lean.close();
+  client.destroy();
 });

@@ -10,6 +10,7 @@ import type { WalkCollect, WalkPlan } from "../ir/walk-plan.ts";
 import { planWalk } from "../planner/walk/plan-walk.ts";
 import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
 import { loadOnce } from "../util/load-once.ts";
+import { onAbort } from "../util/on-abort.ts";
 import type { Driver } from "./driver.ts";
 import { findNode } from "./find-node.ts";
 import { begin, type StateSeal } from "./walk-continuation.ts";
@@ -96,16 +97,16 @@ const walk = async (driver: Driver, { ask, form, plan, budget: whole }: Ready, c
 
 export const untilAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
   if (!signal) return work;
-  let stop = (): void => {};
+  let unwatch: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new EdgetableError("execute.aborted", "The walk was aborted."));
+    const stop = (): void => reject(new EdgetableError("execute.aborted", "The walk was aborted."));
     if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    else unwatch = onAbort(signal, stop);
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    unwatch?.();
   }
 };
 

@@ -4,7 +4,12 @@ import type { Cost, Meter, SentRequest } from "./meter.ts";
 export interface RunOptions {
   /** Ends the call when it is aborted. */
   readonly signal?: AbortSignal;
-  /** Milliseconds for the whole call, retries included, 1 to 86,400,000. @default 30,000 */
+  /**
+   * Milliseconds for the whole call, retries and waiting for room included, 1 to 86,400,000.
+   *
+   * @default the connection's, 30,000 unless it says otherwise; the deletion of a node has none, for it takes as
+   * long as the node has edges
+   */
   readonly deadline?: number;
 }
 

@@ -4,8 +4,9 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import type { TextColumn, Transport } from "../transport/transport.ts";
 import type { Effects } from "./effects.ts";
-import { limitConcurrency, type Turn } from "./limit-concurrency.ts";
+import { limitConcurrency } from "./limit-concurrency.ts";
 import { describeRequest, type Meter, type SentRequest } from "./meter.ts";
+import { waitForTurn } from "./wait-for-turn.ts";
 
 /** How requests are repeated. */
 export interface RetryPolicy {
@@ -79,16 +80,6 @@ const finalError = (error: unknown, { made, ambiguous }: Attempts): unknown => {
 const notAdmitted = (operation: Operation, failed: unknown): Error =>
   failed instanceof Error ? failed : new EdgetableError("execute.aborted", `${operation} was not sent: its call's budget is spent.`);
 
-const noRoom = (operation: Operation, concurrency: number): EdgetableError =>
-  new EdgetableError(
-    "execute.timeout",
-    `${operation} was not sent: the call's time was over while ${concurrency} other requests were under way. Give it more time (deadline), or connect with a higher concurrency.`,
-    { details: { ambiguous: false }, retryable: true },
-  );
-
-// What a timer of Node can wait for; nobody queues for weeks.
-const LONGEST_SLEEP = 2 ** 31 - 1;
-
 /** Opens a session over a transport. */
 export const createSession = (options: SessionOptions): Session => {
   const { catalog, transport, effects, onRequest } = options;
@@ -115,27 +106,6 @@ export const createSession = (options: SessionOptions): Session => {
     await effects.sleep(wait, context.signal);
   };
 
-  /** Waits for room, no longer than the call may take; throws where there is none in time. */
-  const waitForTurn = async (operation: Operation, turn: Turn, { signal, deadline }: CallContext): Promise<void> => {
-    const waiting = new AbortController();
-    const end = (): void => waiting.abort(signal?.reason);
-    signal?.addEventListener("abort", end);
-    if (signal?.aborted) end();
-    const late = async (): Promise<never> => {
-      await effects.sleep(Math.min(LONGEST_SLEEP, Math.max(0, deadline - effects.now())), waiting.signal);
-      throw noRoom(operation, concurrency);
-    };
-    try {
-      await Promise.race([turn.comes, late()]);
-    } catch (error) {
-      turn.giveUp();
-      throw error;
-    } finally {
-      signal?.removeEventListener("abort", end);
-      end();
-    }
-  };
-
   const note: Session["note"] = (request, { meter }) => {
     meter.add(request);
     onRequest?.(request);
@@ -143,7 +113,7 @@ export const createSession = (options: SessionOptions): Session => {
 
   const send: Session["send"] = async (operation, input, context) => {
     const turn = gate.enter();
-    if (turn) await waitForTurn(operation, turn, context);
+    if (turn) await waitForTurn(turn, { operation, concurrency, effects }, context);
     const started = effects.now();
     const attempts: Attempts = { made: 1, ambiguous: false };
     let failed: unknown;

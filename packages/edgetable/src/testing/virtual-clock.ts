@@ -1,5 +1,6 @@
 import type { Effects } from "../executor/effects.ts";
 import { seededRandom } from "./random.ts";
+import { onAbort } from "../util/on-abort.ts";
 import { abortedSleep } from "../util/sleep.ts";
 
 /** A clock that stands still unless it is moved, or moves by itself when everybody waits for it. */
@@ -72,12 +73,12 @@ const sleep = (state: State, ms: number, signal: AbortSignal | undefined): Promi
   new Promise((resolve, reject) => {
     const leave = (): void => {
       state.asleep.delete(sleeper);
-      signal?.removeEventListener("abort", abort);
+      unwatch?.();
     };
     const sleeper = { until: state.now + Math.max(0, ms), wake: (): void => (leave(), resolve()) };
     const abort = (): void => (leave(), reject(abortedSleep(signal?.reason)));
     if (signal?.aborted) return reject(abortedSleep(signal.reason));
-    signal?.addEventListener("abort", abort);
+    const unwatch = signal && onAbort(signal, abort);
     state.asleep.add(sleeper);
     void moveWhenIdle(state);
   });

@@ -1,5 +1,6 @@
 import { attemptError } from "../attempt-error.ts";
 import type { Failure } from "../attempt-error.ts";
+import { onAbort } from "../../util/on-abort.ts";
 import type { Operation } from "../operations.ts";
 import type { TextColumn } from "../transport.ts";
 import type { Credentials } from "./credentials.ts";
@@ -42,6 +43,7 @@ export class Exchange implements Limited {
   #deadlines: Deadlines | undefined;
   #timeout = 0;
   #signal: AbortSignal | undefined;
+  #unwatch: (() => void) | undefined;
 
   constructor(operation: Operation, input: unknown, outcome: Outcome) {
     this.operation = operation;
@@ -56,7 +58,7 @@ export class Exchange implements Limited {
     this.#timeout = timeout;
     deadlines.add(this, timeout);
     this.#signal = signal;
-    signal?.addEventListener("abort", this.#abort);
+    if (signal) this.#unwatch = onAbort(signal, () => this.#abort());
   }
 
   expire(): void {
@@ -88,11 +90,11 @@ export class Exchange implements Limited {
     if (this.settled) return false;
     this.settled = true;
     this.#deadlines?.remove(this);
-    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#unwatch?.();
     return true;
   }
 
-  readonly #abort = (): void => {
+  #abort(): void {
     this.fail({ code: "execute.aborted", message: "aborted by the caller's signal", ambiguous: this.written, cause: this.#signal?.reason });
-  };
+  }
 }

@@ -1,5 +1,6 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { onAbort } from "../../util/on-abort.ts";
 import { attemptError } from "../attempt-error.ts";
 import type { Attempt, Failure } from "../attempt-error.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
@@ -29,13 +30,13 @@ const limitAttempt = (attempt: Attempt, { signal, timeout }: SendOptions): Limit
     timeout === undefined
       ? undefined
       : setTimeout(() => end({ code: "execute.timeout", message: `no answer within ${timeout} ms` }), timeout);
-  signal?.addEventListener("abort", abort);
+  const unwatch = signal && onAbort(signal, abort);
   return {
     signal: controller.signal,
     ended,
     release() {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
+      unwatch?.();
     },
   };
 };
