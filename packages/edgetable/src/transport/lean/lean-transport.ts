@@ -145,7 +145,7 @@ export const createLeanTransport = (options: LeanTransportOptions = {}): Transpo
   const region = resolveRegion(options, given?.loopback ? "us-east-1" : undefined);
   const endpoint = given ?? parseEndpoint(serviceEndpoint(region), false);
   const clock = createServiceClock(options.now ?? Date.now);
-  const signer = createSigner(endpoint.host, region);
+  const signer = createSigner(endpoint, region);
   const sign = (exchange: Exchange): string => signer(exchange, exchange.credentials as Credentials, (exchange.signedAt = clock.now()));
   const pool = createPool({
     dialer: createDialer(endpoint, options.ca),

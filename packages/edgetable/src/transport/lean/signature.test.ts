@@ -43,7 +43,7 @@ const request = fc.record({
 test("signatures equal those of the AWS SDK's signer", async () => {
   await fc.assert(
     fc.asyncProperty(request, async ({ region, host, operation, body, time, ...credentials }) => {
-      const ours = headersOf(createSigner(host, region)({ operation, body }, credentials, time));
+      const ours = headersOf(createSigner({ host, loopback: false }, region)({ operation, body }, credentials, time));
       const given = ["host", "content-type", "x-amz-target"].map((name) => [name, ours[name] as string]);
       const theirs = await new SignatureV4({
         service: "dynamodb",
@@ -63,15 +63,27 @@ test("signatures equal those of the AWS SDK's signer", async () => {
   );
 });
 
+const local = { host: "localhost:8000", loopback: true };
+
 test("a signer kept over days and credentials signs as a fresh one does", () => {
-  const signer = createSigner("localhost:8000", "us-east-1");
+  const signer = createSigner(local, "us-east-1");
   const days = [0, 86_399_999, 86_400_000, 86_400_001, 0].map((offset) => 1_700_000_000_000 + offset);
   for (const time of days) {
     for (const secretAccessKey of ["one", "two"]) {
-      const [made, fresh] = [signer, createSigner("localhost:8000", "us-east-1")].map((sign) =>
+      const [made, fresh] = [signer, createSigner(local, "us-east-1")].map((sign) =>
         sign({ operation: "GetItem", body: "{}" }, { accessKeyId: "A", secretAccessKey }, time),
       );
       expect(made).toBe(fresh);
     }
   }
+});
+
+test("DynamoDB is told who asks, and an engine on this machine is not", () => {
+  const service = { host: "dynamodb.us-east-1.amazonaws.com", loopback: false };
+  const credentials = { accessKeyId: "A", secretAccessKey: "B" };
+  const [told, not] = [service, local].map((to) =>
+    headersOf(createSigner(to, "us-east-1")({ operation: "GetItem", body: "{}" }, credentials, 0)),
+  );
+  expect(told?.["user-agent"]).toBe("edgetable");
+  expect(Object.keys(not ?? {})).toEqual(["host", "content-type", "x-amz-date", "x-amz-target", "authorization", "content-length"]);
 });
