@@ -1,37 +1,90 @@
 import { expect, test } from "vitest";
-import { limitConcurrency, type Gate, type Turn } from "./limit-concurrency.ts";
+import { virtualClock } from "../testing/virtual-clock.ts";
+import { limitConcurrency, type Patience } from "./limit-concurrency.ts";
 
-const queueUp = (gate: Gate, name: string, came: string[]): Turn => {
-  const turn = gate.enter() as Turn;
-  void turn.comes.then(() => came.push(name));
-  return turn;
+const forever = Number.POSITIVE_INFINITY;
+
+const lab = (limit: number) => {
+  const clock = virtualClock({ automatic: false });
+  const gate = limitConcurrency(limit, clock);
+  const told: string[] = [];
+  const ask = (name: string, patience: Partial<Patience> = {}): void => {
+    const turn = gate.enter("GetItem", { deadline: forever, ...patience });
+    if (!turn) told.push(name);
+    void turn?.then(
+      () => told.push(name),
+      (error: { readonly code: string }) => told.push(`${name} ${error.code}`),
+    );
+  };
+  return { clock, gate, told, ask };
 };
 
-test("turns come in the order in which they were asked for, and one that gave up is passed over", async () => {
-  const gate = limitConcurrency(2);
-  expect([gate.enter(), gate.enter()]).toEqual([undefined, undefined]);
-  const came: string[] = [];
-  const [first, second] = [queueUp(gate, "first", came), queueUp(gate, "second", came)];
-  queueUp(gate, "third", came);
-  second.giveUp();
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+test("requests enter in the order in which they asked, and those that gave up are passed over", async () => {
+  const { gate, told, ask, clock } = lab(2);
+  const abort = new AbortController();
+  for (const name of ["a", "b", "c"]) ask(name);
+  ask("d", { signal: abort.signal });
+  ask("e");
+  expect(told).toEqual(["a", "b"]);
+  abort.abort();
   gate.leave();
   gate.leave();
-  await first.comes;
-  expect(came).toEqual(["first", "third"]);
+  await settled();
+  expect(told).toEqual(["a", "b", "d execute.aborted", "c", "e"]);
+  expect(clock.sleepers).toBe(0);
 });
 
-test("a turn that is given up as it comes lets the next one in", async () => {
-  const gate = limitConcurrency(1);
-  gate.enter();
-  const came: string[] = [];
-  const first = gate.enter() as Turn;
-  const second = queueUp(gate, "second", came);
+test("each is refused at its own deadline, whoever asked first, and what time it is for the others does not matter", async () => {
+  const { gate, told, ask, clock } = lab(1);
+  for (const [name, deadline] of [
+    ["a", forever],
+    ["b", 3000],
+    ["c", 1000],
+    ["d", 2000],
+    ["e", forever],
+  ] as const)
+    ask(name, { deadline });
+  expect(clock.sleepers).toBe(1);
+  await clock.advance(999 - 5);
+  expect(told).toEqual(["a"]);
+  await clock.advance(10);
+  expect(told).toEqual(["a", "c execute.timeout"]);
   gate.leave();
-  first.giveUp();
-  first.giveUp();
-  await second.comes;
-  expect(came).toEqual(["second"]);
-  expect(gate.enter()).toBeDefined();
+  await settled();
+  await clock.advance(5000);
+  expect(told).toEqual(["a", "c execute.timeout", "b", "d execute.timeout"]);
   gate.leave();
-  expect(gate.enter()).toBeDefined();
+  await settled();
+  expect(told.at(-1)).toBe("e");
+  expect(clock.sleepers).toBe(0);
+  gate.leave();
+  ask("f");
+  expect(told.at(-1)).toBe("f");
+});
+
+test("a place is neither lost nor doubled where turn, deadline and signal come together", async () => {
+  const { gate, told, ask, clock } = lab(1);
+  const abort = new AbortController();
+  ask("a");
+  ask("b", { deadline: 10, signal: abort.signal });
+  ask("c");
+  gate.leave();
+  abort.abort();
+  await clock.advance(20);
+  await settled();
+  expect(told).toEqual(["a", "b"]);
+  gate.leave();
+  await settled();
+  expect(told).toEqual(["a", "b", "c"]);
+});
+
+test("sleeps that end too early, as in a user's tests, refuse nobody and spin nowhere", async () => {
+  const gate = limitConcurrency(1, { now: () => 0, random: () => 0, sleep: async () => undefined });
+  void gate.enter("GetItem", { deadline: forever });
+  const turn = gate.enter("GetItem", { deadline: 1000 });
+  await settled();
+  gate.leave();
+  await expect(turn).resolves.toBeUndefined();
 });

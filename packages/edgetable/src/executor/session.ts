@@ -6,7 +6,6 @@ import type { TextColumn, Transport } from "../transport/transport.ts";
 import type { Effects } from "./effects.ts";
 import { limitConcurrency } from "./limit-concurrency.ts";
 import { describeRequest, type Meter, type SentRequest } from "./meter.ts";
-import { waitForTurn } from "./wait-for-turn.ts";
 
 /** How requests are repeated. */
 export interface RetryPolicy {
@@ -85,7 +84,7 @@ export const createSession = (options: SessionOptions): Session => {
   const { catalog, transport, effects, onRequest } = options;
   const retry: RetryPolicy = { ...defaultRetry, ...options.retry };
   const concurrency = options.concurrency ?? 32;
-  const gate = limitConcurrency(concurrency);
+  const gate = limitConcurrency(concurrency, effects);
   const timeout = options.requestTimeout ?? 10_000;
 
   const mayRetry = (error: unknown, attempts: Attempts): boolean =>
@@ -112,8 +111,8 @@ export const createSession = (options: SessionOptions): Session => {
   };
 
   const send: Session["send"] = async (operation, input, context) => {
-    const turn = gate.enter();
-    if (turn) await waitForTurn(turn, { operation, concurrency, effects }, context);
+    const turn = gate.enter(operation, context);
+    if (turn) await turn;
     const started = effects.now();
     const attempts: Attempts = { made: 1, ambiguous: false };
     let failed: unknown;
