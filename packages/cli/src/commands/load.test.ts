@@ -174,6 +174,56 @@ describe("JSON", () => {
     expect(await get("term", "2024")).toEqual({ year: 2024, starts: "2024-09-01T00:00:00.000Z" });
   });
 
+  test("dates are texts in the ids of an edge's ends and of a part's node too", async () => {
+    folder.write(
+      "calendar.ts",
+      `import { defineGraph, edge, node, part } from "edgetable";
+import { z } from "zod";
+export const calendar = defineGraph({
+  table: "Calendar",
+  nodes: {
+    day: node({ key: "DAY#{on:date}", schema: z.object({ on: z.date() }) }),
+    guest: node({ key: "GUEST#{name}", schema: z.object({ name: z.string() }) }),
+  },
+  parts: { hour: part({ of: "day", key: "HOUR#{at:2}", schema: z.object({ at: z.int() }) }) },
+  edges: { invited: edge({ from: "guest", to: ["day", "guest"] }) },
+});`,
+    );
+    folder.write(
+      "calendar.ndjson",
+      [
+        '{"node":"day","row":{"on":"2026-07-01"}}',
+        '{"part":"hour","owner":{"on":"2026-07-01"},"row":{"at":9}}',
+        '{"edge":"invited","from":{"name":"Ann"},"to":{"type":"day","on":"2026-07-01"},"attributes":{}}',
+      ].join("\n"),
+    );
+    await edgetable(["table", "create", "--model", "calendar.ts"]);
+    expect(await edgetable(["load", "calendar.ndjson", "--model", "calendar.ts"])).toMatchObject({ code: 0, err: "" });
+    const { out } = await edgetable(["query", "day", "on=2026-07-01", "--in", "invited", "--model", "calendar.ts", "--json"]);
+    expect(JSON.parse(out)).toMatchObject({ items: [{ from: { name: "Ann" }, to: { type: "day" } }] });
+  });
+
+  test("a member of a row that nobody would read is told, and where attributes stand", async () => {
+    folder.write(
+      "stray.ndjson",
+      [
+        '{"node":"student","studentId":"S1","name":"Ann"}',
+        '{"edge":"enrolledIn","from":{"studentId":"S1"},"to":{"courseId":"C1"},"attributes":{"at":"2024"},"grade":"A"}',
+        '{"edge":"enrolledIn","from":{"studentId":"S2"},"to":{"courseId":"C1"},"attributes":{"at":"2024","grade":"A"}}',
+      ].join("\n"),
+    );
+    const { code, out, err } = await edgetable(["load", "stray.ndjson"]);
+    expect(code).toBe(1);
+    expect(err).toBe(
+      [
+        'stray.ndjson line 1: "studentId" is no member of a row that says "node": attributes stand in its "row".',
+        'stray.ndjson line 2: "grade" is no member of a row that says "edge": attributes stand in its "attributes".',
+        "",
+      ].join("\n"),
+    );
+    expect(out).toMatch(/^stray\.ndjson: 3 rows, 1 item written in .*, 2 rows failed\.\n$/);
+  });
+
   test("a JSON file by definitions, and a plain list with --node; standard input too", async () => {
     folder.write("data.json", educationData);
     expect(await edgetable(["load", "data.json"])).toMatchObject({ code: 0, err: "" });

@@ -81,13 +81,48 @@ const fitPart = async ({ catalog, fitter }: Fitting, { value, texts }: FileRecor
 
 const fits = { node: fitNode, part: fitPart, edge: fitEdge } as const;
 
+/** What a row that says itself what it is may hold, by its kind; what its attributes stand in comes last. */
+const members = {
+  node: ["node", "row"],
+  part: ["part", "owner", "row"],
+  edge: ["edge", "from", "to", "reverse", "attributes"],
+} as const;
+
+const kindOf = (row: Row): keyof typeof members | undefined => (["edge", "node", "part"] as const).find((kind) => row[kind] !== undefined);
+
+/** What is wrong with the members of a row that says itself what it is: one that nobody would read. */
+export const strayMember = ({ value }: FileRecord): string | undefined => {
+  const kind = kindOf(value);
+  const known: readonly string[] = kind ? members[kind] : [];
+  const stray = Object.keys(value).find((name) => !known.includes(name));
+  return kind && stray !== undefined
+    ? `"${stray}" is no member of a row that says "${kind}": attributes stand in its "${known.at(-1) ?? ""}".`
+    : undefined;
+};
+
+/** The schema of each member of a row that says itself what it is. */
+const declaredSchemas = (catalog: Catalog, value: Row): Readonly<Record<string, StandardSchema | undefined>> => {
+  const ends = (types: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, StandardSchema | undefined>> =>
+    Object.fromEntries(
+      Object.entries(types).map(([end, named]) => {
+        const id = value[end];
+        return [end, nodeSchema(catalog, isObject(id) && typeof id["type"] === "string" ? [id["type"]] : named)];
+      }),
+    );
+  const [edge, part] = [catalog.edges[String(value["edge"])], catalog.parts[String(value["part"])]];
+  if (edge) return { attributes: edge.definition.schema, ...ends({ from: edge.from, to: edge.to }) };
+  if (part) return { row: part.definition.schema, ...ends({ owner: [part.definition.of] }) };
+  return { row: catalog.nodes[String(value["node"])]?.definition.schema };
+};
+
 /** Rows that say themselves what they are: only dates are still texts. */
 const fitDeclared = async ({ catalog, fitter }: Fitting, { value }: FileRecord): Promise<LoadRow> => {
-  const [kind, field] = value["edge"] === undefined ? [value["node"] === undefined ? "parts" : "nodes", "row"] : ["edges", "attributes"];
-  const name = value["edge"] ?? value["node"] ?? value["part"];
-  const definition = catalog[kind as "nodes"][String(name)]?.definition;
-  const row = value[field];
-  return definition && isObject(row) ? { ...value, [field]: await fitter(definition.schema)(row, "dates") } : value;
+  const fitted: Record<string, unknown> = { ...value };
+  for (const [name, schema] of Object.entries(declaredSchemas(catalog, value))) {
+    const member = value[name];
+    if (isObject(member)) fitted[name] = await fitter(schema)(member, "dates");
+  }
+  return fitted;
 };
 
 /** A fitter for one load; it learns each column's type from the first rows. */

@@ -3,7 +3,7 @@ import type { UntypedDb } from "../connection.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Target } from "./mapping.ts";
 import type { OpenFile } from "./open-file.ts";
-import { createRowFitter, type LoadRow } from "./fit-row.ts";
+import { createRowFitter, strayMember, type LoadRow } from "./fit-row.ts";
 import { isBad, type FileRecord } from "./record.ts";
 
 /** A row or record that was not loaded, and where it stands in the file. */
@@ -100,8 +100,9 @@ interface Reading {
 async function* readRows(file: OpenFile, { catalog, targets, outbox, onBad }: Reading): AsyncGenerator<LoadRow> {
   const fitter = createRowFitter(catalog);
   for await (const record of file.records) {
-    if (isBad(record)) {
-      onBad({ place: record.place, code: "load.invalidRow", message: record.problem, columns: [] });
+    const problem = isBad(record) ? record.problem : targets.length === 0 ? strayMember(record) : undefined;
+    if (problem !== undefined || isBad(record)) {
+      onBad({ place: record.place, code: "load.invalidRow", message: problem ?? "", columns: [] });
       continue;
     }
     const wanted = targets.filter(({ when }) => when === undefined || record.value[when] !== undefined);
