@@ -1,8 +1,8 @@
 import { checkGraph, type Advice } from "edgetable/check";
-import { explainPatterns } from "edgetable";
 import { exitCode } from "../exit-codes.ts";
 import { defineCommand, printJson, type Invocation, type CommandSpec } from "../invocation.ts";
 import { loadModel, type Model } from "../model/load-model.ts";
+import { planPatterns, type PlannedPattern } from "../model/plan-patterns.ts";
 import { counted } from "../output/explanation.ts";
 import type { Style } from "../output/style.ts";
 import { wrap } from "../output/width.ts";
@@ -11,12 +11,19 @@ interface Options {
   readonly strict?: boolean;
 }
 
-type Finding = Advice & { readonly table: string };
+/** Advice, or a pattern that has no plan: its rule is the error's code, and no law speaks. */
+type Finding = Omit<Advice, "law"> & { readonly table: string; readonly law?: Advice["law"] };
+
+const withoutPlan = ({ name, problem }: PlannedPattern): readonly Omit<Finding, "table">[] =>
+  problem
+    ? [{ rule: problem.code, definition: name, severity: "error", message: problem.message, mend: `${problem.docs ?? ""} explains it.` }]
+    : [];
 
 const findingsOf = ({ graphs, patterns }: Model): readonly Finding[] =>
   graphs.flatMap(({ value: graph }) => {
-    const asked = patterns.filter(({ value }) => value.graph === graph).flatMap(({ value }) => explainPatterns(value));
-    return checkGraph(graph, asked).map((advice) => ({ ...advice, table: graph.catalog.table }));
+    const planned = patterns.filter(({ value }) => value.graph === graph).flatMap(({ value }) => planPatterns(value));
+    const asked = planned.flatMap(({ name, explanation }) => (explanation ? [{ name, explanation }] : []));
+    return [...planned.flatMap(withoutPlan), ...checkGraph(graph, asked)].map((one) => ({ ...one, table: graph.catalog.table }));
   });
 
 const paint: Readonly<Record<Advice["severity"], "red" | "yellow" | "cyan">> = { error: "red", warning: "yellow", note: "cyan" };
@@ -24,7 +31,7 @@ const paint: Readonly<Record<Advice["severity"], "red" | "yellow" | "cyan">> = {
 const render = ({ severity, definition, rule, law, message, mend }: Finding, style: Style, columns: number | undefined): string => {
   const width = (columns ?? Number.POSITIVE_INFINITY) - 2;
   const lines = [...wrap(message, width), ...wrap(mend, width)];
-  return `${style[paint[severity]](severity)}  ${style.bold(definition)}  ${style.dim(`${rule} · law ${law}`)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  return `${style[paint[severity]](severity)}  ${style.bold(definition)}  ${style.dim(law === undefined ? rule : `${rule} · law ${law}`)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
 };
 
 const count = (findings: readonly Finding[], severity: Advice["severity"]): number =>
@@ -50,7 +57,8 @@ export const checkCommand: CommandSpec = defineCommand<Options>({
   name: "check",
   group: "Model:",
   summary: "Advise on the model: hot partitions, unbounded reads, stale copies",
-  description: "Nothing is sent. Ends with 1 when there is an error, with --strict when there is a warning too.",
+  description:
+    "Nothing is sent. Ends with 1 when there is an error, such as a pattern without a plan; with --strict when there is a warning too.",
   options: [{ flags: "--strict", text: "warnings count as errors do" }],
   examples: ["edgetable check", "edgetable check --strict --json"],
   run: async (call) => {

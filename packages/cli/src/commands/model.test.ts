@@ -135,6 +135,19 @@ describe("check", () => {
   const shop = (layout: string): string => `import { defineGraph, node } from "edgetable";\nimport { z } from "zod";
 export const shop = defineGraph({ table: "Shop", nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: z.string(), name: z.string() }) }) }, layout: { partitionKey: "PK", sortKey: "SK", ${layout} } });`;
 
+  test("names a pattern that has no plan, and checks the others", async () => {
+    const lost = `lost: { question: "Who is called so?", example: { name: "Ann" }, ask: (db, { name }) => db.find("student").where({ name }).rows() },`;
+    folder.write("lost.ts", educationModel.replace("  studentsOfCourse: {", `  ${lost}\n  studentsOfCourse: {`));
+    const { code, out, err } = await at(undefined, "check", "--model", "lost.ts");
+    expect({ code, err }).toEqual({ code: 1, err: "" });
+    expect(out).toContain('error  lost  plan.noIndex\n  No index finds "student" by "name". Declare what it is found by');
+    expect(out).toContain("note  studentsOfCourse  patternRequests");
+    const json = await at(undefined, "check", "--model", "lost.ts", "--json");
+    expect(JSON.parse(json.out)).toContainEqual(
+      expect.objectContaining({ severity: "error", definition: "lost", rule: "plan.noIndex", table: "Education" }),
+    );
+  });
+
   test("gives each finding with law and mend, and ends with 0 when there is no error", async () => {
     const { code, out } = await at(80, "check");
     expect(code).toBe(0);

@@ -1,8 +1,7 @@
-import { explainPatterns, type Patterns, type Explanation } from "edgetable";
 import { exitCode } from "../exit-codes.ts";
-import { failureOf, type Failure } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec, type Invocation } from "../invocation.ts";
 import { loadModel, type Model } from "../model/load-model.ts";
+import { planPatterns, type PlannedPattern } from "../model/plan-patterns.ts";
 import { counted, indexesOf, operationsOf, showUnits } from "../output/explanation.ts";
 import { renderTable, type Column } from "../output/table.ts";
 import { wrap } from "../output/width.ts";
@@ -16,40 +15,21 @@ const columns: readonly Column[] = [
   { title: "cost", align: "right", flexible: false },
 ];
 
-/** One pattern with its plan, or with why it has none. */
-interface Listed {
-  readonly name: string;
-  readonly question: string;
-  readonly explanation: Explanation | undefined;
-  readonly problem: Failure | undefined;
-}
-
 /** The patterns of one export. */
 interface List {
   readonly exported: string;
   readonly table: string;
-  readonly patterns: readonly Listed[];
+  readonly patterns: readonly PlannedPattern[];
 }
-
-// One by one, so that a pattern that cannot be planned does not hide the others.
-const explain = (of: Patterns, name: string): Listed => {
-  const question = of.patterns[name]?.question ?? "";
-  try {
-    const [explained] = explainPatterns({ ...of, patterns: { [name]: of.patterns[name] as never } });
-    return { name, question, explanation: explained?.explanation, problem: undefined };
-  } catch (error) {
-    return { name, question, explanation: undefined, problem: failureOf(error) };
-  }
-};
 
 const listsOf = ({ patterns }: Model): readonly List[] =>
   patterns.map(({ name: exported, value }) => ({
     exported,
     table: value.graph.catalog.table,
-    patterns: Object.keys(value.patterns).map((name) => explain(value, name)),
+    patterns: planPatterns(value),
   }));
 
-const rowOf = ({ name, question, explanation }: Listed): readonly string[] =>
+const rowOf = ({ name, question, explanation }: PlannedPattern): readonly string[] =>
   explanation
     ? [
         name,
