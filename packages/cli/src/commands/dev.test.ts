@@ -71,6 +71,7 @@ test("takes a free port where the usual one is taken, and refuses a taken one th
   const first = await dev("--memory");
   const second = await dev("--memory");
   expect(second.endpoint).not.toBe(first.endpoint);
+  expect(second.text).toContain(`endpoint  ${second.endpoint}  (port 8000 is taken)\n`);
   const port = new URL(first.endpoint).port;
   expect(await run(["dev", "--memory", "--port", port], { cwd: folder.path })).toMatchObject({
     code: 4,

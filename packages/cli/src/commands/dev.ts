@@ -89,12 +89,13 @@ interface Ready {
 const announce = (call: Call, { engine, tables, loaded }: Ready): void => {
   const { io, style, options } = call;
   const { endpoint, version, pid } = engine;
+  const taken = options.port === undefined && !endpoint.endsWith(`:${usualPort}`) ? `  (port ${usualPort} is taken)` : "";
   const file = fileOf(call);
   // One line, so that a script that starts it can wait for it.
   if (options.json) io.out.write(`${toJson({ endpoint, version, pid, file: file ?? null, tables })}\n`);
   else {
     const pairs: readonly (readonly [string, string])[] = [
-      ["endpoint", endpoint],
+      ["endpoint", `${endpoint}${taken}`],
       ["data", shown(file, io.cwd)],
       ["tables", tables.map(({ table, created }) => `${table}${created ? " (created)" : ""}`).join(", ")],
       ...(loaded === undefined ? [] : [["loaded", loaded] as const]),
