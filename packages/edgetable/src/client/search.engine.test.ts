@@ -244,7 +244,13 @@ describe("shards by value", () => {
     await lab.db.table.create();
     await lab.db.task.create({ taskId: "a", dueAt: "2024" }).orThrow();
     await lab.db.task.create({ taskId: "b" }).orThrow();
-    expect(() => lab.db.find("task").rows()).toThrowError(expect.objectContaining({ code: "plan.noIndex" }));
+    expect(() => lab.db.find("task").rows()).toThrowError(
+      expect.objectContaining({
+        code: "plan.noIndex",
+        message:
+          '"byValue" finds "task", and is sparse: it leaves out those without "dueAt". Ask for "dueAt" too, or take what it holds by using("byValue").',
+      }),
+    );
     expect(await lab.db.find("task").using("byValue").rows()).toEqual([{ taskId: "a", dueAt: "2024" }]);
   });
 });

@@ -15,14 +15,13 @@ export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" |
 const idFields = (catalog: Catalog, shape: Shape): readonly string[] => idPaths(catalog, shape).map((path) => inShape(shape, path));
 
 // An index may leave items out that lack an attribute of its key. It holds every item that a search
-// asks for where the search itself asks for that attribute.
-const holdsAll = (catalog: Catalog, index: Index, search: Search): boolean =>
-  searchShapes(catalog, search).every((shape) => {
+// asks for where the search itself asks for that attribute: these are the attributes that it does not ask for.
+const unasked = (catalog: Catalog, index: Index, search: Search): readonly string[] =>
+  searchShapes(catalog, search).flatMap((shape) => {
     const asked = new Set([...idFields(catalog, shape), ...search.present.map((path) => inShape(shape, path))]);
-    return [index.partitionKey, index.sortKey].every((attribute) => {
-      if (attribute === undefined || !shape.sparse.includes(attribute)) return true;
-      const template = shape.keys[attribute];
-      return template?.fields.every((field) => asked.has(field) || template.optional.includes(field)) ?? true;
+    return [index.partitionKey, index.sortKey ?? ""].flatMap((attribute) => {
+      const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
+      return template?.fields.filter((field) => !asked.has(field) && !template.optional.includes(field)) ?? [];
     });
   });
 
@@ -72,19 +71,13 @@ const declaration = (catalog: Catalog, { name, ranged, known }: Search, taken: R
     : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}.`;
 };
 
-const refuse = (catalog: Catalog, search: Search): never => {
-  const asked = [...search.known.map(({ path }) => path), ...search.ranged];
-  const by = asked.length === 0 ? "" : ` by ${quoted(asked)}`;
-  const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;
-  const taken = others(catalog, search);
-  const instead = [...taken].map(([index, paths]) => `; "${index}" does by ${paths.map((path) => `"${path}"`).join(", then ")}`);
-  throw new EdgetableError("plan.noIndex", `${where} "${search.name}"${by}${instead.join("")}. ${declaration(catalog, search, taken)}`, {
-    details: { definition: search.name, asked, index: search.index },
-  });
-};
+const askedBy = ({ known, ranged }: Search): readonly string[] => [...known.map(({ path }) => path), ...ranged];
 
-/** Every way to the items of a search, best first. */
-const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] => {
+const noIndex = (search: Search, message: string): EdgetableError =>
+  new EdgetableError("plan.noIndex", message, { details: { definition: search.name, asked: askedBy(search), index: search.index } });
+
+/** Every way to items of a search, to some of them through a sparse index, best first. */
+const candidates = (catalog: Catalog, search: Search): readonly AccessPath[] => {
   const shapes = searchShapes(catalog, search);
   const wanted = {
     known: new Set(search.known.map(({ path }) => path)),
@@ -97,9 +90,31 @@ const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] =>
   return [catalog.index, ...catalog.indexes]
     .filter((index) => search.index === undefined || index.name === search.index)
     .flatMap((index) => pathOn(catalog, { index, shapes }, wanted) ?? [])
-    .filter((path) => search.index !== undefined || (holdsAll(catalog, path.index, search) && (!isAsked || used(path, search) > 0)))
+    .filter((path) => search.index !== undefined || !isAsked || used(path, search) > 0)
     .toSorted((a, b) => score(b, search) - score(a, search));
 };
+
+const refuse = (catalog: Catalog, search: Search): never => {
+  const asked = askedBy(search);
+  const by = asked.length === 0 ? "" : ` by ${quoted(asked)}`;
+  const [sparse] = candidates(catalog, search);
+  if (sparse) {
+    const lacking = quoted(unasked(catalog, sparse.index, search));
+    const name = sparse.index.name ?? "";
+    throw noIndex(
+      search,
+      `"${name}" finds "${search.name}"${by}, and is sparse: it leaves out those without ${lacking}. Ask for ${lacking} too, or take what it holds by using("${name}").`,
+    );
+  }
+  const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;
+  const taken = others(catalog, search);
+  const instead = [...taken].map(([index, paths]) => `; "${index}" does by ${paths.map((path) => `"${path}"`).join(", then ")}`);
+  throw noIndex(search, `${where} "${search.name}"${by}${instead.join("")}. ${declaration(catalog, search, taken)}`);
+};
+
+/** Every way to the items of a search, best first. */
+const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] =>
+  candidates(catalog, search).filter(({ index }) => search.index !== undefined || unasked(catalog, index, search).length === 0);
 
 /**
  * The cheapest way to the items of a search.
