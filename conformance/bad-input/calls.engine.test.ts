@@ -26,6 +26,12 @@ const ownCases: readonly Case[] = [
     () => own.student.create({ studentId: untyped(7), name: "Bob" }),
   ],
   ["an id that is no object", "schema.invalidValue", ["student", "studentId"], () => own.student.get(untyped("S1"))],
+  [
+    "no end at all",
+    "schema.invalidValue",
+    ['The id of "student" must be an object; it is undefined.'],
+    () => own.helps.link({ studentId: "S1" }, untyped(undefined)),
+  ],
   ["an id that lacks a field", "schema.invalidValue", ['lacks "door"', "Give"], () => own.room.get(untyped({ floor: 1 }))],
   ["an empty id", "keys.empty", ["{studentId}", "at least one character"], () => own.student.create({ studentId: "", name: "Bob" })],
   ["an empty id in a read", "keys.empty", ['"studentId"', "at least one character"], () => own.student.get({ studentId: "" })],

@@ -15,7 +15,8 @@ const refuse = (what: string, message: string, id: unknown): never => {
  * @throws {keys.empty} when a field is an empty text
  */
 export const checkId = (what: string, idFields: readonly string[], id: unknown): Row => {
-  if (typeof id !== "object" || id === null) return refuse(what, `must be an object with ${idFields.join(", ")}; it is ${String(id)}.`, id);
+  if (typeof id !== "object" || id === null)
+    return refuse(what, `must be an object${idFields.length > 0 ? ` with ${idFields.join(", ")}` : ""}; it is ${String(id)}.`, id);
   for (const field of idFields) {
     const value = (id as Row)[field];
     if (value === undefined || value === null) return refuse(what, `lacks "${field}". Give { ${idFields.join(", ")} }.`, id);
