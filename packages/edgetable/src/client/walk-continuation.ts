@@ -29,9 +29,6 @@ export interface Begun<State> {
   readonly seal: (left: State) => Promise<string | undefined>;
 }
 
-/** Requests for each one that finding the secret takes, below which the walk comes first and ends without a cursor. */
-const SMALL_BUDGET = 4;
-
 // What was found is worth more than a way on: the secret's requests may come too late for the deadline.
 const secretInTime = async (driver: Driver, context: CallContext): Promise<string | undefined> => {
   try {
@@ -59,8 +56,9 @@ export const begin = async <State>(
 ): Promise<Begun<State>> => {
   const state =
     cursor === undefined ? undefined : (await load()).open(cursor, { query: query(), secret: await driver.cursorSecret(context, false) });
-  // Sealing a cursor must not cost a request beyond the budget, and a small budget is for walking.
-  const reserve = driver.secretRequests() * SMALL_BUDGET <= budget.requests ? driver.secretRequests() : 0;
+  // Sealing a cursor must not cost a request beyond the budget. A walk that could not be gone on with would be taken
+  // for a whole one by a loop over `next`: only what has no room for both a step and the secret is spent on walking.
+  const reserve = driver.secretRequests() < budget.requests ? driver.secretRequests() : 0;
   const requests = Math.max(0, budget.requests - reserve - context.meter.cost.requests);
   const seal = async (left: State): Promise<string | undefined> => {
     if (driver.secretRequests() > budget.requests - context.meter.cost.requests) return undefined;

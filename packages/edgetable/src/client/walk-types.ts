@@ -19,7 +19,10 @@ export interface WalkEnd {
   /** Whether this is all there is. */
   readonly complete: boolean;
   readonly stopped: WalkStop | undefined;
-  /** A cursor that goes on from here; absent where nothing is left. */
+  /**
+   * A cursor that goes on from here; absent where nothing is left, and where the budget had no room for it: ask
+   * `complete`. A connection's first one takes 2 of the budget's requests, without the option `cursorSecret`.
+   */
   readonly next: string | undefined;
 }
 

@@ -269,6 +269,24 @@ describe("budgets", () => {
     expect(sent).toEqual(["Query", "Query"]);
   });
 
+  test.each([3, 4, 7])("a budget of %i requests ends with a cursor, on a connection that has to find the secret too", async (requests) => {
+    const sent: string[] = [];
+    const own = graphOf(table).connect({ transport: engine.transport, onRequest: ({ operation }) => sent.push(operation) });
+    const walk = own.person(person("a")).walk().repeat({ out: "knows" }, { depth: 100, emit: "all" });
+    const whole = await db.person(person("a")).walk().repeat({ out: "knows" }, { depth: 100, emit: "all" }).ids();
+    const found: { readonly personId: string }[] = [];
+    let cursor: string | undefined;
+    do {
+      const before = sent.length;
+      const part = await walk.ids({ budget: { requests }, cursor });
+      expect(sent.length - before).toBeLessThanOrEqual(requests);
+      expect(part.complete).toBe(part.next === undefined);
+      found.push(...part.items);
+      cursor = part.next;
+    } while (cursor !== undefined);
+    expect(found.map(({ personId }) => personId).toSorted()).toEqual(whole.items.map(({ personId }) => personId).toSorted());
+  });
+
   test("a walk says why it cannot start, and how deep it may go", async () => {
     const unfit = db.person({ personId: 7 as unknown as string });
     await expect(unfit.out("knows").out("knows").ids().run()).rejects.toMatchObject({
