@@ -61,4 +61,17 @@ describe("an answer is shown", () => {
       ),
     ).toEqual(["id  text", " 1  a long text tha…"]);
   });
+
+  test("cut in front where it begins alike", () => {
+    const rows = [["path"], ["node_modules/vite"], ["node_modules/vitest"], ["."]];
+    expect(tableLines(rows, { width: 12 })).toEqual(["path", "…odules/vite", "…ules/vitest", "."]);
+  });
+
+  test("without the last columns where not even cut ones have room, which are named", () => {
+    const rows = [
+      ["one", "two", "three", "four"],
+      ["an answer of one", "an answer of two", "an answer of three", "x"],
+    ];
+    expect(tableLines(rows, { width: 30 })).toEqual(["one             two", "an answer of …  an answer of …", "… and three, four"]);
+  });
 });

@@ -29,6 +29,12 @@ const nearest = (name: string, known: readonly string[]): string | undefined => 
     : known.find((one) => one.startsWith(name.toLowerCase()));
 };
 
+// Node's own sentence goes on about positional arguments.
+const unknownOption = (message: string): string | undefined => {
+  const option = /^Unknown option '(?<option>[^']+)'/.exec(message)?.groups?.["option"];
+  return option === undefined ? undefined : `There is no option ${option}. The options are --json and --help.`;
+};
+
 const misuse = (message: string): Command => ({ kind: "misuse", message });
 
 const unknownSystem = (name: string, systems: readonly System[]): Command => {
@@ -60,6 +66,7 @@ export const readArguments = (given: readonly string[], systems: readonly System
     });
     return values.help ? { kind: "help" } : choose(positionals, systems, values.json);
   } catch (error) {
-    return misuse(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    return misuse(unknownOption(message) ?? message);
   }
 };

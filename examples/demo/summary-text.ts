@@ -2,12 +2,12 @@ import { totalsOf, type SystemResult, type Totals } from "./results.ts";
 import type { Terminal } from "./terminal.ts";
 import { tableLines } from "./text-table.ts";
 
-const headings = ["system", "patterns", "requests", "items read", "RCU predicted", "RCU consumed", "time"];
+const headings = ["system", "patterns", "requests", "items", "RCU predicted", "RCU consumed", "time"];
 
 const figures = (totals: Totals, milliseconds: number): readonly string[] => [
   String(totals.patterns),
   String(totals.requests),
-  String(totals.itemsRead),
+  totals.itemsRead.toLocaleString("en"),
   totals.predictedUnits.toFixed(1),
   totals.consumedUnits.toFixed(1),
   `${(milliseconds / 1000).toFixed(2)} s`,

@@ -48,9 +48,9 @@ const callText = ({ name, example }: PatternResult): string => {
   return [name, ...given].join(" · ");
 };
 
-const figures = (pattern: PatternResult): string =>
+const figures = (pattern: PatternResult, consistency: string): string =>
   [
-    pattern.consistency === "strong" ? "strongly consistent" : "eventually consistent",
+    consistency,
     `${count(pattern.itemsRead, "item")} read`,
     `${units(pattern.predictedUnits)} RCU predicted, ${units(pattern.consumedUnits)} consumed`,
     duration(pattern.milliseconds),
@@ -58,7 +58,10 @@ const figures = (pattern: PatternResult): string =>
 
 const verdict = ({ colors, width }: Terminal, pattern: PatternResult): string => {
   if (pattern.ok) {
-    const [first = "", ...more] = wrap(figures(pattern), width - MARGIN - STEP);
+    const room = width - MARGIN - STEP;
+    const isStrong = pattern.consistency === "strong";
+    const whole = figures(pattern, isStrong ? "strongly consistent" : "eventually consistent");
+    const [first = "", ...more] = wrap(whole.length <= room ? whole : figures(pattern, isStrong ? "strong" : "eventual"), room);
     return indent([`${colors.green("✓")} ${colors.dim(first)}`]) + indent(more.map(colors.dim), MARGIN + STEP);
   }
   const why = pattern.error === undefined ? `expected ${JSON.stringify(pattern.expected)}` : pattern.error;
@@ -71,11 +74,13 @@ const MOST_REQUESTS = 6;
 const patternText = (terminal: Terminal, pattern: PatternResult, at: number): string => {
   const { colors, width } = terminal;
   const number = String(at + 1).padStart(4);
+  const [question = "", ...further] = wrap(pattern.question, width - MARGIN);
   const more = pattern.requests.length - MOST_REQUESTS;
   const answer =
     pattern.error === undefined ? answerSections(pattern.answer, pattern.expected).map((section) => answerText(terminal, section)) : [];
   return [
-    `${colors.dim(number)}  ${colors.bold(pattern.question)}\n`,
+    `${colors.dim(number)}  ${colors.bold(question)}\n`,
+    indent(further.map(colors.bold)),
     indent(wrap(callText(pattern), width - MARGIN).map(colors.dim)),
     ...answer,
     ...pattern.requests.slice(0, MOST_REQUESTS).map((request) => requestText(terminal, request)),

@@ -1,5 +1,6 @@
 const GAP = 2;
-const LEAST = 8;
+// Below that a column says nothing.
+const LEAST = 12;
 
 /** How a table is laid out. */
 export interface TableStyle {
@@ -24,21 +25,55 @@ const fit = (widths: readonly number[], room: number): readonly number[] => {
 /** Text of at most so many columns, cut with an ellipsis. */
 export const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`);
 
-/** The lines of a table, the headings first. */
-export const tableLines = (rows: readonly (readonly string[])[], { width, right = [] }: TableStyle): readonly string[] => {
-  const columns = (rows[0] ?? []).map((_, at) => rows.map((row) => row[at] ?? ""));
-  const widths = fit(columns.map(longest), width);
-  const pad = (text: string, at: number): string => {
-    const room = widths[at] ?? 0;
-    return right[at] ? cut(text, room).padStart(room) : cut(text, room).padEnd(room);
-  };
-  return rows.map((row) => row.map(pad).join(" ".repeat(GAP)).trimEnd());
+const cutInFront = (text: string, width: number): string => (text.length <= width ? text : `…${text.slice(text.length - width + 1)}`);
+
+const sharedStart = ([first = "", ...others]: readonly string[]): number => {
+  let length = first.length;
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
+  return length;
 };
 
-/** Breaks text into lines at spaces. */
+/** How the cells of a column are cut: where those that are too long begin alike, they differ at their ends. */
+const cutterOf = (column: readonly string[], width: number): typeof cut => {
+  const long = column.filter((text) => text.length > width);
+  return long.length > 1 && sharedStart(long) >= width / 2 ? cutInFront : cut;
+};
+
+/** How many columns there is room for, the first of them always. */
+const fitting = (widths: readonly number[], room: number): number => {
+  let used = 0;
+  const at = widths.findIndex((width, index) => (used += Math.min(width, LEAST) + (index > 0 ? GAP : 0)) > room);
+  return at < 0 ? widths.length : Math.max(1, at);
+};
+
+/** The lines of a table, the headings first, and last the headings of columns for which there is no room. */
+export const tableLines = (rows: readonly (readonly string[])[], { width, right = [] }: TableStyle): readonly string[] => {
+  const [headings = []] = rows;
+  const columns = headings.map((_, at) => rows.map((row) => row[at] ?? ""));
+  const most = fitting(columns.map(longest), width);
+  const widths = fit(columns.slice(0, most).map(longest), width);
+  const cutters = widths.map((room, at) => cutterOf(columns[at] ?? [], room));
+  const pad = (room: number, at: number, row: readonly string[]): string => {
+    const text = (cutters[at] ?? cut)(row[at] ?? "", room);
+    return right[at] ? text.padStart(room) : text.padEnd(room);
+  };
+  const lines = rows.map((row) =>
+    widths
+      .map((room, at) => pad(room, at, row))
+      .join(" ".repeat(GAP))
+      .trimEnd(),
+  );
+  const left = headings.slice(most).join(", ");
+  return left === "" ? lines : [...lines, cut(`… and ${left}`, width)];
+};
+
+const pieces = (word: string, width: number): readonly string[] =>
+  word.length <= width ? [word] : [word.slice(0, width), ...pieces(word.slice(width), width)];
+
+/** Breaks text into lines at spaces, and a word where it alone is longer. */
 export const wrap = (text: string, width: number): readonly string[] => {
   const lines: string[] = [];
-  for (const word of text.split(" ")) {
+  for (const word of text.split(" ").flatMap((one) => pieces(one, width))) {
     const line = lines.at(-1);
     if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(word);
