@@ -30,7 +30,7 @@ const ownCases: readonly Case[] = [
     "no end at all",
     "schema.invalidValue",
     ['The id of "student" must be an object; it is undefined.'],
-    () => own.helps.link({ studentId: "S1" }, untyped(undefined)),
+    () => own.helps.link({ studentId: "S1" }, untyped(undefined), untyped({})),
   ],
   ["an id that lacks a field", "schema.invalidValue", ['lacks "door"', "Give"], () => own.room.get(untyped({ floor: 1 }))],
   ["an empty id", "keys.empty", ["{studentId}", "at least one character"], () => own.student.create({ studentId: "", name: "Bob" })],

@@ -113,13 +113,24 @@ describe("an edge declared in place", () => {
     nodes: { student: node({ key: "STUDENT#{studentId}", schema: z.object({ studentId: z.string() }) }) },
     edges: {
       friend: edge({ from: "student", to: "student" }),
+      likes: edge({ from: "student", to: "student", schema: z.object({ since: z.string().optional() }) }),
       marks: edge({ from: "student", to: "student", schema: z.object({ term: z.string(), mark: z.int() }) }),
     },
   }).connect();
   test("has the same types as one declared before", () => {
     const incoming = inPlace.student({ studentId: "S1" }).in("friend");
     expectTypeOf<ThisParameterType<typeof incoming.consistent>>().toEqualTypeOf<`"friend" is read in this direction from an index, and an index cannot be read consistently.`>();
-    expectTypeOf<Parameters<typeof inPlace.marks.link>[2]>().toEqualTypeOf<{ term: string; mark: number } | undefined>();
+    expectTypeOf<Parameters<typeof inPlace.marks.link>[2]>().toEqualTypeOf<{ term: string; mark: number }>();
+  });
+  test("asks for an edge's attributes where it must have some", () => {
+    const [from, to] = [{ studentId: "S1" }, { studentId: "S2" }];
+    void (() => inPlace.friend.link(from, to));
+    void (() => inPlace.friend.put(from, to));
+    void (() => inPlace.likes.link(from, to));
+    // @ts-expect-error -- term and mark are missing
+    void (() => inPlace.marks.link(from, to));
+    // @ts-expect-error -- mark is missing
+    void (() => inPlace.marks.put(from, to, { term: "T1" }));
   });
   test("is not asked how a number begins", () => {
     const marks = inPlace.student({ studentId: "S1" }).out("marks");

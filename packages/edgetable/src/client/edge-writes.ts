@@ -9,6 +9,12 @@ import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { EdgeWrites, RelinkOptions } from "./write-types.ts";
 import { namesIn } from "../util/check-range.ts";
 
+interface AnyEnds {
+  readonly from: Row;
+  readonly to: Row;
+  readonly edge: Row;
+  readonly filter: Row;
+}
 interface AnyTypes {
   readonly row: Row;
   readonly input: Row;
@@ -29,7 +35,7 @@ const refuseReference = (entry: EdgeEntry): void => {
 };
 
 /** The writing side of `db.<edge>`. */
-export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Row, Row, Row, Row, AnyTypes> => {
+export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<AnyEnds, AnyTypes> => {
   const edge = entry.name;
   const subject = subjectOf(edge, entry.definition, entry.key);
   const ends = (from: Row, to: Row): { readonly edge: string; readonly from: EndId; readonly to: EndId } => {
@@ -40,13 +46,15 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<Ro
   const reverseOf = (reverse: Row | undefined): Row => (reverse ? readChanges(subject, reverse).set : {});
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
-    link: (from, to, attributes = {}, options = {}) => {
-      checkOwnNames(subject, namesIn(attributes));
-      return call({ kind: "link", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse) });
+    link: (from, to, attributes, options = {}) => {
+      const row = attributes === undefined ? {} : attributes;
+      checkOwnNames(subject, namesIn(row));
+      return call({ kind: "link", ...ends(from, to), row, reverse: reverseOf(options.reverse) });
     },
-    put: (from, to, attributes = {}, options = {}) => {
-      checkOwnNames(subject, namesIn(attributes));
-      return call({ kind: "putEdge", ...ends(from, to), row: attributes, reverse: reverseOf(options.reverse), ends: "checked" });
+    put: (from, to, attributes, options = {}) => {
+      const row = attributes === undefined ? {} : attributes;
+      checkOwnNames(subject, namesIn(row));
+      return call({ kind: "putEdge", ...ends(from, to), row, reverse: reverseOf(options.reverse), ends: "checked" });
     },
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
       const { type } = options;

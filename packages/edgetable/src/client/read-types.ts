@@ -237,13 +237,7 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
 }
 
 /** `db.<edge>`. `In` is what the graph makes of the edge type, `T` what is inferred of it by itself. */
-export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> extends EdgeWrites<
-  In["from"],
-  In["to"],
-  In["edge"],
-  In["filter"],
-  T
-> {
+export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> extends EdgeWrites<In, T> {
   /** One edge, undefined when there is none. One GetItem. */
   get(from: In["from"], to: In["to"], key?: T["key"], options?: { readonly consistent?: boolean }): Read<In["edge"] | undefined>;
   /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */

@@ -18,7 +18,7 @@ interface Edge {
   readonly grade?: string | undefined;
 }
 declare const students: NodeWrites<(typeof student)["~types"]>;
-declare const enrolments: EdgeWrites<Edge["from"], Edge["to"], Edge, Where<Edge>, (typeof enrolledIn)["~types"]>;
+declare const enrolments: EdgeWrites<{ from: Edge["from"]; to: Edge["to"]; edge: Edge; filter: Where<Edge> }, (typeof enrolledIn)["~types"]>;
 declare const lines: PartWrites<{ readonly studentId: string }, (typeof line)["~types"]>;
 declare const transact: Transact;
 

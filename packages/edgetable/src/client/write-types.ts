@@ -167,6 +167,14 @@ export interface EdgeSideTypes {
   readonly changes: unknown;
 }
 
+/** What is made of an edge type in its graph. */
+export interface EdgeEnds {
+  readonly from: unknown;
+  readonly to: unknown;
+  readonly edge: unknown;
+  readonly filter: unknown;
+}
+
 /** How an edge is written. */
 export interface LinkOptions<Changes> {
   /** Attributes that differ on the copy in the target's partition, of an edge stored in both. */
@@ -181,8 +189,8 @@ export interface RelinkOptions<Key, Changes, Filter> extends WriteOptions<Filter
   readonly type?: string;
 }
 
-/** The writing side of `db.<edge>`. `Row` is an edge as it is read, with `from` and `to`. */
-export interface EdgeWrites<From, To, Row, Filter, T extends EdgeSideTypes> {
+/** The writing side of `db.<edge>`. `In` has an edge as it is read, with `from` and `to`. */
+export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
   /**
    * Writes a new edge, in every place where it is stored; when there is one, the outcome is `exists`,
    * when a node is not there, `endMissing`, when one has too many, `degreeExceeded`.
@@ -190,22 +198,32 @@ export interface EdgeWrites<From, To, Row, Filter, T extends EdgeSideTypes> {
    * A transaction of the edge's copies (twice the units) and a check of each end (two units);
    * one PutItem where ends are unchecked and the edge is stored once.
    */
-  link(from: From, to: To, attributes?: T["input"], options?: LinkOptions<T["changes"]>): WriteCall<Row>;
+  link(
+    from: In["from"],
+    to: In["to"],
+    attributes: {} extends T["input"] ? T["input"] | void : T["input"],
+    options?: LinkOptions<T["changes"]>,
+  ): WriteCall<In["edge"]>;
   /**
    * Writes an edge, whatever was there, in every place where it is stored; when a node is not there,
    * the outcome is `endMissing`. Costs what `link` does; where a degree is guarded, or the edge has a
    * version, it reads first.
    */
-  put(from: From, to: To, attributes?: T["input"], options?: LinkOptions<T["changes"]>): WriteCall<Row>;
+  put(
+    from: In["from"],
+    to: In["to"],
+    attributes: {} extends T["input"] ? T["input"] | void : T["input"],
+    options?: LinkOptions<T["changes"]>,
+  ): WriteCall<In["edge"]>;
   /** Changes an edge that is there: attributes, its place in the order, or with `type` its edge type. One UpdateItem for each copy. */
   relink(
-    from: From,
-    to: To,
+    from: In["from"],
+    to: In["to"],
     changes: T["changes"] | ChangeSet<T["changes"]>,
-    options?: RelinkOptions<T["key"], T["changes"], Filter>,
-  ): WriteCall<Row>;
+    options?: RelinkOptions<T["key"], T["changes"], In["filter"]>,
+  ): WriteCall<In["edge"]>;
   /** Removes an edge that is there, everywhere. `key` are the edge's own key fields, where it has some. */
-  unlink(from: From, to: To, key?: T["key"], options?: WriteOptions<Filter>): WriteCall<Row>;
+  unlink(from: In["from"], to: In["to"], key?: T["key"], options?: WriteOptions<In["filter"]>): WriteCall<In["edge"]>;
 }
 
 type OutcomeOf<C> = C extends WriteCall<infer Row> ? WriteOutcome<Row> : never;
