@@ -64,7 +64,7 @@ export const renderRows = (rows: readonly unknown[], { columns, style, first = [
   const all = new Set(cells.flatMap((row) => [...row.keys()]));
   const names = [...first.filter((name) => all.has(name)), ...[...all].filter((name) => !first.includes(name)).toSorted(compare(ids))];
   const numeric = (name: string): boolean =>
-    cells.every((row) => /^-?\d*\.?\d*$/.test(row.get(name) ?? "")) && cells.some((row) => row.get(name));
+    cells.every((row) => /^-?\d*(?:\.\d*)?$/.test(row.get(name) ?? "")) && cells.some((row) => row.get(name));
   const table = {
     columns: names.map((title) => ({ title, align: numeric(title) ? ("right" as const) : ("left" as const) })),
     rows: cells.map((row) => names.map((name) => row.get(name) ?? "")),

@@ -58,3 +58,14 @@ test("text breaks between words where it can, and within them where it must", ()
   expect(wrap("abcdefghij k", 4)).toEqual(["abcd", "efgh", "ij k"]);
   expect(wrap("", 10)).toEqual([""]);
 });
+
+test("a page of long texts fits, however many words they have", () => {
+  const long = Array.from({ length: 10_000 }, (_, at) => [`row ${at}`, "word ".repeat(20), "1"]);
+  expect(renderTable({ columns, rows: long }, 80, style)).toContain("row 9999");
+});
+
+test("a text of 20,000 words is broken in time", () => {
+  const started = performance.now();
+  expect(wrap("word ".repeat(20_000), Number.POSITIVE_INFINITY)).toHaveLength(1);
+  expect(performance.now() - started).toBeLessThan(2_000);
+});

@@ -29,7 +29,8 @@ const naturalWidths = ({ columns, rows }: TableText): readonly number[] =>
 const leastWidth = ({ columns, rows }: TableText, at: number, natural: number): number => {
   if (columns[at]?.flexible === false) return natural;
   const words = [columns[at]?.title ?? "", ...rows.map((row) => row[at] ?? "")].flatMap((text) => text.split(/\s/));
-  return Math.min(natural, Math.max(narrowest, Math.min(longestWord, Math.max(...words.map(widthOf)))));
+  const longest = words.reduce((most, word) => Math.max(most, widthOf(word)), narrowest);
+  return Math.min(natural, longest, longestWord);
 };
 
 const sum = (widths: readonly number[]): number => widths.reduce((total, one) => total + one, gap.length * (widths.length - 1));

@@ -26,11 +26,14 @@ export const wrap = (text: string, width: number): readonly string[] => {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
     let line = "";
+    let used = 0;
     for (const word of paragraph.split(" ").flatMap((one) => (widthOf(one) > width ? cut(one, width) : one))) {
-      if (line !== "" && widthOf(line) + 1 + widthOf(word) > width) {
+      const wanted = widthOf(word);
+      const isFirst = line === "";
+      if (!isFirst && used + 1 + wanted > width) {
         lines.push(line);
-        line = word;
-      } else line = line === "" ? word : `${line} ${word}`;
+        [line, used] = [word, wanted];
+      } else [line, used] = isFirst ? [word, wanted] : [`${line} ${word}`, used + 1 + wanted];
     }
     lines.push(line);
   }
