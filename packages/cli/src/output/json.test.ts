@@ -20,3 +20,14 @@ test("what JSON lacks comes back to the last type", () => {
 test("for eyes a date is its text", () => {
   expect(toJson({ at: new Date(0), big: 1n })).toBe('{"at":"1970-01-01T00:00:00.000Z","big":{"$bigint":"1"}}');
 });
+
+test("an object whose one member is called as every object's own is given back as it is", () => {
+  for (const name of ["constructor", "toString", "valueOf"]) expect(fromJson(`{"row":{"${name}":"x"}}`)).toEqual({ row: { [name]: "x" } });
+});
+
+test.each(['{"$set":5}', '{"$bytes":5}', '{"$object":5}', '{"$bigint":1.5}', '{"$bigint":null}', '{"$bigint":"x"}'])(
+  "%s is no value, and no JSON of ours",
+  (text) => {
+    expect(() => fromJson(text)).toThrow(SyntaxError);
+  },
+);

@@ -30,10 +30,13 @@ const markers: Readonly<Record<string, (value: never) => unknown>> = {
 };
 
 const revive = (_key: string, value: unknown): unknown => {
-  if (typeof value !== "object" || value === null) return value;
-  const names = Object.keys(value);
-  const marker = names.length === 1 ? markers[names[0] ?? ""] : undefined;
-  return marker ? marker((value as Readonly<Record<string, never>>)[names[0] ?? ""] as never) : value;
+  if (!looksMarked(value)) return value;
+  const [[name, inner] = ["", undefined]] = Object.entries(value);
+  try {
+    return markers[name]?.(inner as never);
+  } catch {
+    throw new SyntaxError(`${toJson(value)} is no ${name}`);
+  }
 };
 
 function exactReplacer(this: unknown, key: string, value: unknown): unknown {
@@ -45,5 +48,5 @@ function exactReplacer(this: unknown, key: string, value: unknown): unknown {
 /** JSON that {@link fromJson} gives back to the last type: dates as `{"$date"}`, and objects that read as one of these forms as `{"$object"}`. */
 export const toExactJson = (value: unknown): string => JSON.stringify(value, exactReplacer) ?? "null";
 
-/** The inverse of {@link toJson} and {@link toExactJson}. @throws {SyntaxError} when it is no JSON. */
+/** The inverse of {@link toJson} and {@link toExactJson}. @throws {SyntaxError} when it is no JSON, or one of these forms without such a value. */
 export const fromJson = (text: string): unknown => JSON.parse(text, revive);
