@@ -6,6 +6,7 @@ import {
   type Call,
   type ConnectOptions,
   type Explanation,
+  type Load,
   type Reshard,
   type ScanTable,
   type TableAdmin,
@@ -67,6 +68,9 @@ export interface UntypedDb {
   readonly catalog: Catalog;
   readonly table: TableAdmin;
   readonly scan: ScanTable<Row>;
+  readonly load: Load<Row>;
+  readonly reshard: Reshard;
+  find(kinds: string | readonly string[]): UntypedSearch;
   close(): Promise<void>;
 }
 
@@ -108,10 +112,3 @@ export const nodeOf = (db: UntypedDb, name: string): UntypedNode => {
   if (!names.includes(name)) throw usageError(`There is no node type "${name}".${didYouMean(name, names)}`);
   return (db as unknown as Readonly<Record<string, UntypedNode>>)[name] as UntypedNode;
 };
-
-/** `db.find`. */
-export const findIn = (db: UntypedDb, kinds: string | readonly string[]): UntypedSearch =>
-  (db as unknown as { readonly find: (kinds: string | readonly string[]) => UntypedSearch }).find(kinds);
-
-/** `db.reshard`. */
-export const reshardIn = (db: UntypedDb): Reshard => (db as unknown as { readonly reshard: Reshard }).reshard;

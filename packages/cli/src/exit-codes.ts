@@ -28,12 +28,14 @@ const byFamily: Readonly<Record<string, ExitCode>> = {
   schema: exitCode.usage,
   keys: exitCode.usage,
   plan: exitCode.usage,
+  traverse: exitCode.usage,
   request: exitCode.usage,
   cursor: exitCode.usage,
   execute: exitCode.service,
   local: exitCode.service,
   job: exitCode.no,
   load: exitCode.no,
+  scan: exitCode.no,
   table: exitCode.no,
 };
 

@@ -16,6 +16,7 @@ const systemMessages: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EACCES: "it may not be read or written by you",
   EISDIR: "it is a folder",
+  ENOTDIR: "a part of its path is no folder",
   ENOSPC: "the disk is full",
 };
 

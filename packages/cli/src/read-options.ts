@@ -1,5 +1,6 @@
 import { usageError } from "./failure.ts";
 import { collect, type OptionSpec } from "./invocation.ts";
+import { wholeNumber } from "./text/whole-number.ts";
 
 /** At most one of several options that exclude each other. */
 export const oneOf = <Name extends string>(names: readonly Name[], options: { readonly [Key in Name]?: unknown }): Name | undefined => {
@@ -13,13 +14,6 @@ export const oneOf = <Name extends string>(names: readonly Name[], options: { re
 
 /** Rows of a page where `--limit` does not say how many. */
 export const DEFAULT_ROWS = 20;
-
-/** Rows of a page. */
-const limitOf = (text: string): number => {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 10_000) return limit;
-  throw usageError("It must be a whole number from 1 to 10,000.");
-};
 
 /** How to see the page after this one. */
 export const continued = (limit: number | undefined, cursor: string): string =>
@@ -42,7 +36,7 @@ type Shared = "limit" | "cursor" | "count" | "reverse" | "consistent" | "using" 
 /** Options that several reads take, in the same words. */
 export const readOption: Readonly<Record<Shared, OptionSpec>> & { readonly where: typeof conditionsOption } = {
   where: conditionsOption,
-  limit: { flags: "--limit <n>", text: `rows of the page, 1 to 10,000 (default: ${DEFAULT_ROWS})`, parse: limitOf },
+  limit: { flags: "--limit <n>", text: `rows of the page, 1 to 10,000 (default: ${DEFAULT_ROWS})`, parse: wholeNumber(10_000) },
   cursor: { flags: "--cursor <cursor>", text: "go on where an earlier page ended" },
   count: { flags: "--count", text: "only count" },
   reverse: { flags: "--reverse", text: "the opposite order" },

@@ -10,6 +10,7 @@ import { runLoad, summary } from "../load/run-load.ts";
 import { loadModel, theGraph, type Model } from "../model/load-model.ts";
 import { renderPairs } from "../output/table.ts";
 import { toJson } from "../output/json.ts";
+import { wholeNumber } from "../text/whole-number.ts";
 
 interface Options {
   readonly file?: string;
@@ -22,12 +23,6 @@ type Call = Invocation<Options>;
 
 // DynamoDB Local's, which examples everywhere name.
 const usualPort = 8000;
-
-const portOf = (text: string): number => {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw usageError("It must be a whole number from 1 to 65,535.");
-};
 
 const fileOf = ({ options, io }: Call): string | undefined =>
   options.memory ? undefined : resolve(io.cwd, options.file ?? join(".edgetable", "data.db"));
@@ -128,7 +123,7 @@ export const devCommand: CommandSpec = defineCommand<Options>({
   options: [
     { flags: "--file <path>", text: "database file (default: .edgetable/data.db)" },
     { flags: "--memory", text: "keep everything in memory instead" },
-    { flags: "--port <n>", text: "port on 127.0.0.1 (default: 8000, or a free one where that is taken)", parse: portOf },
+    { flags: "--port <n>", text: "port on 127.0.0.1 (default: 8000, or a free one where that is taken)", parse: wholeNumber(65_535) },
     { flags: "--data <file>", text: "load this JSON or NDJSON file first (its form: edgetable load --help)" },
   ],
   examples: [

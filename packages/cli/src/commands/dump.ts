@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import type { ScanReport, StrayItem } from "edgetable";
 import { withGraph } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
-import { usageError } from "../failure.ts";
 import { defineCommand, note, type CommandSpec, type Invocation } from "../invocation.ts";
 import { counted, showUnits } from "../output/explanation.ts";
 import { toExactJson } from "../output/json.ts";
 import { createProgress, progressEvery, type Progress } from "../output/progress.ts";
+import { wholeNumber } from "../text/whole-number.ts";
 
 interface Options {
   readonly segments?: number;
@@ -15,12 +15,6 @@ interface Options {
   readonly strays?: string;
   readonly consistent?: boolean;
 }
-
-const segmentsOf = (text: string): number => {
-  const segments = Number(text);
-  if (Number.isInteger(segments) && segments >= 1 && segments <= 1_000_000) return segments;
-  throw usageError("It must be a whole number from 1 to 1,000,000.");
-};
 
 /** Strays that are told; all are counted. */
 const mostShown = 20;
@@ -103,7 +97,11 @@ export const dumpCommand: CommandSpec = defineCommand<Options>({
   description:
     'This is the one command that scans: it reads the whole table and costs half a read unit for each 4 KB of it. Each line is a row of load, which makes the same table of them: unique markers, degree guards and second copies of edges are left out and made anew. Dates, bytes, sets and big integers are {"$date"}, {"$bytes"}, {"$set"}, {"$bigint"}. An item that gives no row is told of, and the command ends with 1. A dump is no snapshot: what is written meanwhile may be in it or not.',
   options: [
-    { flags: "--segments <n>", text: "parts of the table to read side by side, 1 to 1,000,000 (default: 1)", parse: segmentsOf },
+    {
+      flags: "--segments <n>",
+      text: "parts of the table to read side by side, 1 to 1,000,000 (default: 1)",
+      parse: wholeNumber(1_000_000),
+    },
     { flags: "--only <names>", text: "these nodes, edges and parts, with commas between" },
     { flags: "--consistent", text: "read what was written before, at twice the price" },
     { flags: "--strays <file>", text: "keep the items that give no row in a file, as they are stored" },

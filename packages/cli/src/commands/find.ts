@@ -1,4 +1,4 @@
-import { findIn, withGraph, type UntypedDb, type UntypedSearch } from "../connection.ts";
+import { withGraph, type UntypedDb, type UntypedSearch } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { defineCommand, type CommandSpec, type Invocation } from "../invocation.ts";
 import { renderRows, type RowsStyle } from "../output/rows.ts";
@@ -30,7 +30,7 @@ const searched = async (call: Call, db: UntypedDb): Promise<UntypedSearch> => {
   const { nodes, edges, parts } = db.catalog;
   const name = kinds[0] ?? "";
   const conditions = await parseConditions(call, (nodes[name] ?? edges[name] ?? parts[name])?.definition.schema);
-  let search = findIn(db, kinds.length === 1 ? name : kinds);
+  let search = db.find(kinds.length === 1 ? name : kinds);
   if (conditions) search = search.where(conditions);
   if (using !== undefined) search = search.using(using);
   return reverse ? search.reverse() : search;

@@ -259,6 +259,7 @@ describe("a job", () => {
     const first = await edgetable(argv, { signal: controller.signal, columns: 80, onErr: () => controller.abort() });
     expect(first).toMatchObject({ code: 130, out: "" });
     expect(first.err).toMatch(/job\.csv: interrupted; .* The same command goes on from there\.\n/);
+    expect(await edgetable([...argv, "--delimiter", ";"])).toMatchObject({ code: 1, err: expect.stringContaining("job.mismatch") });
     folder.write("job.csv", `studentId,name\nS0,Other\n`);
     expect(await edgetable(argv)).toMatchObject({ code: 1, err: expect.stringContaining("job.mismatch") });
     folder.write("job.csv", `studentId,name\n${rows}\n`);
@@ -277,6 +278,40 @@ describe("files", () => {
       code: 2,
       err: expect.stringContaining("The format of no.xml is unknown: say --format csv, json or ndjson."),
     });
+  });
+
+  test.each([
+    ["folder.ndjson", "folder.ndjson: it is a folder."],
+    ["folder.json", "folder.json: it is a folder."],
+    ["folder.csv", "folder.csv: it is a folder."],
+    ["edgetable.ts/a.json", "edgetable.ts/a.json: a part of its path is no folder."],
+  ])("%s, which is none, is told of", async (name, message) => {
+    for (const folded of ["folder.ndjson", "folder.json", "folder.csv"]) folder.write(`${folded}/x`, "");
+    expect(await edgetable(["load", name, "--node", "student"])).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
+  });
+
+  test("in capitals are read as others", async () => {
+    folder.write("STUDENTS.TSV", "studentId\tname\nS1\tAnn\n");
+    expect(await edgetable(["load", "STUDENTS.TSV", "--node", "student"])).toMatchObject({ code: 0, err: "" });
+    expect(await get("student", "S1")).toEqual({ studentId: "S1", name: "Ann" });
+  });
+
+  test.each(["", "\n"])("are not divided by %j", async (delimiter) => {
+    folder.write("plain.csv", "studentId,name\nS1,Ann\n");
+    expect(await edgetable(["load", "plain.csv", "--node", "student", "--delimiter", delimiter])).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("--delimiter"),
+    });
+  });
+
+  test("may hold a row of which a value is none of ours: it is told, and the rest goes on", async () => {
+    folder.write(
+      "marked.ndjson",
+      `{"node":"student","row":{"studentId":{"$set":5}}}\n{"node":"student","row":{"studentId":"S9","name":"Ida"}}\n`,
+    );
+    expect(await edgetable(["load", "marked.ndjson"])).toMatchObject({ code: 1, err: expect.stringContaining("line 1: it is no JSON:") });
+    expect(await get("student", "S9")).toEqual({ studentId: "S9", name: "Ida" });
   });
 
   test("with the same failure over and over say it a few times", async () => {

@@ -7,6 +7,7 @@ import { collect, defineCommand, printJson, type CommandSpec } from "../invocati
 import { columnsOf, readMapping, targetOf, type Target } from "../load/mapping.ts";
 import { formats, openFile, shownName, type Format } from "../load/open-file.ts";
 import { failedRows, runLoad, summary, type ShownLoad } from "../load/run-load.ts";
+import { wholeNumber } from "../text/whole-number.ts";
 
 interface Options {
   readonly node?: string;
@@ -44,8 +45,12 @@ const checkSource = (name: string, targets: readonly Target[], format: Format | 
 };
 
 // A job goes on only with the same file, read in the same way.
-const fingerprint = (input: { readonly name: string; readonly targets: readonly Target[]; readonly size: number | undefined }): string =>
-  createHash("sha256").update(JSON.stringify(input)).digest("hex").slice(0, 32);
+const fingerprint = (
+  input: { readonly name: string; readonly targets: readonly Target[]; readonly size: number | undefined } & Pick<
+    Options,
+    "format" | "delimiter"
+  >,
+): string => createHash("sha256").update(JSON.stringify(input)).digest("hex").slice(0, 32);
 
 type Settings = Omit<ShownLoad, "name" | "targets">;
 
@@ -57,10 +62,9 @@ const settingsOf = ({ strict, checkEnds, collisions, job, concurrency }: Options
   ...(concurrency === undefined ? {} : { concurrency }),
 });
 
-const wholeNumber = (text: string): number => {
-  const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= 1000) return value;
-  throw usageError("It must be a whole number from 1 to 1,000.");
+const delimiterOf = (text: string): string => {
+  if (text !== "" && !/[\r\n"]/.test(text)) return text;
+  throw usageError("It must be a character such as ; and neither a quote nor the end of a line.");
 };
 
 const description = `Rows replace what is there. A row that does not fit is told, with its line, column and value, and the
@@ -89,7 +93,7 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
     { flags: "--columns <attribute=column,...>", text: "the columns to take (default: all, under their own names)", parse: collect },
     { flags: "--map <file>", text: "a mapping file" },
     { flags: "--format <format>", text: "of the file, where its name does not say it", choices: formats },
-    { flags: "--delimiter <character>", text: "of a CSV file (default: a comma, of .tsv a tab)" },
+    { flags: "--delimiter <character>", text: "of a CSV file (default: a comma, of .tsv a tab)", parse: delimiterOf },
     { flags: "--strict", text: "stop at the first row that does not fit" },
     { flags: "--check-ends", text: "refuse edges whose nodes are not there; each is a transaction then" },
     {
@@ -98,7 +102,7 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
       choices: ["report", "refuse", "ignore"],
     },
     { flags: "--job <name>", text: "keep the position in the table: the same command goes on where it was cut off" },
-    { flags: "--concurrency <n>", text: "requests at a time, 1 to 1,000 (default: 16)", parse: wholeNumber },
+    { flags: "--concurrency <n>", text: "requests at a time, 1 to 1,000 (default: 16)", parse: wholeNumber(1000) },
   ],
   examples: [
     'edgetable load students.csv --node student --columns studentId=ID,name="Full name"',
@@ -109,11 +113,13 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
   run: (call) =>
     withGraph(call, async (db) => {
       const { io, options } = call;
+      const { format, delimiter } = options;
       const name = call.args[0] ?? "";
       const targets = targetsOf(options, db.catalog, io.cwd);
-      checkSource(name, targets, options.format);
+      checkSource(name, targets, format);
       const file = openFile(name, { ...options, wanted: columnsOf(targets) }, io);
-      const load = { name: shownName(name), targets, ...settingsOf(options, { name, targets, size: file.size }) };
+      const input = { name, targets, size: file.size, ...(format && { format }), ...(delimiter && { delimiter }) };
+      const load = { name: shownName(name), targets, ...settingsOf(options, input) };
       const result = await runLoad(db, file, { io, load });
       const { failures: _failures, ...report } = result.report;
       if (options.json) printJson(call, { file: name, ...report, failed: failedRows(result), failures: result.failures });

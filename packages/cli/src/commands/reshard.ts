@@ -1,21 +1,15 @@
-import { reshardIn, withGraph } from "../connection.ts";
+import { withGraph } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
-import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
 import { counted } from "../output/explanation.ts";
 import { createProgress } from "../output/progress.ts";
+import { wholeNumber } from "../text/whole-number.ts";
 
 interface Options {
   readonly index?: string;
   readonly rate?: number;
   readonly job?: string;
 }
-
-const rateOf = (text: string): number => {
-  const rate = Number(text);
-  if (Number.isInteger(rate) && rate >= 1 && rate <= 100_000) return rate;
-  throw usageError("It must be a whole number from 1 to 100,000.");
-};
 
 export const reshardCommand: CommandSpec = defineCommand<Options>({
   name: "reshard",
@@ -25,7 +19,7 @@ export const reshardCommand: CommandSpec = defineCommand<Options>({
     "After a count of shards was raised ([32, 8] in the model) and every writer has the new one. Nothing needs it to be found. It may be cut off and begun again, and runs beside readers and writers. Where a level of a hierarchy names the partition, the index is scanned.",
   options: [
     { flags: "--index <index>", text: "this index alone (default: every one whose shards grow)" },
-    { flags: "--rate <n>", text: "items moved in a second, 1 to 100,000 (default: 100)", parse: rateOf },
+    { flags: "--rate <n>", text: "items moved in a second, 1 to 100,000 (default: 100)", parse: wholeNumber(100_000) },
     { flags: "--job <name>", text: "name under which the position is kept in the table (default: reshard)" },
   ],
   examples: ["edgetable reshard", "edgetable reshard --index byValue --rate 1000"],
@@ -35,7 +29,7 @@ export const reshardCommand: CommandSpec = defineCommand<Options>({
       const { index, rate, job } = options;
       const progress = createProgress(io);
       try {
-        const report = await reshardIn(db)({
+        const report = await db.reshard({
           ...(index === undefined ? {} : { index }),
           ...(rate === undefined ? {} : { rate }),
           ...(job === undefined ? {} : { job }),

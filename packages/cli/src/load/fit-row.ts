@@ -9,7 +9,7 @@ type Row = Readonly<Record<string, unknown>>;
 export type LoadRow = Row;
 
 const valueAt = (record: Row, column: string): unknown => {
-  if (column in record) return record[column];
+  if (Object.hasOwn(record, column)) return record[column];
   const dot = column.indexOf(".");
   const inner = dot < 0 ? undefined : record[column.slice(0, dot)];
   return isObject(inner) ? valueAt(inner, column.slice(dot + 1)) : undefined;

@@ -1,4 +1,4 @@
-import { EdgetableError, type Catalog, type Load, type LoadOptions, type LoadReport } from "edgetable";
+import { EdgetableError, type Catalog, type LoadOptions, type LoadReport } from "edgetable";
 import type { UntypedDb } from "../connection.ts";
 import { failureOf, type Failure } from "../failure.ts";
 import type { Target } from "./mapping.ts";
@@ -137,10 +137,9 @@ export const loadFile = async (db: UntypedDb, file: OpenFile, options: FileLoadO
   };
   const rows = readRows(file, { catalog: db.catalog, targets: options.targets, outbox, onBad });
   const tell: LoadOptions["onFailure"] = ({ row, error }) => void (options.strict || onFailure(describe(error, outbox.at(row), row)));
-  const { load } = db as unknown as { readonly load: Load<LoadRow> };
   try {
     // The last of several rows for one item stands, as it would in a loop over the file.
-    return { ...(await load(rows, { ...rest, order: "kept", onFailure: tell })), unreadable };
+    return { ...(await db.load(rows, { ...rest, order: "kept", onFailure: tell })), unreadable };
   } catch (error) {
     throw withPlace(error, outbox);
   }

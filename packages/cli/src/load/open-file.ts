@@ -54,14 +54,17 @@ const recordsOf = (input: Readable, format: Format, csv: CsvOptions): AsyncItera
   }
 };
 
-/** Opens a file of rows; `-` is standard input. @throws {cli.usage} when its format cannot be told. */
+/** Opens a file of rows; `-` is standard input. @throws {cli.usage} when its format cannot be told, or it is a folder. */
 export const openFile = (name: string, options: FileOptions, io: Io): OpenFile => {
   const format = formatOf(name, options.format);
-  const delimiter = options.delimiter === String.raw`\t` ? "\t" : (options.delimiter ?? (extname(name) === ".tsv" ? "\t" : ","));
+  const delimiter =
+    options.delimiter === String.raw`\t` ? "\t" : (options.delimiter ?? (extname(name).toLowerCase() === ".tsv" ? "\t" : ","));
   const csv = { delimiter, wanted: options.wanted ?? [] };
   if (name === "-") return { records: recordsOf(io.input, format, csv), progress: () => undefined, size: undefined };
   const path = resolve(io.cwd, name);
-  const { size } = statSync(path);
+  const found = statSync(path);
+  if (found.isDirectory()) throw usageError(`${path}: it is a folder.`);
+  const { size } = found;
   const input = createReadStream(path);
   return { records: recordsOf(input, format, csv), progress: () => (size === 0 ? 1 : input.bytesRead / size), size };
 };

@@ -62,7 +62,7 @@ export async function* readJson(input: Readable): AsyncGenerator<FileRecord | Ba
     );
   }
   if (Array.isArray(value)) for (const [at, row] of value.entries()) yield recordOf(`[${at}]`, row);
-  else if (isObject(value) && Object.keys(value).some((name) => name in groups))
+  else if (isObject(value) && Object.keys(value).some((name) => Object.hasOwn(groups, name)))
     for (const group of ["nodes", "parts", "edges"] as const) yield* readGroup(group, value[group]);
   else
     throw new EdgetableError(

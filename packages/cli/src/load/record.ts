@@ -1,9 +1,9 @@
 /** One record of an input file, before it is known what it means. */
 export interface FileRecord {
-  /** Where it stands: `line 5`, `students[3]`. */
+  /** Where it stands: `line 5`, `nodes.student[3]`. */
   readonly place: string;
   readonly value: Readonly<Record<string, unknown>>;
-  /** Names of the values that are text and may stand for something else; undefined where every value has its type. */
+  /** Which of the values may be texts that stand for something else: all, as in CSV, or dates alone, as in JSON. */
   readonly texts: "all" | "dates";
 }
 
