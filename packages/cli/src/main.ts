@@ -60,6 +60,8 @@ export const runProcess = async (): Promise<void> => {
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   // The reader of a pipe has gone (`| head`): what is left to say interests nobody.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? exitCode.ok : exitCode.defect));
+  // Nor does it stop the work: a load goes on although nobody reads how far it is.
+  process.stderr.on("error", () => undefined);
   process.exitCode = await main(process.argv.slice(2), processIo(controller.signal));
   process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
 };

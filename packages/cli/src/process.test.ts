@@ -42,6 +42,14 @@ test("a reader that goes away early is no error", () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
 });
 
+test("a reader of the notes that goes away early stops nothing", () => {
+  const { status, stdout } = spawnSync("bash", ["-c", `"${process.execPath}" "${bin}" patterns 2> >(true); echo "ended with $?"`], {
+    cwd: folder.path,
+    encoding: "utf8",
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/studentsOfCourse[^]*ended with 0\n$/) });
+});
+
 test.each(["SIGINT", "SIGTERM"] as const)("dev ends with 0 on %s and leaves no engine behind", async (signal) => {
   const child = spawn(process.execPath, [bin, "dev", "--memory", "--json"], { cwd: folder.path, stdio: ["ignore", "pipe", "pipe"] });
   const ready = JSON.parse(

@@ -62,3 +62,16 @@ test("delete asks for the table's name, or wants --yes", async () => {
   expect(await table(["delete"], { asks: true, input: "Education\n" })).toMatchObject({ code: 0, out: "Deleted the table Education.\n" });
   expect(await table(["delete", "--yes", "--json"])).toMatchObject({ code: 1, out: expect.stringContaining('"deleted": false') });
 });
+
+test("Ctrl-C is a no to the question", async () => {
+  await table(["create"]);
+  const stopping = new AbortController();
+  const asked = table(["delete"], {
+    asks: true,
+    silent: true,
+    signal: stopping.signal,
+    onErr: (text) => void (/Type its name/.test(text) && stopping.abort()),
+  });
+  expect(await asked).toMatchObject({ code: 130, out: "", err: expect.stringContaining("Nothing was deleted.") });
+  expect((await table(["diff"])).code).toBe(0);
+}, 5_000);

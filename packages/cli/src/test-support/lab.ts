@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Io, Output } from "../io.ts";
 import { main } from "../main.ts";
@@ -36,6 +36,8 @@ export interface RunOptions {
   readonly columns?: number;
   readonly input?: string;
   readonly asks?: boolean;
+  /** Whether the one who could answer says nothing. */
+  readonly silent?: boolean;
   readonly signal?: AbortSignal;
   readonly onOut?: (text: string) => void;
   readonly onErr?: (text: string) => void;
@@ -63,7 +65,7 @@ export const run = async (argv: readonly string[], options: RunOptions): Promise
   const io: Io = {
     out: output("out"),
     err: output("err"),
-    input: Readable.from(options.input === undefined ? [] : [options.input]),
+    input: options.silent ? new PassThrough() : Readable.from(options.input === undefined ? [] : [options.input]),
     asks: options.asks ?? false,
     env: { NO_COLOR: "1", ...options.env },
     cwd: options.cwd,
