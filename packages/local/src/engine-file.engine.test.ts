@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createLocalTransport, startEngine, type LocalEngine } from "./index.ts";
 import type { Transport } from "edgetable";
@@ -14,6 +15,15 @@ beforeEach(() => {
 });
 
 const failed = (message: string | RegExp): object => ({ code: "local.engineFailed", message: expect.stringMatching(message) as string });
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const createTable = (transport: Transport): Promise<unknown> =>
   transport.send("CreateTable", {
@@ -127,6 +137,34 @@ describe("two engines on one file", () => {
     writeFileSync(`${file}.lock`, '{"parent":');
     await (await startEngine({ file })).stop();
   });
+});
+
+/** Aborts as soon as the engine that starts is about to be written down. */
+const abortAtRecord = async (controller: AbortController, starting: Promise<unknown>): Promise<void> => {
+  const start = { isOver: false };
+  const end = (): void => void (start.isOver = true);
+  void starting.then(end, end);
+  // The new lock is a file of its own before it becomes the lock.
+  while (!start.isOver && readdirSync(dirname(file)).filter((name) => name.startsWith("dev.db.lock")).length < 2)
+    await new Promise((resolve) => setImmediate(resolve));
+  controller.abort();
+};
+
+test("an abort after the engine's first answer, and before the start is over, leaves no engine", async () => {
+  const left: number[] = [];
+  for (let run = 0; run < 8; run++) {
+    const controller = new AbortController();
+    const starting = startEngine({ file, signal: controller.signal });
+    await abortAtRecord(controller, starting);
+    const started = await starting.catch((error: unknown) => error);
+    if (!(started instanceof Error)) {
+      const engine = started as LocalEngine;
+      await sleep(200);
+      if (isAlive(engine.pid)) left.push(engine.pid);
+      await engine.stop();
+    } else expect(started).toMatchObject({ code: "execute.aborted" });
+  }
+  expect(left).toEqual([]);
 });
 
 test("a lock that can be neither read nor replaced is an error, not a wait without end", async () => {

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -75,6 +75,12 @@ describe("a start that works", () => {
     const engine = await startEngine({ binary: loser });
     expect(await answers(engine.endpoint)).toBe(true);
     await engine.stop();
+  });
+
+  test("an engine that was stopped leaves nothing at its signal", async () => {
+    const { signal } = new AbortController();
+    for (let run = 0; run < 3; run++) await (await startEngine({ signal })).stop();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   test("an abort stops the engine", async () => {

@@ -1,7 +1,7 @@
 import { findEngineBinary } from "./binary.ts";
 import { checkOptions, type EngineOptions } from "./engine-options.ts";
 import { lockFile, type FileLock } from "./file-lock.ts";
-import { launch, type Launched } from "./launch.ts";
+import { aborted, launch, type Launched } from "./launch.ts";
 import { host } from "./loopback.ts";
 import type { WatchedProcess } from "./watched-process.ts";
 
@@ -32,20 +32,30 @@ const stopper = (process: WatchedProcess, lock: FileLock | undefined): (() => Pr
   };
 };
 
+/** @throws {execute.aborted} when it is too late to listen. */
+const stopOnAbort = (process: WatchedProcess, signal: AbortSignal | undefined, stop: () => Promise<void>): void => {
+  if (!signal) return;
+  if (signal.aborted) throw aborted(signal);
+  const end = (): void => void stop();
+  signal.addEventListener("abort", end, { once: true });
+  // A signal may outlive many engines.
+  void process.ended.then(() => signal.removeEventListener("abort", end));
+};
+
 const run = async ({ process, port, version }: Launched, options: EngineOptions, lock: FileLock | undefined): Promise<LocalEngine> => {
   const stop = stopper(process, lock);
   try {
     await lock?.record({ pid: process.pid, port });
+    stopOnAbort(process, options.signal, stop);
   } catch (error) {
     await stop();
     throw error;
   }
-  options.signal?.addEventListener("abort", () => void stop(), { once: true });
   return { endpoint: `http://${host}:${port}`, port, pid: process.pid, version, stop, [Symbol.asyncDispose]: stop };
 };
 
 /**
- * Starts the embedded engine on 127.0.0.1 and waits until it answers a request (about 30 ms).
+ * Starts the embedded engine on 127.0.0.1 and waits until it answers a request (about 15 ms).
  *
  * @throws {local.engineNotFound} when no binary is installed.
  * @throws {local.engineFailed} when it dies, does not answer in time, its port is taken, or another

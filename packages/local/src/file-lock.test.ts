@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -23,6 +23,16 @@ test("of many that find the same stale lock, one gets it, however they come betw
   const winners = await Promise.all(Array.from({ length: 60 }, (_, at) => contend(`stale-${at}.db`)));
   expect(winners.filter((count) => count !== 1)).toEqual([]);
   expect(readdirSync(root)).toEqual([]);
+});
+
+test("what a dead process of the same id left on its way to the lock is not taken for one's own", async () => {
+  const file = join(root, "left.db");
+  for (let use = 1; use < 500; use++) writeFileSync(`${file}.lock.${process.pid}-${use}`, "left");
+  writeFileSync(`${file}.lock`, dead);
+  const lock = await lockFile(file);
+  expect(JSON.parse(readFileSync(`${file}.lock`, "utf8"))).toMatchObject({ parent: process.pid });
+  await lock.release();
+  for (const name of readdirSync(root)) rmSync(join(root, name));
 });
 
 test("a claim whose claimant died does not keep the lock for ever", async () => {

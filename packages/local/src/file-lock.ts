@@ -15,7 +15,7 @@ import { accepts } from "./loopback.ts";
 export interface FileLock {
   /** Writes down the engine that now uses the file. */
   record(engine: { readonly pid: number; readonly port: number }): Promise<void>;
-  /** Takes the lock away, unless it is someone else's by now. */
+  /** Takes the lock away, unless it is someone else's by now. Never rejects: what cannot be removed is stale to the next start. */
   release(): Promise<void>;
 }
 
@@ -35,8 +35,8 @@ const longestStart = 60_000;
 // needs some milliseconds, on a busy machine more.
 const patience = 1_000;
 
-let uses = 0;
-const unused = (path: string): string => `${path}.${process.pid}-${++uses}`;
+// A process id would not do: a container's are few, and what a dead process left has the same.
+const unused = (path: string): string => `${path}.${randomUUID()}`;
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -126,7 +126,7 @@ const handle = (path: string, first: Owner): FileLock => {
       await rename(next, path);
     },
     release: async () => {
-      if ((await read(path)) === text) await rm(path, { force: true });
+      if ((await read(path)) === text) await rm(path, { force: true }).catch(() => undefined);
     },
   };
 };

@@ -43,7 +43,7 @@ const answered = async (process: WatchedProcess, port: number, signal: AbortSign
   return listTables(port, signal);
 };
 
-const aborted = (signal: AbortSignal): EdgetableError =>
+export const aborted = (signal: AbortSignal): EdgetableError =>
   new EdgetableError("execute.aborted", "The start of the engine was aborted.", { cause: signal.reason });
 
 const explain = (
