@@ -1,12 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { seededRandom, type Random } from "edgetable/testing";
-import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { bundleWorker, type WorkerProgram } from "./bundle-worker.ts";
 import { connect, connectBefore, scenarios, workUntilDone } from "./scenarios.ts";
 import { tableContent } from "./table-content.ts";
 import type { Death, Orders } from "./worker.ts";
@@ -17,27 +13,15 @@ const kinds = Object.keys(scenarios);
 const MOST_IN_A_ROW = 6;
 
 let engine: TestEngine;
-let folder: string;
-let program: string;
+let program: WorkerProgram;
 
 beforeAll(async () => {
   engine = await openEngine();
-  folder = await mkdtemp(join(tmpdir(), "edgetable-kill-"));
-  program = join(folder, "worker.mjs");
-  await build({
-    entryPoints: [fileURLToPath(new URL("worker.ts", import.meta.url))],
-    outfile: program,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    conditions: ["edgetable-source"],
-    external: ["@aws-sdk/*"],
-    logLevel: "error",
-  });
+  program = await bundleWorker();
 });
 afterAll(async () => {
   await engine.close();
-  await rm(folder, { recursive: true, force: true });
+  await program.remove();
 });
 
 interface Ending {
@@ -49,7 +33,7 @@ interface Ending {
 /** Runs a worker to its end; with `after`, kills it so many milliseconds after it began. */
 const runWorker = (orders: Orders, after: number | undefined): Promise<Ending> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, JSON.stringify(orders)], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [program.path, JSON.stringify(orders)], { stdio: ["ignore", "pipe", "pipe"] });
     let errors = "";
     child.stderr.on("data", (chunk: Buffer) => {
       errors += String(chunk);

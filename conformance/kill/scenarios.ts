@@ -47,6 +47,8 @@ export interface Scenario {
   check(items: readonly string[]): void;
   /** Does the work, or what is left of it. Throws job.busy while the lease of a dead process holds. */
   work(db: KillDb): Promise<void>;
+  /** One job of the work, where that is several. @default work */
+  readonly once?: (db: KillDb) => Promise<void>;
 }
 
 const must = (holds: boolean, what: string): void => {
@@ -151,6 +153,9 @@ const deletion: Scenario = {
       const outcome = await db.place.delete({ id: place }, options);
       if (!outcome.ok && outcome.reason !== "notFound") throw new Error(outcome.reason);
     }
+  },
+  once: async (db) => {
+    await db.place.delete({ id: "P" }, { lease: LEASE, indexLag: INDEX_LAG });
   },
 };
 

@@ -1,4 +1,4 @@
-import { createLeanTransport, type Transport } from "edgetable";
+import { createLeanTransport, isEdgetableError, type Transport } from "edgetable";
 import { seededRandom } from "edgetable/testing";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, scenarios, workUntilDone } from "./scenarios.ts";
@@ -7,8 +7,11 @@ import { connect, scenarios, workUntilDone } from "./scenarios.ts";
 export interface Death {
   /** The request at which it dies, from 0. */
   readonly request: number;
-  /** `saved`: after the answer to the nth request that saves a job's state. */
-  readonly phase: "before" | "during" | "after" | "saved";
+  /**
+   * `saved`: after the answer to the nth request that saves a job's state. `stopped`: after the nth answer since
+   * it has a job it only stands still, until its parent lets it go on; it does one job, and says how that ended.
+   */
+  readonly phase: "before" | "during" | "after" | "saved" | "stopped";
 }
 
 /** What a worker is told, as JSON in its first argument. */
@@ -23,25 +26,36 @@ export interface Orders {
 
 const LONGEST_PAUSE = 6;
 
-const savesState = (operation: string, input: object): boolean => operation === "UpdateItem" && JSON.stringify(input).includes('"~job"');
+const writesJob = (input: object): boolean => JSON.stringify(input).includes('"~job"');
+const savesState = (operation: string, input: object): boolean => operation === "UpdateItem" && writesJob(input);
 
 const die = (): void => {
   process.kill(process.pid, "SIGKILL");
 };
 
+const standStill = (): void => {
+  process.stdout.write("stopped\n");
+  process.kill(process.pid, "SIGSTOP");
+};
+
 const mortal = (inner: Transport, { death, seed }: Orders): Transport => {
   const random = seededRandom(seed);
+  // What is held up here would go out after a stop, past every check of the library.
+  const longest = death?.phase === "stopped" ? 0 : LONGEST_PAUSE;
   let request = 0;
+  let began = death?.phase !== "stopped";
   return {
     send: async (operation, input, options) => {
-      const counts = death?.phase !== "saved" || savesState(operation, input);
+      began ||= writesJob(input);
+      const counts = began && (death?.phase !== "saved" || savesState(operation, input));
       const mine = death && counts && request++ === death.request ? death.phase : undefined;
-      await pause(random() * LONGEST_PAUSE);
+      if (longest > 0) await pause(random() * longest);
       if (mine === "before") die();
       const answer = inner.send(operation, input, options);
       if (mine === "during") setImmediate(die);
       const output = await answer;
       if (mine === "after" || mine === "saved") die();
+      if (mine === "stopped") standStill();
       return output;
     },
     close: () => inner.close(),
@@ -54,5 +68,12 @@ const transport = mortal(createLeanTransport({ endpoint }), orders);
 const chosen = scenarios[scenario];
 if (!chosen) throw new Error(`no scenario ${scenario}`);
 process.stdout.write("begun\n");
-await workUntilDone(chosen, connect(table, { transport }));
+const db = connect(table, { transport });
+if (orders.death?.phase === "stopped") {
+  const ended = await (chosen.once ?? chosen.work)(db).then(
+    () => "done",
+    (error: unknown) => (isEdgetableError(error) ? error.code : String(error)),
+  );
+  process.stdout.write(`${ended}\n`);
+} else await workUntilDone(chosen, db);
 await transport.close();

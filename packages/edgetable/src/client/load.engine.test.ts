@@ -248,6 +248,70 @@ test("a signal ends a load, and a service that gives up does: the error says how
   expect(Object.keys(await lab.items()).filter((key) => key < "COURSE#C0050")).toHaveLength(50);
 });
 
+test("a signal ends a load whose source keeps silent", async () => {
+  let returned = false;
+  const silent = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => new Promise<never>(() => undefined),
+      return: async () => {
+        returned = true;
+        return new Promise<never>(() => undefined);
+      },
+    }),
+  };
+  for (const job of [undefined, "silent"]) {
+    returned = false;
+    const controller = new AbortController();
+    const loading = load(silent, { signal: controller.signal, ...(job === undefined ? {} : { job, lease: 60_000 }) });
+    setTimeout(() => controller.abort(new Error("enough")), 30);
+    const error = await errorOf(async () => loading);
+    expect(error).toMatchObject({ code: "execute.aborted", cause: { message: "enough" }, details: { report: { rows: 0 } } });
+    expect(returned).toBe(true);
+  }
+  expect(await jobs()).toMatchObject([{ id: "silent", running: false }]);
+});
+
+test("a source is closed where the load stops before its end", async () => {
+  let closed = 0;
+  const rows = async function* (): AsyncGenerator<object> {
+    try {
+      yield* courses(3);
+      yield { node: "course", row: { id: 5 } };
+      yield* courses(3);
+    } finally {
+      closed++;
+    }
+  };
+  for (const signal of [undefined, new AbortController().signal]) {
+    const error = await errorOf(() => load(rows(), { strict: true, ...(signal ? { signal } : {}) }));
+    expect(error).toMatchObject({ code: "load.invalidRow", details: { row: 3 } });
+  }
+  expect(closed).toBe(2);
+});
+
+const refuseBatches = (): void => {
+  lab.hooks = {
+    before: ({ operation }) => {
+      if (operation === "BatchWriteItem") throw new EdgetableError("execute.rejected", "no");
+    },
+  };
+};
+
+test("what a listener throws ends the load and is its error, also while requests are under way", async () => {
+  const thrown = (): never => {
+    throw new Error("the listener's own");
+  };
+  for (const order of ["any", "kept"] as const) {
+    const error = await errorOf(() => load(slowly(courses(500)), { onProgress: thrown, progressEvery: 1, concurrency: 1, order }));
+    expect(error).toMatchObject({ message: "the listener's own" });
+  }
+  refuseBatches();
+  for (const order of ["any", "kept"] as const) {
+    const error = await errorOf(() => load(slowly(courses(500)), { onFailure: thrown, concurrency: 1, order }));
+    expect(error).toMatchObject({ message: "the listener's own" });
+  }
+});
+
 test.each([{ concurrency: 0 }, { lease: 1 }, { named: -1 }, { deadline: 1.5 }, { job: "" }])(
   "an option out of its range is refused: %o",
   async (options) => {

@@ -25,6 +25,11 @@ export interface CallContext {
   readonly deadline: number;
   /** Is asked before each attempt, with the error of the one before it; false ends the request (law 8). */
   readonly admits?: (failed: unknown) => boolean;
+  /**
+   * Called before each attempt, and once more before its first byte goes out: throws where the caller may not send
+   * any longer. A process that stood still for longer than its lease has retries and half a page in hand.
+   */
+  readonly guard?: (() => void) | undefined;
   /** Of a Query's items only this is needed. */
   readonly column?: TextColumn | undefined;
 }
@@ -93,8 +98,9 @@ export const createSession = (options: SessionOptions): Session => {
   // Not async: a promise less for every request.
   const attempt = <O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]> => {
     if (context.signal?.aborted) throw new EdgetableError("execute.aborted", `${operation} was aborted before it was sent.`);
+    context.guard?.();
     const left = Math.max(1, Math.min(timeout, context.deadline - effects.now()));
-    return transport.send(operation, input, { signal: context.signal, timeout: left, column: context.column });
+    return transport.send(operation, input, { signal: context.signal, timeout: left, column: context.column, guard: context.guard });
   };
 
   /** Waits for another attempt, or throws where there is to be none. */

@@ -16,6 +16,11 @@ export interface SendOptions {
   readonly timeout?: number | undefined;
   /** Of a Query's items the caller needs this text alone: a transport may give `Texts` in place of `Items`. */
   readonly column?: TextColumn | undefined;
+  /**
+   * Called when the first byte is about to go out, after waiting for a socket: what it throws ends the attempt, and
+   * nothing is sent. A transport that cannot tell when that is may leave it out.
+   */
+  readonly guard?: (() => void) | undefined;
 }
 
 /**

@@ -148,6 +148,7 @@ const finish = async (marked: Marked): Promise<DeletionResult> => {
 const underLease = async (marked: Marked): Promise<DeletionResult> => {
   const { deletion, lease } = marked;
   const { session } = deletion;
+  deletion.lease = lease;
   const heartbeat = startHeartbeat(session, lease, () => factsOf(marked));
   let result: DeletionResult | undefined;
   try {

@@ -6,6 +6,7 @@ import type { CascadePlan } from "../../planner/writes/plan-cascade.ts";
 import { addCosts, type Cost, Meter, NO_COST, type SentRequest } from "../meter.ts";
 import type { FailedWrite } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
+import { checkLease, type Lease } from "./job-store.ts";
 
 /** How a deletion with all that goes along is done. */
 export interface DeletionSettings {
@@ -45,6 +46,8 @@ export interface Deletion {
   readonly plan: CascadePlan;
   readonly settings: DeletionSettings;
   readonly requests: SentRequest[];
+  /** Of the job, once there is one. */
+  lease: Lease | undefined;
   cost: Cost;
   items: number;
   sweeps: number;
@@ -59,6 +62,7 @@ export const newDeletion = (
   write,
   ...given,
   requests: [],
+  lease: undefined,
   cost: NO_COST,
   items: 0,
   sweeps: 0,
@@ -90,11 +94,12 @@ const checkTime = ({ session, settings, write }: Deletion): void => {
 /** Does one step of a deletion, and adds what it consumed. */
 export const step = async <T>(deletion: Deletion, work: (context: CallContext) => Promise<T>): Promise<T> => {
   checkTime(deletion);
-  const { session, settings } = deletion;
+  const { session, settings, lease } = deletion;
   const meter = new Meter();
   const deadline = Math.min(settings.deadline, session.effects.now() + REQUEST_DEADLINE);
   try {
-    return await work({ meter, signal: settings.signal, deadline });
+    const guard = lease && ((): void => checkLease(session, lease));
+    return await work({ meter, signal: settings.signal, deadline, guard });
   } finally {
     deletion.cost = addCosts(deletion.cost, meter.cost);
     deletion.requests.push(...meter.requests.slice(0, MOST_REQUESTS - deletion.requests.length));

@@ -14,6 +14,7 @@ import { validateWrite } from "../validate-write.ts";
 import { findCollisions, type CollisionFinder, type CollisionSettings } from "./collisions.ts";
 import { openFlights, type Flights } from "./flights.ts";
 import { planRow, type PlannedRow } from "./plan-row.ts";
+import { abortedLoad, readSource } from "./read-source.ts";
 import { startTally, type LoadProgress, type LoadReport, type Tally, type TallySettings } from "./tally.ts";
 
 /** Where the rows come from, and what each of them means. */
@@ -37,7 +38,7 @@ export interface LoadSettings extends CollisionSettings, Pick<TallySettings, "on
   readonly progressEvery: number;
   /** Rows before this one are read but not written. */
   readonly from: number;
-  /** Called before each row; throws to stop the load. */
+  /** Called before each row and each attempt of a request; throws to stop the load. */
   readonly check: () => void;
 }
 
@@ -71,7 +72,9 @@ interface State {
   batch: OpenBatch | undefined;
   /** Why no more rows are read. */
   fault: EdgetableError | undefined;
-  /** Whether nothing more is sent either: the fault is the service's, not a row's. */
+  /** What a listener of the caller's threw: it ends the load, and is no fault of a row. */
+  thrown: { readonly error: unknown } | undefined;
+  /** Whether nothing more is sent either: the fault is the service's, or a listener's, not a row's. */
   halted: boolean;
   /** The first row that a fault left unwritten. */
   stuck: number;
@@ -86,14 +89,24 @@ const contextOf = ({ session, settings }: State): CallContext => ({
   meter: new Meter(),
   signal: settings.signal,
   deadline: session.effects.now() + settings.deadline,
+  guard: settings.check,
 });
+
+const tell = (state: State, listen: () => void): void => {
+  try {
+    listen();
+  } catch (error) {
+    state.thrown ??= { error };
+    state.halted = true;
+  }
+};
 
 const tellProgress = (state: State): void => {
   const { onProgress, progressEvery } = state.settings;
   const now = state.session.effects.now();
   if (!onProgress || now - state.reported < progressEvery) return;
   state.reported = now;
-  onProgress(state.tally.progress(placeOf(state)));
+  tell(state, () => onProgress(state.tally.progress(placeOf(state))));
 };
 
 const ROW_CODES: ReadonlySet<string> = new Set([
@@ -251,12 +264,12 @@ const mayGoOn = (state: State): boolean => {
   const { check, signal } = state.settings;
   try {
     check();
-    if (signal?.aborted) throw new EdgetableError("execute.aborted", "The load was aborted.", { cause: signal.reason });
+    if (signal?.aborted) throw abortedLoad(signal);
   } catch (error) {
     state.halted = true;
     throw error;
   }
-  return state.fault === undefined;
+  return state.fault === undefined && state.thrown === undefined;
 };
 
 // Rows that need no request must not keep timers (a lease's renewal) and sockets from their turn.
@@ -282,8 +295,9 @@ const takeRow = (state: State, source: LoadSource, given: unknown): Pause => {
 
 const readAll = async (state: State, source: LoadSource): Promise<void> => {
   const { rows } = source;
+  const { signal } = state.settings;
   if (Symbol.asyncIterator in rows) {
-    for await (const given of rows) {
+    for await (const given of signal ? readSource(rows, signal) : rows) {
       if (!mayGoOn(state)) return;
       await takeRow(state, source, given);
     }
@@ -310,7 +324,7 @@ const runAll = async (state: State, source: LoadSource): Promise<LoadReport> => 
   // Rows before the one that ended the reading are still written.
   if (!state.halted) await sendBatch(state);
   await state.flights.landed();
-  failure ??= state.fault;
+  failure ??= state.thrown?.error ?? state.fault;
   if (failure !== undefined) throw withDetails(failure, { report: reportOf(state) });
   const report = reportOf(state);
   state.settings.onProgress?.(report);
@@ -324,11 +338,12 @@ export const loadRows = (session: Session, source: LoadSource, settings: LoadSet
     session,
     settings,
     flights: openFlights(settings.concurrency),
-    tally: startTally({ now, named: settings.named, onFailure: settings.onFailure }),
+    tally: startTally({ now, named: settings.named, onFailure: (failure) => tell(state, () => settings.onFailure?.(failure)) }),
     collisions: findCollisions(settings),
     rows: 0,
     batch: undefined,
     fault: undefined,
+    thrown: undefined,
     halted: false,
     stuck: Number.POSITIVE_INFINITY,
     reported: now(),

@@ -89,11 +89,12 @@ const pace = async (run: Run, moved: number): Promise<void> => {
 };
 
 const takePage = async (run: Run, place: OldPlace): Promise<void> => {
-  const { session, settings } = run;
+  const { session, settings, lease } = run;
   checkTime(run);
   const meter = new Meter();
   const deadline = Math.min(settings.deadline, session.effects.now() + REQUEST_DEADLINE);
-  const call = { session, context: { meter, signal: settings.signal, deadline } };
+  const guard = lease && ((): void => checkLease(session, lease));
+  const call = { session, context: { meter, signal: settings.signal, deadline, guard } };
   const { Items = [], LastEvaluatedKey } = await readPlace(call, place, run.start);
   const moved = await moveItems(call, place, Items);
   run.cost = addCosts(run.cost, meter.cost);

@@ -86,6 +86,7 @@ export class Connection {
   #write(exchange: Exchange): void {
     let text: string;
     try {
+      exchange.guard?.();
       text = this.#owner.sign(exchange) + exchange.body;
     } catch (error) {
       exchange.reject(error);

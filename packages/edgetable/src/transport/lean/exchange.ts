@@ -28,6 +28,7 @@ export class Exchange implements Limited {
   readonly body: string;
   credentials: Credentials | undefined;
   column: TextColumn | undefined;
+  guard: (() => void) | undefined;
   /** What carries it now; ends with it when it fails. */
   connection: { destroy(): void } | undefined;
   /** The time its signature tells. */

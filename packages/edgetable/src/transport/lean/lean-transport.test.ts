@@ -83,6 +83,33 @@ describe("sockets", () => {
     expect(connections).toHaveLength(2);
   });
 
+  test("a guard is asked when the first byte is about to go out, after waiting for a socket: what it throws sends nothing", async () => {
+    let requests = 0;
+    const transport = await open((_, response) => (requests++, setTimeout(() => response.end("{}"), 50)), { maxSockets: 1 });
+    let mine = true;
+    const guard = (): void => {
+      if (!mine) throw new Error("somebody else's by now");
+    };
+    const first = transport.send("PutItem", put, { guard });
+    const second = transport.send("PutItem", put, { guard });
+    await sleep(20);
+    mine = false;
+    await first;
+    await expect(second).rejects.toThrow("somebody else's by now");
+    mine = true;
+    await transport.send("PutItem", put, { guard });
+    expect(requests).toBe(2);
+  });
+
+  test("a clock that is set back does not make an old socket young", async () => {
+    let now = Date.now();
+    const transport = await open((_, response) => response.end("{}"), { now: () => now });
+    await transport.send("PutItem", put);
+    now -= 3_600_000;
+    await transport.send("PutItem", put);
+    expect(connections).toHaveLength(2);
+  });
+
   test("a reused socket that the server closes is replaced for a read, and an ambiguous error for a write", async () => {
     let requests = 0;
     const transport = await open((request, response) => (++requests % 2 === 0 ? request.socket.destroy() : response.end("{}")));

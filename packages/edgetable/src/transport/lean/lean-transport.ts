@@ -99,6 +99,7 @@ class LeanTransport implements Transport {
         cause: signal.reason,
       });
     exchange.column = options?.column;
+    exchange.guard = options?.guard;
     exchange.limit({ deadlines: this.#deadlines, timeout, signal });
     exchange.credentials = this.#cache.current(this.#clock.now());
     if (exchange.credentials === undefined) this.#await(exchange);

@@ -68,9 +68,10 @@ class SocketPool implements Pool {
   }
 
   #takeIdle(): Connection | undefined {
-    const oldest = this.#options.now() - maxIdle;
+    const now = this.#options.now();
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (connection.usable && connection.idleSince > oldest) return connection;
+      // A clock that was set back tells as little of the time that passed as one that was set forward.
+      if (connection.usable && Math.abs(now - connection.idleSince) < maxIdle) return connection;
       this.#all.delete(connection);
       connection.destroy();
     }

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+/** The worker as one file that a process can run. */
+export interface WorkerProgram {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** Bundles the worker with the library's sources. */
+export const bundleWorker = async (): Promise<WorkerProgram> => {
+  const folder = await mkdtemp(join(tmpdir(), "edgetable-kill-"));
+  const path = join(folder, "worker.mjs");
+  await build({
+    entryPoints: [fileURLToPath(new URL("worker.ts", import.meta.url))],
+    outfile: path,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["edgetable-source"],
+    external: ["@aws-sdk/*"],
+    logLevel: "error",
+  });
+  return { path, remove: () => rm(folder, { recursive: true, force: true }) };
+};

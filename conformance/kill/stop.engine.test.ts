@@ -1,0 +1,93 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { seededRandom } from "edgetable/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { bundleWorker, type WorkerProgram } from "./bundle-worker.ts";
+import { connect, connectBefore, scenarios, workUntilDone } from "./scenarios.ts";
+import { tableContent } from "./table-content.ts";
+import type { Orders } from "./worker.ts";
+
+const stops = Number(process.env["EDGETABLE_STOPS"] ?? 2);
+const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
+
+let engine: TestEngine;
+let program: WorkerProgram;
+beforeAll(async () => {
+  engine = await openEngine();
+  program = await bundleWorker();
+});
+afterAll(async () => {
+  await engine.close();
+  await program.remove();
+});
+
+interface Stopped {
+  readonly child: ChildProcess;
+  /** What the worker says, line by line. */
+  readonly says: AsyncIterator<string>;
+}
+
+/** Starts a worker; undefined when it ended before its stop came. */
+const stopAt = async (orders: Orders): Promise<Stopped | undefined> => {
+  const child = spawn(process.execPath, [program.path, JSON.stringify(orders)], { stdio: ["ignore", "pipe", "inherit"] });
+  const says = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  expect((await says.next()).value).toBe("begun");
+  if ((await says.next()).value === "stopped") return { child, says };
+  await once(child, "exit");
+  return undefined;
+};
+
+/** Wakes a stopped worker, and gives how its work ended. */
+const wake = async ({ child, says }: Stopped): Promise<string> => {
+  const ended = once(child, "exit");
+  child.kill("SIGCONT");
+  const { value } = await says.next();
+  expect(await ended).toEqual([0, null]);
+  return String(value);
+};
+
+const empty = async (table: string): Promise<void> => {
+  const { Items = [] } = await engine.transport.send("Scan", { TableName: table });
+  const keys = Items.map(({ pk, sk }) => ({ pk: pk!, sk: sk! }));
+  await Promise.all(keys.map((Key) => engine.transport.send("DeleteItem", { TableName: table, Key })));
+  if (keys.length > 0) await empty(table);
+};
+
+/**
+ * A process stands still for longer than its lease, another does all of its work, and the table is changed
+ * after that: what the first still had in hand when it wakes must not be written over the change.
+ */
+test.each(["load", "kept", "deletion", "reshard"])(
+  "%s: who wakes after another has done the job writes nothing, and says so",
+  async (kind) => {
+    const scenario = scenarios[kind]!;
+    const random = seededRandom(seed);
+    let woken = 0;
+    for (let round = 0; woken < stops && round < stops * 3; round++) {
+      const table = engine.freshTableName(`stop-${kind}`);
+      const db = connect(table, { transport: engine.transport });
+      const before = connectBefore(table, { transport: engine.transport });
+      await db.table.create();
+      await scenario.prepare(db, before);
+      const request = Math.floor(random() * scenario.requests);
+      const death = { request, phase: "stopped" } as const;
+      const stopped = await stopAt({ endpoint: engine.endpoint, table, scenario: kind, seed, death });
+      if (!stopped) continue;
+      await workUntilDone(scenario, db);
+      await empty(table);
+      await scenario.prepare(db, before);
+      const items = new Set(await tableContent(engine.transport, table));
+      const ended = await wake(stopped);
+      const now = new Set(await tableContent(engine.transport, table));
+      const change = { gone: [...items].filter((item) => !now.has(item)), come: [...now].filter((item) => !items.has(item)) };
+      expect(change, `stopped after answer ${request}, woken it ended with ${ended}`).toEqual({ gone: [], come: [] });
+      expect(ended).toMatch(/^(job\.busy|job\.notFound)$/);
+      woken++;
+      await engine.transport.send("DeleteTable", { TableName: table });
+    }
+    expect(woken).toBeGreaterThan(0);
+  },
+  170_000,
+);
