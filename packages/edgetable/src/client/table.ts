@@ -9,14 +9,16 @@ const TABLE_DEADLINE = 600_000;
 export interface TableAdmin {
   /**
    * Creates the table with all its indexes, on demand, and waits until it is active. A table that is
-   * there and fits the model is left as it is: `created` is then false.
+   * there and fits the model, or that somebody else creates at the same time, is left as it is: `created`
+   * is then false. One that is being deleted is waited for.
    *
    * @throws {table.mismatch} when a table of that name does not fit the model.
+   * @throws {execute.tableNotFound} when somebody deletes it meanwhile.
    */
   create(options?: RunOptions): Promise<{ readonly created: boolean }>;
   /** How the table differs from the model; undefined when there is no table. */
   diff(options?: RunOptions): Promise<readonly TableDifference[] | undefined>;
-  /** Deletes the table and waits until it is gone. `deleted` is false when there was none. */
+  /** Deletes the table and waits until it is gone. `deleted` is false when there was none, or somebody else deleted it. */
   delete(options?: RunOptions): Promise<{ readonly deleted: boolean }>;
 }
 

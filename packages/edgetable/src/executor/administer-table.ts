@@ -18,15 +18,36 @@ const describe = async (session: Session, context: CallContext): Promise<TableDe
 const isActive = (table: TableDescription | undefined): boolean =>
   table?.TableStatus === "ACTIVE" && (table.GlobalSecondaryIndexes ?? []).every((index) => index.IndexStatus === "ACTIVE");
 
-const waitUntil = async (session: Session, context: CallContext, done: (table: TableDescription | undefined) => boolean): Promise<void> => {
+/** Describes the table until it is as wanted, and gives the last description. */
+const waitUntil = async (
+  session: Session,
+  context: CallContext,
+  done: (table: TableDescription | undefined) => boolean,
+): Promise<TableDescription | undefined> => {
   const { effects } = session;
-  for (let wait = FIRST_POLL; !done(await describe(session, context)); wait = Math.min(SLOWEST_POLL, wait * 2)) {
+  for (let wait = FIRST_POLL; ; wait = Math.min(SLOWEST_POLL, wait * 2)) {
+    const table = await describe(session, context);
+    if (done(table)) return table;
     if (effects.now() + wait >= context.deadline) {
       throw new EdgetableError("execute.timeout", `The table "${session.catalog.table}" did not reach the wanted state in time.`, {
         retryable: true,
       });
     }
     await effects.sleep(wait, context.signal);
+  }
+};
+
+const isBeing = (table: TableDescription | undefined, ...statuses: readonly string[]): boolean =>
+  statuses.includes(table?.TableStatus ?? "");
+
+/** False where somebody else did at the same time what was asked for; not where the lost answer was our own. */
+const unlessDone = async (sent: Promise<unknown>, isDone: (error: EdgetableError) => boolean): Promise<boolean> => {
+  try {
+    await sent;
+    return true;
+  } catch (error) {
+    if (!isEdgetableError(error) || !isDone(error)) throw error;
+    return error.details["afterAmbiguity"] === true;
   }
 };
 
@@ -44,13 +65,23 @@ const refuseUnfit = (session: Session, table: TableDescription): void => {
   if (serious.length > 0) refuseMismatch(session.catalog.table, serious);
 };
 
-/** Creates the table and waits until it is active; one that is there has to fit the model. */
+const refuseDeleted = (table: string): never => {
+  throw new EdgetableError(
+    "execute.tableNotFound",
+    `The table "${table}" is being deleted by somebody else while it is created. Create it again once it is gone.`,
+  );
+};
+
+/** Creates the table and waits until it is active; one that is there, or comes meanwhile, has to fit the model. */
 export const createTable = async (session: Session, context: CallContext): Promise<{ readonly created: boolean }> => {
-  const existing = await describe(session, context);
+  const { catalog } = session;
+  const existing = await waitUntil(session, context, (table) => !isBeing(table, "DELETING"));
   if (existing) refuseUnfit(session, existing);
-  else await session.send("CreateTable", createTableInput(session.catalog), context);
-  await waitUntil(session, context, isActive);
-  return { created: existing === undefined };
+  const exists = (error: EdgetableError): boolean => error.details["fault"] === "ResourceInUseException";
+  const created = !existing && (await unlessDone(session.send("CreateTable", createTableInput(catalog), context), exists));
+  const table = await waitUntil(session, context, (one) => (isBeing(one, "DELETING") ? refuseDeleted(catalog.table) : isActive(one)));
+  if (table && !existing && !created) refuseUnfit(session, table);
+  return { created };
 };
 
 /** How the table differs from the model; undefined when there is none. */
@@ -61,8 +92,10 @@ export const diffTable = async (session: Session, context: CallContext): Promise
 
 /** Deletes the table, where there is one, and waits until it is gone. */
 export const deleteTable = async (session: Session, context: CallContext): Promise<{ readonly deleted: boolean }> => {
-  if ((await describe(session, context)) === undefined) return { deleted: false };
-  await session.send("DeleteTable", { TableName: session.catalog.table }, context);
+  // DeleteTable: "If the specified table is in the CREATING or UPDATING states […] ResourceInUseException" (its reference).
+  if (!(await waitUntil(session, context, (table) => !isBeing(table, "CREATING", "UPDATING")))) return { deleted: false };
+  const gone = (error: EdgetableError): boolean => error.code === "execute.tableNotFound";
+  const deleted = await unlessDone(session.send("DeleteTable", { TableName: session.catalog.table }, context), gone);
   await waitUntil(session, context, (table) => table === undefined);
-  return { deleted: true };
+  return { deleted };
 };

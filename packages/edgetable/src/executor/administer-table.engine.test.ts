@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph } from "../client/define-graph.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { node } from "../schema/node.ts";
+import { virtualClock } from "../testing/virtual-clock.ts";
+import { startEngine, type TestEngine } from "../testing/test-support/engine.ts";
+import type { Operation } from "../transport/operations.ts";
+import type { Transport } from "../transport/transport.ts";
+
+let engine: TestEngine;
+let table = "";
+let sent: Operation[] = [];
+/** Statuses that the table is told to have, one for each description, before the true one. */
+let statuses: string[] = [];
+/** Whether the table goes once those statuses were told. */
+let goes = false;
+/** Operations whose first answer is lost. */
+let lost: Operation[] = [];
+
+const transport: Transport = {
+  send: async (operation, input, options) => {
+    sent.push(operation);
+    if (goes && operation === "DescribeTable" && statuses.length === 0) {
+      goes = false;
+      await engine.transport.send("DeleteTable", { TableName: table });
+    }
+    const output = await engine.transport.send(operation, input, options);
+    if (lost.includes(operation)) {
+      lost = lost.filter((one) => one !== operation);
+      throw new EdgetableError("execute.connection", "the answer is lost", { retryable: true, details: { ambiguous: true } });
+    }
+    const status = operation === "DescribeTable" ? statuses.shift() : undefined;
+    return status === undefined ? output : ({ Table: { ...(output as { Table: object }).Table, TableStatus: status } } as typeof output);
+  },
+  close: async () => undefined,
+};
+const connect = (key = "STUDENT#{id}") =>
+  defineGraph({ table, nodes: { student: node({ key, schema: z.object({ id: z.string() }) }) } }).connect({
+    transport,
+    effects: virtualClock({ start: Date.now() }),
+  });
+
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(() => {
+  table = engine.freshTableName("administered");
+  sent = [];
+  statuses = [];
+  goes = false;
+  lost = [];
+});
+
+test("of several that create the table at once one has created it, and all have it", async () => {
+  const all = await Promise.all(Array.from({ length: 5 }, async () => connect().table.create()));
+  expect(all.filter(({ created }) => created)).toHaveLength(1);
+  expect(sent.filter((one) => one === "CreateTable")).toHaveLength(5);
+  await connect().student.create({ id: "S" }).orThrow();
+});
+
+test("of several that delete it at once all find it gone", async () => {
+  await connect().table.create();
+  const all = await Promise.all(Array.from({ length: 5 }, async () => connect().table.delete()));
+  expect(all.filter(({ deleted }) => deleted)).toHaveLength(1);
+  expect(await connect().table.diff()).toBeUndefined();
+});
+
+test("a lost answer is recognised: the table that is there is the own one, and the one that is gone too", async () => {
+  lost = ["CreateTable"];
+  expect(await connect().table.create()).toEqual({ created: true });
+  expect(sent).toEqual(["DescribeTable", "CreateTable", "CreateTable", "DescribeTable"]);
+  lost = ["DeleteTable"];
+  expect(await connect().table.delete()).toEqual({ deleted: true });
+});
+
+test("a table that is being deleted is waited for, and created anew", async () => {
+  await connect().table.create();
+  statuses = ["DELETING", "DELETING"];
+  goes = true;
+  sent = [];
+  expect(await connect().table.create()).toEqual({ created: true });
+  expect(sent).toEqual(["DescribeTable", "DescribeTable", "DescribeTable", "CreateTable", "DescribeTable"]);
+});
+
+test("a table that is being created is deleted once that is done, as the service wants it", async () => {
+  await connect().table.create();
+  statuses = ["CREATING", "UPDATING"];
+  sent = [];
+  expect(await connect().table.delete()).toEqual({ deleted: true });
+  expect(sent).toEqual(["DescribeTable", "DescribeTable", "DescribeTable", "DeleteTable", "DescribeTable"]);
+});
+
+test("a table that somebody deletes while it is created is told of, not waited for", async () => {
+  await connect().table.create();
+  statuses = ["CREATING", "DELETING"];
+  await expect(connect().table.create()).rejects.toMatchObject({
+    code: "execute.tableNotFound",
+    message: expect.stringContaining("is being deleted") as string,
+  });
+});
