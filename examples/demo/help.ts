@@ -14,6 +14,7 @@ export const helpText = (systems: readonly System[]): string => {
     "",
     "Starts an engine in memory, creates each system's table, writes its rows, asks every",
     "access pattern, and checks each answer against the published one.",
+    "RCU predicted come from the model alone, before anything is sent; RCU consumed from the engine.",
     "",
     "Systems (all of them when none is named):",
     ...systems.map((system) => line(system, width)),
