@@ -11,6 +11,12 @@ describe("templates", () => {
       place: "nodes.user.key",
       says: ["{idd}", '"user"', 'Did you mean "id"?'],
     },
+    "an unknown attribute in a node's key, where no layout's words stand": {
+      model: model({ nodes: { user: user({ key: "USER#{number}" }) } }),
+      rule: "attribute",
+      place: "nodes.user.key",
+      says: ['{number} names no attribute of "user". Known: id, name.'],
+    },
     "an unknown attribute in a part's key": {
       model: model({ parts: { item: item({ key: "ITEM#{m}" }) } }),
       rule: "attribute",

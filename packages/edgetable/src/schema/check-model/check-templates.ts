@@ -46,10 +46,9 @@ const checkField = (place: string, path: string, scope: Scope): readonly ModelFi
   const known = ofEnd ? scope.ends?.[head] : scope.names;
   const name = ofEnd ? next : head;
   if (!known || known.includes(name)) return [];
+  const macros = ofEnd || !place.startsWith("layout.") ? [] : Object.keys(scope.macros);
   const what = ofEnd ? `part of the id of ${head} of ${scope.of}` : `attribute of ${scope.of}`;
-  return [
-    finding("attribute", place, `{${path}} names no ${what}.${didYouMean(name, [...known, ...(ofEnd ? [] : Object.keys(scope.macros))])}`),
-  ];
+  return [finding("attribute", place, `{${path}} names no ${what}.${didYouMean(name, [...known, ...macros])}`)];
 };
 
 interface NamedSource {
