@@ -35,6 +35,13 @@ test.each([
     ["query", "student", "studentId=S1", "--out", ""],
     ["enrolledIn", "livesIn"],
   ],
+  [["query", "course", "C1", "--out", ""], []],
+  [["query", "course", "C1", "--in", ""], ["enrolledIn"]],
+  [["query", "student", "S1", "--both", ""], []],
+  [
+    ["explain", "recentCourses", "--param", ""],
+    ["studentId=", "since=", "most="],
+  ],
   [
     ["query", "student", "S1", "--using", ""],
     ["reverse", "ordered"],

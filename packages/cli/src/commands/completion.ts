@@ -33,9 +33,11 @@ const modelWord = (words: readonly string[]): string | undefined => {
 const namesOf = async ({ io, rest }: Invocation): Promise<Names> => {
   try {
     const { graphs, patterns } = await loadModel(modelWord(rest), io.cwd);
-    return { catalog: graphs[0]?.value.catalog, patterns: patterns.flatMap(({ value }) => Object.keys(value.patterns)) };
+    const all = patterns.flatMap(({ value }) => Object.entries(value.patterns));
+    const parameters = all.map(([name, { example }]) => [name, Object.keys(typeof example === "object" ? { ...example } : {})] as const);
+    return { catalog: graphs[0]?.value.catalog, patterns: Object.fromEntries(parameters) };
   } catch {
-    return { catalog: undefined, patterns: [] };
+    return { catalog: undefined, patterns: {} };
   }
 };
 

@@ -5,7 +5,8 @@ import type { CommandSpec, OptionSpec } from "../invocation.ts";
 /** What a model has to offer to completion. */
 export interface Names {
   readonly catalog: Catalog | undefined;
-  readonly patterns: readonly string[];
+  /** The parameters of each pattern's example. */
+  readonly patterns: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The words behind `edgetable`, the last one unfinished. */
@@ -49,7 +50,7 @@ const step = (place: Place, word: string): Place => {
 const namesFor = (what: string, { catalog, patterns }: Names): readonly string[] => {
   switch (what) {
     case "pattern":
-      return patterns;
+      return Object.keys(patterns);
     case "node":
       return Object.keys(catalog?.nodes ?? {});
     case "kind":
@@ -68,9 +69,21 @@ const namesFor = (what: string, { catalog, patterns }: Names): readonly string[]
 // Options whose placeholder does not say what they take.
 const namedBy: Readonly<Record<string, string>> = { "--node": "node", "--edge": "edge", "--part": "part", "--only": "kind" };
 
-const optionValues = async ({ flags, choices }: OptionSpec, { names }: Line): Promise<readonly string[]> => {
+// Where a neighbour is asked for, the node that was named stands at these ends of the edge.
+const nearEnds: Readonly<Record<string, readonly ("from" | "to")[]>> = { "--out": ["from"], "--in": ["to"], "--both": ["from", "to"] };
+
+const edgesOf = ({ catalog }: Names, node: string, ends: readonly ("from" | "to")[]): readonly string[] =>
+  Object.values(catalog?.edges ?? {})
+    .filter((edge) => ends.every((end) => edge[end].includes(node)))
+    .map(({ name }) => name);
+
+const optionValues = async ({ flags, choices }: OptionSpec, given: readonly string[], { names }: Line): Promise<readonly string[]> => {
   if (choices) return choices;
-  const placeholder = namedBy[longOf({ flags })] ?? /<(edge|index)>/.exec(flags)?.[1];
+  const [option, first] = [longOf({ flags }), given[0] ?? ""];
+  if (option === "--param") return ((await names()).patterns[first] ?? []).map((name) => `${name}=`);
+  const ends = nearEnds[option];
+  if (ends) return edgesOf(await names(), first, ends);
+  const placeholder = namedBy[option] ?? /<(edge|index)>/.exec(flags)?.[1];
   return placeholder === undefined ? [] : namesFor(placeholder, await names());
 };
 
@@ -90,7 +103,7 @@ export const candidates = async (line: Line): Promise<readonly string[]> => {
   const start: Place = { command: undefined, below: line.commands, options: commonOptions, given: [], option: undefined };
   const place = line.words.slice(0, -1).reduce(step, start);
   const all = place.option
-    ? await optionValues(place.option, line)
+    ? await optionValues(place.option, place.given, line)
     : last.startsWith("-")
       ? [...place.options.map(longOf), "--help"]
       : await positional(place, line);
