@@ -26,7 +26,7 @@ const notesOf = (plan: CascadePlan, { indexLag = INDEX_LAG }: Options): readonly
       ]
     : []),
   ...(plan.lags ? [`waits ${indexLag} ms before it reads an index, so that what was linked before the mark is seen`] : []),
-  "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed",
+  "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed; what it writes is not in the prediction",
 ];
 
 const explain = (catalog: Catalog, write: DeleteWrite, options: Options): WriteExplanation => {

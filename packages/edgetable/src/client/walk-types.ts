@@ -243,7 +243,7 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
     hop: HopFrom<N, E, Out, In, Both>,
     options?: PathsOptions,
   ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
-  /** A shortest way that comes back to this node; none where there is none. */
+  /** A shortest way that comes back to this node; none where there is none. In both directions one edge is enough: there and back. */
   cycle<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
     options?: PathsOptions,

@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Comparisons, ConnectOptions, Reason, edge, node, part } from "edgetable";
+import { root } from "./extract.ts";
+
+/** The guide's tables name all that there is: a new setting does not compile here until it is listed, and fails until the guide has it. */
+const guide = readFileSync(join(root, "docs/guide.md"), "utf8");
+
+type Names<T> = Readonly<Record<keyof T & string, true>>;
+
+const nodes: Names<Parameters<typeof node>[0]> = {
+  key: true,
+  schema: true,
+  unique: true,
+  immutable: true,
+  version: true,
+  ttl: true,
+  dates: true,
+  stored: true,
+  mirror: true,
+  expect: true,
+};
+const parts: Names<Parameters<typeof part>[0]> = {
+  of: true,
+  key: true,
+  schema: true,
+  owner: true,
+  immutable: true,
+  version: true,
+  ttl: true,
+  dates: true,
+  expect: true,
+};
+const edges: Names<Parameters<typeof edge>[0]> = {
+  from: true,
+  to: true,
+  schema: true,
+  key: true,
+  orderBy: true,
+  stored: true,
+  symmetric: true,
+  multiplicity: true,
+  maxDegree: true,
+  onDelete: true,
+  ends: true,
+  immutable: true,
+  version: true,
+  ttl: true,
+  dates: true,
+  sides: true,
+  by: true,
+  expect: true,
+};
+const comparisons: Names<Required<Comparisons<string>>> = {
+  eq: true,
+  ne: true,
+  lt: true,
+  lte: true,
+  gt: true,
+  gte: true,
+  between: true,
+  beginsWith: true,
+  contains: true,
+  in: true,
+  exists: true,
+};
+const reasons: Readonly<Record<Reason, true>> = {
+  exists: true,
+  notFound: true,
+  conditionFailed: true,
+  versionConflict: true,
+  notUnique: true,
+  endMissing: true,
+  degreeExceeded: true,
+  hasEdges: true,
+  rolledBack: true,
+};
+const options: Names<ConnectOptions> = {
+  endpoint: true,
+  region: true,
+  profile: true,
+  credentials: true,
+  client: true,
+  transport: true,
+  retry: true,
+  concurrency: true,
+  requestTimeout: true,
+  deadline: true,
+  onRequest: true,
+  cursorSecret: true,
+  validate: true,
+  rulesOff: true,
+  effects: true,
+};
+
+test.each([
+  ["What a model can say", { ...nodes, ...parts, ...edges }],
+  ["Conditions", comparisons],
+  ["What a write answers", reasons],
+  ["Connections", options],
+])("the guide's section %j names every one", (title, names) => {
+  const section = guide.split(/^## /m).find((one) => one.startsWith(title)) ?? "";
+  expect(Object.keys(names).filter((name) => !section.includes(`\`${name}\``) && !section.includes(`\`${name}: `))).toEqual([]);
+});
