@@ -22,7 +22,9 @@ export const exitCodeHelp = `Exit codes:
   3    the model is unreadable or invalid
   4    service, connection, credentials or engine
   70   a defect of edgetable
-  130  interrupted`;
+  130  interrupted
+
+An error names its section of docs/errors.md, which lies in node_modules/edgetable.`;
 
 const byFamily: Readonly<Record<string, ExitCode>> = {
   schema: exitCode.usage,
