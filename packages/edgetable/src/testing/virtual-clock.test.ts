@@ -57,3 +57,11 @@ test("an aborted sleeper leaves with execute.aborted", async () => {
   await expect(clock.sleep(10, controller.signal)).rejects.toMatchObject({ code: "execute.aborted" });
   expect(clock.sleepers).toBe(0);
 });
+
+test("time never goes back: advance past a moment that time has jumped over leaves it there", async () => {
+  const clock = virtualClock();
+  const slept = clock.sleep(100);
+  await clock.advance(10);
+  await slept;
+  expect(clock.now()).toBe(100);
+});

@@ -52,11 +52,8 @@ const wakeAt = (state: State, moment: number): void => {
 const moveWhenIdle = async (state: State): Promise<void> => {
   if (!state.automatic || state.checking) return;
   state.checking = true;
-  await othersRun();
+  for (await othersRun(); state.holds === 0 && state.asleep.size > 0; await othersRun()) wakeAt(state, nextMoment(state));
   state.checking = false;
-  if (state.holds > 0 || state.asleep.size === 0) return;
-  wakeAt(state, nextMoment(state));
-  await moveWhenIdle(state);
 };
 
 const advance = async (state: State, ms: number): Promise<void> => {
@@ -66,7 +63,8 @@ const advance = async (state: State, ms: number): Promise<void> => {
     wakeAt(state, nextMoment(state));
     await othersRun();
   }
-  state.now = end;
+  // Where time also moves by itself it may be further already.
+  state.now = Math.max(state.now, end);
 };
 
 const sleep = (state: State, ms: number, signal: AbortSignal | undefined): Promise<void> =>
