@@ -110,13 +110,17 @@ function* giveSettled(state: State, held: HeldCopy, settled: Settled): Generator
 const AT_ONCE = 100;
 
 async function* settleOldest(state: State): AsyncGenerator<Row> {
-  const oldest = [...state.held.entries()].slice(0, AT_ONCE);
-  for (const [id] of oldest) state.held.delete(id);
+  const oldest: HeldCopy[] = [];
+  for (const [id, held] of state.held) {
+    if (oldest.length === AT_ONCE) break;
+    oldest.push(held);
+    state.held.delete(id);
+  }
   const { session, settings } = state;
-  const copies = oldest.map(([, { copy }]) => copy);
+  const copies = oldest.map(({ copy }) => copy);
   const reading = { session, consistent: settings.consistent, context: () => contextOf(state) };
   const all = await settleCopies(reading, copies);
-  for (const [at, settled] of all.entries()) yield* giveSettled(state, oldest[at]![1], settled);
+  for (const [at, settled] of all.entries()) yield* giveSettled(state, oldest[at]!, settled);
 }
 
 function* takeCopy(state: State, copy: Copy, mark: PageMark): Generator<Row> {
