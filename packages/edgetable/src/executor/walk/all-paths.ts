@@ -63,11 +63,12 @@ const closeTo = async (
 // Paths that are not at their end yet wait their turn, the shorter first.
 const MOST_OPEN = 100_000;
 
-/** A path with one node more, in every way that comes to no node twice. */
-const onward = (ahead: Ahead, path: readonly NodeKey[]): readonly (readonly NodeKey[])[] =>
-  (ahead.get(path.at(-1) ?? "") ?? []).filter((key) => !path.includes(key)).map((key) => [...path, key]);
-
 type Path = readonly NodeKey[];
+
+/** Paths with one node more, in every way that comes to no node twice; lazily, for of many paths at a hub there are too many to keep. */
+function* allOnward(ahead: Ahead, paths: readonly Path[]): Generator<Path> {
+  for (const path of paths) for (const key of ahead.get(path.at(-1) ?? "") ?? []) if (!path.includes(key)) yield [...path, key];
+}
 
 interface Listed {
   readonly paths: readonly Path[];
@@ -85,9 +86,10 @@ const listPaths = (
   let open: readonly Path[] = start === target ? [] : [[start]];
   for (let length = 1; open.length > 0 && length <= depth; length++) {
     const longer: Path[] = [];
-    for (const path of open.flatMap((one) => onward(ahead, one))) {
+    for (const path of allOnward(ahead, open)) {
       if (path.at(-1) !== target) {
-        longer.push(path);
+        // One too many tells that there are more.
+        if (longer.length <= MOST_OPEN) longer.push(path);
         continue;
       }
       const print = pathPrint(path);
