@@ -164,3 +164,33 @@ test.each([
   const db = graphOf("Nowhere", [2, 1]).connect({ transport: engine.transport });
   await expect(db.reshard(options)).rejects.toMatchObject({ code });
 });
+
+test("a job that goes on with another model begins its pass anew, however late their places differ", async () => {
+  const table = engine.freshTableName("reshard");
+  const shardedGraph = (byName: readonly number[], byStatus: readonly number[]) =>
+    defineGraph({
+      table,
+      nodes: {
+        taskWithALongName: node({ key: "TASK#{taskId}", schema: z.object({ taskId: text, name: text, status: text }), stored: true }),
+      },
+      edges: {},
+      indexes: {
+        byName: { entries: { taskWithALongName: "name" }, shards: byName },
+        byStatus: { entries: { taskWithALongName: "status" }, shards: byStatus },
+      },
+    });
+  const connected = (byName: readonly number[], byStatus: readonly number[]) =>
+    shardedGraph(byName, byStatus).connect({ transport: engine.transport });
+  const old = connected([800], [2]);
+  await old.table.create();
+  await old.load(ids.map((taskId) => ({ node: "taskWithALongName", row: { taskId, name: taskId, status: "open" } }) as const));
+  const stop = new AbortController();
+  const onProgress = ({ partitions }: { readonly partitions: { readonly done: number } }): void => {
+    if (partitions.done > 210) stop.abort();
+  };
+  await expect(connected([800, 400], [2]).reshard({ ...quick, signal: stop.signal, onProgress })).rejects.toMatchObject({
+    code: "execute.aborted",
+  });
+  const report = await connected([800, 200], [8, 2]).reshard(quick);
+  expect(report.moved).toBeGreaterThan(50);
+});

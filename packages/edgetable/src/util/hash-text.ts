@@ -11,3 +11,9 @@ export const hashText = (text: string): readonly [high: number, low: number] => 
   low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
   return [high >>> 0, low >>> 0];
 };
+
+/** The same as text: 16 hexadecimal digits. */
+export const hexHashOf = (text: string): string =>
+  hashText(text)
+    .map((half) => half.toString(16).padStart(8, "0"))
+    .join("");

@@ -5,7 +5,7 @@ import type { Catalog } from "../../schema/catalog.ts";
 import { ownerText } from "../../schema/system-items.ts";
 import type { AttributeValue } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
-import { hashText } from "../../util/hash-text.ts";
+import { hexHashOf } from "../../util/hash-text.ts";
 import { mapValues } from "../../util/map-values.ts";
 import type { JobFacts } from "./job-store.ts";
 
@@ -16,9 +16,7 @@ const LONGEST = 200;
 export const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string => {
   const text = `delete ${name} ${ownerText(defined(catalog.nodes[name], "node"), id)}`;
   if (text.length <= LONGEST) return text;
-  const hash = hashText(text)
-    .map((half) => half.toString(16).padStart(8, "0"))
-    .join("");
+  const hash = hexHashOf(text);
   return `${text.slice(0, LONGEST - hash.length - 1)} ${hash}`;
 };
 

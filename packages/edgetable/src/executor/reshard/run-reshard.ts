@@ -3,6 +3,7 @@ import type { Key } from "../../transport/operations.ts";
 import { bookkeeping, startHeartbeat } from "../jobs/heartbeat.ts";
 import { checkLease, endJob, releaseLease, takeLease, type JobFacts, type Lease } from "../jobs/job-store.ts";
 import { addCosts, Meter, NO_COST, type Cost } from "../meter.ts";
+import { hexHashOf } from "../../util/hash-text.ts";
 import type { Session } from "../session.ts";
 import { moveItems, readPlace } from "./move-items.ts";
 import { oldPlaces, type OldPlace, type ReshardProgress, type ReshardSettings } from "./resharding.ts";
@@ -20,6 +21,8 @@ interface Run {
   readonly session: Session;
   readonly settings: ReshardSettings;
   readonly places: readonly OldPlace[];
+  /** Tells the places from those of another model. */
+  readonly list: string;
   lease: Lease | undefined;
   at: number;
   start: Key | undefined;
@@ -35,10 +38,12 @@ interface Run {
 }
 
 // Another list of places is another model: the pass then begins anew, which costs reads and does no harm.
-const listText = (places: readonly OldPlace[]): string => places.map(({ index, partition }) => `${index.name} ${partition ?? "*"}`).join();
+// As a hash, for every renewal of the lease writes it, and a list of a thousand places would cost it 20 units.
+const nameOfList = (places: readonly OldPlace[]): string =>
+  hexHashOf(places.map(({ index, partition }) => `${index.name} ${partition ?? "*"}`).join());
 
 const factsOf = (run: Run): JobFacts => ({
-  list: listText(run.places).slice(0, 4000),
+  list: run.list,
   at: run.at,
   start: run.start ? JSON.stringify(run.start) : "",
   moved: run.moved,
@@ -51,7 +56,7 @@ const goOn = (run: Run, facts: JobFacts): void => {
   run.moved = Number(facts["moved"] ?? 0);
   run.seen = Number(facts["seen"] ?? 0);
   run.passes = Number(facts["passes"] ?? 1);
-  if (facts["list"] !== factsOf(run)["list"]) return;
+  if (facts["list"] !== run.list) return;
   run.at = Number(facts["at"] ?? 0);
   run.fresh = Number(facts["fresh"] ?? 0);
   run.start = facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined;
@@ -120,10 +125,11 @@ const passAll = async (run: Run): Promise<void> => {
   }
 };
 
-const newRun = (session: Session, settings: ReshardSettings): Run => ({
+const newRun = (session: Session, settings: ReshardSettings, places: readonly OldPlace[]): Run => ({
   session,
   settings,
-  places: oldPlaces(session.catalog, settings.index),
+  places,
+  list: nameOfList(places),
   lease: undefined,
   at: 0,
   start: undefined,
@@ -143,7 +149,7 @@ const newRun = (session: Session, settings: ReshardSettings): Run => ({
  * @throws {job.busy} while another process is at it
  */
 export const runReshard = async (session: Session, settings: ReshardSettings): Promise<ReshardReport> => {
-  const run = newRun(session, settings);
+  const run = newRun(session, settings, oldPlaces(session.catalog, settings.index));
   if (run.places.length === 0) return { ...progressOf(run), passes: 0, cost: run.cost };
   const request = { id: settings.job, kind: "reshard", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
   const lease = await takeLease(session, request, bookkeeping(session, REQUEST_DEADLINE));
