@@ -6,10 +6,10 @@ import { remember, sampledAt, stoppedAt, type FoundPaths, type PathSearch, type 
 import { pathPrint } from "./paths.ts";
 import type { Stopped } from "./run-walk.ts";
 import { beginRun, besideRun, type WalkRun } from "./walk-run.ts";
-import { emptyState } from "./walk-state.ts";
+import { emptyState, memberOf } from "./walk-state.ts";
 
 /** For each node that leads to the target, where it goes on to. */
-type Ahead = Map<NodeKey, NodeKey[]>;
+type Ahead = Map<NodeKey, Set<NodeKey>>;
 
 /** Everything that a search knows at a moment. */
 export interface AllPathsState {
@@ -30,9 +30,7 @@ const readLayer = async (
   at: { readonly layer: Expanding; readonly filter: NodeFilter },
 ): Promise<boolean> => {
   const tell = (to: NodeKey, from: NodeKey): void => {
-    const known = ahead.get(from);
-    if (!known) ahead.set(from, [to]);
-    else if (!known.includes(to)) known.push(to);
+    memberOf(ahead, from, () => new Set<NodeKey>()).add(to);
     if (seen.has(from)) return;
     seen.add(from);
     next.push(from);

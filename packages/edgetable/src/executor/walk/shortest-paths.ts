@@ -10,7 +10,7 @@ import { emptyState } from "./walk-state.ts";
 interface Side {
   /** How far each node is from the end, and from where it was reached. */
   readonly distance: Map<NodeKey, number>;
-  readonly behind: Map<NodeKey, NodeKey[]>;
+  readonly behind: Map<NodeKey, Set<NodeKey>>;
   frontier: readonly NodeKey[];
   /** The layer that is being read: what is left of it, and where it has led to; undefined between two layers. */
   growing: { readonly layer: Expanding; readonly next: NodeKey[] } | undefined;
@@ -55,10 +55,10 @@ const grow = async ({ side, run }: End, { main, filter }: { readonly main: WalkR
     const known = distance.get(to);
     if (known === undefined) {
       distance.set(to, depth);
-      behind.set(to, [from]);
+      behind.set(to, new Set([from]));
       growing.next.push(to);
       remember(main, [to]);
-    } else if (known === depth && !behind.get(to)?.includes(from)) behind.get(to)?.push(from);
+    } else if (known === depth) behind.get(to)?.add(from);
   };
   if (!(await expandLayer(run, growing.layer, { filter, tell }))) return false;
   side.frontier = growing.next;
