@@ -24,7 +24,7 @@ export const exitCodeHelp = `Exit codes:
   70   a defect of edgetable
   130  interrupted
 
-An error names its section of docs/errors.md, which lies in node_modules/edgetable.`;
+An error names its section of docs/errors.md in node_modules/edgetable.`;
 
 const byFamily: Readonly<Record<string, ExitCode>> = {
   schema: exitCode.usage,
