@@ -247,8 +247,7 @@ describe("shards by value", () => {
     expect(() => lab.db.find("task").rows()).toThrowError(
       expect.objectContaining({
         code: "plan.noIndex",
-        message:
-          '"byValue" finds "task", and is sparse: it leaves out those without "dueAt". Ask for "dueAt" too, or take what it holds by using("byValue").',
+        message: '"byValue" is sparse: it finds "task" only with "dueAt". Ask for that too, or name the index: using("byValue").',
       }),
     );
     expect(await lab.db.find("task").using("byValue").rows()).toEqual([{ taskId: "a", dueAt: "2024" }]);

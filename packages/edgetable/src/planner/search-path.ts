@@ -61,17 +61,17 @@ const others = (catalog: Catalog, search: Search): ReadonlyMap<string, readonly 
   return new Map(found.filter(([, by]) => by.length > 0));
 };
 
-const declaration = (catalog: Catalog, { name, ranged, known }: Search, taken: ReadonlyMap<string, unknown>): string => {
-  const by = [...known.map(({ path }) => path), ...ranged].filter((path) => !path.includes("."));
+const askedBy = ({ known, ranged }: Search): readonly string[] => [...known.map(({ path }) => path), ...ranged];
+
+const declaration = (catalog: Catalog, search: Search, taken: ReadonlyMap<string, unknown>): string => {
+  const by = askedBy(search).filter((path) => !path.includes("."));
   const [only] = by;
   const value = by.length > 1 ? JSON.stringify([...new Set(by)]) : `"${only ?? "…"}"`;
   const index = taken.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
   return catalog.escapes
-    ? `Declare what it is found by: indexes: { ${index}: { entries: { ${name}: ${value} } } }.`
+    ? `Declare what it is found by: indexes: { ${index}: { entries: { ${search.name}: ${value} } } }.`
     : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}.`;
 };
-
-const askedBy = ({ known, ranged }: Search): readonly string[] => [...known.map(({ path }) => path), ...ranged];
 
 const noIndex = (search: Search, message: string): EdgetableError =>
   new EdgetableError("plan.noIndex", message, { details: { definition: search.name, asked: askedBy(search), index: search.index } });
@@ -99,11 +99,11 @@ const refuse = (catalog: Catalog, search: Search): never => {
   const by = asked.length === 0 ? "" : ` by ${quoted(asked)}`;
   const [sparse] = candidates(catalog, search);
   if (sparse) {
-    const lacking = quoted(unasked(catalog, sparse.index, search));
     const name = sparse.index.name ?? "";
+    const held = quoted(unasked(catalog, sparse.index, search));
     throw noIndex(
       search,
-      `"${name}" finds "${search.name}"${by}, and is sparse: it leaves out those without ${lacking}. Ask for ${lacking} too, or take what it holds by using("${name}").`,
+      `"${name}" is sparse: it finds "${search.name}"${by} only with ${held}. Ask for that too, or name the index: using("${name}").`,
     );
   }
   const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;
