@@ -1,5 +1,5 @@
 import type { Catalog, Item, Transport } from "edgetable";
-import { encodeItem } from "../../packages/edgetable/src/requests/item-codec.ts";
+import { encodeItem } from "../../packages/edgetable/src/requests/encode-item.ts";
 import { COUNT, OWNER, ownerText, uniqueMarker } from "../../packages/edgetable/src/schema/system-items.ts";
 import { scan, textOf, type Decoded, type RawTable, type Row } from "./raw-table.ts";
 
@@ -75,10 +75,14 @@ const wrongMarkers = ({ catalog, decoded, system }: RawTable): readonly string[]
   return [...twice, ...differences(expected, found, "unique marker")];
 };
 
-const placeIn = (catalog: Catalog, index: Catalog["index"], item: Item): string =>
+const placeIn = (catalog: Catalog, index: Catalog["indexes"][number], item: Item): string =>
   text([index.partitionKey, index.sortKey, catalog.index.partitionKey, catalog.index.sortKey].map((attribute) => textOf(item, attribute)));
 
-const wrongIndex = async ({ catalog, items }: RawTable, transport: Transport, index: Catalog["index"]): Promise<readonly string[]> => {
+const wrongIndex = async (
+  { catalog, items }: RawTable,
+  transport: Transport,
+  index: Catalog["indexes"][number],
+): Promise<readonly string[]> => {
   const derived = items.filter((item) => item[index.partitionKey] && (index.sortKey === undefined || item[index.sortKey]));
   const found = await scan(transport, catalog.table, index.name);
   const place = (item: Item): string => placeIn(catalog, index, item);

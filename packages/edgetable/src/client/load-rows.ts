@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { runLoad } from "../executor/load/run-load.ts";
 import type { LoadReport } from "../executor/load/tally.ts";
 import type { LogicalWrite, Row } from "../ir/logical-write.ts";
-import { VERSION } from "../requests/item-codec.ts";
+import { VERSION } from "../requests/encode-item.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { edgeWrites } from "./edge-writes.ts";
 import { LEASE } from "./job-options.ts";

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { Changes, Guards, Row } from "../ir/logical-write.ts";
-import { VERSION } from "../requests/item-codec.ts";
+import { VERSION } from "../requests/encode-item.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { checkAttributes } from "../schema/validate-value.ts";

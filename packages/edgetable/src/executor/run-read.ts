@@ -1,10 +1,13 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { holds } from "../ir/evaluate-condition.ts";
 import type { AccessStep, GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import type { Row } from "../ir/logical-write.ts";
 import { askedKeys, distinctKeys, encodeGet } from "../requests/encode-get.ts";
 import { encodeQuery, isEmptyRange, type Binding, type PageRequest } from "../requests/encode-read.ts";
 import { sameValue } from "../keys/template.ts";
-import { decodeItem, decodeOwn, keyOf, shapeOf, type Row } from "../requests/item-codec.ts";
+import { decodeItem, decodeOwn } from "../requests/decode-item.ts";
+import { keyOf } from "../requests/item-key.ts";
+import { shapeOf } from "../requests/item-shape.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
@@ -147,7 +150,7 @@ const textOf = (value: AttributeValue | undefined): string => (value && "S" in v
 // The first text's length keeps two keys apart that are the same when written in a row.
 const identity = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): string => {
   const partition = textOf(item[partitionKey]);
-  return sortKey === undefined ? partition : `${partition.length}:${partition}${textOf(item[sortKey])}`;
+  return `${partition.length}:${partition}${textOf(item[sortKey])}`;
 };
 
 const byIdentity = (catalog: Catalog, items: readonly Item[]): ReadonlyMap<string, Item> => {

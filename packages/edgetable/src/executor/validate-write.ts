@@ -1,5 +1,5 @@
 import type { Changes, LogicalWrite, Row } from "../ir/logical-write.ts";
-import { VERSION } from "../requests/item-codec.ts";
+import { VERSION } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { ownerFields } from "../schema/owner-fields.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";

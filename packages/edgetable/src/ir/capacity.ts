@@ -1,5 +1,5 @@
 import { keyBytes } from "../keys/template.ts";
-import type { Index } from "../schema/shape.ts";
+import type { Index, TableIndex } from "../schema/shape.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { WriteItem } from "./write-plan.ts";
 
@@ -86,7 +86,7 @@ const projected = (index: Index, tableKeys: readonly string[], item: Item | unde
 
 /** What a prediction needs of the table. */
 export interface IndexedTable {
-  readonly index: Index;
+  readonly index: TableIndex;
   readonly indexes: readonly Index[];
 }
 
@@ -101,7 +101,7 @@ export interface ItemImages {
 }
 
 const indexWriteUnits = (table: IndexedTable, index: Index, { before, after }: ItemImages): number => {
-  const keys = [table.index.partitionKey, table.index.sortKey ?? table.index.partitionKey];
+  const keys = [table.index.partitionKey, table.index.sortKey];
   const old = projected(index, keys, before);
   const now = projected(index, keys, after);
   if (!old || !now) return (old ?? now) ? writeUnits(itemBytes((old ?? now) as Item)) : 0;

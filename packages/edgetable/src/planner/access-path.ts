@@ -49,7 +49,7 @@ const isDetermined = (template: Template, known: ReadonlySet<string>): boolean =
 
 /** Whether the table key of a shape's items follows from what is known. */
 export const isKeyDetermined = ({ index: { partitionKey, sortKey } }: Catalog, { keys }: Shape, known: ReadonlySet<string>): boolean =>
-  [keys[partitionKey], keys[sortKey ?? ""]].every((template) => template === undefined || isDetermined(template, known));
+  [keys[partitionKey], keys[sortKey]].every((template) => template === undefined || isDetermined(template, known));
 
 /** Whether every field of a template is known, but for those that only choose a shard. */
 const isReachable = (template: Template, known: ReadonlySet<string>): boolean => {

@@ -29,7 +29,7 @@ const inOwnPartition = (catalog: Catalog, shape: Shape, known: readonly string[]
   index: catalog.index,
   shapes: [shape],
   partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
-  prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), new Set(known)),
+  prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey], "sort key"), new Set(known)),
   scatters: undefined,
   sharesPartition: true,
   sharesPrefix: true,

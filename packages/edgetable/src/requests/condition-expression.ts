@@ -3,7 +3,7 @@ import type { ComparisonOperator, Condition, Conditions } from "../ir/condition.
 import { encodeField as encodeKeyField, keepsOrder, type Template } from "../keys/template.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue } from "../transport/operations.ts";
-import { attributeOf, encodeField } from "./item-codec.ts";
+import { attributeOf, encodeField } from "./encode-item.ts";
 import type { Placeholders } from "./placeholders.ts";
 
 /** An attribute and how a value of the field looks in it. */

@@ -14,7 +14,7 @@ export const encodeNeededGet = (catalog: Catalog, need: ReadNeed & { readonly ki
 /** The strongly consistent Query for an item whose sort key is known only in part. */
 export const encodeNeededQuery = (catalog: Catalog, need: ReadNeed & { readonly kind: "find" }): QueryInput => {
   const names = new Placeholders();
-  const { partitionKey, sortKey = "" } = catalog.index;
+  const { partitionKey, sortKey } = catalog.index;
   const partition = `${names.name(partitionKey)} = ${names.value({ S: need.partition })}`;
   const prefix = need.prefix === "" ? "" : ` AND begins_with(${names.name(sortKey)}, ${names.value({ S: need.prefix })})`;
   return {

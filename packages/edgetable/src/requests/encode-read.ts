@@ -1,11 +1,12 @@
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
+import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { conditionExpression } from "./condition-expression.ts";
-import { attributeOf, type Row } from "./item-codec.ts";
+import { attributeOf } from "./encode-item.ts";
 import { keyRange } from "./key-range.ts";
 import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
 

@@ -1,11 +1,12 @@
 import { comparePrimary, keyBytes, renderTemplate } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
+import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { encodeQuery, isEmptyRange, rowOf, type PageRequest } from "./encode-read.ts";
 import { after, keyRange } from "./key-range.ts";
-import type { Row } from "./item-codec.ts";
+
 import { nameIn, namesOf } from "./placeholders.ts";
 
 /** What is left of a sort key's range: both ends included. */

@@ -1,10 +1,11 @@
 import type { QueryStep } from "../ir/physical-plan.ts";
+import type { Row } from "../ir/logical-write.ts";
 import { renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { encodeQuery, isEmptyRange, type Binding } from "./encode-read.ts";
-import type { Row } from "./item-codec.ts";
+
 import { inPartition, partitionsOf } from "./partitions.ts";
 
 export interface HopPage {

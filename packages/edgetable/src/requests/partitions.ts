@@ -1,7 +1,8 @@
 import { renderPartitions, type Partition, type Template } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
+import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Row } from "./item-codec.ts";
+
 import { defined } from "../util/invariant.ts";
 import { rowOf, type Binding } from "./encode-read.ts";
 

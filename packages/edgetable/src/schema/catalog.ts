@@ -3,7 +3,7 @@ import type { AnyEdge } from "./edge.ts";
 import type { Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
 import type { AnyPart } from "./part.ts";
-import type { Index, Shape } from "./shape.ts";
+import type { Index, Shape, TableIndex } from "./shape.ts";
 
 export interface NodeEntry {
   readonly name: string;
@@ -39,7 +39,7 @@ export interface EdgeEntry {
 /** A model with its layout resolved: the one description that planner, executor and tools share. */
 export interface Catalog {
   readonly table: string;
-  readonly index: Index;
+  readonly index: TableIndex;
   readonly indexes: readonly Index[];
   readonly typeAttribute: string | undefined;
   readonly layout: Layout;

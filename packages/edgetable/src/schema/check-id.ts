@@ -70,7 +70,7 @@ export const checkKey = (what: string, fields: readonly string[], id: unknown): 
 // Follows from the model alone, and every call asks for it.
 const nodeFields = new WeakMap<NodeEntry, Allowed>();
 
-const fieldsOf = ({ index: { partitionKey, sortKey = "" } }: Catalog, { idFields, shape: { keys } }: NodeEntry): Allowed => ({
+const fieldsOf = ({ index: { partitionKey, sortKey } }: Catalog, { idFields, shape: { keys } }: NodeEntry): Allowed => ({
   fields: idFields,
   further: [...(keys[partitionKey]?.fields ?? []), ...(keys[sortKey]?.fields ?? [])],
 });

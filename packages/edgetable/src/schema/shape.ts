@@ -9,6 +9,12 @@ export interface Index {
   readonly projection: IndexProjection;
 }
 
+/** The table itself as such a place: a node's items lie in one partition, so that there is always a sort key to tell them apart. */
+export interface TableIndex extends Index {
+  readonly name: undefined;
+  readonly sortKey: string;
+}
+
 /** A computed attribute that has to be read to give a row's carried fields back. */
 export interface KeySource {
   readonly attribute: string;

@@ -88,7 +88,7 @@ export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN 
 /** A system key as the table's own key attributes. */
 export const systemKeyItem = (catalog: Catalog, key: SystemKey): Record<string, { readonly S: string }> => ({
   [catalog.index.partitionKey]: { S: key.partition },
-  ...(catalog.index.sortKey === undefined ? {} : { [catalog.index.sortKey]: { S: key.sort } }),
+  [catalog.index.sortKey]: { S: key.sort },
 });
 
 /** The type attribute of a system item, where the table has one. */

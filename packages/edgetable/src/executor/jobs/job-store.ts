@@ -61,7 +61,7 @@ export const jobKey = (session: Session, id: string): Key => systemKeyItem(sessi
 const readJob = (session: Session, item: Item): Job => {
   const leasedUntil = numberOf(item[UNTIL]);
   return {
-    id: jobIdOf(textOf(item[session.catalog.index.sortKey ?? ""])),
+    id: jobIdOf(textOf(item[session.catalog.index.sortKey])),
     kind: textOf(item[KIND]) as JobKind,
     running: leasedUntil > session.effects.now(),
     leasedUntil,

@@ -6,7 +6,7 @@ import { edgeCopies } from "../../planner/writes/edge-copies.ts";
 import { removalOf, type Sweep } from "../../planner/writes/plan-cascade.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { inBatches } from "../../requests/encode-batch-write.ts";
-import { keyOfItem } from "../../requests/item-codec.ts";
+import { keyOfItem } from "../../requests/item-key.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Key, WriteRequest } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";

@@ -1,4 +1,6 @@
-import { checkLength, decodeItem, keyOfItem, keyText, shapeOf } from "../../requests/item-codec.ts";
+import { checkLength, keyOfItem, keyText } from "../../requests/item-key.ts";
+import { decodeItem } from "../../requests/decode-item.ts";
+import { shapeOf } from "../../requests/item-shape.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
 import { batchGet } from "../batch-get.ts";

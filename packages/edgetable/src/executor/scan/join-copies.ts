@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Row } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
-import { decodeItem, keyOfItem, shapeOf, VERSION } from "../../requests/item-codec.ts";
+import { decodeItem } from "../../requests/decode-item.ts";
+import { keyOfItem } from "../../requests/item-key.ts";
+import { shapeOf } from "../../requests/item-shape.ts";
+import { VERSION } from "../../requests/encode-item.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { withDetails } from "../../errors/with-details.ts";
 import type { Row } from "../../ir/logical-write.ts";
-import { keyOfItem } from "../../requests/item-codec.ts";
+import { keyOfItem } from "../../requests/item-key.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { Meter, type Cost } from "../meter.ts";
 import type { CallContext, Session } from "../session.ts";

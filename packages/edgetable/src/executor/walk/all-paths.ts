@@ -85,11 +85,10 @@ const listPaths = (
   for (let length = 1; open.length > 0 && length <= depth; length++) {
     const longer: Path[] = [];
     for (const path of allOnward(ahead, open)) {
-      if (path.at(-1) !== target) {
-        // One too many tells that there are more.
-        if (longer.length <= MOST_OPEN) longer.push(path);
-        continue;
-      }
+      const isWhole = path.at(-1) === target;
+      // One too many tells that there are more.
+      if (!isWhole && longer.length <= MOST_OPEN) longer.push(path);
+      if (!isWhole) continue;
       const print = pathPrint(path);
       if (given.has(print)) continue;
       if (paths.length === limit) return { paths, more: "limit" };

@@ -1,6 +1,6 @@
 import { endingField, fieldReader, readTemplate } from "../../keys/template.ts";
 import type { QueryStep } from "../../ir/physical-plan.ts";
-import { shapeOf } from "../../requests/item-codec.ts";
+import { shapeOf } from "../../requests/item-shape.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { endSources, needsIdentity } from "../../schema/end-sources.ts";
 import type { KeySource, Shape } from "../../schema/shape.ts";

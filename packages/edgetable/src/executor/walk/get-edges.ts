@@ -1,7 +1,9 @@
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { PlannedHop, PlannedStep } from "../../ir/walk-plan.ts";
 import { comparePrimary } from "../../keys/template.ts";
-import { decodeItem, keyOf, shapeOf } from "../../requests/item-codec.ts";
+import { decodeItem } from "../../requests/decode-item.ts";
+import { keyOf } from "../../requests/item-key.ts";
+import { shapeOf } from "../../requests/item-shape.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";

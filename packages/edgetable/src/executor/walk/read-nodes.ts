@@ -1,4 +1,6 @@
-import { decodeOwn, keyOf, shapeOf } from "../../requests/item-codec.ts";
+import { decodeOwn } from "../../requests/decode-item.ts";
+import { keyOf } from "../../requests/item-key.ts";
+import { shapeOf } from "../../requests/item-shape.ts";
 import { defined } from "../../util/invariant.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import { batchGet } from "../batch-get.ts";

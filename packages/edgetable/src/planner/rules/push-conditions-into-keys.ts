@@ -87,7 +87,7 @@ const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPl
 
 const pushParts = (catalog: Catalog, filter: Filter, parts: Parts): LogicalPlan => {
   const shape = catalog.parts[parts.part]?.shape;
-  const sort = shape && catalog.index.sortKey ? shape.keys[catalog.index.sortKey] : undefined;
+  const sort = shape?.keys[catalog.index.sortKey];
   if (!shape || !sort) return filter;
   const equalities = keyed([shape], filter.conditions).filter((condition) => sort.fields.includes(condition.path));
   const known = new Set(equalities.map((condition) => condition.path));

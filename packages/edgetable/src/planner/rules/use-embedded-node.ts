@@ -1,5 +1,5 @@
 import type { Expand } from "../../ir/logical-plan.ts";
-import { attributeOf, VERSION } from "../../requests/item-codec.ts";
+import { attributeOf, VERSION } from "../../requests/encode-item.ts";
 import { attributeNames } from "../../schema/attribute-names.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import type { Index, Shape } from "../../schema/shape.ts";

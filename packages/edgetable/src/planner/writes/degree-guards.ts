@@ -21,7 +21,7 @@ export interface EdgeBetween {
 const isKeptByKey = ({ index: { partitionKey, sortKey } }: Catalog, entry: EdgeEntry, end: End): boolean => {
   if (entry.definition.symmetric || entry[end === "from" ? "to" : "from"].length > 1) return false;
   return entry.shapes.every(({ role, keys }) => {
-    const fields = [partitionKey, sortKey].flatMap((attribute) => keys[attribute ?? ""]?.fields ?? []);
+    const fields = [partitionKey, sortKey].flatMap((attribute) => keys[attribute]?.fields ?? []);
     return role === "own" && fields.every((field) => field.startsWith(`${end}.`));
   });
 };

@@ -1,6 +1,6 @@
 import type { Term } from "../../ir/write-plan.ts";
 import { renderTemplate, sameValue } from "../../keys/template.ts";
-import { decodeItem } from "../../requests/item-codec.ts";
+import { decodeItem } from "../../requests/decode-item.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { valueAt } from "../../util/value-at.ts";

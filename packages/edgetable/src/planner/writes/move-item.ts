@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { AttributeChanges, Term, WriteItem } from "../../ir/write-plan.ts";
-import { attributeOf } from "../../requests/item-codec.ts";
+import { attributeOf } from "../../requests/encode-item.ts";
 import { attributeNames } from "../../schema/attribute-names.ts";
 import { definitionOf, type Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
@@ -43,8 +43,7 @@ export const moveItem = (catalog: Catalog, move: Move): readonly WriteItem[] => 
       },
     );
   }
-  const target: Record<string, Item[string]> = { ...key };
-  if (sortKey !== undefined) target[sortKey] = item[sortKey]!;
+  const target = { ...key, [sortKey]: item[sortKey]! };
   return [
     { kind: "put", key: target, item, terms: [absent], shape },
     { kind: "delete", key, terms: [...move.terms, ...unchanged(catalog, move, image)], shape },

@@ -2,7 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
 import type { DeleteWrite, LogicalWrite, Row } from "../../ir/logical-write.ts";
 import { type Images, keyId, type PlannedItem, type Term, type WriteItem, type WritePlan } from "../../ir/write-plan.ts";
-import { decodeItem } from "../../requests/item-codec.ts";
+import { decodeItem } from "../../requests/decode-item.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { DELETING, HOLDER } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";

@@ -1,7 +1,9 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LinkWrite, PutEdgeWrite, RelinkWrite, Row, UnlinkWrite } from "../../ir/logical-write.ts";
 import { sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
-import { decodeItem, encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/item-codec.ts";
+import { decodeItem } from "../../requests/decode-item.ts";
+import { encodeItem, VERSION } from "../../requests/encode-item.ts";
+import { keyIfComplete, keyOf, keyOfItem } from "../../requests/item-key.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";

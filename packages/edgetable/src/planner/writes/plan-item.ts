@@ -1,6 +1,8 @@
 import type { CreateWrite, DeleteWrite, PutWrite, Row, UpdateWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
-import { decodeItem, encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/item-codec.ts";
+import { decodeItem } from "../../requests/decode-item.ts";
+import { encodeItem, VERSION } from "../../requests/encode-item.ts";
+import { keyIfComplete, keyOf, keyOfItem } from "../../requests/item-key.ts";
 import type { Catalog, NodeEntry, PartEntry } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item } from "../../transport/operations.ts";

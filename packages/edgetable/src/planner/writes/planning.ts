@@ -1,7 +1,7 @@
 import type { Row } from "../../ir/logical-write.ts";
 import { type Failure, type Images, keyId, type ReadNeed, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { renderPrefix, renderTemplate } from "../../keys/template.ts";
-import { keyIfComplete, keyOf } from "../../requests/item-codec.ts";
+import { keyIfComplete, keyOf } from "../../requests/item-key.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -42,7 +42,7 @@ export const locate = (planning: Planning, shape: Shape, row: Row): Key | null |
   const { catalog } = planning;
   const key = keyIfComplete(catalog, shape, row);
   if (key) return key;
-  const { partitionKey, sortKey = "" } = catalog.index;
+  const { partitionKey, sortKey } = catalog.index;
   const partition = renderTemplate(shape.keys[partitionKey]!, row);
   if (partition === undefined) return keyOf(catalog, shape, row);
   const { text: prefix } = renderPrefix(shape.keys[sortKey]!, row);

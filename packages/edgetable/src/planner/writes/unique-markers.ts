@@ -1,6 +1,6 @@
 import type { Row } from "../../ir/logical-write.ts";
 import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
-import { attributeOf } from "../../requests/item-codec.ts";
+import { attributeOf } from "../../requests/encode-item.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";

@@ -28,7 +28,7 @@ interface Keyed {
 
 const keyed = (catalog: Catalog): readonly Keyed[] =>
   catalog.shapes.flatMap((shape) => {
-    const { [catalog.index.partitionKey]: partition, [catalog.index.sortKey ?? ""]: sort } = shape.keys;
+    const { [catalog.index.partitionKey]: partition, [catalog.index.sortKey]: sort } = shape.keys;
     if (!partition || !sort) return [];
     return [
       { shape, partition, sort, leads: [leadOf(partition), leadOf(sort)] as const, owner: partitionOwner(catalog, shape, partition) },

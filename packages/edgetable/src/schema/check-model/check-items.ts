@@ -42,7 +42,7 @@ const identityOf = (catalog: Catalog, shape: Shape): readonly string[] => {
 };
 
 const checkIdentity = (catalog: Catalog, shape: Shape): readonly ModelFinding[] => {
-  const keys = [catalog.index.partitionKey, catalog.index.sortKey ?? ""].map((attribute) => shape.keys[attribute]);
+  const keys = [catalog.index.partitionKey, catalog.index.sortKey].map((attribute) => shape.keys[attribute]);
   const held = new Set(keys.flatMap(carriedBy));
   const missing = identityOf(catalog, shape).filter((path) => !held.has(path));
   const shown = keys.map((key) => key?.source).join(" / ");
@@ -58,7 +58,7 @@ const checkIdentity = (catalog: Catalog, shape: Shape): readonly ModelFinding[] 
 const takenNames = (catalog: Catalog, shape: Shape): Map<string, string> => {
   const { index, typeAttribute } = catalog;
   const taken = new Map(Object.keys(shape.keys).map((attribute) => [attribute, "a computed attribute"]));
-  for (const key of [index.partitionKey, index.sortKey ?? ""]) taken.set(key, "a key of the table");
+  for (const key of [index.partitionKey, index.sortKey]) taken.set(key, "a key of the table");
   taken.set(DELETING, "Edgetable's own").set("__proto__", "no name in JavaScript");
   return typeAttribute === undefined ? taken : taken.set(typeAttribute, "the type attribute");
 };

@@ -1,17 +1,10 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { trackerPublished } from "../schema/adopted-models.test-support.ts";
 import { buildCatalog } from "../schema/build-catalog.ts";
-import { people, trackerPublished } from "../schema/adopted-models.test-support.ts";
 import { node } from "../schema/node.ts";
-import { decodeItem, encodeItem, shapeOf } from "./item-codec.ts";
-
-test("an item is no node under its own id when its two keys hold different ids", () => {
-  const catalog = buildCatalog(people);
-  const typeOf = (partition: string, sort: string): string | undefined =>
-    shapeOf(catalog, catalog.shapes, { NodeId: { S: partition }, TypeTarget: { S: sort } })?.id;
-  expect(typeOf("6", "SKILL|6")).toBe("skill");
-  expect(typeOf("1", "SKILL|6")).toBe("has");
-});
+import { decodeItem } from "./decode-item.ts";
+import { encodeItem } from "./encode-item.ts";
 
 test("an edge inside its source's item has its own attributes, and not the node's", () => {
   const catalog = buildCatalog(trackerPublished);

@@ -1,0 +1,76 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Row } from "../ir/logical-write.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Shape } from "../schema/shape.ts";
+import type { AttributeValue, Item } from "../transport/operations.ts";
+import { valueAt } from "../util/value-at.ts";
+import { encodeDate, encodeValue } from "./attribute-value.ts";
+import { checkLength, keyText } from "./item-key.ts";
+
+/** Name of the attribute that counts an item's writes. */
+export const VERSION = "version";
+
+/** Every computed attribute of a row, and its type attribute. */
+const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<string, AttributeValue> => {
+  const item: Record<string, AttributeValue> = {};
+  for (const attribute in shape.keys) {
+    const text = checkLength(catalog, attribute, keyText(shape, attribute, row));
+    if (text !== undefined) item[attribute] = { S: text };
+  }
+  if (catalog.typeAttribute !== undefined && shape.typeValue !== undefined) item[catalog.typeAttribute] = { S: shape.typeValue };
+  return item;
+};
+
+/** The stored form of one field that has an attribute of its own. */
+export const encodeField = (shape: Shape, field: string, value: unknown): AttributeValue =>
+  value instanceof Date && shape.dates.includes(field) ? encodeDate(value, field) : encodeValue(value, field);
+
+const isEnd = (shape: Shape, field: string): boolean => shape.kind === "edge" && (field === "from" || field === "to");
+
+/** The field's own attribute in the item, or undefined when computed attributes carry it. */
+export const attributeOf = (shape: Shape, field: string): string | undefined =>
+  shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
+
+/**
+ * Refuses a row of which a field would be lost: one that only a computed attribute carries which is
+ * left out, because another of its fields is missing.
+ *
+ * @param written whether a computed attribute is written
+ * @throws {keys.incomplete}
+ */
+export const checkCarried = (shape: Shape, row: Row, written: (attribute: string) => boolean): void => {
+  for (const attribute of shape.sparse) {
+    const template = shape.keys[attribute];
+    if (!template || written(attribute)) continue;
+    const isLost = (field: string): boolean =>
+      shape.carried.includes(field) &&
+      (valueAt(row, field) ?? null) !== null &&
+      !shape.sources.some((source) => source.template.fields.includes(field) && written(source.attribute));
+    const lost = template.fields.find(isLost);
+    if (lost === undefined) continue;
+    const missing = template.fields.filter((field) => (valueAt(row, field) ?? null) === null);
+    throw new EdgetableError(
+      "keys.incomplete",
+      `"${lost}" of "${shape.definition}" is stored in "${attribute}" (${template.source}) alone, which cannot be filled without ${missing.map((field) => `"${field}"`).join(" and ")}. Give both or none.`,
+      { details: { attribute, template: template.source, lost, missing } },
+    );
+  }
+};
+
+/**
+ * The item of a row.
+ *
+ * @throws {keys.incomplete} rather than writing a partial key, or losing a field that only a key carries.
+ */
+export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
+  const item = computedAttributes(catalog, shape, row);
+  if (shape.sparse.length > 0) checkCarried(shape, row, (attribute) => attribute in item);
+  for (const field in row) {
+    const value = row[field];
+    if (value === undefined || isEnd(shape, field)) continue;
+    if (shape.holds && !shape.holds.includes(field) && !(shape.version && field === VERSION)) continue;
+    const attribute = attributeOf(shape, field);
+    if (attribute !== undefined) item[attribute] = encodeField(shape, field, value);
+  }
+  return item;
+};
