@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { randomFrom } from "./random.ts";
-import { zipfFrom } from "./zipf.ts";
+import { shareOfFirst, zipfFrom } from "./zipf.ts";
 
 test("ranks are drawn in proportion to a power of their place", () => {
   const [ranks, draws] = [1000, 200_000];
@@ -21,4 +21,11 @@ test("a shape of nought draws evenly, one rank is always itself", () => {
   const drawn = Array.from({ length: 4000 }, draw);
   for (const rank of [0, 1, 2, 3]) expect(drawn.filter((one) => one === rank).length).toBeGreaterThan(900);
   expect(zipfFrom({ ranks: 1, shape: 0.8 }, () => 0.999)()).toBe(0);
+});
+
+test("the first rank is drawn as often as its share says", () => {
+  let at = 0;
+  const draw = zipfFrom({ ranks: 100, shape: 1 }, () => at++ / 10_000);
+  const firsts = Array.from({ length: 10_000 }, draw).filter((rank) => rank === 0).length;
+  expect(firsts / 10_000).toBeCloseTo(shareOfFirst({ ranks: 100, shape: 1 }), 2);
 });

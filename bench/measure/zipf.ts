@@ -20,3 +20,10 @@ export const zipfFrom = ({ ranks, shape }: Zipf, random: () => number): (() => n
     return low;
   };
 };
+
+/** The part of all draws that falls to the first rank. */
+export const shareOfFirst = ({ ranks, shape }: Zipf): number => {
+  let sum = 0;
+  for (let rank = 0; rank < ranks; rank++) sum += 1 / (rank + 1) ** shape;
+  return 1 / sum;
+};

@@ -1,7 +1,7 @@
 import { recommendShards } from "edgetable/check";
 import { expect, test } from "vitest";
+import { shareOfFirst } from "../measure/zipf.ts";
 import { simulate, type Workload } from "./simulate.ts";
-import { shareOfFirst, zipf } from "./zipf.ts";
 
 const writes = (change: Partial<Workload>): Workload => ({
   values: 1,
@@ -24,7 +24,7 @@ test("one partition takes a thousand writes a second, and what it saved in its f
 
 test.each([0, 0.6, 0.99, 1.3])("the recommended shards take all of what one could not, at a skew of %d", (skew) => {
   const values = 1000;
-  const share = shareOfFirst(values, skew);
+  const share = shareOfFirst({ ranks: values, shape: skew });
   const { shards } = recommendShards({ writesPerSecond: 20_000, share });
   const before = simulate(writes({ values, skew, writesPerSecond: 20_000 }));
   const after = simulate(writes({ values, skew, writesPerSecond: 20_000, shards }));
@@ -39,11 +39,4 @@ test("searches are limited by half a unit on every shard, however many there are
   expect(taken(1)).toBeLessThan(8000);
   expect(taken(32)).toBeLessThan(8000);
   expect(Math.abs(taken(32) - taken(2))).toBeLessThan(10);
-});
-
-test("Zipf's first rank is drawn as often as its share says", () => {
-  const draw = zipf(100, 1);
-  let first = 0;
-  for (let at = 0; at < 10_000; at++) if (draw(at / 10_000) === 0) first++;
-  expect(first / 10_000).toBeCloseTo(shareOfFirst(100, 1), 2);
 });

@@ -1,6 +1,6 @@
 import { randomFrom } from "../measure/random.ts";
+import { zipfFrom } from "../measure/zipf.ts";
 import { createPartitions } from "./partitions.ts";
-import { zipf } from "./zipf.ts";
 
 /** An index that is partitioned by a value and a shard, and what is asked of it. */
 export interface Workload {
@@ -30,14 +30,14 @@ const READ_BLOCK = 4096;
 export const simulate = (workload: Workload): Throughput => {
   const { values, skew, shards, writesPerSecond, searchesPerSecond, rowsPerSearch, itemBytes, seconds, seed } = workload;
   const random = randomFrom(seed);
-  const draw = zipf(values, skew);
+  const draw = zipfFrom({ ranks: values, shape: skew }, random);
   const ask = createPartitions();
   const units = Math.max(0.5, Math.ceil((rowsPerSearch / shards) * (itemBytes / READ_BLOCK)) / 2);
   const taken = { writes: 0, searches: 0 };
   const perSecond = writesPerSecond + searchesPerSecond;
   for (let turn = 0; turn < perSecond * seconds; turn++) {
     const at = turn / perSecond;
-    const value = draw(random());
+    const value = draw();
     if (random() * perSecond < writesPerSecond) {
       const shard = Math.floor(random() * shards);
       if (ask({ partition: `${value}#${shard}`, at, writes: 1, reads: 0 })) taken.writes++;
