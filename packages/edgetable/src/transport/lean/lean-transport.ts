@@ -46,8 +46,6 @@ export interface LeanTransportOptions {
 // DynamoDB Local accepts alphanumeric key ids only.
 const dummyCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-const expired: ReadonlySet<string> = new Set(["ExpiredTokenException", "ExpiredToken"]);
-
 const timeouts = [1, 600_000] as const;
 
 interface Parts {
@@ -126,7 +124,7 @@ class LeanTransport implements Transport {
     const wrongTime = this.#clock.observe(answer.head.date, exchange.signedAt);
     const refused = error.code === "execute.credentials" || error.code === "execute.expiredCredentials";
     if (wrongTime && refused) throw mended(error, "the clock was off by more than 4 minutes and is corrected for the next attempt");
-    const renewable = expired.has(String(error.details["fault"])) && this.#cache.drop(exchange.credentials as Credentials);
+    const renewable = error.details["fault"] === "ExpiredTokenException" && this.#cache.drop(exchange.credentials as Credentials);
     throw renewable ? mended(error, "the next attempt gets fresh credentials") : error;
   }
 }
