@@ -20,9 +20,14 @@ import type { PartWrites, Transact } from "./write-types.ts";
 
 /** Members of a connection that are no node, edge or part. */
 export interface DbMembers {
+  /** The model, resolved: what every plan is made from. */
   readonly catalog: Catalog;
+  /** Creates, compares and deletes the table. */
   readonly table: TableAdmin;
-  /** Makes several writes in one transaction of at most 100 items: all of them, or none. */
+  /**
+   * Makes several writes in one transaction of at most 100 items: all of them, or none. One request, at twice the
+   * units; the outcome has one of its own for each call.
+   */
   readonly transact: Transact;
   /** Puts and deletes many things, each alone and unchecked, 25 a request. */
   readonly batch: Batch;
@@ -40,10 +45,15 @@ export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
 } & { readonly [Name in keyof E & string]: EdgeApi<EdgesInGraph<N, E>[Name], E[Name]["~types"]> } & {
   readonly [Name in keyof P & string]: PartWrites<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"]>;
 } & DbMembers & {
-    /** Loads rows in bulk, as a resumable job where it is given a name. */
+    /**
+     * Loads rows in bulk, from any iterable, as a resumable job where it is given a name: 25 puts a request, and
+     * what guards a unique value or a limit in transactions. A row that does not fit is named in the report, and the
+     * rest goes on.
+     */
     readonly load: Load<LoadRow<N, E, P>>;
     /** Reads the whole table, in rows that `load` takes. The one call that scans the table. */
     readonly scan: ScanTable<ScanRow<N, E, P>>;
+    /** Finds nodes, edges or parts by their values, in a declared index. */
     readonly find: Find<N, E, P>;
   };
 

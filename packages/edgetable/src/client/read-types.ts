@@ -83,13 +83,13 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   edges(): Read<readonly Edge[]>;
   /** The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the report. */
   nodes(options?: HydrateOptions<Partial<T["node"]>>): Read<readonly T["node"][]>;
-  /** Each edge with its neighbour. */
+  /** Each edge with its neighbour: what `nodes` costs. Where the neighbour has no item, `node` is not there. */
   entries(options?: HydrateOptions<Partial<T["node"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
   /** The neighbours' ids. What `edges` costs. */
   ids(): Read<readonly T["id"][]>;
   /** How many edges there are. What `edges` costs; DynamoDB counts and sends no items, unless a condition is checked in memory. */
   count(): Read<number>;
-  /** The first edge in order. */
+  /** The first edge in order, undefined when there is none. One Query. */
   first(): Read<Edge | undefined>;
   /**
    * Edges from a position on, as TAO's `assoc_range`; the edges before it are read too, and paid for.
