@@ -9,6 +9,8 @@ export const exitCode = {
   service: 4,
   /** A defect of edgetable. */
   defect: 70,
+  /** Standard output, or a file, takes no more. */
+  output: 74,
   interrupted: 130,
 } as const;
 
@@ -22,6 +24,7 @@ export const exitCodeHelp = `Exit codes:
   3    the model is unreadable or invalid
   4    service, connection, credentials or engine
   70   a defect of edgetable
+  74   an output cannot be written; what is there of it is not whole
   130  interrupted
 
 An error names its section of docs/errors.md in node_modules/edgetable.`;
@@ -45,6 +48,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   "schema.invalidModel": exitCode.model,
   "cli.modelUnreadable": exitCode.model,
   "cli.usage": exitCode.usage,
+  "cli.output": exitCode.output,
   "execute.aborted": exitCode.interrupted,
   "execute.notWritten": exitCode.no,
   // Stored data that the model cannot read.

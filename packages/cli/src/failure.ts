@@ -18,6 +18,15 @@ const systemMessages: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
   ENOTDIR: "a part of its path is no folder",
   ENOSPC: "the disk is full",
+  EDQUOT: "your share of the disk is used up",
+  EFBIG: "no file may be larger",
+  EROFS: "the disk is read-only",
+};
+
+/** What the system says of a file, in words. */
+export const systemProblem = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return systemMessages[(error as NodeJS.ErrnoException).code ?? ""] ?? error.message;
 };
 
 const fileError = (error: NodeJS.ErrnoException): Failure | undefined => {

@@ -1,7 +1,10 @@
+import { fstatSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { writeWhole } from "./write-whole.ts";
 
 /** One of the two streams that a command writes to. */
 export interface Output {
+  /** @throws {cli.output} where it goes to a file that takes no more */
   write(text: string): void;
   /** Settles when what was written has gone out, so that a long dump does not pile up in memory. */
   drained(): Promise<void>;
@@ -23,6 +26,22 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
+const isFile = (descriptor: number): boolean => {
+  try {
+    const state = fstatSync(descriptor);
+    return state.isFile() || state.isCharacterDevice();
+  } catch {
+    return false;
+  }
+};
+
+const fileOutput = (descriptor: number, name: string): Output => ({
+  write: (text) => writeWhole(descriptor, text, name),
+  drained: () => Promise.resolve(),
+  isTTY: false,
+  columns: undefined,
+});
+
 const outputOf = (stream: NodeJS.WriteStream): Output => {
   let full = false;
   stream.on("drain", () => (full = false));
@@ -38,9 +57,14 @@ const outputOf = (stream: NodeJS.WriteStream): Output => {
   };
 };
 
+const answerOutput = (): Output => {
+  const { stdout } = process;
+  return !stdout.isTTY && isFile(1) ? fileOutput(1, "Standard output") : outputOf(stdout);
+};
+
 /** The io of this process. */
 export const processIo = (signal: AbortSignal): Io => ({
-  out: outputOf(process.stdout),
+  out: answerOutput(),
   err: outputOf(process.stderr),
   input: process.stdin,
   asks: process.stdin.isTTY,

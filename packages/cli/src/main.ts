@@ -6,6 +6,7 @@ import { failureOf, usageError } from "./failure.ts";
 import { processIo, type Io } from "./io.ts";
 import { createProgram, type Outcome } from "./program.ts";
 import { reportFailure } from "./report-failure.ts";
+import { unwritable } from "./write-whole.ts";
 
 const version = (): string =>
   (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }).version;
@@ -52,16 +53,22 @@ export const main = async (argv: readonly string[], io: Io): Promise<ExitCode> =
 
 /** Runs the command line in this process: Ctrl-C once ends tidily, twice at once. */
 export const runProcess = async (): Promise<void> => {
+  const argv = process.argv.slice(2);
   const controller = new AbortController();
+  const io = processIo(controller.signal);
   const interrupt = (): void => {
     if (controller.signal.aborted) process.exit(exitCode.interrupted);
     controller.abort();
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   // The reader of a pipe has gone (`| head`): what is left to say interests nobody.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? exitCode.ok : exitCode.defect));
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(exitCode.ok);
+    reportFailure(unwritable("Standard output", error), io, argv.includes("--json"));
+    process.exit(exitCode.output);
+  });
   // Nor does it stop the work: a load goes on although nobody reads how far it is.
   process.stderr.on("error", () => undefined);
-  process.exitCode = await main(process.argv.slice(2), processIo(controller.signal));
+  process.exitCode = await main(argv, io);
   process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
 };

@@ -1,5 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bin, createFolder, educationModel, type Folder } from "./test-support/lab.ts";
 
 // The built program in a process of its own: what the tests beside it cannot see.
@@ -41,6 +43,41 @@ test("a reader that goes away early is no error", () => {
   });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
 });
+
+const inShell = (script: string) => {
+  const command = `"${process.execPath}" "${bin}"`;
+  return spawnSync("bash", ["-c", script.replaceAll("edgetable", command)], { cwd: folder.path, encoding: "utf8" });
+};
+
+describe.skipIf(!existsSync("/dev/full"))("a full disk (skipped where there is no /dev/full)", () => {
+  const told = "error: Standard output cannot be written: the disk is full. What is there of it is not whole.\n";
+
+  test.each(["--version", "--help", "patterns", "completion bash"])("under the answer of %s ends with 74", (argv) => {
+    const { status, stderr } = inShell(`edgetable ${argv} > /dev/full`);
+    expect({ status, stderr }).toEqual({ status: 74, stderr: expect.stringContaining(told) });
+    expect(stderr).toContain("cli.output · docs/errors.md#clioutput");
+    expect(stderr).not.toContain("    at ");
+  });
+
+  test("under an answer as JSON is told as JSON", () => {
+    const { status, stderr } = inShell("edgetable patterns --json > /dev/full");
+    expect(status).toBe(74);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: "cli.output", details: { output: "Standard output" } } });
+  });
+
+  test("under the notes changes nothing", () => {
+    expect(inShell("edgetable patterns 2> /dev/full")).toMatchObject({ status: 0, stdout: expect.stringContaining("studentsOfCourse") });
+  });
+});
+
+test.skipIf(process.platform === "win32")(
+  "an answer of which a file takes only a part is told, never cut in silence (skipped on Windows)",
+  () => {
+    const { status, stderr } = inShell("ulimit -f 1; edgetable --help > help.txt");
+    expect({ status, stderr }).toEqual({ status: 74, stderr: expect.stringContaining("error: Standard output cannot be written: ") });
+    expect(statSync(join(folder.path, "help.txt")).size).toBeLessThanOrEqual(1024);
+  },
+);
 
 test("a reader of the notes that goes away early stops nothing", () => {
   const { status, stdout } = spawnSync("bash", ["-c", `"${process.execPath}" "${bin}" patterns 2> >(true); echo "ended with $?"`], {

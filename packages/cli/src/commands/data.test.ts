@@ -202,6 +202,15 @@ describe("dump", () => {
       expect(err).toContain("The item (ELSE, #) is left out: the model has nothing of this form.\n");
       expect(err).toContain("13 rows, 1 item left out, ");
       expect(JSON.parse(readFileSync(join(folder.path, "strays.ndjson"), "utf8"))).toMatchObject({ item });
+      for (const [path, problem] of [
+        ["/dev/full", "the disk is full"],
+        ["nowhere/strays.ndjson", "there is no such file"],
+        ["edgetable.ts/strays.ndjson", "a part of its path is no folder"],
+      ] as const) {
+        const failed = await edgetable("dump", "--strays", path);
+        expect(failed).toMatchObject({ code: 74, err: expect.stringContaining(`${path} cannot be written: ${problem}.`) });
+        expect(failed.err).toContain("cli.output");
+      }
     } finally {
       await transport.send("DeleteItem", { TableName: "Education", Key: { pk: item.pk, sk: item.sk } });
     }

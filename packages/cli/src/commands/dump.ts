@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ScanReport, StrayItem } from "edgetable";
 import { withGraph } from "../connection.ts";
@@ -7,6 +7,7 @@ import { defineCommand, note, type CommandSpec, type Invocation } from "../invoc
 import { counted, showUnits } from "../output/explanation.ts";
 import { toExactJson } from "../output/json.ts";
 import { createProgress, progressEvery, type Progress } from "../output/progress.ts";
+import { unwritable, writeWhole } from "../write-whole.ts";
 import { wholeNumber } from "../text/whole-number.ts";
 
 interface Options {
@@ -29,12 +30,21 @@ interface Strays {
   close(): void;
 }
 
+const openOutput = (path: string, cwd: string): number => {
+  try {
+    return openSync(resolve(cwd, path), "w");
+  } catch (error) {
+    throw unwritable(path, error);
+  }
+};
+
 const tellStrays = ({ io, options }: Invocation<Options>, progress: Progress): Strays => {
-  const file = options.strays === undefined ? undefined : openSync(resolve(io.cwd, options.strays), "w");
+  const { strays: path = "" } = options;
+  const file = path === "" ? undefined : openOutput(path, io.cwd);
   let shown = 0;
   return {
     add: (stray) => {
-      if (file !== undefined) writeSync(file, `${JSON.stringify(stray)}\n`);
+      if (file !== undefined) writeWhole(file, `${JSON.stringify(stray)}\n`, path);
       shown++;
       if (shown <= mostShown) progress.say(`The item (${keyText(stray)}) is left out: ${stray.reason}.`);
       else if (shown === mostShown + 1) progress.say("Further items that are left out are counted, not shown.");

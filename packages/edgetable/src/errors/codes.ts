@@ -68,6 +68,7 @@ export type ErrorCode =
   | "local.engineFailed"
   // The command line.
   | "cli.modelUnreadable"
+  | "cli.output"
   | "cli.usage"
   // Our own fault: please report it.
   | "invariant";
