@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { findEngineBinary } from "./binary.ts";
 import { createLocalTransport, startEngine, type LocalEngine } from "./index.ts";
 import type { Transport } from "edgetable";
 
@@ -203,6 +204,17 @@ describe.skipIf(!mounted)("a full disk (skipped where this user cannot mount one
     expect(await count(engine)).toBe(acknowledged);
     await transport.close();
     await engine.stop();
+  });
+
+  test("a start that cannot write down its engine says so, and leaves nothing", async () => {
+    file = join(disk, "late.db");
+    const binary = join(mkdtempSync(join(root, "stand-in-")), "engine");
+    // Fills the disk between taking the lock and naming the engine in it.
+    const fill = `cat /dev/zero > ${join(disk, "filling")} 2>/dev/null`;
+    writeFileSync(binary, `#!/bin/sh\n${fill}\nexec ${findEngineBinary().path} serve --host 127.0.0.1 --port "$5"\n`, { mode: 0o755 });
+    await expect(startEngine({ file, binary })).rejects.toMatchObject(failed(/late\.db\.lock cannot be written: ENOSPC.*space left/));
+    expect(readdirSync(disk).filter((name) => name.startsWith("late.db"))).toEqual([]);
+    rmSync(join(disk, "filling"));
   });
 
   test("a start says so", async () => {

@@ -1,3 +1,4 @@
+import type { EdgetableError } from "edgetable";
 import { findEngineBinary } from "./binary.ts";
 import { checkOptions, type EngineOptions } from "./engine-options.ts";
 import { lockFile, type FileLock } from "./file-lock.ts";
@@ -13,6 +14,8 @@ export interface LocalEngine {
   readonly pid: number;
   /** Such as `1.2.1`. */
   readonly version: string;
+  /** Settles once the engine is gone: with how that came, or with nothing where `stop()` or the signal ended it. */
+  readonly ended: Promise<EdgetableError | undefined>;
   /** Stops the engine and waits until it is gone; again is fine. A database file is complete then. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -42,8 +45,15 @@ const stopOnAbort = (process: WatchedProcess, signal: AbortSignal | undefined, s
   void process.ended.then(() => signal.removeEventListener("abort", end));
 };
 
-const run = async ({ process, port, version }: Launched, options: EngineOptions, lock: FileLock | undefined): Promise<LocalEngine> => {
-  const stop = stopper(process, lock);
+const run = async (launched: Launched, options: EngineOptions, lock: FileLock | undefined): Promise<LocalEngine> => {
+  const { process, port, version, explainEnd } = launched;
+  let stopped = false;
+  const end = stopper(process, lock);
+  const stop = (): Promise<void> => {
+    stopped = true;
+    return end();
+  };
+  const ended = process.ended.then((ending) => (stopped ? undefined : explainEnd(ending)));
   try {
     await lock?.record({ pid: process.pid, port });
     stopOnAbort(process, options.signal, stop);
@@ -51,7 +61,7 @@ const run = async ({ process, port, version }: Launched, options: EngineOptions,
     await stop();
     throw error;
   }
-  return { endpoint: `http://${host}:${port}`, port, pid: process.pid, version, stop, [Symbol.asyncDispose]: stop };
+  return { endpoint: `http://${host}:${port}`, port, pid: process.pid, version, ended, stop, [Symbol.asyncDispose]: stop };
 };
 
 /**

@@ -61,17 +61,34 @@ const parse = (text: string): Owner | undefined => {
   }
 };
 
+const unwritable = (path: string, error: unknown): EdgetableError =>
+  new EdgetableError(
+    "local.engineFailed",
+    `The lock ${path} cannot be written: ${(error as Error).message}. Choose a folder that can be written to, with space left.`,
+    { cause: error, details: { lock: path } },
+  );
+
 const create = async (path: string, text: string): Promise<boolean> => {
   try {
     await writeFile(path, text, { flag: "wx" });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw new EdgetableError(
-      "local.engineFailed",
-      `The lock ${path} cannot be written: ${(error as Error).message}. Choose a folder that can be written to, with space left.`,
-      { cause: error, details: { lock: path } },
-    );
+    // On a full disk there is a file by now, with nothing in it.
+    await rm(path, { force: true }).catch(() => undefined);
+    throw unwritable(path, error);
+  }
+};
+
+/** Puts a lock in the place of another in one step. */
+const replace = async (path: string, text: string): Promise<void> => {
+  const next = unused(path);
+  try {
+    await create(next, text);
+    await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true }).catch(() => undefined);
+    throw unwritable(path, error instanceof EdgetableError ? error.cause : error);
   }
 };
 
@@ -94,9 +111,7 @@ const takeOver = async (path: string, stale: string, mine: string): Promise<bool
   }
   try {
     if ((await read(path)) !== stale) return false;
-    const next = unused(path);
-    await create(next, mine);
-    await rename(next, path);
+    await replace(path, mine);
     return true;
   } finally {
     await rm(claim, { force: true });
@@ -120,10 +135,9 @@ const handle = (path: string, first: Owner): FileLock => {
   let text = JSON.stringify(first);
   return {
     record: async (engine) => {
-      const next = unused(path);
-      text = JSON.stringify({ ...first, engine });
-      await writeFile(next, text);
-      await rename(next, path);
+      const named = JSON.stringify({ ...first, engine });
+      await replace(path, named);
+      text = named;
     },
     release: async () => {
       if ((await read(path)) === text) await rm(path, { force: true }).catch(() => undefined);

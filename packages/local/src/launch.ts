@@ -6,6 +6,8 @@ import { startWatched, type Ending, type WatchedProcess } from "./watched-proces
 /** An engine process that answers. */
 export interface Launched {
   readonly process: WatchedProcess;
+  /** How its end is told, once it has ended. */
+  readonly explainEnd: (ending: Ending) => EdgetableError;
   readonly port: number;
   readonly version: string;
 }
@@ -65,7 +67,7 @@ const attempt = async (binary: string, port: number, options: EngineOptions): Pr
     const first = await Promise.race([answered(process, port, signal), process.ended, rejectOnAbort(signal)]);
     if (typeof first !== "string") return { process, ending: first };
     process.unref();
-    return { process, port, version: first };
+    return { process, port, version: first, explainEnd: (ending) => failure(describe(ending), { binary, process }) };
   } catch (error) {
     process.kill("SIGKILL");
     await process.ended;

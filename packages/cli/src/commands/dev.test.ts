@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFolder, educationData, educationModel, run, type Folder, type Ran } from "../test-support/lab.ts";
@@ -12,6 +12,8 @@ afterAll(() => folder.remove());
 interface Started {
   readonly endpoint: string;
   readonly text: string;
+  /** Settles when the command ends by itself. */
+  readonly ended: Promise<Ran>;
   readonly stop: () => Promise<Ran>;
 }
 
@@ -25,6 +27,7 @@ const dev = async (...argv: readonly string[]): Promise<Started> => {
   return {
     endpoint,
     text,
+    ended,
     stop: () => {
       controller.abort();
       return ended;
@@ -65,6 +68,23 @@ test("keeps its data in .edgetable/data.db", async () => {
   const third = await run(["dev"], { cwd: folder.path });
   expect(third).toMatchObject({ code: 4, err: expect.stringContaining(`is in use by engine`) });
   expect((await second.stop()).code).toBe(0);
+});
+
+test("ends with the engine's last words when the engine ends", async () => {
+  const { text, ended } = await dev("--memory", "--json");
+  process.kill((JSON.parse(text) as { readonly pid: number }).pid, "SIGKILL");
+  const { code, err } = await ended;
+  expect({ code, err }).toEqual({ code: 4, err: expect.stringMatching(/The engine .* was ended by SIGKILL\. /) });
+  expect(err).toContain("local.engineFailed");
+});
+
+test("ends when its file is taken away: what is written then would go with it", async () => {
+  const { ended } = await dev("--file", "vanishing/data.db", "--json");
+  rmSync(join(folder.path, "vanishing"), { recursive: true });
+  const { code, err } = await ended;
+  expect(code).toBe(4);
+  expect(err).toContain("data.db is gone, or another file is in its place: what was written is lost with it.");
+  expect(err).toContain("local.engineFailed");
 });
 
 test("takes a free port where the usual one is taken, and refuses a taken one that was asked for", async () => {

@@ -10,6 +10,7 @@ import { runLoad, summary } from "../load/run-load.ts";
 import { loadModel, theGraph, type Model } from "../model/load-model.ts";
 import { renderPairs } from "../output/table.ts";
 import { toJson } from "../output/json.ts";
+import { untilInterrupted } from "./watch-engine.ts";
 import { wholeNumber } from "../text/whole-number.ts";
 
 interface Options {
@@ -103,18 +104,6 @@ const announce = (call: Call, { engine, tables, loaded }: Ready): void => {
   }
 };
 
-/** Settles when the person has had enough. The engine alone does not keep this process alive. */
-const untilInterrupted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const awake = setInterval(() => undefined, 1 << 30);
-    const end = (): void => {
-      clearInterval(awake);
-      resolve();
-    };
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
-  });
-
 export const devCommand: CommandSpec = defineCommand<Options>({
   name: "dev",
   group: "Develop:",
@@ -143,7 +132,7 @@ export const devCommand: CommandSpec = defineCommand<Options>({
       const tables = await prepare(model, { endpoint, signal: call.io.signal });
       const loaded = await loadSample(call, model, endpoint);
       announce(call, { engine, tables, loaded });
-      await untilInterrupted(call.io.signal);
+      await untilInterrupted(engine, fileOf(call), call.io.signal);
     } finally {
       await engine.stop();
     }
