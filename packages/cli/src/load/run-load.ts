@@ -50,12 +50,12 @@ export const summary = (name: string, result: LoadResult): string => {
   return `${first}${skipped}${failed === 0 ? "" : `, ${counted(failed, "row")} failed`}.${again}`;
 };
 
-/** What was done until Ctrl-C, and how to go on. */
-const interrupted = (error: unknown, { name, job }: ShownLoad): string | undefined => {
+/** What was done until Ctrl-C, or until the service gave up, and how to go on. */
+const leftOff = (error: unknown, { name, job }: ShownLoad): string | undefined => {
   const { code, details } = failureOf(error);
   const report = details["report"] as LoadReport | undefined;
-  if (code !== "execute.aborted" || !report) return undefined;
-  const done = `${name}: interrupted; the first ${counted(report.position, "row")} were done, ${counted(report.items, "item")} written.`;
+  if (!report) return undefined;
+  const done = `${name}: ${code === "execute.aborted" ? "interrupted" : "ended early"}; the first ${counted(report.position, "row")} were done, ${counted(report.items, "item")} written.`;
   return job === undefined ? `${done} With --job NAME a load can be gone on with.` : `${done} The same command goes on from there.`;
 };
 
@@ -76,7 +76,8 @@ const tellFailures = (name: string, progress: Progress, signal: AbortSignal): Fa
     failures.count++;
     if (failures.first.length < mostKept) failures.first.push(failure);
     const text = showFailure(failure);
-    const reason = text.slice(failure.place.length);
+    // The service gives each refusal an id of its own.
+    const reason = text.slice(failure.place.length).replace(/ \(request \w+\)/, "");
     const alike = (reasons.get(reason) ?? 0) + 1;
     if (reasons.size < mostShown || alike > 1) reasons.set(reason, alike);
     if (shown < mostShown && alike <= mostAlike) {
@@ -110,7 +111,7 @@ export const runLoad = async (
     });
     return { report, failures: failures.first };
   } catch (error) {
-    const text = interrupted(error, load);
+    const text = leftOff(error, load);
     if (text !== undefined) progress.say(text);
     throw error;
   } finally {
