@@ -129,6 +129,8 @@ describe("two engines on one file", () => {
     const locks = [
       left,
       JSON.stringify({ parent: 1, since: 1 }),
+      // Of a clock that was set back since.
+      JSON.stringify({ parent: process.pid, since: Date.now() + 3_600_000 }),
       JSON.stringify({ parent: process.pid, since: 1, engine: { pid: process.pid, port: 1 } }),
     ];
     for (const text of locks) {

@@ -48,7 +48,9 @@ const isAlive = (pid: number): boolean => {
 };
 
 const isHeld = async ({ parent, since, engine }: Owner): Promise<boolean> =>
-  engine === undefined ? isAlive(parent) && Date.now() - since < longestStart : isAlive(engine.pid) && (await accepts(engine.port));
+  engine === undefined
+    ? isAlive(parent) && Math.abs(Date.now() - since) < longestStart
+    : isAlive(engine.pid) && (await accepts(engine.port));
 
 const read = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
 
@@ -145,11 +147,16 @@ const handle = (path: string, first: Owner): FileLock => {
   };
 };
 
+interface Waiting {
+  readonly mine: Owner;
+  /** Whether the owner has had the time to go. */
+  readonly late: boolean;
+}
+
 /** Waits for the owner of the lock to go, and takes its place once it has. */
-const takeTurn = async (file: string, path: string, mine: Owner): Promise<boolean> => {
+const takeTurn = async (file: string, path: string, { mine, late }: Waiting): Promise<boolean> => {
   const text = await read(path);
   const owner = parse(text ?? "");
-  const late = Date.now() - mine.since > patience;
   if (owner !== undefined && late && (await isHeld(owner))) throw inUse(file, path, owner);
   // Unreadable: its owner is between creating and writing it, or died there.
   const isStale = text !== undefined && (owner === undefined ? late : !(await isHeld(owner)));
@@ -167,8 +174,10 @@ export const lockFile = async (file: string): Promise<FileLock> => {
   const path = `${resolve(file)}.lock`;
   const mine: Owner = { parent: process.pid, id: randomUUID(), since: Date.now() };
   await mkdir(dirname(path), { recursive: true }).catch(() => undefined);
-  while (Date.now() - mine.since < 4 * patience) {
-    if ((await create(path, JSON.stringify(mine))) || (await takeTurn(file, path, mine))) return handle(path, mine);
+  const began = performance.now();
+  for (let waited = 0; waited < 4 * patience; waited = performance.now() - began) {
+    if ((await create(path, JSON.stringify(mine))) || (await takeTurn(file, path, { mine, late: waited > patience })))
+      return handle(path, mine);
   }
   throw new EdgetableError(
     "local.engineFailed",

@@ -250,10 +250,15 @@ export const calendar = defineGraph({
 
 test("a service that gives up ends the load, which says how far it came and names a reason once", async () => {
   folder.write("elsewhere.ts", educationModel.replace('"Education"', '"Nowhere"'));
-  folder.write("many.ndjson", Array.from({ length: 200 }, (_, at) => `{"node":"student","row":{"studentId":"S${at}","name":"N"}}\n`).join(""));
+  folder.write(
+    "many.ndjson",
+    Array.from({ length: 200 }, (_, at) => `{"node":"student","row":{"studentId":"S${at}","name":"N"}}\n`).join(""),
+  );
   const { code, out, err } = await edgetable(["load", "many.ndjson", "--model", "elsewhere.ts"]);
   expect({ code, out }).toEqual({ code: 4, out: "" });
-  expect(err).toContain("many.ndjson: ended early; the first 0 rows were done, 0 items written. With --job NAME a load can be gone on with.\n");
+  expect(err).toContain(
+    "many.ndjson: ended early; the first 0 rows were done, 0 items written. With --job NAME a load can be gone on with.\n",
+  );
   expect(err.match(/many\.ndjson line/g)).toHaveLength(3);
 });
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { listJobs, takeLease } from "../executor/jobs/job-store.ts";
 import type { LoadReport } from "../executor/load/tally.ts";
+import { systemEffects } from "../executor/system-effects.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
@@ -310,6 +311,33 @@ test("what a listener throws ends the load and is its error, also while requests
     const error = await errorOf(() => load(slowly(courses(500)), { onFailure: thrown, concurrency: 1, order }));
     expect(error).toMatchObject({ message: "the listener's own" });
   }
+});
+
+test("a clock that is set back stops neither the progress nor the pauses in which a lease is renewed", async () => {
+  let now = Date.now();
+  let pauses = 0;
+  const effects = {
+    ...systemEffects,
+    now: () => (now += 2),
+    sleep: async (milliseconds: number, signal?: AbortSignal) => {
+      if (milliseconds === 0) pauses++;
+      return systemEffects.sleep(milliseconds, signal);
+    },
+  };
+  const setBack = loadOf({ ...lab.driver, session: { ...lab.driver.session, effects } });
+  const told: number[] = [];
+  const report = await setBack(courses(2000), {
+    progressEvery: 1,
+    // The requests' own clock is not set back here.
+    deadline: 7_200_000,
+    onProgress: ({ rows, rate }) => {
+      if (told.push(rows) === 1) now -= 3_600_000;
+      expect(rate).toBeLessThan(1_000_000);
+    },
+  });
+  expect(told.length).toBeGreaterThan(10);
+  expect(pauses).toBeGreaterThan(100);
+  expect(report.duration).toBeGreaterThanOrEqual(0);
 });
 
 test.each([{ concurrency: 0 }, { lease: 1 }, { named: -1 }, { deadline: 1.5 }, { job: "" }])(

@@ -155,6 +155,32 @@ test("keeps to its rate, on its own clock", async () => {
   expect(now).toBeGreaterThanOrEqual((moved / 50) * 1000);
 });
 
+const HEARTBEAT = 1000;
+
+test.each([
+  ["back", -3_600_000],
+  ["forth", 500_000],
+])("keeps to its rate when the clock is set %s", async (_, step) => {
+  const table = engine.freshTableName("reshard");
+  await fill(graphOf(table, [1]));
+  let now = Date.now();
+  let waited = 0;
+  const sleep: Effects["sleep"] = async (milliseconds, signal) => {
+    if (milliseconds === HEARTBEAT) return systemEffects.sleep(5, signal);
+    now += milliseconds;
+    waited += milliseconds;
+  };
+  const db = graphOf(table, [4, 1]).connect({ transport: engine.transport, effects: { ...systemEffects, now: () => now, sleep } });
+  let pages = 0;
+  const onProgress = (): void => {
+    if (pages++ === 0) now += step;
+  };
+  const { moved } = await db.reshard({ rate: 50, indexLag: 0, index: "byName", lease: 600_000, onProgress });
+  const wanted = (moved / 50) * 1000;
+  expect(waited).toBeGreaterThan(wanted - 2000);
+  expect(waited).toBeLessThan(wanted + 2000);
+});
+
 test.each([
   [{ rate: 0 }, "plan.invalidOption"],
   [{ lease: 1 }, "plan.invalidOption"],

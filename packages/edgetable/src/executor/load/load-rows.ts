@@ -5,6 +5,7 @@ import { showReason } from "../../ir/write-outcome.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { BATCH_WRITE_ITEMS } from "../../requests/encode-batch-write.ts";
 import type { WriteRequest } from "../../transport/operations.ts";
+import { hasPassed } from "../../util/has-passed.ts";
 import { batchWrite } from "../batch-write.ts";
 import { Meter } from "../meter.ts";
 import { requestKey } from "../run-batch.ts";
@@ -104,7 +105,7 @@ const tell = (state: State, listen: () => void): void => {
 const tellProgress = (state: State): void => {
   const { onProgress, progressEvery } = state.settings;
   const now = state.session.effects.now();
-  if (!onProgress || now - state.reported < progressEvery) return;
+  if (!onProgress || !hasPassed(progressEvery, state.reported, now)) return;
   state.reported = now;
   tell(state, () => onProgress(state.tally.progress(placeOf(state))));
 };
@@ -276,7 +277,7 @@ const mayGoOn = (state: State): boolean => {
 const breathe = (state: State): Pause => {
   const { effects } = state.session;
   const now = effects.now();
-  if (now - state.breathed < LONGEST_BREATH) return undefined;
+  if (!hasPassed(LONGEST_BREATH, state.breathed, now)) return undefined;
   state.breathed = now;
   return effects.sleep(0);
 };

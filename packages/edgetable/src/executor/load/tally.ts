@@ -52,7 +52,15 @@ export interface TallySettings {
 
 /** Begins to count. */
 export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
-  const started = now();
+  let seen = now();
+  let passed = 0;
+  // Summed, because a clock may be set back meanwhile.
+  const duration = (): number => {
+    const before = seen;
+    seen = now();
+    passed += Math.max(0, seen - before);
+    return passed;
+  };
   const failures: FailedRow[] = [];
   let failed = 0;
   let items = 0;
@@ -62,7 +70,7 @@ export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
     position,
     items,
     failed,
-    rate: items / Math.max(0.001, (now() - started) / 1000),
+    rate: items / Math.max(0.001, duration() / 1000),
     writeUnits: cost.writeUnits,
   });
   return {
@@ -73,6 +81,7 @@ export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
     },
     wrote: (more, units) => {
       items += more;
+      duration();
       cost = addCosts(cost, units);
     },
     progress,
@@ -82,7 +91,7 @@ export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
       failures: failures.toSorted((a, b) => a.row - b.row),
       collisions,
       cost,
-      duration: now() - started,
+      duration: duration(),
     }),
   };
 };

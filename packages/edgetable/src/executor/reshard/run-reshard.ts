@@ -9,6 +9,7 @@ import { moveItems, readPlace } from "./move-items.ts";
 import { oldPlaces, type OldPlace, type ReshardProgress, type ReshardSettings } from "./resharding.ts";
 
 const REQUEST_DEADLINE = 60_000;
+const MOST_BEHIND = 1000;
 
 /** What a resharding did. */
 export interface ReshardReport extends ReshardProgress {
@@ -32,9 +33,8 @@ interface Run {
   /** Items moved in this pass. */
   fresh: number;
   cost: Cost;
-  /** Since when, and how many items were moved since then, by this run. */
-  readonly began: number;
-  paced: number;
+  /** When the rate allows the next item to be moved. */
+  due: number;
 }
 
 // Another list of places is another model: the pass then begins anew, which costs reads and does no harm.
@@ -85,12 +85,14 @@ const checkTime = ({ session, settings, lease }: Run): void => {
   );
 };
 
-// Each item that is moved is a write of the table and two of the index: the rate holds over the whole run.
+// Each item that is moved is a write of the table and two of the index. Pages that took long are made up for by a
+// second's worth at most; a clock that is set back or forth lets nobody wait for longer, or go faster, than that.
 const pace = async (run: Run, moved: number): Promise<void> => {
-  const { session, settings, began } = run;
-  run.paced += moved;
-  const ahead = began + (run.paced / settings.rate) * 1000 - session.effects.now();
-  if (ahead > 0) await session.effects.sleep(ahead, settings.signal);
+  const { session, settings } = run;
+  const now = session.effects.now();
+  const time = (moved / settings.rate) * 1000;
+  run.due = Math.min(Math.max(run.due, now - MOST_BEHIND), now) + time;
+  if (run.due > now) await session.effects.sleep(run.due - now, settings.signal);
 };
 
 const takePage = async (run: Run, place: OldPlace): Promise<void> => {
@@ -138,8 +140,7 @@ const newRun = (session: Session, settings: ReshardSettings, places: readonly Ol
   passes: 1,
   fresh: 0,
   cost: NO_COST,
-  began: session.effects.now(),
-  paced: 0,
+  due: session.effects.now(),
 });
 
 /**

@@ -3,6 +3,7 @@ import { withDetails } from "../../errors/with-details.ts";
 import type { Row } from "../../ir/logical-write.ts";
 import { keyOfItem } from "../../requests/item-key.ts";
 import type { Item, Key } from "../../transport/operations.ts";
+import { hasPassed } from "../../util/has-passed.ts";
 import { Meter, type Cost } from "../meter.ts";
 import type { CallContext, Session } from "../session.ts";
 import { joinCopies, settleCopies, type Settled } from "./join-copies.ts";
@@ -166,7 +167,7 @@ const reportOf = (state: State): ScanReport => {
 const tell = (state: State): void => {
   const { onProgress, progressEvery } = state.settings;
   const now = state.session.effects.now();
-  if (!onProgress || now - state.reported < progressEvery) return;
+  if (!onProgress || !hasPassed(progressEvery, state.reported, now)) return;
   state.reported = now;
   onProgress(reportOf(state));
 };
