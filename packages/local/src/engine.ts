@@ -67,6 +67,8 @@ const run = async (launched: Launched, options: EngineOptions, lock: FileLock | 
 /**
  * Starts the embedded engine on 127.0.0.1 and waits until it answers a request (about 15 ms).
  *
+ * @param options where its data is kept, and when it ends. @default in memory, on a free port
+ * @throws {plan.invalidOption} when a number is out of its range or the file has no name.
  * @throws {local.engineNotFound} when no binary is installed.
  * @throws {local.engineFailed} when it dies, does not answer in time, its port is taken, or another
  * engine uses the file; the message carries its last lines.

@@ -52,7 +52,10 @@ const deleteExpired = async (transport: Transport, key: Key, expiry: Expiry): Pr
  * Does once what DynamoDB's time to live does all the time and the embedded engine never: deletes the
  * items whose time is over. Reads the whole table (one Scan) and writes one request per expired item.
  *
+ * @param transport to the engine that holds the table
+ * @param expiry the table, its attribute, and the moment to compare with
  * @returns how many items were deleted
+ * @throws {execute.tableNotFound} when there is no such table
  * @example
  * await sweepExpired(transport, { table: "Education", attribute: "expiresAt", now: Date.now() });
  */

@@ -38,7 +38,9 @@ const least = (needed: number): number => Math.max(1, Math.ceil(needed));
 /**
  * The number of shards that keeps every partition of an index within DynamoDB's limits, by AWS's own
  * rule (bp-modeling-nosql): items a unit reads, times 3,000 units a second, into the rows wanted a second.
+ * Pure; makes no request.
  *
+ * @param demand what is expected of one value, or of the most frequent one by its `share`
  * @example
  * recommendShards({ readsPerSecond: 600_000, itemBytes: 250 }).shards; // 15: 16 items a unit, 48,000 a partition
  */

@@ -94,6 +94,7 @@ const createSender = (liar: Liar): Sender => {
  * a read of the items before each write, and the whole collection for each lagging Query.
  *
  * @param inner the transport that tells the truth; what is written past the fault transport is seen at once
+ * @param options what befalls requests, and how often; without any, nothing does
  * @throws {plan.invalidOption} when an option is out of its range
  * @example
  * const lying = createFaultTransport(inner, { seed: 7, rates: 0.2, lag: { writes: 10 } });

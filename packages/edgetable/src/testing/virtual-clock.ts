@@ -5,7 +5,7 @@ import { abortedSleep } from "../util/sleep.ts";
 
 /** A clock that stands still unless it is moved, or moves by itself when everybody waits for it. */
 export interface VirtualClock extends Effects {
-  /** Moves time on by `ms`, waking each sleeper at its own moment. */
+  /** Moves time on by so many milliseconds, waking each sleeper at its own moment. */
   advance(ms: number): Promise<void>;
   /** Keeps time from moving by itself while `work` (a request on a real socket, say) is under way. */
   hold<T>(work: Promise<T>): Promise<T>;
@@ -97,6 +97,7 @@ const hold = async <T>(state: State, work: Promise<T>): Promise<T> => {
  * Time moves by itself only when no ready callback is left and nothing is held; real work that the
  * clock is not told of by `hold` may be overtaken.
  *
+ * @param options how it begins
  * @example
  * const clock = virtualClock();
  * await clock.sleep(3_600_000); // returns at once

@@ -30,6 +30,12 @@ export interface SendOptions {
  * effect although no answer came.
  */
 export interface Transport {
+  /**
+   * Sends one request, once.
+   *
+   * @throws {execute.throttled} and others of that stage, by what the service answered or did not
+   * @throws {execute.aborted} when the signal was aborted, {execute.timeout} when its time was over
+   */
   send<O extends Operation>(operation: O, input: OperationInputs[O], options?: SendOptions): Promise<OperationOutputs[O]>;
   /** Gives back sockets and the like. Sending after closing rejects. */
   close(): void | Promise<void>;

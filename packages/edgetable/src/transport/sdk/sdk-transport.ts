@@ -94,6 +94,8 @@ class SdkTransport implements Transport {
  * single request, and with them every attempt of Edgetable's would be up to three of the SDK's.
  * Closing the transport leaves the client open.
  *
+ * @param client yours; `@aws-sdk/client-dynamodb` is loaded with the first request
+ * @throws {plan.invalidOption} from the first request, when that package cannot be loaded
  * @example
  * const transport = createSdkTransport(new DynamoDBClient({ maxAttempts: 1 }));
  */
