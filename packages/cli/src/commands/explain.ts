@@ -5,7 +5,7 @@ import { collect, defineCommand, printJson, type CommandSpec } from "../invocati
 import { loadModel, type Model } from "../model/load-model.ts";
 import { renderExplanation } from "../output/explanation.ts";
 import { showValue } from "../output/expression.ts";
-import { fromJson } from "../output/json.ts";
+import { fromJson, toJson } from "../output/json.ts";
 import { wrap } from "../output/width.ts";
 import { parseAssignments, type Given } from "../text/assignments.ts";
 
@@ -33,17 +33,25 @@ const findPattern = ({ patterns, file }: Model, name: string): { readonly patter
   throw usageError(`${file} names no patterns: export what definePatterns gives, or name the file that does with --model.`);
 };
 
+/** A text read as the example's type; undefined where it is no such value. */
+const readAs = (text: string, example: unknown): unknown => {
+  if (example instanceof Date) return Number.isNaN(Date.parse(text)) ? undefined : new Date(text);
+  if (typeof example === "bigint") return /^-?\d+$/.test(text) ? BigInt(text) : undefined;
+  try {
+    const value = fromJson(text);
+    return typeof value === typeof example ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 /** A text as the type that stands in the example. */
 const asExample = (name: string, text: unknown, example: unknown): unknown => {
   if (typeof text !== "string" || typeof example === "string" || example === undefined) return text;
-  if (example instanceof Date) return new Date(text);
-  try {
-    const value = fromJson(text);
-    if (typeof value === typeof example) return value;
-  } catch {
-    // Refused below, with the example's type.
-  }
-  throw usageError(`The parameter "${name}" must be a ${typeof example}, as in the example (${JSON.stringify(example)}); it is "${text}".`);
+  const value = readAs(text, example);
+  if (value !== undefined) return value;
+  const type = example instanceof Date ? "date" : typeof example;
+  throw usageError(`The parameter "${name}" must be a ${type}, as in the example (${toJson(example)}); it is "${text}".`);
 };
 
 const merged = (example: Row, { values, texts }: Given): Row => {

@@ -91,6 +91,22 @@ predicted    1 request, 0.5 RCU
 `);
   });
 
+  test("takes a date as a date, and refuses what is none", async () => {
+    folder.write(
+      "dated.ts",
+      educationModel.replace(
+        'example: { studentId: "S1", since: "2024-01", most: 10 },\n    ask: (db, { studentId, since, most }) =>',
+        'example: { studentId: "S1", day: new Date(0), most: 10 },\n    ask: (db, { studentId, day, most, since = day.toISOString() }) =>',
+      ),
+    );
+    const given = (day: string) => at(undefined, "explain", "recentCourses", "--model", "dated.ts", "--param", `day=${day}`);
+    expect(await given("2024-05-06")).toMatchObject({ code: 0, out: expect.stringContaining("2024-05-06T00:00:00.000Z") });
+    expect(await given("sometime")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('The parameter "day" must be a date, as in the example ("1970-01-01T00:00:00.000Z"); it is "sometime".'),
+    });
+  });
+
   test("takes parameters as name=value, in the example's types, and as JSON", async () => {
     const named = await at(undefined, "explain", "recentCourses", "--param", "most=3", "-p", "studentId=S 7");
     expect(named.out).toContain("Limit  3");
