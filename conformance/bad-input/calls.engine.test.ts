@@ -32,6 +32,17 @@ const ownCases: readonly Case[] = [
     ['The id of "student" must be an object; it is undefined.'],
     () => own.helps.link({ studentId: "S1" }, untyped(undefined), untyped({})),
   ],
+  [
+    "a null where a key is asked for",
+    "keys.wrongType",
+    ['"enrolledAt" is in a key', "no key holds null"],
+    () =>
+      own
+        .student({ studentId: "S1" })
+        .out("enrolledIn")
+        .where({ enrolledAt: untyped(null) })
+        .edges(),
+  ],
   ["an id that lacks a field", "schema.invalidValue", ['lacks "door"', "Give"], () => own.room.get(untyped({ floor: 1 }))],
   ["an empty id", "keys.empty", ["{studentId}", "at least one character"], () => own.student.create({ studentId: "", name: "Bob" })],
   ["an empty id in a read", "keys.empty", ['"studentId"', "at least one character"], () => own.student.get({ studentId: "" })],

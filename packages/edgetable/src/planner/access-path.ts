@@ -169,9 +169,9 @@ export const pathOn = (catalog: Catalog, candidate: Candidate, wanted: Wanted): 
   return { index, shapes, partition, scatters, prefix, sharesPartition: sharing.length > 0, sharesPrefix };
 };
 
-/** Whether the path gives rows in the order of a field: it is next in the sort key, or fixed. */
+/** Whether the path gives rows in the order of a field: it is next in the sort key, or fixed, or one whole key of the table has one row. */
 export const isOrderedBy = (path: AccessPath, orderBy: string | undefined): boolean => {
-  if (orderBy === undefined) return true;
+  if (orderBy === undefined || (path.index.name === undefined && path.prefix?.complete)) return true;
   return path.shapes.every(
     (shape) => path.prefix?.next?.path === inShape(shape, orderBy) || path.prefix?.template.fields.includes(inShape(shape, orderBy)),
   );

@@ -3,7 +3,7 @@ import type { Expand } from "../ir/logical-plan.ts";
 import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
-import { accessPaths, isOrderedBy, type AccessPath } from "./access-path.ts";
+import { accessPaths, fixedBy, inShape, isOrderedBy, type AccessPath, type Wanted } from "./access-path.ts";
 
 /** The sets of shapes that each hold all the edges an expansion asks for. */
 export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direction">): readonly (readonly Shape[])[] => {
@@ -44,6 +44,13 @@ const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | 
   );
 };
 
+// What is known of the far end may lead to an index that does not say whose edges these are.
+const pathsFrom = (catalog: Catalog, expand: Expand, wanted: Wanted): readonly AccessPath[] =>
+  accessPaths(catalog, shapeSets(defined(catalog.edges[expand.edge], `edge ${expand.edge}`), expand), wanted).filter((path) => {
+    const told = fixedBy(path);
+    return path.shapes.every((shape) => anchorPaths(expand).every((anchor) => told.has(inShape(shape, anchor))));
+  });
+
 /**
  * The cheapest way to the edges of an expansion.
  *
@@ -51,14 +58,12 @@ const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | 
  * @throws {plan.notConsistent} when only an index serves it and the call wants a consistent read.
  */
 export const choosePath = (catalog: Catalog, expand: Expand, ranges: ReadonlySet<string>): AccessPath => {
-  const entry = defined(catalog.edges[expand.edge], `edge ${expand.edge}`);
   const known = new Set([...anchorPaths(expand), ...expand.known.map((field) => field.path)]);
-  const orderBy = expand.ordered ? entry.orderBy : undefined;
+  const orderBy = expand.ordered ? catalog.edges[expand.edge]?.orderBy : undefined;
   const wanted = { known, orderBy, ranges, consistent: expand.consistent, index: expand.index };
-  const sets = shapeSets(entry, expand);
-  const [best] = accessPaths(catalog, sets, wanted);
+  const [best] = pathsFrom(catalog, expand, wanted);
   if (!best) {
-    const served = expand.consistent && accessPaths(catalog, sets, { ...wanted, consistent: false }).length > 0;
+    const served = expand.consistent && pathsFrom(catalog, expand, { ...wanted, consistent: false }).length > 0;
     return refuse(catalog, expand, served ? "consistent" : "index");
   }
   if (!isOrderedBy(best, orderBy)) return refuse(catalog, expand, "order");

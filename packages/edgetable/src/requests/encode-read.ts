@@ -1,3 +1,4 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Row } from "../ir/logical-write.ts";
@@ -30,6 +31,8 @@ const withKnown = (step: QueryStep, binding: Binding): Row => {
   if (step.known.length === 0) return binding.row;
   const row: Record<string, unknown> = { ...binding.row };
   for (const { path, slot } of step.known) {
+    if (binding.values[slot] === null)
+      throw new EdgetableError("keys.wrongType", `"${path}" is in a key, and no key holds null. Give a value.`);
     const dot = path.indexOf(".");
     if (dot < 0) row[path] = binding.values[slot];
     else row[path.slice(0, dot)] = { ...(row[path.slice(0, dot)] as object), [path.slice(dot + 1)]: binding.values[slot] };
