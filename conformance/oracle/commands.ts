@@ -38,6 +38,8 @@ export type Command =
       readonly ordered: boolean;
       readonly limit: number | undefined;
       readonly where: Bound | undefined;
+      /** The node at the other end, where the read asks for that one. */
+      readonly far: number | undefined;
       readonly want: "edges" | "entries" | "nodes" | "ids" | "count" | "pages" | "back";
     };
 
@@ -106,6 +108,7 @@ const read = fc.record({
   ordered: fc.boolean(),
   limit: optional(fc.integer({ min: 1, max: 4 })),
   where: fc.option(bound, { nil: undefined, freq: 3 }),
+  far: fc.option(id, { nil: undefined, freq: 1 }),
   want: fc.constantFrom("edges", "entries", "nodes", "ids", "count", "pages", "back"),
 });
 

@@ -19,6 +19,7 @@ const read: Extract<Command, { kind: "read" }> = {
   ordered: true,
   limit: undefined,
   where: undefined,
+  far: undefined,
   want: "edges",
 };
 
@@ -28,4 +29,12 @@ export const regressions: readonly (readonly Command[])[] = [
   [create("person", 0), read],
   // In an adopted layout `gt` on a number gave the equal ones too.
   [create("person", 0), create("post", 0), likes, { ...read, where: { operator: "gt", text: "a", number: 0, other: 0 } }],
+  // An ordered edge asked for by its far end was looked for under that end alone: others' edges came.
+  [
+    create("person", 0),
+    create("person", 1),
+    { ...likes, edge: "follows" },
+    { ...likes, edge: "follows", from: 1 },
+    { ...read, edge: "follows", far: 0 },
+  ],
 ];

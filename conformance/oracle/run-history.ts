@@ -212,17 +212,27 @@ class History {
         ? command.where
         : undefined;
     const limit = this.#isOrdered(command) && command.want !== "count" ? command.limit : undefined;
+    const far = this.#asked(command);
     let expected = this.#naive
       .neighbours(at, { edge, direction, ordered: command.ordered })
-      .filter((one) => !bound || this.#holds(edge, bound, one));
+      .filter((one) => !bound || this.#holds(edge, bound, one))
+      .filter((one) => !far || (this.#far(command, one).id === far.id && this.#far(command, one).type === far.type));
     if (command.reverse) expected = expected.toReversed();
     if (limit !== undefined && command.want !== "pages" && command.want !== "back") expected = expected.slice(0, limit);
     let query = (member(this.#subject.db, type)(this.#id(at))[direction] as (edge: string) => Query)(edge);
     if (!command.ordered) query = query.unordered();
     if (command.reverse) query = query.reverse();
     if (bound) query = query.where(this.#where(edge, bound));
+    if (far) query = query.where({ [direction === "out" || edge === "friend" ? "to" : "from"]: this.#id(far) });
     const limited = limit === undefined ? query : query.limit(limit);
     await this.#compare(command, { query: command.want === "pages" || command.want === "back" ? query : limited, expected });
+  }
+
+  /** The far end that a read asks for. */
+  #asked({ edge, direction, far, tag }: Extract<Command, { kind: "read" }>): NaiveEnd | undefined {
+    const { from, to } = ends[edge];
+    const types = direction === "out" ? to : [from];
+    return far === undefined ? undefined : this.#end(types[tag ? types.length - 1 : 0] ?? "post", far);
   }
 
   #far(command: Extract<Command, { kind: "read" }>, one: NaiveEdge): NaiveEnd {
