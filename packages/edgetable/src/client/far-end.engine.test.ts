@@ -115,6 +115,37 @@ describe("an edge between two named nodes", () => {
     ).toThrow(expect.objectContaining({ code: "plan.noIndex" }));
   });
 
+  test("asked for by the end that it was asked from is never another node's", async () => {
+    for (const other of ["a", "b"]) {
+      const own = other === "a" ? people.map((id) => [{ id: "a" }, { id }]) : [];
+      for (const asked of [db.person({ id: "a" }).out("follows"), db.person({ id: "a" }).out("follows").unordered()])
+        expect(ends(await asked.where({ from: { id: other } }).edges())).toEqual(own);
+      expect(
+        await db
+          .person({ id: "a" })
+          .in("follows")
+          .where({ to: { id: other } })
+          .count(),
+      ).toBe(own.length);
+      const { items } = await db
+        .person({ id: "a" })
+        .out("follows")
+        .where({ from: { id: other } })
+        .walk()
+        .ids();
+      expect(items).toHaveLength(own.length);
+    }
+    expect(
+      ends(
+        await db
+          .person({ id: "b" })
+          .both("follows")
+          .where({ from: { id: "a" } })
+          .edges(),
+      ),
+    ).toEqual([[{ id: "a" }, { id: "b" }]]);
+  });
+
   test("is one step of a walk", async () => {
     const { items } = await db
       .person({ id: "a" })

@@ -13,7 +13,7 @@ export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direc
 };
 
 /** Paths of an edge's row that the anchor fixes. */
-const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] => {
+export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] => {
   const end = expand.direction === "out" ? "from" : "to";
   return expand.anchor.map((field) => `${end}.${field}`);
 };

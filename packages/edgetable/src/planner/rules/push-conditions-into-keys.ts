@@ -3,7 +3,7 @@ import { RANGES, type Condition } from "../../ir/condition.ts";
 import type { Expand, Filter, LogicalPlan, Parts } from "../../ir/logical-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
-import { choosePath, shapeSets } from "../choose-path.ts";
+import { anchorPaths, choosePath, shapeSets } from "../choose-path.ts";
 import { fixedBy, inShape } from "../access-path.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
@@ -68,7 +68,12 @@ const withoutFilter = (input: LogicalPlan, conditions: readonly Condition[]): Lo
 const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPlan => {
   const entry = catalog.edges[expand.edge];
   const shapes = entry ? shapeSets(entry, expand).flat() : [];
-  const equalities = keyed(shapes, filter.conditions);
+  // The node that was asked about stands in the key: a condition on that end may only say no.
+  const near = anchorPaths(expand);
+  const equalities = keyed(
+    shapes,
+    filter.conditions.filter(({ path }) => !near.includes(path)),
+  );
   const ranges = filter.conditions.filter((condition) => RANGES.has(condition.operator) && canRange(shapes, condition));
   const rangePaths = new Set(ranges.map((condition) => condition.path));
   const fixed: Expand = { ...expand, known: [...expand.known, ...equalities.map(({ path, slot }) => ({ path, slot }))] };
