@@ -6,9 +6,9 @@ import { planWrites } from "../../planner/writes/plan-write.ts";
 import type { Sweep } from "../../planner/writes/plan-cascade.ts";
 import { runPlanned, type WriteResult } from "../run-write.ts";
 import { type Deletion, type DeletionResult, progressOf, step } from "./deletion.ts";
-import { bookkeeping, startHeartbeat } from "./heartbeat.ts";
+import { bookkeeping, giveBack, startHeartbeat } from "./heartbeat.ts";
 import { deletionFacts, deletionId } from "./deletion-id.ts";
-import { checkLease, endJob, firstItem, type JobFacts, jobKey, type Lease, newLease, releaseLease, takeLease } from "./job-store.ts";
+import { checkLease, endJob, firstItem, type JobFacts, jobKey, type Lease, newLease, takeLease } from "./job-store.ts";
 import { findAll, type Removal, removeAll, sweepPage } from "./sweep.ts";
 
 const PAGE = 500;
@@ -156,9 +156,7 @@ const underLease = async (marked: Marked): Promise<DeletionResult> => {
     return result;
   } finally {
     await heartbeat.stop();
-    // The first error is the one to tell; a lease that cannot be given back runs out.
-    if (!result)
-      await releaseLease(session, { lease, facts: factsOf(marked) }, bookkeeping(session, lease.duration)).catch(() => undefined);
+    if (!result) await giveBack(session, { lease, facts: factsOf(marked) });
   }
 };
 
@@ -192,7 +190,7 @@ const mark = async (deletion: Deletion, id: string): Promise<Marked | Ended> => 
     runPlanned(session, (images) => planMark(session.catalog, { write, job, state }, images), context),
   ).catch(async (error: unknown) => {
     // The mark may have been made all the same: whoever deletes again need not wait for the lease.
-    await releaseLease(session, { lease, facts }, bookkeeping(session, settings.lease)).catch(() => undefined);
+    await giveBack(session, { lease, facts });
     throw error;
   });
   const leased = (one: Omit<Lease, "job">): Marked => ({

@@ -1,8 +1,10 @@
 import { Meter } from "../meter.ts";
 import type { CallContext, Session } from "../session.ts";
-import { type JobFacts, type Lease, renewLease } from "./job-store.ts";
+import { type JobFacts, type Lease, releaseLease, renewLease, type Save } from "./job-store.ts";
 
 const LONGEST_BEAT = 1000;
+// Who gives up, because he was told to or the service does not answer, has no more time than this for a farewell.
+const LONGEST_FAREWELL = 2000;
 
 /** A context for a job's own bookkeeping: it is neither aborted with the job nor charged to it. */
 export const bookkeeping = (session: Session, deadline: number): CallContext => ({
@@ -10,9 +12,18 @@ export const bookkeeping = (session: Session, deadline: number): CallContext => 
   deadline: session.effects.now() + deadline,
 });
 
+/**
+ * Gives a lease back after a job was cut off. The error that cut it off is the one to tell: this never rejects, and a
+ * lease that cannot be given back runs out.
+ */
+export const giveBack = async (session: Session, save: Save): Promise<void> => {
+  const context = bookkeeping(session, Math.min(LONGEST_FAREWELL, save.lease.duration));
+  await releaseLease(session, save, context).catch(() => undefined);
+};
+
 /** Renews a lease and saves the job's facts, until it is stopped. */
 export interface Heartbeat {
-  /** Resolves when the last renewal is over. */
+  /** Resolves when the last renewal is over; one that is under way is given up. */
   stop(): Promise<void>;
 }
 
@@ -26,7 +37,8 @@ export const startHeartbeat = (session: Session, lease: Lease, facts: () => JobF
     while (!stopping.signal.aborted && lease.until > 0) {
       await session.effects.sleep(Math.min(LONGEST_BEAT, lease.duration / 4), stopping.signal).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      await renewLease(session, { lease, facts: facts() }, bookkeeping(session, lease.duration)).catch(() => undefined);
+      const context = { ...bookkeeping(session, lease.duration), signal: stopping.signal };
+      await renewLease(session, { lease, facts: facts() }, context).catch(() => undefined);
     }
   };
   const beating = beat();

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { bookkeeping, type Heartbeat, startHeartbeat } from "../jobs/heartbeat.ts";
-import { checkLease, endJob, type JobFacts, type Lease, releaseLease, takeLease } from "../jobs/job-store.ts";
+import { bookkeeping, giveBack, type Heartbeat, startHeartbeat } from "../jobs/heartbeat.ts";
+import { checkLease, endJob, type JobFacts, type Lease, takeLease } from "../jobs/job-store.ts";
 import type { Session } from "../session.ts";
 import { type Loading, loadRows, type LoadSettings, type LoadSource } from "./load-rows.ts";
 import type { LoadReport } from "./tally.ts";
@@ -47,7 +47,7 @@ const runJob = async (
   const lease = await takeLease(
     session,
     { id: job.id, kind: "load", duration: job.lease, facts: first, resumes: false },
-    bookkeeping(session, settings.deadline),
+    { ...bookkeeping(session, settings.deadline), signal: settings.signal },
   );
   let facts = (): JobFacts => lease.job.facts;
   try {
@@ -63,8 +63,7 @@ const runJob = async (
     await endJob(session, lease, bookkeeping(session, settings.deadline));
     return report;
   } catch (error) {
-    // The error that ended the load is the one to tell; a lease that cannot be given back runs out.
-    await releaseLease(session, { lease, facts: facts() }, bookkeeping(session, settings.deadline)).catch(() => undefined);
+    await giveBack(session, { lease, facts: facts() });
     throw error;
   }
 };

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Key } from "../../transport/operations.ts";
-import { bookkeeping, startHeartbeat } from "../jobs/heartbeat.ts";
-import { checkLease, endJob, releaseLease, takeLease, type JobFacts, type Lease } from "../jobs/job-store.ts";
+import { bookkeeping, giveBack, startHeartbeat } from "../jobs/heartbeat.ts";
+import { checkLease, endJob, takeLease, type JobFacts, type Lease } from "../jobs/job-store.ts";
 import { addCosts, Meter, NO_COST, type Cost } from "../meter.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
 import type { Session } from "../session.ts";
@@ -153,7 +153,7 @@ export const runReshard = async (session: Session, settings: ReshardSettings): P
   const run = newRun(session, settings, oldPlaces(session.catalog, settings.index));
   if (run.places.length === 0) return { ...progressOf(run), passes: 0, cost: run.cost };
   const request = { id: settings.job, kind: "reshard", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
-  const lease = await takeLease(session, request, bookkeeping(session, REQUEST_DEADLINE));
+  const lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: settings.signal });
   run.lease = lease;
   goOn(run, lease.job.facts);
   const heartbeat = startHeartbeat(session, lease, () => factsOf(run));
@@ -164,8 +164,7 @@ export const runReshard = async (session: Session, settings: ReshardSettings): P
     return { ...progressOf(run), cost: run.cost };
   } catch (error) {
     await heartbeat.stop();
-    // The error that ended the job is the one to tell; a lease that cannot be given back runs out.
-    await releaseLease(session, { lease, facts: factsOf(run) }, bookkeeping(session, REQUEST_DEADLINE)).catch(() => undefined);
+    await giveBack(session, { lease, facts: factsOf(run) });
     throw error;
   }
 };

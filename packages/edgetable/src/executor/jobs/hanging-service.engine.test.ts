@@ -1,0 +1,75 @@
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
+import { createLeanTransport, defineGraph, edge, node, type Transport } from "../../index.ts";
+
+const MOST = 4_000;
+
+let engine: TestEngine;
+let deaf: Server;
+let hanging: Transport;
+const sockets = new Set<Socket>();
+beforeAll(async () => {
+  engine = await openEngine();
+  deaf = createServer((socket) => sockets.add(socket)).listen(0, "127.0.0.1");
+  await new Promise((resolve) => deaf.once("listening", resolve));
+  hanging = createLeanTransport({ endpoint: `http://127.0.0.1:${(deaf.address() as AddressInfo).port}` });
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  deaf.close();
+  await engine.close();
+});
+
+const graphOf = (table: string, shards: readonly number[]) =>
+  defineGraph({
+    table,
+    nodes: {
+      place: node({ key: "PLACE#{id}", schema: z.object({ id: z.string(), n: z.int() }) }),
+      person: node({ key: "PERSON#{id}", schema: z.object({ id: z.string() }) }),
+    },
+    edges: { visited: edge({ from: "person", to: "place", onDelete: { to: "cascade" } }) },
+    indexes: { byNumber: { entries: { place: "n:number" }, shards } },
+  });
+type Db = ReturnType<ReturnType<typeof graphOf>["connect"]>;
+
+const rows = Array.from({ length: 300 }, (_, n) => ({ node: "place", row: { id: `P${n}`, n } }) as const);
+const edges = Array.from({ length: 300 }, (_, n) => ({ edge: "visited", from: { id: `${n}` }, to: { id: "P1" } }) as const);
+
+const works: Readonly<Record<string, (db: Db, signal: AbortSignal) => PromiseLike<unknown>>> = {
+  load: (db, signal) => db.load(rows, { job: "j", signal, lease: 60_000 }),
+  reshard: (db, signal) => db.reshard({ rate: 100_000, indexLag: 0, lease: 60_000, signal }),
+  deletion: (db, signal) => db.place.delete({ id: "P1" }, { lease: 60_000, indexLag: 0 }).run({ signal }),
+};
+
+// How many requests are answered before the service hangs: not even the lease, or some of the work.
+test.each(Object.keys(works).flatMap((kind) => [0, 5].map((answered) => [kind, answered] as const)))(
+  "a %s that is aborted while the service hangs ends soon, after %i answers",
+  async (kind, answered) => {
+    const table = engine.freshTableName("hanging");
+    const before = graphOf(table, [1]).connect({ transport: engine.transport });
+    await before.table.create();
+    await before.load([...rows, ...edges]);
+    let sent = 0;
+    const transport: Transport = {
+      send: (operation, input, options) => (++sent > answered ? hanging : engine.transport).send(operation, input, options),
+      close: async () => undefined,
+    };
+    const controller = new AbortController();
+    const work = works[kind]!(graphOf(table, [4, 1]).connect({ transport }), controller.signal);
+    const ended = Promise.resolve(work).then(
+      () => "done",
+      (error: unknown) => error,
+    );
+    // Long enough for a renewal to be under way, too.
+    await vi.waitFor(() => expect(sent).toBeGreaterThan(answered));
+    await pause(1_200);
+    const aborted = performance.now();
+    controller.abort();
+    expect(await ended).toMatchObject({ code: "execute.aborted" });
+    expect(performance.now() - aborted).toBeLessThan(MOST);
+  },
+  20_000,
+);
