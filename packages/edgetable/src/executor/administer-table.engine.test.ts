@@ -21,11 +21,12 @@ let lost: Operation[] = [];
 let abreast = 1;
 
 const creating = (): number => sent.filter((one) => one === "CreateTable").length;
+const haveMet = (): boolean => creating() >= abreast;
 
 const transport: Transport = {
   send: async (operation, input, options) => {
     sent.push(operation);
-    while (operation === "CreateTable" && creating() < abreast) await new Promise((resolve) => setImmediate(resolve));
+    if (operation === "CreateTable") while (!haveMet()) await new Promise((resolve) => setImmediate(resolve));
     if (goes && operation === "DescribeTable" && statuses.length === 0) {
       goes = false;
       await engine.transport.send("DeleteTable", { TableName: table });
