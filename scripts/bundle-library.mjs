@@ -11,15 +11,22 @@ const outDir = process.argv[2] ?? join(library, "dist");
 const source = (name) => join(library, "src", `${name}.ts`);
 const entries = ["index", "transport/sdk/index", "testing/index", "check/index"];
 
+/** What the first walk and the first page load, each in one file: another file costs an opening, and bytes in every bundle. */
+const families = {
+  walks: /[/](?:client|executor)[/].*walk/,
+  pages: /[/](?:executor[/](?:read-page|cursor-secret)|requests[/]cursor)[.]ts$/,
+};
+
 /** What is loaded with the main entry, and not by a first call. The entry itself stays a list of the public exports. */
-const loadedAtOnce = () => {
+const fileOf = () => {
   let known;
   return (id, modules) => {
     if (!known) {
       known = new Set([source("index")]);
       for (const one of known) for (const next of modules.getModuleInfo(one)?.importedIds ?? []) known.add(next);
     }
-    return known.has(id) && id !== source("index") ? "core" : null;
+    if (known.has(id)) return id === source("index") ? null : "core";
+    return Object.keys(families).find((name) => families[name].test(id)) ?? null;
   };
 };
 
@@ -40,7 +47,7 @@ const { output } = await build({
         entryFileNames: "[name].js",
         chunkFileNames: "chunks/[name].js",
         comments: { jsdoc: false },
-        codeSplitting: { groups: [{ name: loadedAtOnce(), debugName: "core" }] },
+        codeSplitting: { groups: [{ name: fileOf(), debugName: "core" }] },
       },
     },
   },

@@ -17,6 +17,11 @@ afterAll(() => engine.close());
 
 type Case = readonly [what: string, code: ErrorCode, says: readonly string[], call: () => unknown];
 
+const circle: Record<string, unknown> = {};
+circle["self"] = circle;
+const ring: unknown[] = [];
+ring.push(ring);
+
 const ownCases: readonly Case[] = [
   ["an id of the wrong type", "keys.wrongType", ["7", "studentId"], () => own.student.get({ studentId: untyped(7) })],
   [
@@ -69,6 +74,18 @@ const ownCases: readonly Case[] = [
     "request.unsupportedValue",
     ['"notes"', "Map"],
     () => own.student.create({ studentId: "S2", name: "Bob", notes: new Map() }),
+  ],
+  [
+    "a value that holds itself",
+    "request.unsupportedValue",
+    ['"notes.self.self.', "more than 32 levels"],
+    () => own.student.create({ studentId: "S2", name: "Bob", notes: circle }),
+  ],
+  [
+    "a list that holds itself, in an update",
+    "request.unsupportedValue",
+    ['"notes[0][0]', "more than 32 levels"],
+    () => own.student.update({ studentId: "S1" }, { notes: ring }),
   ],
   [
     "a Date that is not declared",

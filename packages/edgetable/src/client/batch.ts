@@ -109,7 +109,7 @@ export const batchOf =
     };
     const call = createCall<BatchOutcome, BatchExplanation>(() => explain(driver, writes), make);
     const orThrow = async (options?: RunOptions): Promise<BatchOutcome> => {
-      const outcome = options ? await call.run(options) : await call;
+      const outcome = options === undefined ? await call : await call.run(options);
       const [first] = outcome.unwritten;
       if (!first) return outcome;
       throw new EdgetableError(

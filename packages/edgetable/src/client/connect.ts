@@ -6,8 +6,10 @@ import type { Effects } from "../executor/effects.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { createLeanTransport, type Credentials } from "../transport/lean/index.ts";
 import type { Transport } from "../transport/transport.ts";
-import { checkRanges } from "../util/check-range.ts";
-import { createDriver, DEADLINES, type Driver } from "./driver.ts";
+import { DEADLINES } from "../executor/call.ts";
+import { checkOptions, type Kinds } from "../util/check-options.ts";
+import { listOf, namesIn } from "../util/check-range.ts";
+import { createDriver, type Driver } from "./driver.ts";
 
 /** How to reach the table, and how calls behave. */
 export interface ConnectOptions {
@@ -85,20 +87,30 @@ const secretInTable = (session: Session): Driver["cursorSecret"] => {
   };
 };
 
-const ranges = { concurrency: [1, 1000], requestTimeout: [1, 600_000], deadline: DEADLINES } as const;
-const retries = { attempts: [1, 100], baseDelay: [0, 600_000], maxDelay: [0, 600_000] } as const;
+const kinds: Kinds<ConnectOptions> = {
+  endpoint: "string",
+  region: "string",
+  profile: "string",
+  credentials: undefined,
+  client: namesIn,
+  transport: namesIn,
+  retry: { attempts: [1, 100], baseDelay: [0, 600_000], maxDelay: [0, 600_000] },
+  concurrency: [1, 1000],
+  requestTimeout: [1, 600_000],
+  deadline: DEADLINES,
+  onRequest: "function",
+  cursorSecret: "string",
+  validate: "boolean",
+  rulesOff: listOf,
+  effects: namesIn,
+};
 
 const check = (options: ConnectOptions): void => {
-  checkRanges(options, ranges);
-  checkRanges(options.retry ?? {}, retries);
+  checkOptions(options, kinds);
   if (options.cursorSecret === "")
-    throw new EdgetableError(
-      "plan.invalidOption",
-      "cursorSecret is empty, so that anybody could forge cursors: give a secret, or leave it out.",
-      {
-        details: { option: "cursorSecret" },
-      },
-    );
+    throw new EdgetableError("plan.invalidOption", "cursorSecret is empty: give a secret, or anybody can forge cursors.", {
+      details: { option: "cursorSecret" },
+    });
 };
 
 /**

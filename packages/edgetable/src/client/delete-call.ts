@@ -1,11 +1,11 @@
-import { createCall, type RunOptions } from "../executor/call.ts";
+import { checkRun, createCall, type RunOptions } from "../executor/call.ts";
 import { readUnits } from "../ir/capacity.ts";
 import type { DeleteWrite, Row } from "../ir/logical-write.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { cascades } from "../planner/writes/cascade-ends.ts";
 import { planCascade, type CascadePlan } from "../planner/writes/plan-cascade.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { checkJobOptions, INDEX_LAG } from "./job-options.ts";
+import { INDEX_LAG } from "./job-options.ts";
 import { explainRead } from "./explanation.ts";
 import { asWriteCall, writeCall, type WriteDriver } from "./write-call.ts";
 import type { DeleteCall, DeleteOptions, ExplainedWriteRequest, JobHandle, WriteExplanation } from "./write-types.ts";
@@ -54,16 +54,19 @@ const cascading = (driver: WriteDriver, write: DeleteWrite, options: Options): D
     () => explain(driver.catalog, write, options),
     async (run) => (await code()).makeDeletion(driver, asked, run),
   );
-  const start = async (run: RunOptions = {}): Promise<JobHandle<WriteOutcome<unknown>>> => (await code()).startDeletion(driver, asked, run);
+  const start = async (run?: RunOptions): Promise<JobHandle<WriteOutcome<unknown>>> =>
+    (await code()).startDeletion(driver, asked, checkRun(run));
   return Object.assign(asWriteCall(call, write), { start });
 };
 
 /** A call that deletes a node, with all that goes along. */
 export const deleteCall = <R>(driver: WriteDriver, write: DeleteWrite, options: Options = {}): DeleteCall<R> => {
-  checkJobOptions(options);
   if (cascades(driver.catalog, write.name)) return cascading(driver, write, options) as DeleteCall<R>;
   const call = writeCall<R>(driver, write);
-  const start = (run: RunOptions = {}): Promise<JobHandle<WriteOutcome<R>>> =>
-    Promise.resolve({ id: "", progress: () => ({ items: 0, sweeps: 0, requests: 0, writeUnits: 0 }), done: call.run(run) });
+  const start = async (run?: RunOptions): Promise<JobHandle<WriteOutcome<R>>> => ({
+    id: "",
+    progress: () => ({ items: 0, sweeps: 0, requests: 0, writeUnits: 0 }),
+    done: call.run(checkRun(run)),
+  });
   return Object.assign(call, { start });
 };

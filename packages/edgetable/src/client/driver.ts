@@ -5,11 +5,7 @@ import type { ReadPlan } from "../ir/physical-plan.ts";
 import { planRead } from "../planner/plan.ts";
 import { Meter } from "../executor/meter.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { inRange } from "../util/check-range.ts";
-import { EdgetableError } from "../errors/edgetable-error.ts";
 
-/** Milliseconds that a call may be given, at least and at most. */
-export const DEADLINES = [1, 86_400_000] as const;
 const DEFAULT_DEADLINE = 30_000;
 const MOST_PLANS = 2000;
 
@@ -22,7 +18,7 @@ export interface Driver {
   readonly rulesOff: ReadonlySet<string>;
   /** The plan of a form of call: made once, then looked up by its signature. */
   plan(signature: string, logical: () => LogicalPlan): ReadPlan;
-  /** @throws {plan.invalidOption} when the deadline is out of its range */
+  /** What a call with checked options brings along. */
   context(options: RunOptions): CallContext;
   /** The secret that seals cursors; undefined where there is none yet, and none is to be made. */
   cursorSecret(context: CallContext, makes: boolean): Promise<string | undefined>;
@@ -39,11 +35,6 @@ export interface DriverOptions {
   /** The most requests that it takes. @default 0 */
   readonly secretRequests?: number;
 }
-
-const checkSignal = (signal: AbortSignal | undefined): AbortSignal | undefined => {
-  if (signal === undefined || typeof (signal as Partial<AbortSignal> | null)?.addEventListener === "function") return signal;
-  throw new EdgetableError("plan.invalidOption", "signal is none: give that of an AbortController.", { details: { option: "signal" } });
-};
 
 /** The shared middle of one connection. */
 export const createDriver = (options: DriverOptions): Driver => {
@@ -67,10 +58,8 @@ export const createDriver = (options: DriverOptions): Driver => {
     },
     context: ({ signal, deadline }) => ({
       meter: new Meter(),
-      signal: checkSignal(signal),
-      deadline:
-        session.effects.now() +
-        (deadline === undefined ? (options.deadline ?? DEFAULT_DEADLINE) : inRange("deadline", deadline, DEADLINES)),
+      signal,
+      deadline: session.effects.now() + (deadline ?? options.deadline ?? DEFAULT_DEADLINE),
     }),
     cursorSecret: async (context, makes) => {
       const secret = await options.cursorSecret(context, makes);

@@ -8,10 +8,14 @@ import { endRow } from "./end-row.ts";
 import { findNode } from "./find-node.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
-import { listOf } from "../util/check-range.ts";
+import { checkOptions, type Kinds } from "../util/check-options.ts";
+import { listOf, namesIn } from "../util/check-range.ts";
 import { checkEdgeFilter } from "./check-names.ts";
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** What the options of a point read may be. */
+export const consistentKinds = { consistent: "boolean" } as const;
 
 /** A point read of edges by their ends. */
 export const edgeLookup = (
@@ -31,6 +35,8 @@ interface GetManyOptions {
   readonly key?: Row;
 }
 
+const manyKinds: Kinds<GetManyOptions> = { ...consistentKinds, where: namesIn, key: namesIn };
+
 /** The reading side of `db.<edge>`. */
 export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unknown> => {
   const ends = (from: Row, to: Row): Row => ({
@@ -41,11 +47,12 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     const rows = [Object.assign({}, key, ends(from, to))];
     return readCall(
       driver,
-      edgeLookup(driver, entry.name, { rows, many: false, consistent: options.consistent ?? false }),
+      edgeLookup(driver, entry.name, { rows, many: false, consistent: checkOptions(options, consistentKinds).consistent ?? false }),
       ([one]) => one?.row,
     );
   };
   const getMany = (from: Row, to: readonly Row[], options: GetManyOptions = {}): Read<readonly Row[]> => {
+    checkOptions(options, manyKinds);
     if (options.where) checkEdgeFilter(driver, entry.name, options.where);
     const rows = listOf(to).map((one) => Object.assign({}, options.key, ends(from, one)));
     const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"]);

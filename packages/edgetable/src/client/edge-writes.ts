@@ -4,9 +4,10 @@ import type { EdgeEntry } from "../schema/catalog.ts";
 import { checkKey } from "../schema/check-id.ts";
 import { checkEnd } from "../schema/edge-end.ts";
 import { edgeNamed } from "./check-names.ts";
-import { checkOwnNames, readChanges, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
+import { checkOwnNames, readChanges, readGuards, readSomeChanges, subjectOf, writeKinds } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
-import type { EdgeWrites, RelinkOptions } from "./write-types.ts";
+import type { EdgeWrites, LinkOptions, RelinkOptions } from "./write-types.ts";
+import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { namesIn } from "../util/check-range.ts";
 
 interface AnyEnds {
@@ -22,7 +23,9 @@ interface AnyTypes {
   readonly changes: Row;
 }
 
-const NESTED = ["from", "to"];
+const linkKinds: Kinds<LinkOptions<Row>> = { reverse: namesIn };
+const nested = ["from", "to"];
+const relinkKinds: Kinds<RelinkOptions<Row, Row, Row>> = { ...writeKinds, ...linkKinds, key: namesIn, type: "string" };
 
 const refuseReference = (entry: EdgeEntry): void => {
   if (entry.definition.stored !== "reference") return;
@@ -44,19 +47,17 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
   };
   const keyOf = (key: Row): Row => checkKey(edge, entry.key, key);
   const reverseOf = (reverse: Row | undefined): Row => (reverse ? readChanges(subject, reverse).set : {});
+  const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): { readonly row: Row; readonly reverse: Row } => {
+    checkOwnNames(subject, namesIn(row));
+    return { row, reverse: reverseOf(checkOptions(options, linkKinds).reverse) };
+  };
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
-    link: (from, to, attributes, options = {}) => {
-      const row = attributes === undefined ? {} : attributes;
-      checkOwnNames(subject, namesIn(row));
-      return call({ kind: "link", ...ends(from, to), row, reverse: reverseOf(options.reverse) });
-    },
-    put: (from, to, attributes, options = {}) => {
-      const row = attributes === undefined ? {} : attributes;
-      checkOwnNames(subject, namesIn(row));
-      return call({ kind: "putEdge", ...ends(from, to), row, reverse: reverseOf(options.reverse), ends: "checked" });
-    },
+    link: (from, to, attributes, options) => call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) }),
+    put: (from, to, attributes, options) =>
+      call({ kind: "putEdge", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to), ends: "checked" }),
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
+      const guards = readGuards(subject, options, { kinds: relinkKinds, nested });
       const { type } = options;
       const target = type === undefined ? undefined : edgeNamed(driver, type);
       const of = target ? subjectOf(target.name, target.definition, []) : subject;
@@ -67,12 +68,12 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
         key: keyOf(options.key ?? {}),
         changes,
         reverse: reverseOf(options.reverse),
-        guards: readGuards(subject, options, NESTED),
+        guards,
         type,
         validates: driver.validates,
       });
     },
     unlink: (from, to, key = {}, options = {}) =>
-      call({ kind: "unlink", ...ends(from, to), key: keyOf(key), guards: readGuards(subject, options, NESTED) }),
+      call({ kind: "unlink", ...ends(from, to), key: keyOf(key), guards: readGuards(subject, options, { nested }) }),
   };
 };

@@ -38,7 +38,7 @@ const code = async () => import("./resume-jobs.ts");
 
 /** `db.jobs` of a connection. */
 export const jobsOf = (driver: WriteDriver): Jobs => ({
-  list: async (options = {}) => (await code()).listJobs(driver, options),
+  list: async (options) => (await code()).listJobs(driver, options),
   resume: async (id, options = {}) => (await code()).resumeJob(driver, id, options),
   resumeAll: async (options = {}) => (await code()).resumeAllJobs(driver, options),
   forget: async (id) => (await code()).forgetJob(driver, id),

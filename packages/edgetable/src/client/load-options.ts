@@ -1,8 +1,9 @@
 import type { Collision } from "../executor/load/collisions.ts";
 import type { LoadSettings } from "../executor/load/load-rows.ts";
 import type { FailedRow, LoadProgress } from "../executor/load/tally.ts";
-import { checkRanges } from "../util/check-range.ts";
-import { checkJobName, jobRanges } from "./job-options.ts";
+import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
+import { checkJobName } from "./job-name.ts";
+import { jobKinds } from "./job-options.ts";
 
 /** How a bulk load is made. */
 export interface LoadOptions {
@@ -45,32 +46,36 @@ export interface LoadOptions {
   readonly onCollision?: (collision: Collision) => void;
 }
 
-const ranges = {
-  lease: jobRanges.lease,
+const kinds: Kinds<LoadOptions> = {
+  order: ["any", "kept"],
+  collisions: ["report", "refuse", "ignore"],
+  strict: "boolean",
+  ends: ["checked", "unchecked"],
+  job: checkJobName,
+  fingerprint: "string",
+  lease: jobKinds.lease,
   concurrency: [1, 1000],
   deadline: [1, 86_400_000],
   named: [0, 100_000],
+  signal: aSignal,
+  onProgress: "function",
   progressEvery: [1, 600_000],
-} as const;
-
-/** @throws {plan.invalidOption} when an option is out of its range */
-export const checkLoadOptions = (options: LoadOptions): void => {
-  checkRanges(options, ranges);
-  checkJobName(options.job);
+  onFailure: "function",
+  onCollision: "function",
 };
 
-/** The options with their defaults. */
+/** @throws {plan.invalidOption} when an option is unknown, or not of its kind */
+export const checkLoadOptions = (options: LoadOptions): LoadOptions => checkOptions(options, kinds);
+
+/** Checked options with their defaults. */
 export const loadSettings = (options: LoadOptions, validates: boolean): Omit<LoadSettings, "from" | "check"> => ({
-  order: options.order ?? "any",
-  collisions: options.collisions ?? "report",
-  strict: options.strict ?? false,
+  order: "any",
+  collisions: "report",
+  strict: false,
+  concurrency: 16,
+  deadline: 60_000,
+  named: 100,
+  progressEvery: 1000,
+  ...(options as Pick<LoadSettings, "signal" | "onProgress" | "onFailure" | "onCollision">),
   validates,
-  concurrency: options.concurrency ?? 16,
-  deadline: options.deadline ?? 60_000,
-  named: options.named ?? 100,
-  signal: options.signal,
-  onProgress: options.onProgress,
-  progressEvery: options.progressEvery ?? 1000,
-  onFailure: options.onFailure,
-  onCollision: options.onCollision,
 });

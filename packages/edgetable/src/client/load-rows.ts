@@ -4,6 +4,7 @@ import type { LoadReport } from "../executor/load/tally.ts";
 import type { LogicalWrite, Row } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
+import { jsonText } from "../util/json-text.ts";
 import { edgeWrites } from "./edge-writes.ts";
 import { LEASE } from "./job-options.ts";
 import { checkLoadOptions, loadSettings, type LoadOptions } from "./load-options.ts";
@@ -78,17 +79,23 @@ const rowReader = (driver: WriteDriver, ends: "checked" | "unchecked"): ((given:
   };
 };
 
+const checkRows = (rows: unknown): void => {
+  if (typeof rows === "object" && rows !== null && (Symbol.asyncIterator in rows || Symbol.iterator in rows)) return;
+  throw new EdgetableError("plan.invalidOption", `Give a list of rows: ${jsonText(rows)} is none.`);
+};
+
 /** Loads rows; see `Load`. */
 export const loadRows = (
   driver: WriteDriver,
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   options: LoadOptions,
 ): Promise<LoadReport> => {
-  checkLoadOptions(options);
-  const { job, fingerprint = "", lease = LEASE } = options;
-  const source = { rows, toWrite: rowReader(driver, options.ends ?? "unchecked") };
+  const given = checkLoadOptions(options);
+  const { job, fingerprint = "", lease = LEASE, ends = "unchecked" } = given;
+  checkRows(rows);
+  const source = { rows, toWrite: rowReader(driver, ends) };
   return runLoad(driver.session, source, {
     job: job === undefined ? undefined : { id: job, fingerprint, lease },
-    settings: loadSettings(options, driver.validates),
+    settings: loadSettings(given, driver.validates),
   });
 };

@@ -4,20 +4,22 @@ import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/neighbours.ts";
 import type { Binding } from "../requests/encode-read.ts";
-import { inRange } from "../util/check-range.ts";
+import { checkOptions, type Kinds } from "../util/check-options.ts";
+import { inRange, namesIn } from "../util/check-range.ts";
 import { jsonText } from "../util/json-text.ts";
 import { checkEdgeFields, checkEdgeFilter, checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
-import type { Entry, Page, PageOptions, Read } from "./read-types.ts";
-import { MOST_ROWS, pageCall, readInParts } from "./page-call.ts";
+import type { Entry, HydrateOptions, Page, PageOptions, Read } from "./read-types.ts";
+import { MOST_ROWS, pageCall, pageKinds, readInParts } from "./page-call.ts";
 import { countCall, readCall } from "./read-call.ts";
 import { WalkQuery } from "./walk.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
+const kinds: Kinds<PageOptions<PageKind>> = { ...pageKinds, of: ["edges", "nodes", "entries", "ids"] };
 const wants = { edges: { kind: "edges", given: [] }, count: { kind: "count", given: [] } } as const;
 
 const farOf = (plan: ReadPlan, found: Found): "from" | "to" => ((plan.near[found.source] ?? "from") === "from" ? "to" : "from");
@@ -74,16 +76,12 @@ export class NeighbourQuery {
     return this.#rows(wants.edges, (found) => found.map((one) => this.#edge(one)));
   }
 
-  nodes(options: { readonly given?: Row } = {}): Read<readonly Row[]> {
-    return this.#rows(
-      this.#hydrated(options.given),
-      (found): readonly Row[] => found.flatMap((one) => (one.node ? [one.node as Row] : [])),
-      options.given,
-    );
+  nodes(options: HydrateOptions<Row> = {}): Read<readonly Row[]> {
+    return this.#nodes(options, (found): readonly Row[] => found.flatMap((one) => (one.node ? [one.node as Row] : [])));
   }
 
-  entries(options: { readonly given?: Row } = {}): Read<readonly Entry<Row, Row>[]> {
-    return this.#rows(this.#hydrated(options.given), (found) => found.map((one) => this.#entry(one)), options.given);
+  entries(options: HydrateOptions<Row> = {}): Read<readonly Entry<Row, Row>[]> {
+    return this.#nodes(options, (found) => found.map((one) => this.#entry(one)));
   }
 
   ids(): Read<readonly Row[]> {
@@ -106,7 +104,7 @@ export class NeighbourQuery {
   }
 
   page(options: PageOptions<PageKind> = {}): Read<Page<unknown>> {
-    const kind = options.of ?? "edges";
+    const kind = checkOptions(options, kinds).of ?? "edges";
     const request = this.#request(kind === "nodes" || kind === "entries" ? this.#hydrated(undefined) : wants.edges);
     const { id, values } = this.#state;
     // Whatever a page holds, it is a page of these edges: a cursor serves all of them.
@@ -136,6 +134,11 @@ export class NeighbourQuery {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Row> {
     for await (const found of readInParts(this.#driver, this.#request(wants.edges))) for (const one of found) yield this.#edge(one);
+  }
+
+  #nodes<T>(options: HydrateOptions<Row>, give: (found: readonly Found[]) => T): Read<T> {
+    const { given } = checkOptions(options, { given: namesIn });
+    return this.#rows(this.#hydrated(given), give, given);
   }
 
   #hydrated(given: Row | undefined): Want {

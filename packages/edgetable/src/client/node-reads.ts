@@ -9,18 +9,20 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { toCollection } from "./collection.ts";
 import { checkEdge } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { edgeLookup } from "./edge-reads.ts";
+import { consistentKinds, edgeLookup } from "./edge-reads.ts";
 import { findNode } from "./find-node.ts";
 import { NeighbourQuery } from "./neighbours.ts";
 import { partsOf, type PartQuery } from "./part-query.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
 import { WalkQuery, type AnyHop } from "./walk.ts";
+import { levelKinds } from "./walk-call.ts";
 import type { WalkOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel } from "./walk-types.ts";
 import { paths, suggest, type Start } from "./walks/answers.ts";
 import { common } from "./walks/common.ts";
-import { listOf } from "../util/check-range.ts";
+import { checkOptions, type Kinds } from "../util/check-options.ts";
+import { listOf, namesIn } from "../util/check-range.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -29,13 +31,16 @@ interface GetOptions {
   readonly given?: Row;
 }
 
-const lookupOf = ({ name }: NodeEntry, { given, consistent = false }: GetOptions, many: boolean): LookupState => ({
-  of: "node",
-  name,
-  many,
-  given: Object.keys(given ?? {}),
-  consistent,
-});
+const getKinds: Kinds<GetOptions> = { ...consistentKinds, given: namesIn };
+
+type SubtreeOptions = LevelOptions & { readonly depth?: number };
+
+const subtreeKinds: Kinds<SubtreeOptions> = { ...levelKinds, depth: undefined };
+
+const lookupOf = ({ name }: NodeEntry, options: GetOptions, many: boolean): LookupState => {
+  const { given = {}, consistent = false } = checkOptions(options, getKinds);
+  return { of: "node", name, many, given: Object.keys(given), consistent };
+};
 
 const getNode =
   (driver: Driver, entry: NodeEntry) =>
@@ -112,12 +117,17 @@ export class NodeHandle {
   }
 
   collection(options: { readonly consistent?: boolean } = {}): Read<unknown> {
-    const { consistent = false } = options;
+    const { consistent = false } = checkOptions(options, consistentKinds);
     return collect(this.#driver, this.#entry, { id: this.#id, direction: "out", consistent, index: undefined });
   }
 
   incoming(options: { readonly index?: string } = {}): Read<unknown> {
-    return collect(this.#driver, this.#entry, { id: this.#id, direction: "in", consistent: false, index: options.index });
+    return collect(this.#driver, this.#entry, {
+      id: this.#id,
+      direction: "in",
+      consistent: false,
+      index: checkOptions(options, { index: "string" }).index,
+    });
   }
 
   out(edge: string): NeighbourQuery {
@@ -142,7 +152,11 @@ export class NodeHandle {
       }),
       to: endRow(this.#driver.catalog, entry?.to ?? [], to),
     };
-    const request = edgeLookup(this.#driver, edge, { rows: [{ ...key, ...ends }], many: false, consistent: options.consistent ?? false });
+    const request = edgeLookup(this.#driver, edge, {
+      rows: [{ ...key, ...ends }],
+      many: false,
+      consistent: checkOptions(options, consistentKinds).consistent ?? false,
+    });
     return readCall(this.#driver, request, (found) => found.length > 0);
   }
 
@@ -162,7 +176,8 @@ export class NodeHandle {
     return this.walk().closure({ in: edge }).dedupe().except("start");
   }
 
-  subtree(hop: AnyHop, { depth, ...options }: LevelOptions & { readonly depth?: number } = {}): WalkCall<Walked<WalkLevel>> {
+  subtree(hop: AnyHop, all: SubtreeOptions = {}): WalkCall<Walked<WalkLevel>> {
+    const { depth, ...options } = checkOptions(all, subtreeKinds);
     const walk = depth === undefined ? this.walk().closure(hop) : this.walk().repeat(hop, { depth, emit: "all" });
     return walk.levels(options);
   }

@@ -3,9 +3,11 @@ import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
 import { checkKey, checkNodeId } from "../schema/check-id.ts";
 import { defined } from "../util/invariant.ts";
 import { deleteCall } from "./delete-call.ts";
-import { checkOwnNames, readGuards, readSomeChanges, subjectOf } from "./read-changes.ts";
+import { jobKinds } from "./job-options.ts";
+import { checkOwnNames, readGuards, readSomeChanges, subjectOf, writeKinds } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { DeleteOptions, NodeWrites, PartWrites, WriteOptions } from "./write-types.ts";
+import type { Kinds } from "../util/check-options.ts";
 import { namesIn } from "../util/check-range.ts";
 
 interface AnyTypes {
@@ -15,6 +17,8 @@ interface AnyTypes {
   readonly changes: Row;
 }
 type Options = WriteOptions<Row>;
+
+const deleteKinds: Kinds<DeleteOptions<Row>> = { ...writeKinds, ...jobKinds };
 
 /** The writing side of `db.<node>`. */
 export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<AnyTypes> => {
@@ -39,7 +43,11 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
         guards: readGuards(subject, options),
       }),
     delete: (id, options?: DeleteOptions<Row>) =>
-      deleteCall(driver, { kind: "delete", of: "node", name, id: idOf(id), guards: readGuards(subject, options) }, options),
+      deleteCall(
+        driver,
+        { kind: "delete", of: "node", name, id: idOf(id), guards: readGuards(subject, options, { kinds: deleteKinds }) },
+        options,
+      ),
   };
 };
 

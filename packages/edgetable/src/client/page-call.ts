@@ -1,11 +1,12 @@
 import { createCall, reportOf } from "../executor/call.ts";
 import { runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
 import type { Position } from "../requests/cursor.ts";
-import { inRange } from "../util/check-range.ts";
 import { loadOnce } from "../util/load-once.ts";
+import type { Kinds } from "../util/check-options.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead } from "./explanation.ts";
 import type { Page, Read } from "./read-types.ts";
+import type { SearchPageOptions } from "./search-types.ts";
 
 /** The most rows of a page. */
 export const MOST_ROWS = 10_000;
@@ -21,14 +22,15 @@ interface PageAsk {
   readonly options: { readonly limit?: number; readonly cursor?: string | undefined };
 }
 
+/** What the options of every page may be. */
+export const pageKinds: Kinds<SearchPageOptions> = { limit: [1, MOST_ROWS], cursor: undefined };
+
 /**
  * A call that reads a page, and what to make of its rows.
- *
- * @throws {plan.invalidOption} when the limit is out of its range
  */
 export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly Found[]) => readonly T[]): Read<Page<T>> => {
   const { query, options } = ask;
-  const request = { ...ask.request, limit: inRange("limit", options.limit ?? PAGE_ROWS, [1, MOST_ROWS]) };
+  const request = { ...ask.request, limit: options.limit ?? PAGE_ROWS };
   return createCall(
     () => explainRead(driver.catalog, request),
     async (run) => {

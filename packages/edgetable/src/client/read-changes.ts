@@ -5,7 +5,9 @@ import { VERSION } from "../requests/encode-item.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { checkAttributes } from "../schema/validate-value.ts";
+import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { namesIn, listOf } from "../util/check-range.ts";
+import type { WriteOptions } from "./write-types.ts";
 
 const CLAUSES = ["set", "remove", "add", "append"];
 
@@ -105,12 +107,26 @@ export const readSomeChanges = (subject: Subject, given: Row): Changes => {
   return changes;
 };
 
-/** Reads `if` and `ifVersion`. */
-export const readGuards = (
+/** What the options of every conditional write may be. */
+export const writeKinds: Kinds<WriteOptions<Row>> = { if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
+
+/**
+ * Reads `if` and `ifVersion`.
+ *
+ * @param kinds what the options may be, where there are more than these two
+ * @param nested fields of `if` whose objects hold paths
+ * @throws {plan.invalidOption} @throws {schema.unknownAttribute}
+ */
+export const readGuards = <Options extends WriteOptions<Row>>(
   subject: Subject,
-  options: { readonly if?: Row; readonly ifVersion?: number } = {},
-  nested: readonly string[] = [],
+  options: Options | undefined,
+  {
+    kinds = writeKinds as Kinds<Options>,
+    nested = [],
+  }: { readonly kinds?: Kinds<Options>; readonly nested?: readonly string[] } = {},
 ): Guards => {
+  if (options === undefined) return UNGUARDED;
+  checkOptions(options, kinds);
   if (options.if)
     checkOwnNames(
       subject,

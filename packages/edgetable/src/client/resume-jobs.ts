@@ -1,9 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { findJob } from "../executor/jobs/begin-deletion.ts";
 import { endJob, listJobs as list, takeLease, type Job } from "../executor/jobs/job-store.ts";
-import type { RunOptions } from "../executor/call.ts";
+import { checkRun, runKinds, type RunOptions } from "../executor/call.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
-import { checkJobOptions } from "./job-options.ts";
+import { checkOptions } from "../util/check-options.ts";
+import { jobKinds } from "./job-options.ts";
 import { resumeDeletion } from "./run-deletion.ts";
 import type { WriteDriver } from "./write-call.ts";
 import type { JobHandle, JobOptions } from "./write-types.ts";
@@ -11,15 +12,17 @@ import type { JobHandle, JobOptions } from "./write-types.ts";
 type Handle = JobHandle<WriteOutcome<unknown>>;
 type Options = JobOptions & RunOptions;
 
+const kinds = { ...jobKinds, ...runKinds };
+
 const refuse = (id: string, message: string): never => {
   throw new EdgetableError("job.mismatch", `"${id}" ${message}`, { details: { id } });
 };
 
-export const listJobs = (driver: WriteDriver, options: RunOptions): Promise<readonly Job[]> =>
-  list(driver.session, driver.context(options));
+export const listJobs = (driver: WriteDriver, options?: RunOptions): Promise<readonly Job[]> =>
+  list(driver.session, driver.context(checkRun(options)));
 
 export const resumeJob = async (driver: WriteDriver, id: string, options: Options): Promise<Handle> => {
-  checkJobOptions(options);
+  checkOptions(options, kinds);
   const job = await findJob(driver.session, id);
   if (job.kind === "load") return refuse(id, "is a load: resume it by the same db.load(source, { job }).");
   if (job.kind === "reshard") return refuse(id, "moves items to their shards: resume it by the same db.reshard({ job }).");
@@ -27,8 +30,8 @@ export const resumeJob = async (driver: WriteDriver, id: string, options: Option
 };
 
 export const resumeAllJobs = async (driver: WriteDriver, options: Options): Promise<readonly Handle[]> => {
-  checkJobOptions(options);
-  const jobs = await listJobs(driver, {});
+  checkOptions(options, kinds);
+  const jobs = await listJobs(driver);
   return jobs.filter(({ kind, running }) => kind === "delete" && !running).map((job) => resumeDeletion(driver, job, options));
 };
 

@@ -1,8 +1,7 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ScanReport, StrayItem } from "../executor/scan/run-scan.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { checkRanges } from "../util/check-range.ts";
-import { didYouMean } from "../util/did-you-mean.ts";
+import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
+import { listOf, oneOf } from "../util/check-range.ts";
 
 /** How the table is scanned. */
 export interface ScanOptions {
@@ -31,25 +30,27 @@ export interface ScanOptions {
   readonly progressEvery?: number;
 }
 
-const ranges = {
+const kinds: Kinds<ScanOptions> = {
+  only: undefined,
+  consistent: "boolean",
   segments: [1, 1_000_000],
   concurrency: [1, 1000],
   held: [0, 10_000_000],
+  from: "string",
   deadline: [1, 86_400_000],
+  signal: aSignal,
+  onStray: "function",
+  onProgress: "function",
   progressEvery: [1, 600_000],
-} as const;
+};
 
 const checkOnly = ({ nodes, edges, parts }: Catalog, only: readonly string[]): void => {
   const known = [...Object.keys(nodes), ...Object.keys(edges), ...Object.keys(parts)];
-  for (const name of only)
-    if (!known.includes(name))
-      throw new EdgetableError("plan.invalidOption", `The model has no "${name}" to scan for.${didYouMean(name, known)}`, {
-        details: { option: "only", value: name },
-      });
+  for (const name of listOf(only, "names to scan for")) oneOf("node, edge or part", name, known);
 };
 
-/** @throws {plan.invalidOption} when an option is out of its range, or names nothing of the model */
+/** @throws {plan.invalidOption} when an option is unknown, not of its kind, or names nothing of the model */
 export const checkScanOptions = (catalog: Catalog, options: ScanOptions): void => {
-  checkRanges(options, ranges);
+  checkOptions(options, kinds);
   checkOnly(catalog, options.only ?? []);
 };

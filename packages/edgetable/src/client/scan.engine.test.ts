@@ -192,7 +192,7 @@ test("only what is named is given, and a name of nothing is refused", async () =
   expect(sorted(await rowsOf(scan({ only: ["house", "owns"] })))).toEqual(sorted([expected[2]!, expected[6]!]));
   expect(await errorOf(() => rowsOf(scan({ only: ["hous"] })))).toMatchObject({
     code: "plan.invalidOption",
-    message: 'The model has no "hous" to scan for. Did you mean "house"?',
+    message: 'There is no node, edge or part "hous". Did you mean "house"?',
   });
   expect(await errorOf(() => rowsOf(scan({ segments: 0 })))).toMatchObject({ code: "plan.invalidOption", details: { option: "segments" } });
 });

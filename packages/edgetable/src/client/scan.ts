@@ -1,5 +1,6 @@
 import type { Row } from "../ir/logical-write.ts";
 import type { ScanReport, Scanning } from "../executor/scan/run-scan.ts";
+import { namesIn } from "../util/check-range.ts";
 import type { Driver } from "./driver.ts";
 import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
 import type { ScanOptions } from "./scan-options.ts";
@@ -77,6 +78,7 @@ const unread: ScanReport = {
 export const scanOf =
   (driver: Driver): ScanTable<Row> =>
   (options = {}) => {
+    namesIn(options);
     let scanning: Scanning | undefined;
     async function* rows(): AsyncGenerator<Row> {
       // Few processes scan: the code is loaded by those that do.

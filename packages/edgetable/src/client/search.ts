@@ -4,7 +4,8 @@ import { readWhere } from "../ir/condition.ts";
 import { searchForm, searchPlan, type SearchKind, type SearchState, type SearchWant } from "../query/search.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { inRange, namesIn } from "../util/check-range.ts";
+import { checkOptions } from "../util/check-options.ts";
+import { inRange, listOf, namesIn } from "../util/check-range.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -13,7 +14,7 @@ import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
 import type { Entry, Page, Read } from "./read-types.ts";
-import { pageCall, readInParts } from "./page-call.ts";
+import { pageCall, pageKinds, readInParts } from "./page-call.ts";
 import { countCall, readCall } from "./read-call.ts";
 import type { SearchPageOptions } from "./search-types.ts";
 
@@ -111,6 +112,7 @@ export class SearchQuery {
   }
 
   page(options: SearchPageOptions = {}): Read<Page<unknown>> {
+    checkOptions(options, pageKinds);
     const query = `${this.#driver.catalog.table}|${searchForm(this.#state, "rows")}|${jsonText(this.#state.values)}`;
     return pageCall(this.#driver, { request: this.#request("rows"), query, options }, (found) => found.map((one) => this.#row(one)));
   }
@@ -151,7 +153,7 @@ export class SearchQuery {
 export const findOf =
   (driver: Driver) =>
   (kinds: string | readonly string[]): SearchQuery => {
-    const names = typeof kinds === "string" ? [kinds] : [...new Set(kinds)];
+    const names = typeof kinds === "string" ? [kinds] : [...new Set(listOf(kinds, "kinds, such as student"))];
     if (names.length === 0) throw new EdgetableError("plan.invalidOption", "find() needs at least one kind.");
     const state: SearchState = {
       kinds: names.map((name) => kindOf(driver.catalog, name)),

@@ -1,4 +1,4 @@
-import type { RunOptions } from "../executor/call.ts";
+import { checkRun, type RunOptions } from "../executor/call.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { TableDifference } from "../requests/table.ts";
 import type { Driver } from "./driver.ts";
@@ -28,7 +28,7 @@ const code = async () => import("../executor/administer-table.ts");
 /** The administration of a connection's table. */
 export const tableAdmin = (driver: Driver): TableAdmin => {
   const { session } = driver;
-  const contextOf = (options: RunOptions = {}): CallContext => driver.context({ deadline: TABLE_DEADLINE, ...options });
+  const contextOf = (options?: RunOptions): CallContext => driver.context({ deadline: TABLE_DEADLINE, ...checkRun(options) });
   return {
     create: async (options) => (await code()).createTable(session, contextOf(options)),
     diff: async (options) => (await code()).diffTable(session, contextOf(options)),

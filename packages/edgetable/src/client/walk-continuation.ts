@@ -1,8 +1,7 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { WalkBudget } from "../executor/walk/budget.ts";
-import type { Bound } from "../executor/walk/seal-state.ts";
-import { loadOnce } from "../util/load-once.ts";
+import { openState, sealState, type Bound } from "../executor/walk/seal-state.ts";
 import type { Driver } from "./driver.ts";
 
 /** What a walk goes on from, and how it leaves what is left. */
@@ -39,23 +38,17 @@ const secretInTime = async (driver: Driver, context: CallContext): Promise<strin
   }
 };
 
-/** Most walks neither come from a cursor nor leave one. */
-const loadSeal = loadOnce(() => import("../executor/walk/seal-state.ts"));
-
 /** Seals a state as it is: plain data, Maps and Sets. */
-export const plainSeal = async <State>(): Promise<StateSeal<State>> => {
-  const { sealState, openState } = await loadSeal();
-  return { seal: sealState, open: (cursor, bound) => openState(cursor, bound) as State };
-};
+export const plainSeal = <State>(): StateSeal<State> => ({ seal: sealState, open: openState as StateSeal<State>["open"] });
 
 /** Begins a walk where an earlier answer ended, or anew. */
 export const begin = async <State>(
   driver: Driver,
-  { cursor, query, budget, load }: Continuation & { readonly load: () => Promise<StateSeal<State>> },
+  { cursor, query, budget, sealing }: Continuation & { readonly sealing: StateSeal<State> },
   context: CallContext,
 ): Promise<Begun<State>> => {
   const state =
-    cursor === undefined ? undefined : (await load()).open(cursor, { query: query(), secret: await driver.cursorSecret(context, false) });
+    cursor === undefined ? undefined : sealing.open(cursor, { query: query(), secret: await driver.cursorSecret(context, false) });
   // Sealing a cursor must not cost a request beyond the budget. A walk that could not be gone on with would be taken
   // for a whole one by a loop over `next`: only what has no room for both a step and the secret is spent on walking.
   const reserve = driver.secretRequests() < budget.requests ? driver.secretRequests() : 0;
@@ -63,7 +56,7 @@ export const begin = async <State>(
   const seal = async (left: State): Promise<string | undefined> => {
     if (driver.secretRequests() > budget.requests - context.meter.cost.requests) return undefined;
     const secret = await secretInTime(driver, context);
-    return secret === undefined ? undefined : (await load()).seal(left, { query: query(), secret });
+    return secret === undefined ? undefined : sealing.seal(left, { query: query(), secret });
   };
   return { state, budget: { ...budget, requests }, seal };
 };

@@ -1,5 +1,5 @@
 import type { WalkBudget } from "../executor/walk/budget.ts";
-import { checkRanges, oneOf, type Range } from "../util/check-range.ts";
+import { checkOptions, type Kinds } from "../util/check-options.ts";
 
 /** What a walk may take. Hitting any of it ends the walk, with what was found so far. */
 export interface BudgetOptions {
@@ -32,7 +32,7 @@ export interface WalkOptions {
 
 const MOST = 1_000_000_000;
 
-const ranges: Readonly<Record<keyof BudgetOptions, Range>> = {
+const budgets: Kinds<BudgetOptions> = {
   requests: [1, MOST],
   units: [1, MOST],
   breadth: [1, MOST],
@@ -41,17 +41,27 @@ const ranges: Readonly<Record<keyof BudgetOptions, Range>> = {
   memory: [1000, 1_000_000_000_000],
 };
 
-/** A budget in full; what else is asked of the walk is checked with it. */
-export const budgetOf = ({ budget: options = {}, supernode = "page" }: WalkOptions): WalkBudget => {
-  for (const name of typeof options === "object" ? Object.keys(options) : [options]) oneOf("budget", name, Object.keys(ranges));
-  checkRanges(options, ranges);
-  oneOf("supernode", supernode, ["page", "sample", "refuse"]);
+/** What the options of every walk may be. */
+export const walkKinds: Kinds<WalkOptions> = { budget: budgets, supernode: ["page", "sample", "refuse"], cursor: undefined };
+
+/**
+ * A budget in full; what else is asked of the walk is checked with it.
+ *
+ * @param kinds what the options may be, where there are more than those of every walk
+ * @throws {plan.invalidOption}
+ */
+export const budgetOf = <Options extends WalkOptions>(
+  options: Options,
+  kinds: Kinds<Options> = walkKinds as Kinds<Options>,
+): WalkBudget => {
+  checkOptions(options, kinds);
+  const { budget = {} } = options;
   const {
     requests = 1000,
     units = Number.POSITIVE_INFINITY,
     breadth = 10_000,
     depth = Number.POSITIVE_INFINITY,
     time = Number.POSITIVE_INFINITY,
-  } = options;
-  return { requests, readUnits: units, breadth, depth, time, memory: options.memory ?? 250_000_000 };
+  } = budget;
+  return { requests, readUnits: units, breadth, depth, time, memory: budget.memory ?? 250_000_000 };
 };

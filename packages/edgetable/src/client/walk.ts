@@ -7,10 +7,12 @@ import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../i
 import type { Direction } from "../query/neighbours.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
-import { inRange, listOf, namesIn, oneOf } from "../util/check-range.ts";
+import { checkOptions, type Kinds } from "../util/check-options.ts";
+import { inRange, listOf, namesIn } from "../util/check-range.ts";
 import { checkEdge, checkEdgeFields, checkEdgeFilter, checkNodeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { shownId, walkCall, type WalkAsk } from "./walk-call.ts";
+import { MOST, shownId, type WalkAsk } from "./walk-ask.ts";
+import { groupKinds, levelKinds, pathKinds, walkCall } from "./walk-call.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 import type { WalkOptions } from "./walk-options.ts";
 import type {
@@ -40,8 +42,9 @@ export interface AnyHop {
   readonly whereNode?: Row;
 }
 
-const MOST_PATHS = 100_000;
-const MOST = 1_000_000_000;
+const hopKinds: Kinds<AnyHop> = { out: undefined, in: undefined, both: undefined, where: namesIn, whereNode: namesIn };
+
+const rankKinds: Kinds<RankOptions> = { ...groupKinds, by: undefined };
 
 const invalid = (message: string): EdgetableError => new EdgetableError("plan.invalidOption", message);
 
@@ -58,6 +61,7 @@ const edgeOf = (hop: AnyHop | undefined): { readonly edge: string; readonly dire
       },
     );
   }
+  checkOptions(hop, hopKinds);
   return { edge: hop[direction] as string, direction };
 };
 
@@ -110,8 +114,8 @@ export class WalkQuery {
     return this.#hop({ both: edge });
   }
 
-  repeat(hop: AnyHop, { depth, emit = "last" }: RepeatOptions = {} as RepeatOptions): WalkQuery {
-    oneOf("emit", emit, ["all", "last"]);
+  repeat(hop: AnyHop, options: RepeatOptions = {} as RepeatOptions): WalkQuery {
+    const { depth, emit = "last" } = checkOptions(options, { depth: undefined, emit: ["all", "last"] });
     return this.#hop(hop, { rounds: depthOf(depth), emit });
   }
 
@@ -176,21 +180,22 @@ export class WalkQuery {
   }
 
   sum(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
-    return this.#fold("sum", attribute, options);
+    return this.#fold("sum", attribute, { options });
   }
 
   min(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
-    return this.#fold("min", attribute, options);
+    return this.#fold("min", attribute, { options });
   }
 
   max(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
-    return this.#fold("max", attribute, options);
+    return this.#fold("max", attribute, { options });
   }
 
-  rank(hop: AnyHop, { by, ...rest }: RankOptions = {} as RankOptions): WalkCall<Walked<Gathered<Row>>> {
+  rank(hop: AnyHop, options: RankOptions = {} as RankOptions): WalkCall<Walked<Gathered<Row>>> {
+    const { by, ...rest } = checkOptions(options, rankKinds);
     const counted = this.dedupe().#hop(hop);
-    if (!by) throw invalid('rank() goes by: "degree", or by: { sum: "…" }.');
-    if (by !== "degree") return counted.#fold("sum", by.sum, { ...rest, near: this.#shown });
+    if (by !== "degree" && typeof by?.sum !== "string") throw invalid('rank() goes by: "degree", or by: { sum: "…" }.');
+    if (by !== "degree") return counted.#fold("sum", by.sum, { options: rest, near: this.#shown });
     return counted.#call({ kind: "groups", near: true }, rest, ({ groups }, end) => {
       const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count, value: ways.count }));
       return walked(
@@ -201,7 +206,7 @@ export class WalkQuery {
   }
 
   levels(options: LevelOptions = {}): WalkCall<Walked<WalkLevel>> {
-    const { sum: field } = options;
+    const { sum: field } = checkOptions(options, levelKinds);
     const last = this.#state.steps.at(-1);
     if (field !== undefined && last?.kind === "hop") checkEdgeFields(this.#driver, last.edge, [field]);
     return this.#call({ kind: "levels", field }, options, ({ levels }, end) =>
@@ -218,8 +223,7 @@ export class WalkQuery {
   }
 
   paths(options: PathOptions = {}): WalkCall<Walked<readonly Row[]>> {
-    const { limit = 1000, simple = false } = options;
-    inRange("limit", limit, [1, MOST_PATHS]);
+    const { limit = 1000, simple = false } = checkOptions(options, pathKinds);
     const several = Object.keys(this.#driver.catalog.nodes).length > 1;
     const give = ({ paths }: WalkOutcome, end: WalkEnd): Walked<readonly Row[]> =>
       walked(
@@ -270,7 +274,6 @@ export class WalkQuery {
   }
 
   #call<T>(collect: WalkCollect, options: GroupOptions, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> {
-    if (options.top !== undefined) inRange("top", options.top, [1, MOST]);
     const ask: WalkAsk = { state: this.#state, collect, options };
     return walkCall(this.#driver, ask, give);
   }
@@ -278,15 +281,15 @@ export class WalkQuery {
   #fold(
     by: "sum" | "min" | "max",
     field: string,
-    options: GroupOptions & { readonly near?: (ref: NodeRef) => Row },
+    { options, near }: { readonly options: GroupOptions; readonly near?: (ref: NodeRef) => Row },
   ): WalkCall<Walked<Gathered<Row>>> {
     const hops = this.#state.steps.slice(this.#state.steps.findLastIndex((step) => step.kind === "dedupe") + 1);
     const edges = hops.flatMap((step) => (step.kind === "hop" ? [step.edge] : []));
     if (edges.length === 0)
       throw invalid(`${by}() gathers along the edges since the last dedupe(): call dedupe() before a hop, or leave it out.`);
     this.#checkFolded(edges, field);
-    const shown = options.near ?? this.#shown;
-    return this.#call({ kind: "fold", field, by, near: options.near !== undefined }, options, ({ groups }, end) => {
+    const shown = near ?? this.#shown;
+    return this.#call({ kind: "fold", field, by, near: near !== undefined }, options, ({ groups }, end) => {
       const items = groups.map(({ node, ways }) => ({ id: shown(node), count: ways.count, value: ways.value }));
       return walked(
         highest(items, options.top, (one) => one.value),

@@ -71,7 +71,7 @@ const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
 /** A call with what a write's call has more than others. */
 export const asWriteCall = <Row>(call: Call<WriteOutcome<Row>, WriteExplanation>, write: LogicalWrite): WriteCall<Row> => {
   const orThrow = async (options?: RunOptions): Promise<Written<Row>> => {
-    const outcome = options ? await call.run(options) : await call;
+    const outcome = options === undefined ? await call : await call.run(options);
     return outcome.ok ? outcome : refuse(outcome, write);
   };
   const made = call as WriteCall<Row> & Made;

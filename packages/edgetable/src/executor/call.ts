@@ -1,3 +1,4 @@
+import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
 import type { Cost, Meter, SentRequest } from "./meter.ts";
 
 /** How one call is made. */
@@ -12,6 +13,15 @@ export interface RunOptions {
    */
   readonly deadline?: number;
 }
+
+/** Milliseconds that a call may be given, at least and at most. */
+export const DEADLINES = [1, 86_400_000] as const;
+
+/** What options of a call may be. */
+export const runKinds: Kinds<RunOptions> = { signal: aSignal, deadline: DEADLINES };
+
+/** @throws {plan.invalidOption} when an option is out of its range, unknown, or no signal */
+export const checkRun = (options: RunOptions = {}): RunOptions => checkOptions(options, runKinds);
 
 /** What a call gave, and what it took. */
 export interface Report<T> {
@@ -48,11 +58,11 @@ export const reportOf = <T>(
 /** A call over its two sides: what explains it and what makes it. */
 export const createCall = <T, Plan>(explain: () => Plan, make: (options: RunOptions) => Promise<Report<T>>): Call<T, Plan> => {
   let made: Promise<T> | undefined;
-  const run = async (options: RunOptions = {}): Promise<T> => (await make(options)).value;
+  const run = async (options?: RunOptions): Promise<T> => (await make(checkRun(options))).value;
   return {
     explain,
     run,
-    report: (options = {}) => make(options),
+    report: async (options) => make(checkRun(options)),
     // oxlint-disable-next-line unicorn/no-thenable -- a call is made by awaiting it
     then: (onFulfilled, onRejected) => (made ??= run()).then(onFulfilled, onRejected),
   };

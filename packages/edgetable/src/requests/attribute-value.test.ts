@@ -17,6 +17,15 @@ test.each([
   expect(() => encodeValue(value, "at")).toThrow(expect.objectContaining({ code: "request.unsupportedValue", message }));
 });
 
+const nested = (levels: number): unknown => (levels === 1 ? 1 : levels % 2 === 0 ? { in: nested(levels - 1) } : [nested(levels - 1)]);
+
+test("32 levels are the most, the attribute itself being the first", () => {
+  expect(() => encodeValue(nested(32), "at")).not.toThrow();
+  expect(() => encodeValue(nested(33), "at")).toThrow(
+    /^"at\[0\]\.in\[0\].* is nested more than 32 levels deep, .* Convert it, or leave the attribute out\.$/,
+  );
+});
+
 test.each([
   [new Date(Number.NaN), '"at" is an invalid Date. Give a valid Date.'],
   [new Date(8.64e15), '"at" is outside the years 0000 to 9999. Give a Date within these years.'],

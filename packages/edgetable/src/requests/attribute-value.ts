@@ -2,6 +2,8 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { dateText } from "../keys/template.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 
+// "Nested attribute depth: up to 32 levels", ServiceQuotas; the attribute itself is the first.
+const MOST_LEVELS = 32;
 const CONVERT = "Convert it, or leave the attribute out";
 
 type Why = readonly [what: string, mend: string];
@@ -31,14 +33,14 @@ const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue =>
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
-const encodeMap = (value: object, path: string): AttributeValue => {
+const encodeMap = (value: object, path: string, level: number): AttributeValue => {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null)
     throw unsupported(path, value, [`an instance of ${value.constructor.name}`, CONVERT]);
   const map: Record<string, AttributeValue> = {};
   for (const [name, member] of Object.entries(value)) {
     if (name === "__proto__") throw unsupported(`${path}.${name}`, member, ["an object's prototype to JavaScript", CONVERT]);
-    if (member !== undefined) map[name] = encodeValue(member, `${path}.${name}`);
+    if (member !== undefined) map[name] = encodeValue(member, `${path}.${name}`, level + 1);
   }
   return { M: map };
 };
@@ -54,21 +56,23 @@ export const encodeDate = (value: Date, path: string): AttributeValue => {
   throw new EdgetableError("request.unsupportedValue", `"${path}" ${text.problem}. ${text.mend}`, { details: { path, value } });
 };
 
-const encodeObject = (value: object, path: string): AttributeValue => {
-  if (Array.isArray(value)) return { L: value.map((member: unknown, at) => encodeValue(member, `${path}[${at}]`)) };
+const encodeObject = (value: object, path: string, level: number): AttributeValue => {
+  if (Array.isArray(value)) return { L: value.map((member: unknown, at) => encodeValue(member, `${path}[${at}]`, level + 1)) };
   if (value instanceof Uint8Array) return { B: toBase64(value) };
   if (value instanceof Set) return encodeSet(value, path);
   if (value instanceof Date) throw unsupported(path, value, ["a Date", "Declare the attribute in `dates`, or store ISO 8601 text"]);
-  return encodeMap(value, path);
+  return encodeMap(value, path, level);
 };
 
 /**
  * The DynamoDB form of a value: text, finite numbers, bigints, booleans, null, bytes, sets, arrays and
  * plain objects.
  *
- * @throws {request.unsupportedValue} for anything else.
+ * @param level how deep it is nested, 1 for an attribute
+ * @throws {request.unsupportedValue} for anything else, and what is nested deeper than 32 levels.
  */
-export const encodeValue = (value: unknown, path: string): AttributeValue => {
+export const encodeValue = (value: unknown, path: string, level = 1): AttributeValue => {
+  if (level > MOST_LEVELS) throw unsupported(path, value, ["nested more than 32 levels deep", CONVERT]);
   switch (typeof value) {
     case "string":
       return { S: value };
@@ -79,7 +83,7 @@ export const encodeValue = (value: unknown, path: string): AttributeValue => {
     case "bigint":
       return { N: String(value) };
     case "object":
-      return value === null ? { NULL: true } : encodeObject(value, path);
+      return value === null ? { NULL: true } : encodeObject(value, path, level);
     default:
       throw unsupported(path, value, [`a ${typeof value}`, CONVERT]);
   }

@@ -50,3 +50,21 @@ test("what was not made by node(), edge() or part() is named, and so is what lac
   expect(findings[1]?.message).toBe("this is no node: make it with node({ … }), and give it a key and a Standard Schema.");
   expect(checkModel({ table: "Teams" } as never)).toMatchObject([{ place: "nodes" }]);
 });
+
+test.each([
+  ["an index that is null", { indexes: { byName: null } }, '"byName" cannot be read'],
+  ["an index without entries", { indexes: { byName: {} } }, '"byName" cannot be read'],
+  ["an entry that is null", { indexes: { byName: { entries: { user: null } } } }, '"user" cannot be read'],
+  ["a text for a list of names", { nodes: { user: user({ unique: "name" }) } }, '"unique" cannot be read'],
+  ["an end that is a number", { edges: { joins: link({ to: 5 }) } }, '"joins" cannot be read'],
+  [
+    "a template that is no text",
+    { layout: { partitionKey: "PK", sortKey: "SK", nodes: { user: { keys: { SK: 5 } } } } },
+    '"SK" cannot be read',
+  ],
+  ["no name of a table", { table: undefined }, '"undefined" is no name that DynamoDB takes'],
+])("%s is a finding like any other", (_, more, words) => {
+  const findings = checkModel(model(more));
+  expect(findings).toHaveLength(1);
+  expect(findings[0]?.message).toContain(words);
+});

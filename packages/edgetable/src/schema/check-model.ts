@@ -59,7 +59,7 @@ const checkDefinitions = (definition: GraphDefinition): readonly ModelFinding[] 
     }),
   );
 
-const inspect = (definition: GraphDefinition): Inspection => {
+const look = (definition: GraphDefinition): Inspection => {
   const unfit = definition?.nodes
     ? checkDefinitions(definition)
     : [finding("name", "nodes", "there are none. Give defineGraph({ table, nodes }).")];
@@ -70,11 +70,20 @@ const inspect = (definition: GraphDefinition): Inspection => {
     ...checkTemplates(definition),
     ...checkSettings(definition),
     ...checkEdges(definition),
-    ...checkSlots(definition),
     ...checkValueIndexes(definition),
+    ...checkSlots(definition),
   ];
   if (findings.some(({ rule }) => unresolvable.has(rule))) return { findings, catalog: undefined };
   return inspectCatalog(definition, findings);
+};
+
+// What no check expects, null where a list belongs, say, is a mistake of the model too.
+const inspect = (definition: GraphDefinition): Inspection => {
+  try {
+    return look(definition);
+  } catch (error) {
+    return { findings: [finding("setting", "model", (error as Error).message)], catalog: undefined };
+  }
 };
 
 /** Every mistake of a model, all at once; none when it can be used. Pure. */

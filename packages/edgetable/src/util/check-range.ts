@@ -40,20 +40,14 @@ export const listOf = <T>(given: readonly T[], what = "ids, such as [{ … }]"):
 /**
  * The names of what an object holds.
  *
+ * @param of whose object it is, where that needs to be said
+ * @param example one of the names that it may hold
  * @throws {plan.invalidOption} when it is none
  */
-export const namesIn = (given: unknown): readonly string[] => {
+export const namesIn = (given: unknown, of = "", example = "name"): readonly string[] => {
   if (typeof given === "object" && given !== null) return Object.keys(given);
-  throw new EdgetableError("plan.invalidOption", `Give an object, such as { name: … }: ${jsonText(given)} is none.`);
-};
-
-/** Refuses given options that are out of their range; see {@link inRange}. */
-export const checkRanges = <Name extends string>(
-  options: { readonly [Key in NoInfer<Name>]?: number | undefined },
-  ranges: Readonly<Record<Name, Range>>,
-): void => {
-  for (const name of Object.keys(ranges) as Name[]) {
-    const value: number | undefined = options[name];
-    if (value !== undefined) inRange(name, value, ranges[name]);
-  }
+  throw new EdgetableError(
+    "plan.invalidOption",
+    `Give an object${of && ` for ${of}`}, such as { ${example}: … }: ${jsonText(given)} is none.`,
+  );
 };

@@ -1,11 +1,13 @@
 import type { WalkState } from "../../query/walk.ts";
 import { checkEnd } from "../../schema/edge-end.ts";
-import { inRange } from "../../util/check-range.ts";
+import type { Kinds } from "../../util/check-options.ts";
 import type { Driver } from "../driver.ts";
 import type { AnyHop, WalkQuery } from "../walk.ts";
-import type { WalkOptions } from "../walk-options.ts";
+import { MOST, MOST_PATHS } from "../walk-ask.ts";
+import { budgetOf, walkKinds, type WalkOptions } from "../walk-options.ts";
 import type { PathsOptions, Reached, WalkCall, Walked } from "../walk-types.ts";
-import { pathCall, type PathAsk } from "./path-call.ts";
+import { pathCall } from "./path-call.ts";
+import type { PathAsk } from "./search-paths.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -18,8 +20,7 @@ export interface Start {
   readonly from: (node: string, id: Row) => WalkQuery;
 }
 
-const MOST_PATHS = 100_000;
-const MOST_HOPS = 1_000_000_000;
+const kinds: Kinds<PathsOptions> = { ...walkKinds, limit: [1, MOST_PATHS], depth: [1, MOST] };
 
 /** The same edge, gone along the other way. What is asked of nodes is asked of those to which the edge itself leads. */
 const turned = ({ out, in: back, both, whereNode: _whereNode, ...rest }: AnyHop): AnyHop => ({
@@ -37,12 +38,11 @@ export const paths = (
   hop: AnyHop,
   { to, which, options }: { readonly to: Row; readonly which: PathAsk["which"]; readonly options: PathsOptions },
 ): WalkCall<Walked<readonly Row[]>> => {
-  const { limit = which === "all" ? 1000 : 100, depth = MOST_HOPS, ...rest } = options;
+  budgetOf(options, kinds);
+  const { limit = which === "all" ? 1000 : 100, depth = MOST, ...rest } = options;
   const forward: WalkState = here(start).closure(hop).state;
   const target = checkEnd(start.driver.catalog, forward.at, to);
   const backward = start.from(target.type, target.id).closure(turned(hop)).state;
-  inRange("limit", limit, [1, MOST_PATHS]);
-  inRange("depth", depth, [1, MOST_HOPS]);
   return pathCall(start.driver, { forward, backward, depth, limit, which, options: rest });
 };
 

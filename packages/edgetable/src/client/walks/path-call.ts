@@ -1,73 +1,14 @@
 import { createCall, reportOf, type Report, type RunOptions } from "../../executor/call.ts";
-import type { CallContext } from "../../executor/session.ts";
-import type { FoundPaths, PathSearch, SearchAt } from "../../executor/walk/path-search.ts";
-import type { WalkBudget } from "../../executor/walk/budget.ts";
-import { walkForm, type WalkState } from "../../query/walk.ts";
 import type { Driver } from "../driver.ts";
-import { findNode } from "../find-node.ts";
-import { planOf, shownId, untilAborted, walkContext } from "../walk-call.ts";
-import { begin, plainSeal } from "../walk-continuation.ts";
+import { planOf, untilAborted, walkContext } from "../walk-ask.ts";
 import { explainWalk } from "../walk-explanation.ts";
-import { budgetOf, type WalkOptions } from "../walk-options.ts";
+import { budgetOf } from "../walk-options.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
-import { walked } from "../walked.ts";
-import { jsonText } from "../../util/json-text.ts";
+import type { PathAsk } from "./search-paths.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-export interface PathAsk {
-  readonly forward: WalkState;
-  readonly backward: WalkState;
-  readonly depth: number;
-  readonly limit: number;
-  /** Any one of the shortest, all of the shortest, or all. */
-  readonly which: "one" | "shortest" | "all";
-  readonly options: WalkOptions;
-}
-
 const collect = { kind: "ids" } as const;
-
-const searchOf = (driver: Driver, ask: PathAsk, budget: WalkBudget): PathSearch => {
-  const request = (state: WalkState): PathSearch["forward"] => ({
-    plan: planOf(driver, { state, collect }),
-    start: { type: state.node, id: state.id },
-    values: state.values,
-    budget,
-    supernode: ask.options.supernode ?? "page",
-    findNode: findNode(driver),
-  });
-  const { depth, limit, forward, backward } = ask;
-  return { forward: request(forward), backward: request(backward), depth, limit, smallerSide: !driver.rulesOff.has("smaller-side") };
-};
-
-/** What `next` is bound to: the ends, the edge and what is asked of it, and how long a path may be. */
-const queryOf = ({ catalog }: Driver, { forward, backward, depth, which }: PathAsk): string => {
-  const form = walkForm(forward, collect);
-  return `paths|${catalog.table}|${which}|${depth}|${form}|${jsonText([forward.id, backward.node, backward.id, forward.values])}`;
-};
-
-const run = async (which: PathAsk["which"], search: PathSearch, at: SearchAt<never>): Promise<FoundPaths> => {
-  if (which === "all") return (await import("../../executor/walk/all-paths.ts")).allPaths(search, at);
-  return (await import("../../executor/walk/shortest-paths.ts")).shortestPaths(search, at);
-};
-
-const search = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
-  const { cursor } = ask.options;
-  const whole = budgetOf(ask.options);
-  const { state, budget, seal } = await begin(
-    driver,
-    { cursor, query: () => queryOf(driver, ask), budget: whole, load: plainSeal },
-    context,
-  );
-  const found = await run(ask.which, searchOf(driver, ask, budget), { session: driver.session, context, state: state as never });
-  // Whoever asks for one path is not told that there are others.
-  const isEnough = ask.which === "one" && found.stopped?.by === "limit";
-  const stopped = isEnough ? undefined : found.stopped;
-  const next = stopped && found.state ? await seal(found.state) : undefined;
-  const several = Object.keys(driver.catalog.nodes).length > 1;
-  const items = found.paths.map((path) => path.map((ref) => shownId(ref, several)));
-  return walked(items, { complete: stopped === undefined, stopped, next });
-};
 
 /** A call that looks for paths between two nodes. */
 export const pathCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly Row[]>> => {
@@ -75,7 +16,7 @@ export const pathCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly
   const { breadth } = budgetOf(ask.options);
   const make = async (options: RunOptions): Promise<Report<Walked<readonly Row[]>>> => {
     const context = walkContext(driver, options);
-    const value = await untilAborted(search(driver, ask, context), options.signal);
+    const value = await untilAborted(async () => (await import("./search-paths.ts")).searchPaths(driver, ask, context), options.signal);
     return reportOf(value, context.meter);
   };
   return createCall(() => explainWalk(driver.catalog, { plan, id: ask.forward.id, values: ask.forward.values, breadth }), make);

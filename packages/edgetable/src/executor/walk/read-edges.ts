@@ -1,3 +1,4 @@
+import { readFirst } from "./read-first.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
@@ -8,7 +9,6 @@ import { shapeOf } from "../../requests/item-shape.ts";
 import type { QueryInput, QueryOutput } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
-import { loadOnce } from "../../util/load-once.ts";
 import type { CallContext } from "../session.ts";
 import { endColumn, endReader } from "./end-reader.ts";
 import type { NodeKey } from "./node-names.ts";
@@ -86,9 +86,6 @@ interface ReadingAt {
   readonly contextOf: (source: Source) => CallContext;
 }
 
-// Few hops are limited, and fewer of them sharded.
-const loadMerge = loadOnce(() => import("./read-first.ts"));
-
 const nextInput = (
   run: WalkRun,
   hop: PlannedHop,
@@ -119,7 +116,7 @@ const readNode = async (run: WalkRun, hop: PlannedHop, at: ReadingAt): Promise<E
     const part = defined(reading.parts[reading.part], "part");
     const { source, merges } = part;
     try {
-      if (merges) await (await loadMerge()).readFirst(run, hop, { ...at, source });
+      if (merges) await readFirst(run, hop, { ...at, source });
       else {
         const input = nextInput(run, hop, { reading, part, id });
         takePage(run, { reading, source }, input ? await run.session.send("Query", input, at.contextOf(source)) : {});

@@ -8,7 +8,12 @@ const longestAttribute = 255;
 const mostIndexes = 20; // ServiceQuotas.
 
 const checkTableName = (place: string, name: string): readonly ModelFinding[] =>
-  when(!tableName.test(name), "table", place, `"${name}" is no name that DynamoDB takes: use 3 to 255 of a-z, A-Z, 0-9, "_", "-" and ".".`);
+  when(
+    typeof name !== "string" || !tableName.test(name),
+    "table",
+    place,
+    `"${name}" is no name that DynamoDB takes: use 3 to 255 of a-z, A-Z, 0-9, "_", "-" and ".".`,
+  );
 
 const checkKeys = (place: string, keys: Pick<IndexLayout, "partitionKey" | "sortKey">): readonly ModelFinding[] => [
   ...when(keys.partitionKey === keys.sortKey, "table", place, `"${keys.sortKey}" is both partition and sort key. Name two attributes.`),

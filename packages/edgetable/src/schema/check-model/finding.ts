@@ -1,3 +1,4 @@
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 
 /** What a finding is about; the rules are listed in docs/errors.md under `schema.invalidModel`. */
@@ -48,8 +49,21 @@ export const unknownNames = (place: string, given: readonly string[], { rule, wh
     .filter((name) => known && !known.includes(name))
     .map((name) => finding(rule, place, `"${name}" is no ${what}.${didYouMean(name, known ?? []) || " Declare it, or leave it out."}`));
 
-/** Visits the entries of an optional record. */
+/**
+ * Visits the entries of an optional record.
+ *
+ * @throws {schema.invalidModel} that names the entry which cannot be read
+ */
 export const each = <Value, Result>(
   record: Readonly<Record<string, Value>> | undefined,
   visit: (name: string, value: Value) => readonly Result[],
-): readonly Result[] => Object.entries(record ?? {}).flatMap(([name, value]) => visit(name, value));
+): readonly Result[] =>
+  Object.entries(record ?? {}).flatMap(([name, value]) => {
+    try {
+      return visit(name, value);
+    } catch (cause) {
+      throw isEdgetableError(cause)
+        ? cause
+        : new EdgetableError("schema.invalidModel", `"${name}" cannot be read: ${String(cause)}.`, { cause });
+    }
+  });

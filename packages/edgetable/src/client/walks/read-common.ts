@@ -1,0 +1,52 @@
+import type { CallContext } from "../../executor/session.ts";
+import { commonNeighbours, type CommonState } from "../../executor/walk/common-neighbours.ts";
+import { walkForm } from "../../query/walk.ts";
+import { jsonText } from "../../util/json-text.ts";
+import { findNode } from "../find-node.ts";
+import { planOf, shownId } from "../walk-ask.ts";
+import { begin, plainSeal } from "../walk-continuation.ts";
+import { budgetOf, type WalkOptions } from "../walk-options.ts";
+import type { AnyHop } from "../walk.ts";
+import type { Walked } from "../walk-types.ts";
+import { walked } from "../walked.ts";
+import type { Start } from "./answers.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+const collect = { kind: "ids" } as const;
+
+/** Whose neighbours are asked for, and along which edge. */
+export interface CommonSearch {
+  readonly start: Start;
+  readonly hop: AnyHop;
+  readonly options: WalkOptions;
+}
+
+/** Reads the neighbours of each, and keeps those of all. */
+export const readCommon = async (
+  { start, hop, options }: CommonSearch,
+  others: readonly Row[],
+  context: CallContext,
+): Promise<Walked<Row>> => {
+  const { driver, node, id, from } = start;
+  const { state: walk } = from(node, id).hop(hop);
+  const query = (): string => `common|${driver.catalog.table}|${walkForm(walk, collect)}|${jsonText([id, others, walk.values])}`;
+  const asked = { cursor: options.cursor, query, budget: budgetOf(options), sealing: plainSeal<CommonState>() };
+  const { state, budget, seal } = await begin(driver, asked, context);
+  const request = {
+    plan: planOf(driver, { state: walk, collect }),
+    start: { type: node, id },
+    values: walk.values,
+    budget,
+    supernode: options.supernode ?? "page",
+    findNode: findNode(driver),
+  } as const;
+  const nodes = [id, ...others].map((one) => ({ type: node, id: one }));
+  const found = await commonNeighbours(driver.session, { request, nodes }, { context, state });
+  const several = walk.at.length > 1;
+  const next = found.state && (await seal(found.state));
+  return walked(
+    found.ids.map((ref) => shownId(ref, several)),
+    { complete: found.stopped === undefined, stopped: found.stopped, next },
+  );
+};
