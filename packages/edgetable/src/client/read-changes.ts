@@ -120,10 +120,7 @@ export const writeKinds: Kinds<WriteOptions<Row>> = { if: namesIn, ifVersion: [0
 export const readGuards = <Options extends WriteOptions<Row>>(
   subject: Subject,
   options: Options | undefined,
-  {
-    kinds = writeKinds as Kinds<Options>,
-    nested = [],
-  }: { readonly kinds?: Kinds<Options>; readonly nested?: readonly string[] } = {},
+  { kinds = writeKinds as Kinds<Options>, nested = [] }: { readonly kinds?: Kinds<Options>; readonly nested?: readonly string[] } = {},
 ): Guards => {
   if (options === undefined) return UNGUARDED;
   checkOptions(options, kinds);
