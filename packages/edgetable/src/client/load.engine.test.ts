@@ -177,7 +177,9 @@ describe("order", () => {
   });
 
   test("any: requests do overtake each other", async () => {
-    delays();
+    // Every second batch is slow, the last but one too: the last one overtakes it, on a busy machine as well.
+    let sent = 0;
+    lab.hooks.before = () => pause(sent++ % 2 === 0 ? 50 : 0);
     await load(rows, { order: "any" });
     expect(await wrong()).toBeGreaterThan(0);
   });
