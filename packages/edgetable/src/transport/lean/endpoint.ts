@@ -41,7 +41,8 @@ const refuse = (message: string, value: string): never => {
 const parseUrl = (text: string): URL => {
   if (!URL.canParse(text)) return refuse(`endpoint "${text}" is not a URL such as "http://127.0.0.1:8000".`, text);
   const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") refuse(`endpoint "${text}" is neither http nor https.`, text);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    refuse(`endpoint "${text}" is neither http nor https: begin it with http:// or https://.`, text);
   // Not repeated in the message: the text may hold a password.
   if (url.username !== "" || url.password !== "")
     refuse("endpoint holds a user name or password: DynamoDB takes signed requests only; remove them.", url.host);

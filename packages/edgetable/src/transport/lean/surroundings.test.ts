@@ -83,6 +83,7 @@ describe("endpoint", () => {
   test.each([
     ["dynamodb", "not a URL"],
     ["ftp://localhost", "neither http nor https"],
+    ["localhost:8000", "begin it with http:// or https://"],
     ["http://localhost/path", "path"],
     ["http://user:secret@localhost", "user name or password"],
     ["http://10.0.0.1:8000", "unencrypted"],
