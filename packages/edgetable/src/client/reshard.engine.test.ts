@@ -137,30 +137,13 @@ test("does no harm beside writers: what they change meanwhile stays as they left
   expect(await writer.find("task").using("byStatus").count()).toBe(ids.length);
 });
 
-test("keeps to its rate, on its own clock", async () => {
-  const table = engine.freshTableName("reshard");
-  await fill(graphOf(table, [1]));
-  let now = 0;
-  const effects: Effects = {
-    ...systemEffects,
-    now: () => now,
-    sleep: async (milliseconds) => {
-      now += milliseconds;
-      await Promise.resolve();
-    },
-  };
-  const db = graphOf(table, [4, 1]).connect({ transport: engine.transport, effects });
-  const { moved } = await db.reshard({ rate: 50, indexLag: 0, index: "byName" });
-  expect(moved).toBeGreaterThan(100);
-  expect(now).toBeGreaterThanOrEqual((moved / 50) * 1000);
-});
-
 const HEARTBEAT = 1000;
 
 test.each([
-  ["back", -3_600_000],
-  ["forth", 500_000],
-])("keeps to its rate when the clock is set %s", async (_, step) => {
+  ["on its own clock", 0],
+  ["when the clock is set back", -3_600_000],
+  ["when the clock is set forth", 500_000],
+])("keeps to its rate %s", async (_, step) => {
   const table = engine.freshTableName("reshard");
   await fill(graphOf(table, [1]));
   let now = Date.now();
@@ -176,6 +159,7 @@ test.each([
     if (pages++ === 0) now += step;
   };
   const { moved } = await db.reshard({ rate: 50, indexLag: 0, index: "byName", lease: 600_000, onProgress });
+  expect(moved).toBeGreaterThan(100);
   const wanted = (moved / 50) * 1000;
   expect(waited).toBeGreaterThan(wanted - 2000);
   expect(waited).toBeLessThan(wanted + 2000);
