@@ -71,7 +71,8 @@ test("of several that create the table at once one has created it, and all have 
 test("of several that delete it at once all find it gone", async () => {
   await connect().table.create();
   const all = await Promise.all(Array.from({ length: 5 }, async () => connect().table.delete()));
-  expect(all.filter(({ deleted }) => deleted)).toHaveLength(1);
+  // "If table is already in the DELETING state, no error is returned" (DeleteTable's reference): several may have deleted it.
+  expect(all.some(({ deleted }) => deleted)).toBe(true);
   expect(await connect().table.diff()).toBeUndefined();
 });
 
