@@ -7,3 +7,6 @@ export interface Effects {
   /** Resolves after the given milliseconds; rejects with `execute.aborted` when the signal is aborted first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
+
+/** Timers fire up to so many milliseconds apart from the clock that set them. */
+export const CLOCK_TOLERANCE = 5;

@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Operation } from "../transport/operations.ts";
 import { onAbort } from "../util/on-abort.ts";
 import { abortedSleep } from "../util/sleep.ts";
-import type { Effects } from "./effects.ts";
+import { CLOCK_TOLERANCE, type Effects } from "./effects.ts";
 
 /** How long a request may wait for room. */
 export interface Patience {
@@ -45,9 +45,6 @@ interface Alarm {
 
 // What a timer of Node can wait for.
 const LONGEST_SLEEP = 2 ** 31 - 1;
-
-// Timers fire up to a few milliseconds apart from the clock that set them.
-const CLOCK_TOLERANCE = 5;
 
 // No error to be made for a sleep that nobody waits for any more.
 const ENOUGH = "nobody waits";

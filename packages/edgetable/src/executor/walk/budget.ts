@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE } from "../effects.ts";
 import type { Meter } from "../meter.ts";
 
 /** What a walk may take. */
@@ -37,9 +38,6 @@ interface Sources {
   /** Requests that are kept for what comes after the last hop. */
   readonly kept: () => number;
 }
-
-// Timers fire up to a few milliseconds apart from the clock that set them.
-const CLOCK_TOLERANCE = 5;
 
 /** Starts counting. */
 export const spending = ({ budget, meter, now, deadline, bytes, kept }: Sources): Spending => {
