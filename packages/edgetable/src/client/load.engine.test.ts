@@ -1,64 +1,24 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { listJobs, takeLease } from "../executor/jobs/job-store.ts";
-import type { LoadReport } from "../executor/load/tally.ts";
-import { systemEffects } from "../executor/system-effects.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
-import { openWriteLab, type Sent, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { takeLease } from "../executor/jobs/job-store.ts";
+import type { Sent, WriteLab } from "../testing/test-support/write-lab.ts";
 import type { WriteRequest } from "../transport/operations.ts";
+import { courses, empty, errorOf, jobsOf, openLoadLab, slowly } from "./load-lab.test-support.ts";
 import { loadOf, type Load } from "./load.ts";
-
-const student = node({ key: "STUDENT#{id}", schema: z.object({ id: z.string(), name: z.string().trim() }) });
-const course = node({ key: "COURSE#{id}", schema: z.object({ id: z.string(), n: z.int().optional() }) });
-const account = node({ key: "ACCOUNT#{id}", schema: z.object({ id: z.string(), email: z.string() }), unique: ["email"], version: true });
-const house = node({ key: "HOUSE#{id}", schema: z.object({ id: z.string() }) });
-const room = part({ of: "house", key: "ROOM#{n}", schema: z.object({ n: z.string() }) });
-const takes = edge({ from: "student", to: "course", schema: z.object({ grade: z.string().optional() }), stored: "twice" });
-const knows = edge({ from: "student", to: "student", symmetric: true });
-const leads = edge({ from: "student", to: "course", multiplicity: "one-to-one" });
 
 let lab: WriteLab;
 let load: Load<unknown>;
 beforeAll(async () => {
-  lab = await openWriteLab({ table: "Load", nodes: { student, course, account, house }, parts: { room }, edges: { takes, knows, leads } });
+  lab = await openLoadLab();
   load = loadOf(lab.driver);
 });
 afterAll(() => lab.stop());
-beforeEach(async () => {
-  lab.hooks = {};
-  for (const item of Object.values(await lab.items()))
-    await lab.driver.session.send(
-      "DeleteItem",
-      { TableName: lab.catalog.table, Key: { pk: item["pk"]!, sk: item["sk"]! } },
-      lab.driver.context({}),
-    );
-  lab.sent.length = 0;
-});
+beforeEach(() => empty(lab));
 
 const requestsOf = (sent: Sent): readonly WriteRequest[] => sent.input.RequestItems.Load as readonly WriteRequest[];
 const batches = (): readonly Sent[] => lab.sent.filter(({ operation }) => operation === "BatchWriteItem");
-const errorOf = async (act: () => unknown): Promise<EdgetableError> => {
-  try {
-    await act();
-  } catch (error) {
-    return error as EdgetableError;
-  }
-  throw new Error("nothing was thrown");
-};
-const courses = (count: number): readonly object[] =>
-  Array.from({ length: count }, (_, at) => ({ node: "course", row: { id: `C${String(at).padStart(4, "0")}`, n: at } }));
-const jobs = async (): Promise<readonly unknown[]> => listJobs(lab.driver.session, lab.driver.context({}));
-
-async function* slowly<T>(rows: Iterable<T>): AsyncGenerator<T> {
-  for (const row of rows) {
-    await Promise.resolve();
-    yield row;
-  }
-}
+const jobs = (): Promise<readonly unknown[]> => jobsOf(lab);
 
 test("rows of nodes, parts and edges go 25 items a request, copies included", async () => {
   const rows = [
@@ -223,123 +183,6 @@ test("ends are checked where it is asked for", async () => {
   );
   expect(report).toMatchObject({ items: 2, failures: [{ row: 1, error: { details: { reason: "endMissing" } } }] });
   expect(report.failures[0]?.error).toMatchObject({ message: 'It was not written: endMissing (to {"id":"none"}).' });
-});
-
-test("progress is told while it goes on, and once more at the end", async () => {
-  const seen: LoadReport[] = [];
-  const report = await load(courses(500), { progressEvery: 1, onProgress: (progress) => seen.push(progress as LoadReport) });
-  expect(seen.length).toBeGreaterThan(1);
-  expect(seen.at(-1)).toMatchObject({ rows: 500, position: 500, items: 500, failed: 0 });
-  expect(report.rate).toBeGreaterThan(0);
-});
-
-test("a signal ends a load, and a service that gives up does: the error says how far it came", async () => {
-  const stop = new AbortController();
-  let sent = 0;
-  lab.hooks.before = () => {
-    if (++sent === 3) stop.abort();
-  };
-  const error = await errorOf(() => load(courses(2000), { signal: stop.signal, concurrency: 1 }));
-  expect(error.code).toBe("execute.aborted");
-  expect((error.details["report"] as LoadReport).position).toBeLessThan(200);
-
-  lab.hooks.before = ({ input }) => {
-    if (JSON.stringify(input).includes("C0060")) throw new EdgetableError("execute.accessDenied", "no");
-  };
-  const denied = await errorOf(() => load(courses(2000), { concurrency: 1 }));
-  expect(denied).toMatchObject({ code: "execute.accessDenied", details: { report: { position: 50 } } });
-  expect(Object.keys(await lab.items()).filter((key) => key < "COURSE#C0050")).toHaveLength(50);
-});
-
-test("a signal ends a load whose source keeps silent", async () => {
-  let returned = false;
-  const silent = {
-    [Symbol.asyncIterator]: () => ({
-      next: async () => new Promise<never>(() => undefined),
-      return: async () => {
-        returned = true;
-        return new Promise<never>(() => undefined);
-      },
-    }),
-  };
-  for (const job of [undefined, "silent"]) {
-    returned = false;
-    const controller = new AbortController();
-    const loading = load(silent, { signal: controller.signal, ...(job === undefined ? {} : { job, lease: 60_000 }) });
-    setTimeout(() => controller.abort(new Error("enough")), 30);
-    const error = await errorOf(async () => loading);
-    expect(error).toMatchObject({ code: "execute.aborted", cause: { message: "enough" }, details: { report: { rows: 0 } } });
-    expect(returned).toBe(true);
-  }
-  expect(await jobs()).toMatchObject([{ id: "silent", running: false }]);
-});
-
-test("a source is closed where the load stops before its end", async () => {
-  let closed = 0;
-  const rows = async function* (): AsyncGenerator<object> {
-    try {
-      yield* courses(3);
-      yield { node: "course", row: { id: 5 } };
-      yield* courses(3);
-    } finally {
-      closed++;
-    }
-  };
-  for (const signal of [undefined, new AbortController().signal]) {
-    const error = await errorOf(() => load(rows(), { strict: true, ...(signal ? { signal } : {}) }));
-    expect(error).toMatchObject({ code: "load.invalidRow", details: { row: 3 } });
-  }
-  expect(closed).toBe(2);
-});
-
-const refuseBatches = (): void => {
-  lab.hooks = {
-    before: ({ operation }) => {
-      if (operation === "BatchWriteItem") throw new EdgetableError("execute.rejected", "no");
-    },
-  };
-};
-
-test("what a listener throws ends the load and is its error, also while requests are under way", async () => {
-  const thrown = (): never => {
-    throw new Error("the listener's own");
-  };
-  for (const order of ["any", "kept"] as const) {
-    const error = await errorOf(() => load(slowly(courses(500)), { onProgress: thrown, progressEvery: 1, concurrency: 1, order }));
-    expect(error).toMatchObject({ message: "the listener's own" });
-  }
-  refuseBatches();
-  for (const order of ["any", "kept"] as const) {
-    const error = await errorOf(() => load(slowly(courses(500)), { onFailure: thrown, concurrency: 1, order }));
-    expect(error).toMatchObject({ message: "the listener's own" });
-  }
-});
-
-test("a clock that is set back stops neither the progress nor the pauses in which a lease is renewed", async () => {
-  let now = Date.now();
-  let pauses = 0;
-  const effects = {
-    ...systemEffects,
-    now: () => (now += 2),
-    sleep: async (milliseconds: number, signal?: AbortSignal) => {
-      if (milliseconds === 0) pauses++;
-      return systemEffects.sleep(milliseconds, signal);
-    },
-  };
-  const setBack = loadOf({ ...lab.driver, session: { ...lab.driver.session, effects } });
-  const told: number[] = [];
-  const report = await setBack(courses(2000), {
-    progressEvery: 1,
-    // The requests' own clock is not set back here.
-    deadline: 7_200_000,
-    onProgress: ({ rows, rate }) => {
-      if (told.push(rows) === 1) now -= 3_600_000;
-      expect(rate).toBeLessThan(1_000_000);
-    },
-  });
-  expect(told.length).toBeGreaterThan(10);
-  expect(pauses).toBeGreaterThan(100);
-  expect(report.duration).toBeGreaterThanOrEqual(0);
 });
 
 test.each([{ concurrency: 0 }, { lease: 1 }, { named: -1 }, { deadline: 1.5 }, { job: "" }])(
