@@ -9,7 +9,8 @@ export interface Death {
   readonly request: number;
   /**
    * `saved`: after the answer to the nth request that saves a job's state. `stopped`: after the nth answer since
-   * it has a job it only stands still, until its parent lets it go on; it does one job, and says how that ended.
+   * it has a job it only stands still, until its parent lets it go on; it does one job, and says how that ended and how
+   * many writes it sent after its stop.
    */
   readonly phase: "before" | "during" | "after" | "saved" | "stopped";
 }
@@ -26,6 +27,8 @@ export interface Orders {
 
 const LONGEST_PAUSE = 6;
 
+const WRITES: ReadonlySet<string> = new Set(["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"]);
+
 const writesJob = (input: object): boolean => JSON.stringify(input).includes('"~job"');
 const savesState = (operation: string, input: object): boolean => operation === "UpdateItem" && writesJob(input);
 
@@ -38,26 +41,38 @@ const standStill = (): void => {
   process.kill(process.pid, "SIGSTOP");
 };
 
-const mortal = (inner: Transport, { death, seed }: Orders): Transport => {
+interface Mortal extends Transport {
+  /** Writes sent since it stood still, those of its job's state left out. */
+  sentSinceStop(): number;
+}
+
+const mortal = (inner: Transport, { death, seed }: Orders): Mortal => {
   const random = seededRandom(seed);
   // What is held up here would go out after a stop, past every check of the library.
   const longest = death?.phase === "stopped" ? 0 : LONGEST_PAUSE;
   let request = 0;
   let began = death?.phase !== "stopped";
+  let stopped = false;
+  let sentSinceStop = 0;
   return {
     send: async (operation, input, options) => {
       began ||= writesJob(input);
       const counts = began && (death?.phase !== "saved" || savesState(operation, input));
       const mine = death && counts && request++ === death.request ? death.phase : undefined;
       if (longest > 0) await pause(random() * longest);
+      if (stopped && WRITES.has(operation) && !writesJob(input)) sentSinceStop++;
       if (mine === "before") die();
       const answer = inner.send(operation, input, options);
       if (mine === "during") setImmediate(die);
       const output = await answer;
       if (mine === "after" || mine === "saved") die();
-      if (mine === "stopped") standStill();
+      if (mine === "stopped") {
+        stopped = true;
+        standStill();
+      }
       return output;
     },
+    sentSinceStop: () => sentSinceStop,
     close: () => inner.close(),
   };
 };
@@ -74,6 +89,6 @@ if (orders.death?.phase === "stopped") {
     () => "done",
     (error: unknown) => (isEdgetableError(error) ? error.code : String(error)),
   );
-  process.stdout.write(`${ended}\n`);
+  process.stdout.write(`${ended} ${transport.sentSinceStop()}\n`);
 } else await workUntilDone(chosen, db);
 await transport.close();
