@@ -5,6 +5,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "vite";
+import { declareFunctions } from "./declare-functions.mjs";
 
 const library = join(import.meta.dirname, "..", "packages", "edgetable");
 const outDir = process.argv[2] ?? join(library, "dist");
@@ -34,6 +35,7 @@ const { output } = await build({
   configFile: false,
   root: library,
   logLevel: "warn",
+  plugins: [{ name: "declare-functions", renderChunk: declareFunctions }],
   build: {
     ssr: true,
     outDir,

@@ -1,4 +1,4 @@
-import { schemas } from "../calls/candidates/edgetable.ts";
+import { makeSchemas } from "../calls/candidates/edgetable.ts";
 import { open } from "../calls/candidates/edgetable/education.ts";
 import type { Student } from "../calls/calls.ts";
 import { requestsUnderWay } from "./loader.ts";
@@ -12,7 +12,7 @@ async function* nodesOf(rows: AsyncIterable<Student>): AsyncGenerator<{ readonly
 const loadWith =
   (options: { readonly collisions?: "ignore" }): Loader =>
   async (rows, place) => {
-    const db = open(schemas, place);
+    const db = open(makeSchemas(), place);
     const report = await db.load(nodesOf(rows), { concurrency: requestsUnderWay, ...options });
     await db.close();
     if (report.failures.length > 0) throw new Error(`the load left out ${report.failures.length} rows or more`);

@@ -1,11 +1,11 @@
 import type { CallName, Course, Enrolment, Student } from "../calls/calls.ts";
-import { schemas } from "../calls/candidates/edgetable.ts";
+import { makeSchemas } from "../calls/candidates/edgetable.ts";
 import { open } from "../calls/candidates/edgetable/education.ts";
 import { courses, enrolments, students } from "../calls/data.ts";
 
 /** Plans of the eight calls, as `explain()` gives them: from the call to the exact requests, unsent. */
 export const knownPlans = (): Readonly<Record<CallName, () => unknown>> => {
-  const db = open(schemas, { endpoint: "http://127.0.0.1:1", table: "Education" });
+  const db = open(makeSchemas(), { endpoint: "http://127.0.0.1:1", table: "Education" });
   const [{ studentId }, { courseId }] = [students[0] as Student, courses[0] as Course];
   const { studentId: from, courseId: to, ...attributes } = enrolments[0] as Enrolment;
   const ends = [{ studentId: from }, { courseId: to }] as const;

@@ -18,7 +18,7 @@ const why = {
   bytes:
     "Ours carries its own transport, signer, codec and planner; a client for one table carries only what eight calls need. Over zod it also carries zod (the line `edgetable-mini` of the table is without).",
   coldStart:
-    "The rest is loading node:http or node:net and node:crypto, which a smaller client pays too, and evaluating more code than eight calls need.",
+    "The rest is the schema library, and compiling more code than eight calls need. Node's own net and tls are loaded from `connect()` on: the first answer pays for them, the import does not.",
   types: "OneTable infers little: attributes come back as the union of what a field may hold, and misspelt names pass.",
 } as const;
 

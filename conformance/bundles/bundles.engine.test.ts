@@ -103,3 +103,17 @@ test.each(Object.keys(forms))("the library works %s, and first calls at the same
     differences: [],
   });
 });
+
+test("who imports the library, defines a model and explains a call loads neither sockets nor TLS; who connects does", async () => {
+  const program = `
+    import { defineGraph, node, offline } from ${JSON.stringify(shipped)};
+    const loaded = () => ["net", "tls", "zlib"].filter((name) => process.moduleLoadList.includes("NativeModule " + name));
+    const schema = { "~standard": { version: 1, vendor: "none", validate: (value) => ({ value }) } };
+    const graph = defineGraph({ table: "Test", nodes: { person: node({ key: "PERSON#{id}", schema }) } });
+    const { length } = graph.connect({ transport: offline }).person.get({ id: "a" }).explain().requests;
+    const before = loaded();
+    await graph.connect({ endpoint: ${JSON.stringify(engine.endpoint)} }).close();
+    console.log(JSON.stringify({ length, before, after: loaded() }));`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program]);
+  expect(JSON.parse(stdout)).toEqual({ length: 1, before: [], after: ["net", "tls", "zlib"] });
+});

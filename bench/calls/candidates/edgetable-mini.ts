@@ -1,8 +1,9 @@
 import * as z from "zod/mini";
 import type { Calls, Place } from "../calls.ts";
-import { callsOver } from "./edgetable/education.ts";
+import { callsOver, type Schemas } from "./edgetable/education.ts";
 
-const schemas = {
+/** Made with the connection, as every candidate makes its model then: an import is an import alone. */
+const makeSchemas = (): Schemas => ({
   student: z.object({
     studentId: z.string(),
     name: z.string(),
@@ -35,7 +36,7 @@ const schemas = {
     term: z.string(),
     note: z.string(),
   }),
-};
+});
 
 /** The same model over the schema library's small form, for what is bundled: zod itself is four times the rest. */
-export const connect = (place: Place): Calls => callsOver(schemas, place);
+export const connect = (place: Place): Calls => callsOver(makeSchemas(), place);

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Calls, Place } from "../calls.ts";
-import { callsOver } from "./edgetable/education.ts";
+import { callsOver, type Schemas } from "./edgetable/education.ts";
 
-export const schemas = {
+/** Made with the connection, as every candidate makes its model then: an import is an import alone. */
+export const makeSchemas = (): Schemas => ({
   student: z.object({
     studentId: z.string(),
     name: z.string(),
@@ -35,6 +36,6 @@ export const schemas = {
     term: z.string(),
     note: z.string(),
   }),
-};
+});
 
-export const connect = (place: Place): Calls => callsOver(schemas, place);
+export const connect = (place: Place): Calls => callsOver(makeSchemas(), place);

@@ -5,7 +5,8 @@ import { systemEffects } from "../executor/system-effects.ts";
 import type { Effects } from "../executor/effects.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { createLeanTransport, type Credentials } from "../transport/lean/index.ts";
-import type { Transport } from "../transport/transport.ts";
+import { deferTransport } from "../transport/defer-transport.ts";
+import { TIMEOUTS, type Transport } from "../transport/transport.ts";
 import { DEADLINES } from "../executor/call.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { listOf, namesIn } from "../util/check-range.ts";
@@ -50,13 +51,8 @@ export interface SdkClient {
 }
 
 // The SDK's side is loaded by those who use it only.
-const sdkTransport = (client: SdkClient): Transport => {
-  const loaded = import("../transport/sdk/index.ts").then(({ createSdkTransport }) => createSdkTransport(client as never));
-  return {
-    send: async (operation, input, options) => (await loaded).send(operation, input, options),
-    close: async () => (await loaded).close(),
-  };
-};
+const sdkTransport = (client: SdkClient): Transport =>
+  deferTransport(async () => (await import("../transport/sdk/index.ts")).createSdkTransport(client as never));
 
 const transportOf = (options: ConnectOptions): Transport => {
   if (options.transport) return options.transport;
@@ -96,7 +92,7 @@ const kinds: Kinds<ConnectOptions> = {
   transport: namesIn,
   retry: { attempts: [1, 100], baseDelay: [0, 600_000], maxDelay: [0, 600_000] },
   concurrency: [1, 1000],
-  requestTimeout: [1, 600_000],
+  requestTimeout: TIMEOUTS,
   deadline: DEADLINES,
   onRequest: "function",
   cursorSecret: "string",

@@ -8,6 +8,9 @@ export interface TextColumn {
   readonly beginning: string;
 }
 
+/** Least and most milliseconds that one attempt, or a connection, may take. */
+export const TIMEOUTS = [1, 600_000] as const;
+
 /** What a transport needs beside the request itself. */
 export interface SendOptions {
   /** Ends the request when it is aborted; the transport rejects with `execute.aborted`. */

@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 
 /** Where requests go. */
@@ -28,11 +27,9 @@ export const serviceEndpoint = (region: string): string => {
   return `https://dynamodb.${region}.${suffix}`;
 };
 
+// A URL has IPv4 addresses in their one full form, and no name that could be taken for one.
 const isLoopback = (hostname: string): boolean =>
-  hostname === "localhost" ||
-  hostname.endsWith(".localhost") ||
-  hostname === "::1" ||
-  (isIP(hostname) === 4 && hostname.startsWith("127."));
+  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "::1" || /^127(?:\.\d+){3}$/.test(hostname);
 
 const refuse = (message: string, value: string): never => {
   throw new EdgetableError("plan.invalidOption", message, { details: { option: "endpoint", value } });
