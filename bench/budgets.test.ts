@@ -10,6 +10,7 @@ const { thresholds } = JSON.parse(readFileSync(new URL("thresholds.json", import
 const nothing: Report = {
   environment: {} as Report["environment"],
   calls: [],
+  recorded: [],
   share: [],
   bytes: [],
   coldStart: [],

@@ -62,6 +62,7 @@ const budgets = {
   cpuAlone: { section: "calls", measure: (report) => ownCalls(report, 1)?.cpuRatio },
   cpuTogether: { section: "calls", measure: (report) => ownCalls(report, 32)?.cpuRatio },
   rate: { section: "calls", measure: (report) => ownCalls(report, 32)?.rateRatio },
+  rateRecorded: { section: "recorded", measure: ({ recorded }) => recorded.find(({ candidate }) => candidate === ours)?.rateRatio },
   instantiations: {
     section: "types",
     measure: (report) => difference(types(report, "edgetable")?.instantiations, types(report, "edgetableSchemas")?.instantiations),

@@ -4,6 +4,7 @@ import type { Runners } from "./sections.ts";
 
 const empty = {
   calls: [],
+  recorded: [],
   share: [],
   bytes: [],
   coldStart: [],

@@ -16,6 +16,8 @@ import type { TypesCost } from "./types/run.ts";
 export interface Report {
   readonly environment: Environment;
   readonly calls: readonly Standing[];
+  /** The same calls, 32 at a time, of a service that answers from memory. */
+  readonly recorded: readonly Standing[];
   readonly share: readonly Share[];
   readonly bytes: readonly Bytes[];
   readonly coldStart: readonly ColdStart[];

@@ -8,6 +8,7 @@ const programs = [
   "main",
   "check",
   "calls/worker",
+  "calls/recorder",
   "share/worker",
   "load/worker",
   "plan/worker",

@@ -29,7 +29,13 @@ const ourProjects = projects.filter((project) => project.startsWith("edgetable")
 /** What RESULTS.md is made of: about half an hour on two quiet cores, ten minutes of it for the load. */
 export const fullRun = (log: Log): Runners => ({
   calls: async () =>
-    standingsOf(await runCalls({ candidates: candidateNames, rounds: 9, blocks: { 1: 200, 32: 512 }, warmUp: 1500, seed }, log)),
+    standingsOf(
+      await runCalls({ candidates: candidateNames, rounds: 9, blocks: { 1: 200, 32: 512 }, warmUp: 1500, seed, service: "engine" }, log),
+    ),
+  recorded: async () =>
+    standingsOf(
+      await runCalls({ candidates: candidateNames, rounds: 9, blocks: { 32: 512 }, warmUp: 1500, seed, service: "recorded" }, log),
+    ),
   share: () => runShare({ candidates: candidateNames, rounds: 9, count: 500, seed }, log),
   bytes: () => runBytes(bundledNames),
   coldStart: () => runColdStart({ candidates: bundledNames, processes: 21, seed }),
@@ -52,7 +58,13 @@ const ownWalks: readonly WalkSide[] = ["hand-written", "edgetable"];
 /** What the budgets need and no more, within six minutes. */
 export const reducedRun = (log: Log): Runners => ({
   calls: async () =>
-    standingsOf(await runCalls({ candidates: ownAndBaseline, rounds: 5, blocks: { 1: 150, 32: 320 }, warmUp: 1000, seed }, log)),
+    standingsOf(
+      await runCalls({ candidates: ownAndBaseline, rounds: 5, blocks: { 1: 150, 32: 320 }, warmUp: 1000, seed, service: "engine" }, log),
+    ),
+  recorded: async () =>
+    standingsOf(
+      await runCalls({ candidates: ownAndBaseline, rounds: 5, blocks: { 32: 320 }, warmUp: 1000, seed, service: "recorded" }, log),
+    ),
   share: async () => [],
   bytes: () => runBytes(["edgetable"]),
   coldStart: () => runColdStart({ candidates: ownAndElectro, processes: 11, seed }),

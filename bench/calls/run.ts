@@ -16,6 +16,8 @@ export interface CallsPlan {
   readonly blocks: Readonly<Record<number, number>>;
   readonly warmUp: number;
   readonly seed: number;
+  /** Who answers what is timed: the engine, or a service that has seen the same requests and answers them from memory. */
+  readonly service: "engine" | "recorded";
 }
 
 /** One block's cost and where in the run it stood. */
@@ -28,19 +30,45 @@ export interface Sample extends BlockCost {
 
 interface Contestant {
   readonly name: CandidateName;
-  readonly engine: Engine;
   readonly worker: Worker;
+  /** Ends what answers it, and says what was wrong with its answers. */
+  readonly leave: () => Promise<void>;
 }
 
 const tableName = "Education";
 
-const enter = async (name: CandidateName, warmUp: number): Promise<Contestant> => {
+const prepare = async (name: CandidateName, endpoint: string, warmUp: number): Promise<Worker> => {
+  const worker = startWorker("calls/worker", [name, endpoint, tableName]);
+  await worker.ask({ kind: "prepare", warmUp });
+  return worker;
+};
+
+const openEngine = async (): Promise<Engine> => {
   const engine = await startEngine();
   await createTable(engine.endpoint, tableName);
-  const worker = startWorker("calls/worker", [name, engine.endpoint, tableName]);
-  await worker.ask({ kind: "prepare", warmUp });
-  return { name, engine, worker };
+  return engine;
 };
+
+const enterEngine = async (name: CandidateName, warmUp: number): Promise<Contestant> => {
+  const engine = await openEngine();
+  return { name, worker: await prepare(name, engine.endpoint, warmUp), leave: () => engine.stop() };
+};
+
+const enterRecorded = async (name: CandidateName, warmUp: number): Promise<Contestant> => {
+  const engine = await openEngine();
+  const recorder = startWorker("calls/recorder", [engine.endpoint]);
+  const worker = await prepare(name, await recorder.ask<string>({ kind: "open" }), warmUp);
+  await recorder.ask({ kind: "replay" });
+  await engine.stop();
+  const leave = async (): Promise<void> => {
+    const unknown = await recorder.ask<number>({ kind: "unknownReads" });
+    await recorder.end();
+    if (unknown > 0) throw new Error(`${name} sent ${unknown} reads that it had not sent while they were recorded`);
+  };
+  return { name, worker, leave };
+};
+
+const enter = { engine: enterEngine, recorded: enterRecorded } as const;
 
 const measureRound = async (
   contestants: readonly Contestant[],
@@ -61,7 +89,7 @@ const measureRound = async (
 };
 
 /**
- * Every candidate in a process of its own against an engine of its own, both fresh, with the same
+ * Every candidate in a process of its own against an engine, or a recorded one, of its own, both fresh, with the same
  * rows; first the gate, then the warm-up, then blocks of one call each, candidates in random order
  * within every call of every round.
  */
@@ -71,7 +99,7 @@ export const runCalls = async (plan: CallsPlan, log: (line: string) => void): Pr
   const samples: Sample[] = [];
   try {
     for (const name of plan.candidates) {
-      contestants.push(await enter(name, plan.warmUp));
+      contestants.push(await enter[plan.service](name, plan.warmUp));
       log(`calls: ${name} gives the same rows, warm`);
     }
     for (let number = 0; number < plan.rounds; number++) {
@@ -81,9 +109,9 @@ export const runCalls = async (plan: CallsPlan, log: (line: string) => void): Pr
     return samples;
   } finally {
     await Promise.all(
-      contestants.map(async ({ worker, engine }) => {
+      contestants.map(async ({ worker, leave }) => {
         await worker.end();
-        await engine.stop();
+        await leave();
       }),
     );
   }
