@@ -37,6 +37,10 @@ export interface Report<T> {
  * making it; `report` makes it and tells what it took.
  */
 export interface Call<T, Plan = unknown> extends PromiseLike<T> {
+  /** Makes the call as awaiting it does, and gives what the listener gives for its failure. */
+  catch<Other = never>(onRejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null): Promise<T | Other>;
+  /** Makes the call as awaiting it does, and lets the listener know when it is over. */
+  finally(onSettled?: (() => void) | null): Promise<T>;
   explain(): Plan;
   /** Makes the call with a signal or a deadline. */
   run(options?: RunOptions): Promise<T>;
@@ -59,11 +63,14 @@ export const reportOf = <T>(
 export const createCall = <T, Plan>(explain: () => Plan, make: (options: RunOptions) => Promise<Report<T>>): Call<T, Plan> => {
   let made: Promise<T> | undefined;
   const run = async (options?: RunOptions): Promise<T> => (await make(checkRun(options))).value;
+  const once = (): Promise<T> => (made ??= run());
   return {
     explain,
     run,
     report: async (options) => make(checkRun(options)),
     // oxlint-disable-next-line unicorn/no-thenable -- a call is made by awaiting it
-    then: (onFulfilled, onRejected) => (made ??= run()).then(onFulfilled, onRejected),
+    then: (onFulfilled, onRejected) => once().then(onFulfilled, onRejected),
+    catch: (onRejected) => once().catch(onRejected),
+    finally: (onSettled) => once().finally(onSettled),
   };
 };
