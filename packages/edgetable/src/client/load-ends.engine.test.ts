@@ -105,6 +105,19 @@ test("what a listener throws ends the load and is its error, also while requests
   }
 });
 
+test("a load that ends by a throw without an error is no success", async () => {
+  const thrown = (): never => {
+    // oxlint-disable-next-line only-throw-error -- a caller's code may
+    throw undefined;
+  };
+  const source = function* (): Generator {
+    yield* courses(3);
+    thrown();
+  };
+  await expect(load(source())).rejects.toBeUndefined();
+  await expect(load(slowly(courses(500)), { onProgress: thrown, progressEvery: 1, concurrency: 1 })).rejects.toBeUndefined();
+});
+
 test("a clock that is set back stops neither the progress nor the pauses in which a lease is renewed", async () => {
   let now = Date.now();
   let pauses = 0;

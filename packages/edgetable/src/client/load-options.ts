@@ -1,5 +1,5 @@
 import type { Collision } from "../executor/load/collisions.ts";
-import type { LoadSettings } from "../executor/load/load-rows.ts";
+import type { LoadSettings } from "../executor/load/load-settings.ts";
 import type { FailedRow, LoadProgress } from "../executor/load/tally.ts";
 import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
 import { checkJobName } from "./job-name.ts";

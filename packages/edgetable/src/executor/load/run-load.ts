@@ -2,7 +2,8 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { bookkeeping, giveBack, type Heartbeat, startHeartbeat } from "../jobs/heartbeat.ts";
 import { checkLease, endJob, type JobFacts, type Lease, takeLease } from "../jobs/job-store.ts";
 import type { Session } from "../session.ts";
-import { type Loading, loadRows, type LoadSettings, type LoadSource } from "./load-rows.ts";
+import { type Loading, loadRows } from "./load-rows.ts";
+import type { LoadSettings, LoadSource } from "./load-settings.ts";
 import type { LoadReport } from "./tally.ts";
 
 /** A load that keeps its position in the table. */

@@ -47,11 +47,10 @@ export interface TallySettings {
   readonly now: () => number;
   /** How many failures are named. */
   readonly named: number;
-  readonly onFailure?: ((failure: FailedRow) => void) | undefined;
 }
 
 /** Begins to count. */
-export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
+export const startTally = ({ now, named }: TallySettings): Tally => {
   let seen = now();
   let passed = 0;
   // Summed, because a clock may be set back meanwhile.
@@ -77,7 +76,6 @@ export const startTally = ({ now, named, onFailure }: TallySettings): Tally => {
     fail: (failure) => {
       failed++;
       if (failures.length < named) failures.push(failure);
-      onFailure?.(failure);
     },
     wrote: (more, units) => {
       items += more;
