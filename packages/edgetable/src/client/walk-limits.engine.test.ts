@@ -34,8 +34,10 @@ interface Watched {
   most: number;
 }
 
+const throttled = new EdgetableError("execute.throttled", "throttled", { retryable: true });
+
 /** The engine behind a wire that takes its time, ends with its signal, and may refuse. */
-const watch = (milliseconds: number, refuse: (attempt: number) => boolean = () => false): Watched => {
+const watch = (milliseconds: number, refuse: (attempt: number) => boolean = () => false, refusal: Error = throttled): Watched => {
   const times: number[] = [];
   let running = 0;
   const send: Transport["send"] = async (operation, input, options) => {
@@ -48,7 +50,7 @@ const watch = (milliseconds: number, refuse: (attempt: number) => boolean = () =
         options?.signal?.addEventListener("abort", aborted, { once: true });
         setTimeout(resolve, milliseconds);
       });
-      if (refuse(attempt)) throw new EdgetableError("execute.throttled", "throttled", { retryable: true });
+      if (refuse(attempt)) throw refusal;
       return await engine.transport.send(operation, input, options);
     } finally {
       running--;
@@ -98,6 +100,16 @@ test("attempts are requests of the budget, the repeated ones too", async () => {
   const rest = await walkOver(watch(0)).ids({ cursor: part.next });
   expect(new Set([...part, ...rest].map((id) => id.personId)).size).toBe(FRIENDS);
   expect(part.items.length + rest.items.length).toBe(FRIENDS);
+});
+
+test("what no other attempt can mend is told, though the budget's end comes before it", async () => {
+  const denied = watch(10, (attempt) => attempt === 3, new EdgetableError("execute.accessDenied", "denied"));
+  await expect(walkOver(denied).ids({ budget: { requests: 4 } })).rejects.toMatchObject({ code: "execute.accessDenied" });
+  expect(denied.times).toHaveLength(4);
+  const late = watch(30, (attempt) => attempt === 3, new EdgetableError("execute.tableNotFound", "gone"));
+  await expect(walkOver(late).ids({ budget: { time: 50 } })).rejects.toMatchObject({ code: "execute.tableNotFound" });
+  const busy = watch(10, (attempt) => attempt === 3);
+  expect(await walkOver(busy).ids({ budget: { requests: 4 } })).toMatchObject({ complete: false, stopped: { by: "requests" } });
 });
 
 test("units, time and memory end a walk where it stands, and it goes on from there", async () => {

@@ -98,9 +98,10 @@ export const besideRun = (run: WalkRun, request: WalkRequest): WalkRun => {
   return { ...run, request, state, flow, known: new Map() };
 };
 
-/** Whether an error is no more than the budget's end. */
+/** Whether an error is no more than the budget's end: what another attempt could not mend, who goes on would meet again. */
 export const isEnd = (run: WalkRun, error: unknown): boolean => {
   if (run.context.signal?.aborted || !isEdgetableError(error)) return false;
+  if (!error.retryable && error.code !== "execute.aborted") return false;
   return run.spend.stopped() !== undefined || run.spend.isLate();
 };
 
