@@ -74,6 +74,8 @@ test.each([
   ["no secret", { accessKeyId: "A" }],
   ["an empty key id", { accessKeyId: "", secretAccessKey: "s" }],
   ["a line break in the token", { accessKeyId: "A", secretAccessKey: "s", sessionToken: "a\r\nx-evil: 1" }],
+  ["an end that is no Date", { accessKeyId: "A", secretAccessKey: "s", expiration: "2031-01-01T00:00:00Z" }],
+  ["an end that is no time", { accessKeyId: "A", secretAccessKey: "s", expiration: new Date("soon") }],
   ["nothing", undefined],
 ])("%s is refused, fixed or provided", async (_, given) => {
   if (given !== undefined)

@@ -28,18 +28,22 @@ const refreshAhead = 300_000;
 // Anything else would let a provider add header lines to a request.
 const headerText = /^[\x21-\x7e]+$/;
 
+// A text, as JSON has it, would end the second request; a date that is no time would never end.
+const isTime = (expiration: Partial<Date>): boolean => Number.isFinite(expiration.getTime?.());
+
 const isUsable = (given: Credentials | undefined): boolean =>
   given !== undefined &&
   headerText.test(given.accessKeyId) &&
   typeof given.secretAccessKey === "string" &&
   given.secretAccessKey !== "" &&
-  (given.sessionToken === undefined || headerText.test(given.sessionToken));
+  (given.sessionToken === undefined || headerText.test(given.sessionToken)) &&
+  (!given.expiration || isTime(given.expiration));
 
 const checked = (given: Credentials | undefined): Credentials => {
   if (given !== undefined && isUsable(given)) return given;
   throw new EdgetableError(
     "execute.credentials",
-    "The credentials lack accessKeyId or secretAccessKey, or hold characters that no AWS credential has: check what `credentials` gives.",
+    "The credentials lack accessKeyId or secretAccessKey, hold characters that no AWS credential has, or expire at what is no Date: check what `credentials` gives.",
   );
 };
 

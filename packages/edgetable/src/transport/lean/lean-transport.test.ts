@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
+import type { Credentials } from "./credentials.ts";
 import { createLeanTransport } from "./lean-transport.ts";
 import type { LeanTransportOptions } from "./lean-transport.ts";
 
@@ -203,6 +204,18 @@ describe("signing", () => {
       code: "execute.aborted",
       details: { ambiguous: false },
     });
+    expect(connections).toHaveLength(0);
+  });
+
+  test("a transport that is closed while a request waits for credentials does not send it", async () => {
+    let give: (credentials: Credentials) => void = () => undefined;
+    const transport = await open((_, response) => response.end("{}"), { credentials: () => new Promise((resolve) => (give = resolve)) });
+    const sent = transport.send("PutItem", put);
+    sent.catch(() => undefined);
+    await sleep(20);
+    await transport.close();
+    give({ accessKeyId: "A", secretAccessKey: "s" });
+    await expect(sent).rejects.toMatchObject({ code: "execute.connection", retryable: false, details: { ambiguous: false } });
     expect(connections).toHaveLength(0);
   });
 });

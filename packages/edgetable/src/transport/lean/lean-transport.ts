@@ -1,4 +1,5 @@
-import { inRange } from "../../util/check-range.ts";
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { checkOptions, type Kinds } from "../../util/check-options.ts";
 import { deferTransport } from "../defer-transport.ts";
 import { TIMEOUTS, type Transport } from "../transport.ts";
 import { cacheCredentials } from "./credentials.ts";
@@ -35,17 +36,39 @@ export interface LeanTransportOptions {
 // DynamoDB Local accepts alphanumeric key ids only.
 const dummyCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
+// Node takes what is none for no certificates, and an empty text for the usual ones. The message leaves out what may be a key.
+const certificates = (ca: unknown): void => {
+  if (typeof ca === "string" && ca.includes("CERTIFICATE-----")) return;
+  throw new EdgetableError("plan.invalidOption", "ca holds no certificate: give PEM text, such as what a .pem file holds, not its path.", {
+    details: { option: "ca" },
+  });
+};
+
+const kinds: Kinds<LeanTransportOptions> = {
+  endpoint: "string",
+  region: "string",
+  profile: "string",
+  credentials: undefined,
+  maxSockets: [1, 10_000],
+  connectTimeout: TIMEOUTS,
+  requestTimeout: TIMEOUTS,
+  allowInsecure: "boolean",
+  ca: certificates,
+  now: "function",
+};
+
 /**
  * A transport of our own: keep-alive HTTP/1.1 over a bare socket, Signature Version 4 and plain JSON.
  * Nothing is sent until the first request; sockets do not keep the process alive.
  *
- * @throws {plan.invalidOption} when an option is out of range, no region is to be found, or the
- * endpoint is plain http to another machine without `allowInsecure`.
+ * @throws {plan.invalidOption} when an option is unknown or out of range, no region is to be found, or
+ * the endpoint is plain http to another machine without `allowInsecure`.
  * @throws {execute.credentials} when fixed credentials are incomplete.
  * @example
  * const transport = createLeanTransport({ endpoint: "http://127.0.0.1:8000" });
  */
 export const createLeanTransport = (options: LeanTransportOptions = {}): Transport => {
+  checkOptions(options, kinds);
   const given = options.endpoint === undefined ? undefined : parseEndpoint(options.endpoint, options.allowInsecure ?? false);
   const region = resolveRegion(options, given?.loopback ? "us-east-1" : undefined);
   const endpoint = given ?? parseEndpoint(serviceEndpoint(region), false);
@@ -57,9 +80,9 @@ export const createLeanTransport = (options: LeanTransportOptions = {}): Transpo
     ),
     ca: options.ca,
     now: options.now ?? Date.now,
-    maxSockets: inRange("maxSockets", options.maxSockets ?? 64, [1, 10_000]),
-    connectTimeout: inRange("connectTimeout", options.connectTimeout ?? 3_000, TIMEOUTS),
-    requestTimeout: inRange("requestTimeout", options.requestTimeout ?? 10_000, TIMEOUTS),
+    maxSockets: options.maxSockets ?? 64,
+    connectTimeout: options.connectTimeout ?? 3_000,
+    requestTimeout: options.requestTimeout ?? 10_000,
   };
   // Who only defines, explains or checks a model needs neither sockets nor TLS.
   return deferTransport(async () => (await import("./open-transport.ts")).openTransport(settings));

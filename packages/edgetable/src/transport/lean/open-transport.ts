@@ -36,6 +36,11 @@ interface Parts {
   readonly requestTimeout: number;
 }
 
+const closedError = ({ operation }: Exchange): EdgetableError =>
+  new EdgetableError("execute.connection", `${operation}: the transport was closed by close(). Connect anew.`, {
+    details: { ambiguous: false },
+  });
+
 class LeanTransport implements Transport {
   readonly #pool: Pool;
   readonly #clock: ServiceClock;
@@ -65,10 +70,7 @@ class LeanTransport implements Transport {
 
   #start(exchange: Exchange, options: SendOptions | undefined): void {
     const timeout = options?.timeout === undefined ? this.#requestTimeout : inRange("timeout", Math.ceil(options.timeout), TIMEOUTS);
-    if (this.#closed)
-      throw new EdgetableError("execute.connection", `${exchange.operation}: the transport was closed by close(). Connect anew.`, {
-        details: { ambiguous: false },
-      });
+    if (this.#closed) throw closedError(exchange);
     const signal = options?.signal;
     if (signal?.aborted)
       throw attemptError(exchange, {
@@ -87,6 +89,7 @@ class LeanTransport implements Transport {
 
   #await(exchange: Exchange): void {
     const go = (credentials: Credentials): void => {
+      if (this.#closed) throw closedError(exchange);
       exchange.credentials = credentials;
       if (!exchange.settled) this.#pool.run(exchange);
     };

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vit
 import { createServiceClock } from "./clock.ts";
 import { defaultCredentials } from "./default-credentials.ts";
 import { parseEndpoint, serviceEndpoint } from "./endpoint.ts";
-import { createLeanTransport } from "./lean-transport.ts";
+import { createLeanTransport, type LeanTransportOptions } from "./lean-transport.ts";
 import { regionInConfig, resolveRegion } from "./region.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "edgetable-"));
@@ -111,6 +111,19 @@ describe("endpoint", () => {
       );
     },
   );
+
+  test.each([
+    ["a text from the environment is no permission", { endpoint: "http://10.0.0.1", allowInsecure: "false" }, "allowInsecure"],
+    ["a name that is no option's", { maxSocket: 3 }, 'Did you mean "maxSockets"?'],
+    ["the path of a certificate is none", { ca: "/etc/ssl/internal.pem" }, "PEM"],
+    ["an empty text is no certificate either", { ca: "" }, "PEM"],
+    ["certificates that are no text", { ca: {} }, "PEM"],
+    ["no function", { now: 5 }, "now"],
+    ["no options", null, "object"],
+  ])("%s", (_, options, message) => {
+    const given = options && { region: "eu-west-1", credentials: { accessKeyId: "A", secretAccessKey: "s" }, ...options };
+    expect(() => createLeanTransport(given as LeanTransportOptions)).toThrow(refusal("plan.invalidOption", message));
+  });
 });
 
 describe("default credentials", () => {
