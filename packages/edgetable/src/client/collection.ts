@@ -1,4 +1,4 @@
-import type { Found } from "../executor/run-read.ts";
+import type { Found } from "../executor/found.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
-import { runRead, type FindNode } from "../executor/run-read.ts";
+import type { FindNode } from "../executor/hydrate.ts";
+import { runRead } from "../executor/run-read.ts";
 import { lookupForm, lookupPlan } from "../query/lookup.ts";
 import type { Driver } from "./driver.ts";
 

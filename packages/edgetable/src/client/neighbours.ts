@@ -1,4 +1,5 @@
-import type { Found, ReadRequest } from "../executor/run-read.ts";
+import type { Found } from "../executor/found.ts";
+import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";

@@ -1,5 +1,6 @@
 import { createCall, reportOf } from "../executor/call.ts";
-import { runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
+import type { Found } from "../executor/found.ts";
+import { runRead, type ReadRequest } from "../executor/run-read.ts";
 import type { Position } from "../requests/cursor.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Kinds } from "../util/check-options.ts";

@@ -1,5 +1,7 @@
 import { createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
-import { missingOf, runCount, runRead, type Found, type ReadRequest } from "../executor/run-read.ts";
+import type { Found } from "../executor/found.ts";
+import { missingOf } from "../executor/hydrate.ts";
+import { runCount, runRead, type ReadRequest } from "../executor/run-read.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, type ReadExplanation } from "./explanation.ts";
 import type { Read } from "./read-types.ts";

@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Found, ReadRequest } from "../executor/run-read.ts";
+import type { Found } from "../executor/found.ts";
+import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import { searchForm, searchPlan, type SearchKind, type SearchState, type SearchWant } from "../query/search.ts";
 import { attributeNames } from "../schema/attribute-names.ts";

@@ -1,8 +1,10 @@
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import type { Binding } from "../requests/encode-read.ts";
+import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { Item } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
 import type { CallContext, Session } from "./session.ts";
 
 /** A row with where it came from. */
@@ -32,3 +34,7 @@ export interface Reader {
   readonly limit: number | undefined;
   readonly backward: boolean;
 }
+
+/** The shapes that a step finds. */
+export const shapesOf = (catalog: Catalog, ids: readonly string[]): readonly Shape[] =>
+  ids.map((id) => defined(catalog.shapesById[id], id));

@@ -1,6 +1,8 @@
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { checkCursor, openCursor, sealCursor, type Position } from "../requests/cursor.ts";
-import { runRead, startKeyOf, type Found, type ReadRequest, type Rows } from "./run-read.ts";
+import type { Found, Rows } from "./found.ts";
+import { startKeyOf } from "./read-queries.ts";
+import { runRead, type ReadRequest } from "./run-read.ts";
 import type { CallContext, Session } from "./session.ts";
 
 export interface PageRequest {

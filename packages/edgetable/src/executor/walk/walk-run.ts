@@ -2,7 +2,7 @@ import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.t
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import type { FindNode } from "../run-read.ts";
+import type { FindNode } from "../hydrate.ts";
 import type { CallContext, Session } from "../session.ts";
 import { spending, type Spending, type WalkBudget } from "./budget.ts";
 import { createFlow, type Flow } from "./flow.ts";
