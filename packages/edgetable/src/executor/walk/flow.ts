@@ -1,9 +1,9 @@
 import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
-import { add } from "./amount.ts";
-import { ONE_WAY, type Gather, type Ways } from "./gather.ts";
+import { collector, type Arrival } from "./collect.ts";
+import { ONE_WAY, type Gather } from "./gather.ts";
 import type { NodeList } from "./node-list.ts";
 import type { NodeKey } from "./node-names.ts";
-import { bytesOf, layerAt, layerId, layerPlace, memberOf, type Layer, type Link, type WalkState } from "./walk-state.ts";
+import { bytesOf, layerAt, layerId, memberOf, type Layer, type Link, type WalkState } from "./walk-state.ts";
 
 /** Takes one node after another to where it goes on. */
 export type Way = (node: Arrival) => void;
@@ -22,12 +22,6 @@ export interface Flow {
   readonly isStale: (layer: Layer, key: NodeKey) => boolean;
 }
 
-export interface Arrival {
-  readonly key: NodeKey;
-  readonly ways: Ways;
-  readonly from: Link | undefined;
-}
-
 interface Context {
   readonly plan: WalkPlan;
   readonly state: WalkState;
@@ -44,43 +38,6 @@ type Place = Pick<Layer, "step" | "round">;
 
 /** Rounds that have read their edges and wait for their nodes stand behind the hop, at odd places. */
 const FILTERING = 0.5;
-
-const collector = ({ plan, state, gather }: Context): ((node: Arrival) => void) => {
-  const keep = ({ key }: Arrival): void => {
-    const before = state.ends.size;
-    if (state.ends.add(key).size === before) return;
-    state.found.push(key);
-    state.bytes += bytesOf(key);
-  };
-  const near = (plan.collect.kind === "groups" || plan.collect.kind === "fold") && plan.collect.near;
-  const group = ({ key: far, ways, from }: Arrival): void => {
-    const key = near && from ? from.key : far;
-    const known = state.groups.get(key);
-    if (!known) state.bytes += bytesOf(key);
-    state.groups.set(key, known ? gather.merge(known, ways) : ways);
-  };
-  const level = (node: Arrival): void => {
-    const at = node.from ? Math.floor(layerPlace(node.from.layer).round) + 1 : 0;
-    const known = state.levels.get(at);
-    const before = state.ends.size;
-    keep(node);
-    const nodes = (known?.nodes ?? 0) + state.ends.size - before;
-    state.levels.set(at, { nodes, ways: known ? gather.merge(known.ways, node.ways) : node.ways });
-  };
-  switch (plan.collect.kind) {
-    case "count":
-      return ({ ways }) => {
-        state.total = add(state.total, ways.count);
-      };
-    case "groups":
-    case "fold":
-      return group;
-    case "levels":
-      return level;
-    default:
-      return keep;
-  }
-};
 
 // A node that is expanded once is not expanded again when it comes a second time, by the rest of a supernode.
 const seenName = (hop: PlannedHop, layer: Place): string =>
