@@ -66,7 +66,7 @@ const ownCases: readonly Case[] = [
   [
     "an id longer than a key may be",
     "keys.tooLong",
-    ["2048", "Shorten the id"],
+    ["2048", "Shorten the values in it"],
     () => own.student.create({ studentId: "x".repeat(2048), name: "Bob" }),
   ],
   [

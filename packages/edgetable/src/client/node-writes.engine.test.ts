@@ -165,6 +165,7 @@ test("a unique value is reserved by a marker, moved by an update and given back 
     "~owner": { S: '["A1"]' },
   });
   expect(await accounts.create({ id: "A2", email: "a@x" })).toMatchObject({ ok: false, reason: "notUnique", attribute: "email" });
+  expect(await codeOf(() => accounts.create({ id: "A2", email: "x".repeat(2048) }))).toBe("keys.tooLong");
 
   lab.sent.length = 0;
   expect(await accounts.update({ id: "A1" }, { email: "b@x" })).toMatchObject({ ok: true, row: { id: "A1", email: "b@x", version: 2 } });

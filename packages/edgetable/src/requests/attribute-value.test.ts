@@ -4,6 +4,9 @@ import { encodeDate, encodeValue } from "./attribute-value.ts";
 test.each([
   [new Date(0), '"at" is a Date, which DynamoDB cannot store. Declare the attribute in `dates`, or store ISO 8601 text.'],
   [Number.NaN, '"at" is the number NaN, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [new Set([1, Number.NaN]), '"at" is the number NaN, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  // oxlint-disable-next-line no-sparse-arrays -- what a deletion from a list leaves
+  [[1, , 3], '"at[1]" is undefined, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
   [new Set(), '"at" is an empty set, which DynamoDB cannot store. Leave the attribute out.'],
   [new Set([1, "a"]), '"at" is a set of mixed types, which DynamoDB cannot store. Store a list, or members of one type.'],
   [new Set([true]), '"at" is a set of something else than text, numbers or bytes, which DynamoDB cannot store. Store a list.'],

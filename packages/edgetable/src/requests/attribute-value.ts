@@ -13,9 +13,9 @@ const unsupported = (path: string, value: unknown, [what, mend]: Why): Edgetable
     details: { path, value },
   });
 
-const encodeNumber = (value: number, path: string): AttributeValue => {
-  if (!Number.isFinite(value)) throw unsupported(path, value, [`the number ${value}`, CONVERT]);
-  return { N: String(value) };
+const numberText = (value: number | bigint, path: string): string => {
+  if (typeof value === "number" && !Number.isFinite(value)) throw unsupported(path, value, [`the number ${value}`, CONVERT]);
+  return String(value);
 };
 
 const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue => {
@@ -25,13 +25,21 @@ const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue =>
   if (members.some((member) => typeof member !== typeof first))
     throw unsupported(path, value, ["a set of mixed types", "Store a list, or members of one type"]);
   if (typeof first === "string") return { SS: members as string[] };
-  if (typeof first === "number" || typeof first === "bigint") return { NS: members.map(String) };
+  if (typeof first === "number" || typeof first === "bigint")
+    return { NS: members.map((member) => numberText(member as number | bigint, path)) };
   if (members.every((member) => member instanceof Uint8Array)) return { BS: members.map((bytes) => toBase64(bytes)) };
   throw unsupported(path, value, ["a set of something else than text, numbers or bytes", "Store a list"]);
 };
 
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
+
+// A list's holes are members, which `map` would leave out.
+const encodeList = (value: readonly unknown[], path: string, level: number): AttributeValue => {
+  const list: AttributeValue[] = [];
+  for (let at = 0; at < value.length; at++) list.push(encodeValue(value[at], `${path}[${at}]`, level + 1));
+  return { L: list };
+};
 
 const encodeMap = (value: object, path: string, level: number): AttributeValue => {
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -57,7 +65,7 @@ export const encodeDate = (value: Date, path: string): AttributeValue => {
 };
 
 const encodeObject = (value: object, path: string, level: number): AttributeValue => {
-  if (Array.isArray(value)) return { L: value.map((member: unknown, at) => encodeValue(member, `${path}[${at}]`, level + 1)) };
+  if (Array.isArray(value)) return encodeList(value, path, level);
   if (value instanceof Uint8Array) return { B: toBase64(value) };
   if (value instanceof Set) return encodeSet(value, path);
   if (value instanceof Date) throw unsupported(path, value, ["a Date", "Declare the attribute in `dates`, or store ISO 8601 text"]);
@@ -77,15 +85,14 @@ export const encodeValue = (value: unknown, path: string, level = 1): AttributeV
     case "string":
       return { S: value };
     case "number":
-      return encodeNumber(value, path);
+    case "bigint":
+      return { N: numberText(value, path) };
     case "boolean":
       return { BOOL: value };
-    case "bigint":
-      return { N: String(value) };
     case "object":
       return value === null ? { NULL: true } : encodeObject(value, path, level);
     default:
-      throw unsupported(path, value, [`a ${typeof value}`, CONVERT]);
+      throw unsupported(path, value, [value === undefined ? "undefined" : `a ${typeof value}`, CONVERT]);
   }
 };
 

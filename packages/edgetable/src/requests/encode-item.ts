@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
+import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { valueAt } from "../util/value-at.ts";
 import { encodeDate, encodeValue } from "./attribute-value.ts";
@@ -30,6 +31,36 @@ const isEnd = (shape: Shape, field: string): boolean => shape.kind === "edge" &&
 /** The field's own attribute in the item, or undefined when computed attributes carry it. */
 export const attributeOf = (shape: Shape, field: string): string | undefined =>
   shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
+
+const taken = new WeakMap<Shape, ReadonlySet<string>>();
+
+/** Attributes that no field of a row may fill; what the model checks of the names that it knows. */
+const takenBy = ({ index, indexes, shapes, typeAttribute = DELETING }: Catalog, shape: Shape): ReadonlySet<string> => {
+  const known = taken.get(shape);
+  if (known) return known;
+  const ofIndexes = indexes.flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey ?? partitionKey]);
+  const computed = ofIndexes.filter((attribute) => shapes.some(({ keys }) => attribute in keys));
+  const own = [index.partitionKey, index.sortKey, typeAttribute, DELETING, "__proto__"];
+  const all = new Set([...Object.keys(shape.keys), ...computed, ...own]);
+  taken.set(shape, all);
+  return all;
+};
+
+/**
+ * The attribute into which a field is written, undefined where computed attributes carry it.
+ *
+ * @throws {schema.unknownAttribute} for one that Edgetable fills: a schema may let names through that it does not
+ * know, and a row with the key of another item would take that item's place.
+ */
+export const writtenTo = (catalog: Catalog, shape: Shape, field: string): string | undefined => {
+  const attribute = attributeOf(shape, field);
+  if (attribute === undefined || !takenBy(catalog, shape).has(attribute)) return attribute;
+  throw new EdgetableError(
+    "schema.unknownAttribute",
+    `"${field}" is no attribute of "${shape.definition}": Edgetable fills "${attribute}" itself. Leave it out, or give it another name.`,
+    { details: { attribute: field } },
+  );
+};
 
 /**
  * Refuses a row of which a field would be lost: one that only a computed attribute carries which is
@@ -61,6 +92,7 @@ export const checkCarried = (shape: Shape, row: Row, written: (attribute: string
  * The item of a row.
  *
  * @throws {keys.incomplete} rather than writing a partial key, or losing a field that only a key carries.
+ * @throws {schema.unknownAttribute} rather than writing what Edgetable fills.
  */
 export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   const item = computedAttributes(catalog, shape, row);
@@ -69,7 +101,7 @@ export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
     const value = row[field];
     if (value === undefined || isEnd(shape, field)) continue;
     if (shape.holds && !shape.holds.includes(field) && !(shape.version && field === VERSION)) continue;
-    const attribute = attributeOf(shape, field);
+    const attribute = writtenTo(catalog, shape, field);
     if (attribute !== undefined) item[attribute] = encodeField(shape, field, value);
   }
   return item;

@@ -24,7 +24,7 @@ export const checkLength = <Text extends string | undefined>(catalog: Catalog, a
   const bytes = keyBytes(text);
   const limit = limitOf(catalog, attribute);
   if (bytes <= limit) return text;
-  const message = `The key attribute "${attribute}" would be ${bytes} bytes; DynamoDB allows ${limit}. Shorten the id.`;
+  const message = `The key attribute "${attribute}" would be ${bytes} bytes; DynamoDB allows ${limit}. Shorten the values in it.`;
   throw new EdgetableError("keys.tooLong", message, { details: { attribute, bytes, limit, text } });
 };
 

@@ -1,6 +1,7 @@
 import type { Row } from "../../ir/logical-write.ts";
 import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
 import { attributeOf } from "../../requests/encode-item.ts";
+import { checkLength } from "../../requests/item-key.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -13,7 +14,10 @@ interface Attribute {
 
 const keyFor = (catalog: Catalog, { node, field }: Attribute, row: Row | undefined): Key | undefined => {
   const value = row?.[field];
-  return value === undefined || value === null ? undefined : systemKeyItem(catalog, uniqueMarker(node, field, value));
+  if (value === undefined || value === null) return undefined;
+  const marker = uniqueMarker(node, field, value);
+  checkLength(catalog, catalog.index.partitionKey, marker.partition);
+  return systemKeyItem(catalog, marker);
 };
 
 const sameKey = (a: Key | undefined, b: Key | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
