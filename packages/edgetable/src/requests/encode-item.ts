@@ -46,20 +46,26 @@ const takenBy = ({ index, indexes, shapes, typeAttribute = DELETING }: Catalog, 
   return all;
 };
 
-/**
- * The attribute into which a field is written, undefined where computed attributes carry it.
- *
- * @throws {schema.unknownAttribute} for one that Edgetable fills: a schema may let names through that it does not
- * know, and a row with the key of another item would take that item's place.
- */
-export const writtenTo = (catalog: Catalog, shape: Shape, field: string): string | undefined => {
-  const attribute = attributeOf(shape, field);
-  if (attribute === undefined || !takenBy(catalog, shape).has(attribute)) return attribute;
+const refuse = (shape: Shape, field: string, attribute: string): never => {
   throw new EdgetableError(
     "schema.unknownAttribute",
     `"${field}" is no attribute of "${shape.definition}": Edgetable fills "${attribute}" itself. Leave it out, or give it another name.`,
     { details: { attribute: field } },
   );
+};
+
+/**
+ * Gives the attribute into which a shape's field is written, undefined where computed attributes carry it.
+ *
+ * @throws {schema.unknownAttribute} for one that Edgetable fills: a schema may let names through that it does not
+ * know, and a row with the key of another item would take that item's place.
+ */
+export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => string | undefined) => {
+  const filled = takenBy(catalog, shape);
+  return (field) => {
+    const attribute = attributeOf(shape, field);
+    return attribute !== undefined && filled.has(attribute) ? refuse(shape, field, attribute) : attribute;
+  };
 };
 
 /**
@@ -96,12 +102,13 @@ export const checkCarried = (shape: Shape, row: Row, written: (attribute: string
  */
 export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   const item = computedAttributes(catalog, shape, row);
+  const attributeFor = writtenBy(catalog, shape);
   if (shape.sparse.length > 0) checkCarried(shape, row, (attribute) => attribute in item);
   for (const field in row) {
     const value = row[field];
     if (value === undefined || isEnd(shape, field)) continue;
     if (shape.holds && !shape.holds.includes(field) && !(shape.version && field === VERSION)) continue;
-    const attribute = writtenTo(catalog, shape, field);
+    const attribute = attributeFor(field);
     if (attribute !== undefined) item[attribute] = encodeField(shape, field, value);
   }
   return item;

@@ -2,7 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, Guards, Row } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import type { Template } from "../../keys/template.ts";
-import { attributeOf, checkCarried, encodeField, VERSION, writtenTo } from "../../requests/encode-item.ts";
+import { attributeOf, checkCarried, encodeField, VERSION, writtenBy } from "../../requests/encode-item.ts";
 import { checkLength, keyText } from "../../requests/item-key.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import type { Catalog } from "../../schema/catalog.ts";
@@ -123,8 +123,8 @@ interface Effect {
 }
 
 const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect => {
-  const held = (field: string): string | undefined =>
-    shape.holds && !shape.holds.includes(field) ? undefined : writtenTo(catalog, shape, field);
+  const attributeFor = writtenBy(catalog, shape);
+  const held = (field: string): string | undefined => (shape.holds && !shape.holds.includes(field) ? undefined : attributeFor(field));
   const encode = (fields: Row): Record<string, AttributeValue> => {
     const item: Record<string, AttributeValue> = {};
     for (const field in fields) {
