@@ -95,7 +95,7 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
     { flags: "--format <format>", text: "of the file, where its name does not say it", choices: formats },
     { flags: "--delimiter <character>", text: "of a CSV file (default: a comma, of .tsv a tab)", parse: delimiterOf },
     { flags: "--strict", text: "stop at the first row that does not fit" },
-    { flags: "--check-ends", text: "refuse edges whose nodes are not there; each is a transaction then" },
+    { flags: "--check-ends", text: "refuse edges and checked parts whose nodes are not there; each is a transaction" },
     {
       flags: "--collisions <what>",
       text: "what to do about rows for the same item (default: report)",

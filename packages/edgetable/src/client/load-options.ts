@@ -19,7 +19,10 @@ export interface LoadOptions {
   readonly collisions?: "report" | "refuse" | "ignore";
   /** True to stop at the first row that does not fit. @default false: it is named, and the rest goes on */
   readonly strict?: boolean;
-  /** Whether an edge's ends must be there already; checking makes each edge a transaction. @default "unchecked" */
+  /**
+   * Whether an edge's ends, and the node of a part whose owner is `checked`, must be there already; checking
+   * makes each of them a transaction. @default "unchecked"
+   */
   readonly ends?: "checked" | "unchecked";
   /**
    * Name of a resumable job, 1 to 200 characters: its position is kept in the table, and the same call

@@ -41,7 +41,10 @@ const readers = (
     }),
     part: map(parts, (entry) => {
       const writes = partWrites(driver, entry);
-      return (given) => restored(writeOf(writes.put(object(given, "owner"), object(given, "row"))), object(given, "row"));
+      return (given) => {
+        const row = object(given, "row");
+        return restored({ ...writeOf(writes.put(object(given, "owner"), row)), ends } as LogicalWrite, row);
+      };
     }),
     edge: map(edges, (entry) => {
       const writes = edgeWrites(driver, entry);

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
 import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { loadOf } from "./load.ts";
 
 let lab: WriteLab;
 beforeAll(async () => {
@@ -55,4 +56,18 @@ test("a part whose owner is not checked is one PutItem", async () => {
 test("a node and its first part may be created together", async () => {
   const { ok } = await lab.transact([lab.node("order").create({ orderId: "O3" }), lab.part("line").create({ orderId: "O3" }, { n: 1 })]);
   expect(ok).toBe(true);
+});
+
+test("a load finds owners that come behind their parts, and checks them where it is asked to", async () => {
+  const load = loadOf(lab.driver);
+  lab.sent.length = 0;
+  const rows = [
+    { part: "line", owner: { orderId: "O5" }, row: { n: 1 } },
+    { node: "order", row: { orderId: "O5" } },
+  ];
+  expect(await load(rows)).toMatchObject({ items: 2, failed: 0 });
+  expect(lab.sent.map(({ operation }) => operation)).toEqual(["BatchWriteItem"]);
+  const [line] = rows;
+  const checked = await load([line, { ...line, owner: { orderId: "O6" } }], { ends: "checked" });
+  expect(checked).toMatchObject({ items: 1, failures: [{ row: 1, error: { details: { reason: "endMissing" } } }] });
 });

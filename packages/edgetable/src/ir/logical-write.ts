@@ -41,6 +41,8 @@ export interface PutWrite extends ItemWrite, Restored {
   readonly kind: "put";
   readonly row: Row;
   readonly guards: Guards;
+  /** Whether a part's node must be there, where the model says so. @default "checked" */
+  readonly ends?: "checked" | "unchecked";
 }
 export interface UpdateWrite extends ItemWrite {
   readonly kind: "update";

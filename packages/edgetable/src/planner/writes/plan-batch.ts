@@ -55,7 +55,7 @@ const checkItem = (write: LogicalWrite, call: number, item: WriteItem): PutStep 
 };
 
 const stepsOf = (catalog: Catalog, given: LogicalWrite, call: number): readonly (PutStep | DeleteStep)[] => {
-  const write: LogicalWrite = given.kind === "putEdge" ? { ...given, ends: "unchecked" } : given;
+  const write: LogicalWrite = given.kind === "putEdge" || given.kind === "put" ? { ...given, ends: "unchecked" } : given;
   checkWrite(catalog, write, call);
   const plan = planWrite(catalog, write, {});
   if (plan.kind === "ready") return plan.items.map(({ item }) => checkItem(write, call, item));

@@ -49,6 +49,9 @@ const ownerChecks = (catalog: Catalog, { of, name }: Subject, row: Row): readonl
   return key ? [existsStep(catalog, { node, key }, { reason: "endMissing", end: "from", id })] : [];
 };
 
+const putChecks = (catalog: Catalog, write: PutWrite, row: Row): readonly WriteItem[] =>
+  write.ends === "unchecked" ? [] : ownerChecks(catalog, write, row);
+
 const versionOf = (image: Item | null | undefined): number => {
   const value = image?.[VERSION];
   return value && "N" in value ? Number(value.N) : 0;
@@ -66,7 +69,7 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
   const needsVersion = shape.version && write.guards.version === undefined;
   if (unique.length === 0 && !needsVersion) {
     const row = versioned(shape, write.row, (write.guards.version ?? 0) + 1);
-    return { kind: "items", items: [putStep(catalog, { shape, row }, guards), ...ownerChecks(catalog, write, row)], row };
+    return { kind: "items", items: [putStep(catalog, { shape, row }, guards), ...putChecks(catalog, write, row)], row };
   }
   const image = imageOf(
     planning,
@@ -82,7 +85,7 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
   const own = putStep(catalog, { shape, row }, [...guards, ...asRead(image, stale)]);
   return {
     kind: "items",
-    items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : ownerChecks(catalog, write, row))],
+    items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : putChecks(catalog, write, row))],
     row,
   };
 };
