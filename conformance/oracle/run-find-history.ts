@@ -49,6 +49,7 @@ interface Query {
   rows(): Promise<readonly unknown[]>;
   first(): Promise<unknown>;
   count(): Promise<number>;
+  limit(most: number): Query;
   sources(): Promise<readonly unknown[]>;
   page(options: { readonly limit: number; readonly cursor: string | undefined }): Promise<Page>;
   [Symbol.asyncIterator](): AsyncIterator<unknown>;
@@ -279,6 +280,7 @@ class FindHistory {
       case "rows":
         return this.#same(await query().rows(), rows, label);
       case "count":
+        expect(await query().limit(search.limit).count(), `${label}, of the first`).toBe(Math.min(search.limit, rows.length));
         return expect(await query().count(), label).toBe(rows.length);
       case "first":
         return this.#compareFirst(await query().first(), rows, label);

@@ -211,7 +211,7 @@ class History {
       !(command.where.operator === "between" && numeric && command.where.other < command.where.number)
         ? command.where
         : undefined;
-    const limit = this.#isOrdered(command) && command.want !== "count" ? command.limit : undefined;
+    const limit = this.#isOrdered(command) || command.want === "count" ? command.limit : undefined;
     const far = this.#asked(command);
     let expected = this.#naive
       .neighbours(at, { edge, direction, ordered: command.ordered })

@@ -5,9 +5,7 @@ import { inPartition } from "../requests/partitions.ts";
 import { rowOf } from "../requests/encode-read.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import type { Found, Reader } from "./found.ts";
-
-/** The share of a page's items that a filter may pass over, before another request is worth it. */
-const FILTERED_PAGE = 50;
+import { pageOf } from "./page-of.ts";
 
 /** What lanes need of whoever runs them. */
 export interface LaneContext {
@@ -100,7 +98,7 @@ export const fillLane = async (context: LaneContext, lane: Lane, wanted: number 
   const heads: Head[] = [];
   // A partition that has to be asked again holds more than its share.
   const share = wanted === undefined ? undefined : wanted * 2 ** Math.min(lane.rounds, 10);
-  const limit = share === undefined || context.passesAll(lane.step) ? share : Math.max(share, FILTERED_PAGE);
+  const limit = share === undefined ? undefined : pageOf(share, context.passesAll(lane.step));
   const enough = wanted === undefined ? Number.POSITIVE_INFINITY : 1;
   while (!lane.done && heads.length < enough) heads.push(...(await readOnce(context, lane, limit)));
   lane.rounds++;
@@ -108,21 +106,26 @@ export const fillLane = async (context: LaneContext, lane: Lane, wanted: number 
   lane.head = 0;
 };
 
-/** Counts what one partition holds; DynamoDB counts where it can. */
+/** Counts what one partition holds, about as far as is wanted; DynamoDB counts where it can. */
 export const countLane = async (context: LaneContext, lane: Lane): Promise<number> => {
-  const { session, binding, context: call } = context.reader;
-  if (!lane.step.counts) {
-    await fillLane(context, lane, undefined);
-    return lane.buffer.length;
-  }
+  const { session, binding, context: call, limit: wanted } = context.reader;
+  const most = wanted ?? Number.POSITIVE_INFINITY;
   let count = 0;
+  if (!lane.step.counts) {
+    do {
+      await fillLane(context, lane, wanted);
+      count += lane.buffer.length;
+    } while (!lane.done && count < most);
+    return count;
+  }
   let start: Key | undefined;
   do {
-    const input = encodeLane(session.catalog, lane.step, { binding, limit: undefined, start, backward: false, bounds: {} });
+    const limit = wanted === undefined ? undefined : pageOf(wanted - count, context.passesAll(lane.step));
+    const input = encodeLane(session.catalog, lane.step, { binding, limit, start, backward: false, bounds: {} });
     if (!input) return count;
     const output = await session.send("Query", input, call);
     count += output.Count ?? 0;
     start = output.LastEvaluatedKey;
-  } while (start !== undefined);
+  } while (start !== undefined && count < most);
   return count;
 };

@@ -8,6 +8,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
 import { shapesOf, type Found, type Reader, type Rows } from "./found.ts";
+import { pageOf } from "./page-of.ts";
 import type { Scatter } from "./scatter.ts";
 
 const keyAttributes = (catalog: Catalog, step: QueryStep): readonly string[] => {
@@ -59,8 +60,7 @@ const readSource = async (reader: Reader, source: number, from: Key | undefined)
   let start = from;
   const goingOn = (key: Key | undefined): Position | undefined => key && { source, key, backward };
   for (;;) {
-    const left = wanted === undefined ? undefined : wanted - found.length;
-    const limit = left === undefined || passesAll(plan, step) ? left : Math.max(left, 50);
+    const limit = wanted === undefined ? undefined : pageOf(wanted - found.length, passesAll(plan, step));
     const output = await queryPage(reader, step, { binding, limit, start, backward });
     found.push(...accept(reader, source, output.Items ?? []));
     start = output.LastEvaluatedKey;
@@ -126,17 +126,19 @@ export const readQueries = async (reader: Reader, from: Position): Promise<Rows>
 };
 
 const countPages = async (reader: Reader, step: QueryStep): Promise<number> => {
+  const { plan, binding, limit: wanted } = reader;
   let count = 0;
   let start: Key | undefined;
   do {
-    const output = await queryPage(reader, step, { binding: reader.binding, limit: undefined, start, backward: false });
+    const limit = wanted === undefined ? undefined : pageOf(wanted - count, passesAll(plan, step));
+    const output = await queryPage(reader, step, { binding, limit, start, backward: false });
     count += output.Count ?? 0;
     start = output.LastEvaluatedKey;
-  } while (start !== undefined);
+  } while (start !== undefined && count < (wanted ?? Number.POSITIVE_INFINITY));
   return count;
 };
 
-/** Counts the rows of one source; DynamoDB counts where it can. */
+/** Counts the rows of one source, about as far as the limit; DynamoDB counts where it can. */
 export const countSource = async (reader: Reader, at: number): Promise<number> => {
   const step = reader.plan.sources[at];
   if (isScattered(step)) {

@@ -36,10 +36,13 @@ export const runRead = async (session: Session, request: ReadRequest, context: C
   return from.backward ? { ...rows, found: rows.found.toReversed() } : rows;
 };
 
-/** Counts what a plan would read. */
-export const runCount = async (session: Session, { plan, binding }: ReadRequest, context: CallContext): Promise<number> => {
-  const reader: Reader = { session, plan, binding, context, limit: undefined, backward: false };
+/** Counts what a plan would read, no further than its limit. */
+export const runCount = async (session: Session, { plan, binding, limit: most }: ReadRequest, context: CallContext): Promise<number> => {
   let count = 0;
-  for (const at of plan.sources.keys()) count += await countSource(reader, at);
-  return count;
+  for (const at of plan.sources.keys()) {
+    if (most !== undefined && count >= most) break;
+    const limit = most === undefined ? undefined : most - count;
+    count += await countSource({ session, plan, binding, context, limit, backward: false }, at);
+  }
+  return Math.min(count, most ?? count);
 };
