@@ -3,7 +3,7 @@ import type { AccessStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeItem } from "../requests/decode-item.ts";
 import { encodeQuery, isEmptyRange, type PageRequest } from "../requests/encode-read.ts";
-import { shapeOf } from "../requests/item-shape.ts";
+import { refers, shapeOf } from "../requests/item-shape.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
@@ -39,6 +39,7 @@ const accept = (reader: Reader, source: number, items: readonly Item[]): Found[]
     const shape = identify(item);
     if (!shape) continue;
     const row = decodeItem(catalog, shape, item);
+    if (!refers(shape, row)) continue;
     if (reader.plan.filter?.conditions.some((condition) => !holds(condition, row, reader.binding.values))) continue;
     found.push({ shape, row, item, source });
   }

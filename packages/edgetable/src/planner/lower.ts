@@ -172,6 +172,12 @@ const selecting = (step: AccessStep, conditions: readonly Condition[]): AccessSt
   return { ...step, select: [...new Set([...step.select, ...checked])] };
 };
 
+// A node's own item counts for an edge only if its reference is there; the index has no other.
+const mayCount = (catalog: Catalog, step: AccessStep): step is QueryStep =>
+  step.kind === "query" &&
+  !step.discards &&
+  (step.index !== undefined || step.shapes.every((id) => catalog.shapesById[id]?.role !== "reference"));
+
 /** Turns a logical plan into the requests that answer it. */
 export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {
   const counted = plan.kind === "count" ? plan.input : plan;
@@ -179,9 +185,7 @@ export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {
   const base = lowerBase(catalog, hydrated);
   const server = plan.kind === "count" && plan.server;
   const read = base.sources.map((source) => selecting(source, base.conditions));
-  const sources = server
-    ? read.map((source) => (source.kind === "query" && !source.discards ? { ...source, counts: true } : source))
-    : read;
+  const sources = server ? read.map((source) => (mayCount(catalog, source) ? { ...source, counts: true } : source)) : read;
   return {
     kind: "read",
     sources,

@@ -2,6 +2,7 @@ import { readTemplate, sameValue, type Template, templateMatches } from "../keys
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { Item } from "../transport/operations.ts";
+import { valueAt } from "../util/value-at.ts";
 
 const textOf = (item: Item, attribute: string): string | undefined => {
   const value = item[attribute];
@@ -44,6 +45,12 @@ export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean =
   }
   return keysAgree(catalog, shape, item);
 };
+
+/**
+ * Whether an edge's row leads anywhere: the item of a node whose reference is missing holds no such edge.
+ */
+export const refers = (shape: Shape, row: Readonly<Record<string, unknown>>): boolean =>
+  shape.role !== "reference" || Object.keys(shape.alias ?? {}).every((path) => !path.startsWith("to.") || valueAt(row, path) !== undefined);
 
 /** The shape of an item among the given ones, or undefined when it is none of them. */
 export const shapeOf = (catalog: Catalog, shapes: readonly Shape[], item: Item): Shape | undefined => {

@@ -5,7 +5,7 @@ import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
 import { hopQuery } from "../../requests/hop-query.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { shapeOf } from "../../requests/item-shape.ts";
+import { refers, shapeOf } from "../../requests/item-shape.ts";
 import type { QueryInput, QueryOutput } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
@@ -50,7 +50,7 @@ const takeRows = (run: Asked, at: { readonly plan: ReadPlan; readonly step: Quer
     for (const item of Items) {
       const shape = shapeOf(catalog, shapes, item);
       const row = shape && decodeItem(catalog, shape, item);
-      if (!row || conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
+      if (!row || !refers(shape, row) || conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
       keys.push(run.names.pack(defined(shape[at.end], "end"), row[at.end] as Row));
       if (field !== undefined) values?.push(row[field]);
     }
