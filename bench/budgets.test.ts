@@ -2,27 +2,13 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { judge } from "./budgets.ts";
 import type { Threshold } from "./budgets.ts";
+import { emptyReport } from "./measure-sections.ts";
 import type { Report } from "./report.ts";
 
 const { thresholds } = JSON.parse(readFileSync(new URL("thresholds.json", import.meta.url), "utf8")) as {
   readonly thresholds: readonly Threshold[];
 };
-const nothing: Report = {
-  environment: {} as Report["environment"],
-  calls: [],
-  recorded: [],
-  share: [],
-  bytes: [],
-  coldStart: [],
-  types: [],
-  plan: [],
-  load: [],
-  walks: [],
-  growth: [],
-  frontier: [],
-  scatter: [],
-  mixes: [],
-};
+const nothing: Report = { environment: {} as Report["environment"], ...emptyReport };
 
 test("every threshold has one limit, a reason and a figure to be read", () => {
   for (const threshold of thresholds) {

@@ -2,7 +2,8 @@ import type { Report, Section } from "./report.ts";
 import type { Environment } from "./results/environment.ts";
 import type { Runners } from "./sections.ts";
 
-const empty = {
+/** A report of nothing. */
+export const emptyReport = {
   calls: [],
   recorded: [],
   share: [],
@@ -24,9 +25,9 @@ export const measureSections = async (
   names: readonly Section[],
   before: { readonly environment: Environment } & Partial<Report>,
 ): Promise<Report> => {
-  let report: Report = { ...empty, ...before };
+  let report: Report = { ...emptyReport, ...before };
   for (const name of names) report = { ...report, [name]: await runners[name]() };
   return report;
 };
 
-export const sectionNames = Object.keys(empty) as readonly Section[];
+export const sectionNames = Object.keys(emptyReport) as readonly Section[];

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { seededRandom, type Random } from "edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openEngine, type TestEngine } from "../engines/open-engine.ts";
-import { bundleWorker, type WorkerProgram } from "./bundle-worker.ts";
+import { openLab, type KillLab } from "./open-lab.ts";
 import { connect, connectBefore, scenarios, workUntilDone } from "./scenarios.ts";
 import { tableContent } from "./table-content.ts";
 import type { Death, Orders } from "./worker.ts";
@@ -12,17 +11,11 @@ const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
 const kinds = Object.keys(scenarios);
 const MOST_IN_A_ROW = 6;
 
-let engine: TestEngine;
-let program: WorkerProgram;
-
+let lab: KillLab;
 beforeAll(async () => {
-  engine = await openEngine();
-  program = await bundleWorker();
+  lab = await openLab();
 });
-afterAll(async () => {
-  await engine.close();
-  await program.remove();
-});
+afterAll(() => lab.close());
 
 interface Ending {
   readonly killed: boolean;
@@ -33,7 +26,7 @@ interface Ending {
 /** Runs a worker to its end; with `after`, kills it so many milliseconds after it began. */
 const runWorker = (orders: Orders, after: number | undefined): Promise<Ending> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program.path, JSON.stringify(orders)], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [lab.program, JSON.stringify(orders)], { stdio: ["ignore", "pipe", "pipe"] });
     let errors = "";
     child.stderr.on("data", (chunk: Buffer) => {
       errors += String(chunk);
@@ -46,20 +39,20 @@ const runWorker = (orders: Orders, after: number | undefined): Promise<Ending> =
   });
 
 const prepared = async (kind: string): Promise<string> => {
-  const table = engine.freshTableName(`kill-${kind}`);
-  const db = connect(table, { transport: engine.transport });
+  const table = lab.engine.freshTableName(`kill-${kind}`);
+  const db = connect(table, { transport: lab.engine.transport });
   await db.table.create();
-  await scenarios[kind]!.prepare(db, connectBefore(table, { transport: engine.transport }));
+  await scenarios[kind]!.prepare(db, connectBefore(table, { transport: lab.engine.transport }));
   return table;
 };
 
 const undisturbed = async (kind: string): Promise<readonly string[]> => {
   const table = await prepared(kind);
-  await workUntilDone(scenarios[kind]!, connect(table, { transport: engine.transport }));
-  const items = await tableContent(engine.transport, table);
+  await workUntilDone(scenarios[kind]!, connect(table, { transport: lab.engine.transport }));
+  const items = await tableContent(lab.engine.transport, table);
   scenarios[kind]!.check(items);
   expect(items.filter((item) => item.includes('{"S":"~job"}'))).toEqual([]);
-  await engine.transport.send("DeleteTable", { TableName: table });
+  await lab.engine.transport.send("DeleteTable", { TableName: table });
   return items;
 };
 
@@ -86,15 +79,15 @@ const disturbed = async (
   most: number,
 ): Promise<{ readonly died: number; readonly items: readonly string[] }> => {
   const table = await prepared(kind);
-  const orders = { endpoint: engine.endpoint, table, scenario: kind, seed: Math.floor(random() * 2 ** 32) };
+  const orders = { endpoint: lab.engine.endpoint, table, scenario: kind, seed: Math.floor(random() * 2 ** 32) };
   const wanted = Math.min(most, 1 + Math.floor(random() * MOST_IN_A_ROW));
   let died = 0;
   for (let turn = 0; died < wanted && turn < wanted * 2; turn++) if ((await kill(orders, random)).killed) died++;
   const { code, errors } = await runWorker({ ...orders, death: undefined }, undefined);
   expect(errors).toBe("");
   expect(code).toBe(0);
-  const items = await tableContent(engine.transport, table);
-  await engine.transport.send("DeleteTable", { TableName: table });
+  const items = await tableContent(lab.engine.transport, table);
+  await lab.engine.transport.send("DeleteTable", { TableName: table });
   return { died, items };
 };
 

@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { seededRandom } from "edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openEngine, type TestEngine } from "../engines/open-engine.ts";
-import { bundleWorker, type WorkerProgram } from "./bundle-worker.ts";
+import { openLab, type KillLab } from "./open-lab.ts";
 import { connect, connectBefore, scenarios, workUntilDone } from "./scenarios.ts";
 import { tableContent } from "./table-content.ts";
 import type { Orders } from "./worker.ts";
@@ -12,16 +11,11 @@ import type { Orders } from "./worker.ts";
 const stops = Number(process.env["EDGETABLE_STOPS"] ?? 2);
 const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
 
-let engine: TestEngine;
-let program: WorkerProgram;
+let lab: KillLab;
 beforeAll(async () => {
-  engine = await openEngine();
-  program = await bundleWorker();
+  lab = await openLab();
 });
-afterAll(async () => {
-  await engine.close();
-  await program.remove();
-});
+afterAll(() => lab.close());
 
 interface Stopped {
   readonly child: ChildProcess;
@@ -31,7 +25,7 @@ interface Stopped {
 
 /** Starts a worker; undefined when it ended before its stop came. */
 const stopAt = async (orders: Orders): Promise<Stopped | undefined> => {
-  const child = spawn(process.execPath, [program.path, JSON.stringify(orders)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [lab.program, JSON.stringify(orders)], { stdio: ["ignore", "pipe", "inherit"] });
   const says = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   expect((await says.next()).value).toBe("begun");
   if ((await says.next()).value === "stopped") return { child, says };
@@ -67,22 +61,22 @@ test.each(["load", "kept", "deletion", "reshard"])(
     const random = seededRandom(seed);
     let woken = 0;
     for (let round = 0; woken < stops && round < stops * 3; round++) {
-      const table = engine.freshTableName(`stop-${kind}`);
-      const db = connect(table, { transport: engine.transport });
-      const before = connectBefore(table, { transport: engine.transport });
+      const table = lab.engine.freshTableName(`stop-${kind}`);
+      const db = connect(table, { transport: lab.engine.transport });
+      const before = connectBefore(table, { transport: lab.engine.transport });
       await db.table.create();
       await scenario.prepare(db, before);
       const request = Math.floor(random() * scenario.requests);
       const death = { request, phase: "stopped" } as const;
-      const stopped = await stopAt({ endpoint: engine.endpoint, table, scenario: kind, seed, death });
+      const stopped = await stopAt({ endpoint: lab.engine.endpoint, table, scenario: kind, seed, death });
       if (!stopped) continue;
       await workUntilDone(scenario, db);
       await db.table.delete();
       await db.table.create();
       await scenario.prepare(db, before);
-      const items = new Set(await tableContent(engine.transport, table));
+      const items = new Set(await tableContent(lab.engine.transport, table));
       const { ended, sent } = await wake(stopped);
-      const now = new Set(await tableContent(engine.transport, table));
+      const now = new Set(await tableContent(lab.engine.transport, table));
       const change = { gone: [...items].filter((item) => !now.has(item)), come: [...now].filter((item) => !items.has(item)) };
       expect(change, `stopped after answer ${request}, woken it ended with ${ended}`).toEqual({ gone: [], come: [] });
       // Who was stopped after the answer to his last write had nothing left to do, and did all that he says.
@@ -91,7 +85,7 @@ test.each(["load", "kept", "deletion", "reshard"])(
         expect(ended).toMatch(/^(job\.busy|job\.notFound)$/);
         woken++;
       }
-      await engine.transport.send("DeleteTable", { TableName: table });
+      await lab.engine.transport.send("DeleteTable", { TableName: table });
     }
     expect(woken).toBeGreaterThan(0);
   },

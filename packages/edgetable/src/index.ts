@@ -70,7 +70,7 @@ export type { Collision, CollisionCount, Collisions } from "./executor/load/coll
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
 export type { ScanReport, StrayItem } from "./executor/scan/run-scan.ts";
 export type { Cost, SentRequest } from "./executor/meter.ts";
-export type { RetryPolicy } from "./executor/session.ts";
+export type { RetryPolicy } from "./executor/retry.ts";
 export type { Effects } from "./executor/effects.ts";
 export type { Comparisons, Where } from "./ir/condition.ts";
 export { edge, type AnyEdge, type EdgeDefinition } from "./schema/edge.ts";

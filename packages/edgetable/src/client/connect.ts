@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createSession, type RetryPolicy, type Session } from "../executor/session.ts";
+import type { RetryPolicy } from "../executor/retry.ts";
+import { createSession, type Session } from "../executor/session.ts";
 import type { SentRequest } from "../executor/meter.ts";
 import { systemEffects } from "../executor/system-effects.ts";
 import type { Effects } from "../executor/effects.ts";

@@ -4,7 +4,7 @@ import { onAbort } from "../util/on-abort.ts";
 import { abortedSleep } from "../util/sleep.ts";
 import { CLOCK_TOLERANCE, type Effects } from "./effects.ts";
 
-/** How long a request may wait for room. */
+/** How long a request may wait, for room or for another attempt. */
 export interface Patience {
   readonly signal?: AbortSignal | undefined;
   /** As `Effects.now` tells it. */

@@ -1,21 +1,11 @@
-import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { withDetails } from "../errors/with-details.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import type { TextColumn, Transport } from "../transport/transport.ts";
 import type { Effects } from "./effects.ts";
 import { limitConcurrency } from "./limit-concurrency.ts";
 import { describeRequest, type Meter, type SentRequest } from "./meter.ts";
-
-/** How requests are repeated. */
-export interface RetryPolicy {
-  /** Attempts for one request, 1 to 100. @default 10 */
-  readonly attempts: number;
-  /** Longest wait before the first retry, in milliseconds, 0 to 600,000; it doubles with each. @default 25 */
-  readonly baseDelay: number;
-  /** Longest wait before any retry, in milliseconds, 0 to 600,000. @default 5,000 */
-  readonly maxDelay: number;
-}
+import { defaultRetry, type Attempts, retrying, type RetryPolicy } from "./retry.ts";
 
 /** What one call brings along. */
 export interface CallContext {
@@ -63,37 +53,16 @@ export interface SessionOptions {
   readonly onRequest?: ((request: SentRequest) => void) | undefined;
 }
 
-const defaultRetry: RetryPolicy = { attempts: 10, baseDelay: 25, maxDelay: 5000 };
-
-interface Attempts {
-  made: number;
-  ambiguous: boolean;
-}
-
-const isAmbiguous = (error: EdgetableError): boolean => error.details["ambiguous"] === true;
-
-// Full jitter: "Exponential Backoff And Jitter", AWS Architecture Blog.
-const waitBefore = (retry: RetryPolicy, attempt: number, random: number): number =>
-  random * Math.min(retry.maxDelay, retry.baseDelay * 2 ** (attempt - 1));
-
-const finalError = (error: unknown, { made, ambiguous }: Attempts): unknown => {
-  if (made === 1) return error;
-  return withDetails(error, { attempts: made, ...(ambiguous ? { afterAmbiguity: true } : {}) });
-};
-
 const notAdmitted = (operation: Operation, failed: unknown): Error =>
   failed instanceof Error ? failed : new EdgetableError("execute.aborted", `${operation} was not sent: its call's budget is spent.`);
 
 /** Opens a session over a transport. */
 export const createSession = (options: SessionOptions): Session => {
   const { catalog, transport, effects, onRequest } = options;
-  const retry: RetryPolicy = { ...defaultRetry, ...options.retry };
+  const waitAfter = retrying({ ...defaultRetry, ...options.retry }, effects);
   const concurrency = options.concurrency ?? 32;
   const gate = limitConcurrency(concurrency, effects);
   const timeout = options.requestTimeout ?? 10_000;
-
-  const mayRetry = (error: unknown, attempts: Attempts): boolean =>
-    isEdgetableError(error) && error.retryable && attempts.made < retry.attempts;
 
   // Not async: a promise less for every request.
   const attempt = <O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]> => {
@@ -101,14 +70,6 @@ export const createSession = (options: SessionOptions): Session => {
     context.guard?.();
     const left = Math.max(1, Math.min(timeout, context.deadline - effects.now()));
     return transport.send(operation, input, { signal: context.signal, timeout: left, column: context.column, guard: context.guard });
-  };
-
-  /** Waits for another attempt, or throws where there is to be none. */
-  const waitAfter = async (error: unknown, attempts: Attempts, context: CallContext): Promise<void> => {
-    const wait = waitBefore(retry, attempts.made, effects.random());
-    if (!mayRetry(error, attempts) || effects.now() + wait >= context.deadline) throw finalError(error, attempts);
-    attempts.ambiguous ||= isAmbiguous(error as EdgetableError);
-    await effects.sleep(wait, context.signal);
   };
 
   const note: Session["note"] = (request, { meter }) => {

@@ -47,6 +47,28 @@ const validateSet = (schema: AnySchema, changes: Changes, what: string): Maybe<C
   });
 };
 
+const validateNewEdge = (
+  catalog: Catalog,
+  write: LogicalWrite & { readonly kind: "link" | "putEdge" },
+  schema: AnySchema,
+): Maybe<LogicalWrite> => {
+  const versions = catalog.edges[write.edge]?.definition.version === true;
+  const row = validateRow(schema, versions ? without(write.row, VERSIONED) : write.row, `"${write.edge}"`);
+  if (!(row instanceof Promise) && !hasFields(write.reverse)) return { ...write, row };
+  return andThen(row, (valid) =>
+    andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), (reverse) => ({ ...write, row: valid, reverse })),
+  ) as Maybe<LogicalWrite>;
+};
+
+const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relink" }, schema: AnySchema): Maybe<LogicalWrite> => {
+  const what = write.kind === "update" ? `"${write.name}"` : `"${write.edge}"`;
+  const valid = andThen(validateSet(schema, write.changes, what), (changes) => (changes === write.changes ? write : { ...write, changes }));
+  if (write.kind === "update" || !hasFields(write.reverse)) return valid;
+  return andThen(valid, (one) =>
+    andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...one, reverse })),
+  ) as Maybe<LogicalWrite>;
+};
+
 /**
  * The write with its values as the schema gives them back, a promise only where a schema is
  * asynchronous.
@@ -57,23 +79,7 @@ export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<Logi
   if (write.kind === "create" || write.kind === "put") return validateWhole(catalog, write);
   const schema = schemaOf(catalog, write);
   if (!schema || write.kind === "delete" || write.kind === "unlink") return write;
-  if (write.kind === "link" || write.kind === "putEdge") {
-    const versions = catalog.edges[write.edge]?.definition.version === true;
-    const row = validateRow(schema, versions ? without(write.row, VERSIONED) : write.row, `"${write.edge}"`);
-    if (!(row instanceof Promise) && !hasFields(write.reverse)) return { ...write, row };
-    return andThen(row, (valid) =>
-      andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), (reverse) => ({
-        ...write,
-        row: valid,
-        reverse,
-      })),
-    ) as Maybe<LogicalWrite>;
-  }
+  if (write.kind === "link" || write.kind === "putEdge") return validateNewEdge(catalog, write, schema);
   if (write.kind === "relink" && write.type !== undefined) return write;
-  const what = write.kind === "update" ? `"${write.name}"` : `"${write.edge}"`;
-  const valid = andThen(validateSet(schema, write.changes, what), (changes) => (changes === write.changes ? write : { ...write, changes }));
-  if (write.kind === "update" || !hasFields(write.reverse)) return valid;
-  return andThen(valid, (one) =>
-    andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...one, reverse })),
-  ) as Maybe<LogicalWrite>;
+  return validateChange(write, schema);
 };
