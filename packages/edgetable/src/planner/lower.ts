@@ -7,6 +7,7 @@ import type { Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { choosePath } from "./choose-path.ts";
+import { checkHeld } from "./held-attributes.ts";
 import { lowerCollection } from "./lower-collection.ts";
 import { lowerSearch } from "./lower-search.ts";
 import { queryStep } from "./query-step.ts";
@@ -184,6 +185,7 @@ export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {
   const hydrated = counted.kind === "hydrate" ? counted.input : counted;
   const base = lowerBase(catalog, hydrated);
   const server = plan.kind === "count" && plan.server;
+  for (const source of base.sources) checkHeld(catalog, source, base.conditions);
   const read = base.sources.map((source) => selecting(source, base.conditions));
   const sources = server ? read.map((source) => (mayCount(catalog, source) ? { ...source, counts: true } : source)) : read;
   return {

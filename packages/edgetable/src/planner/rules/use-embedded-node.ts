@@ -1,29 +1,16 @@
 import type { Expand } from "../../ir/logical-plan.ts";
-import { attributeOf, VERSION } from "../../requests/encode-item.ts";
+import { VERSION } from "../../requests/encode-item.ts";
 import { attributeNames } from "../../schema/attribute-names.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
-import type { Index, Shape } from "../../schema/shape.ts";
+import type { Index } from "../../schema/shape.ts";
 import { defined } from "../../util/invariant.ts";
 import { choosePath } from "../choose-path.ts";
+import { heldBy, isHeld } from "../held-attributes.ts";
 import { bottomUp, type Rule } from "./rule.ts";
-
-/** The attributes of an item that an index holds; undefined: all. */
-const projected = ({ index: table }: Catalog, { projection, partitionKey, sortKey }: Index): ReadonlySet<string> | undefined => {
-  if (projection === "ALL") return undefined;
-  const keys = [table.partitionKey, table.sortKey, partitionKey, sortKey].filter((name) => name !== undefined);
-  return new Set([...keys, ...(projection === "KEYS_ONLY" ? [] : projection)]);
-};
-
-// A field is read from its own attribute, or from the computed one that carries it.
-const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): boolean => {
-  const own = attributeOf(shape, field);
-  if (own !== undefined) return held.has(own);
-  return shape.sources.some(({ attribute, template }) => held.has(attribute) && template.fields.includes(field));
-};
 
 /** Whether the items of an index hold all of a node. */
 const holdsNode = (catalog: Catalog, index: Index, { shape, definition }: NodeEntry): boolean => {
-  const held = projected(catalog, index);
+  const held = heldBy(catalog, index);
   if (!held) return true;
   const names = attributeNames(definition.schema);
   return names !== undefined && [...names, ...(shape.version ? [VERSION] : [])].every((field) => isHeld(shape, field, held));

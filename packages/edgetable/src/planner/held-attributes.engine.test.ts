@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, node } from "../index.ts";
+
+const text = z.string();
+let engine: TestEngine;
+const open = async () => {
+  const schema = z.object({ stopId: text, name: text, zone: text, opened: text.optional() });
+  const graph = defineGraph({
+    table: engine.freshTableName("held"),
+    nodes: { stop: node({ key: "STOP#{stopId}", schema }) },
+    indexes: { byZone: { entries: { stop: "zone" }, projection: ["zone", "name"] }, byName: { entries: { stop: "name" } } },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.stop.create({ stopId: "a", name: "Old", zone: "1", opened: "1900" }).orThrow();
+  await db.stop.create({ stopId: "b", name: "New", zone: "1", opened: "2020" }).orThrow();
+  return db;
+};
+let db: Awaited<ReturnType<typeof open>>;
+beforeAll(async () => {
+  engine = await openEngine();
+  db = await open();
+});
+afterAll(() => engine.close());
+
+const refused = {
+  code: "plan.noIndex",
+  message:
+    'The index "byZone" finds "stop", but its projection leaves "opened" out. Name that in the projection, or ask another index: using(…).',
+};
+
+test.each([
+  ["on the server", { opened: { gte: "2000" } }],
+  ["on the server, where it is missing", { opened: { ne: "1900" } }],
+  ["in memory", { opened: { in: ["2020"] } }],
+] as const)("what an index leaves out is not asked of it: a filter %s", async (_, filter) => {
+  const inZone = db.find("stop").where({ zone: "1" }).where(filter);
+  expect(() => inZone.rows()).toThrow(expect.objectContaining(refused));
+  expect(() => inZone.count()).toThrow(expect.objectContaining(refused));
+  expect(await db.find("stop").using("byName").where(filter).rows()).toMatchObject([{ stopId: "b" }]);
+});
+
+test("nor is it selected there; what the index holds is", async () => {
+  const inZone = db.find("stop").where({ zone: "1" });
+  expect(() => inZone.select("opened").rows()).toThrow(expect.objectContaining(refused));
+  expect(
+    await inZone
+      .where({ name: { in: ["Old"] } })
+      .select("name", "stopId")
+      .rows(),
+  ).toEqual([{ name: "Old", stopId: "a" }]);
+});
