@@ -41,6 +41,30 @@ test("a signal ends a load, and a service that gives up does: the error says how
   expect(Object.keys(await lab.items()).filter((key) => key < "COURSE#C0050")).toHaveLength(50);
 });
 
+test("a job that is stopped while it takes its lease gives it back, with what an earlier run has saved", async () => {
+  const denied = (): never => {
+    throw new EdgetableError("execute.accessDenied", "no");
+  };
+  lab.hooks.before = ({ input }) => (JSON.stringify(input).includes("C0060") ? denied() : undefined);
+  await errorOf(() => load(courses(100), { job: "cut", concurrency: 1 }));
+  const [before] = await jobsOf(lab);
+  expect(before).toMatchObject({ running: false, facts: { position: 50 } });
+
+  const stop = new AbortController();
+  lab.hooks = {};
+  lab.hooks.after = ({ operation }) => {
+    if (operation !== "UpdateItem" || stop.signal.aborted) return;
+    stop.abort();
+    throw new EdgetableError("execute.aborted", "the answer did not come", { details: { ambiguous: true } });
+  };
+  expect(await errorOf(() => load(courses(100), { job: "cut", signal: stop.signal }))).toMatchObject({ code: "execute.aborted" });
+  expect(await jobsOf(lab)).toEqual([{ ...(before as object), runs: 2 }]);
+  lab.sent.length = 0;
+  expect(await errorOf(() => load(courses(100), { job: "cut", signal: stop.signal }))).toMatchObject({ code: "execute.aborted" });
+  expect(lab.sent).toEqual([]);
+  expect(await load(courses(100), { job: "cut" })).toMatchObject({ skipped: 50, items: 50, position: 100 });
+});
+
 test("a signal ends a load whose source keeps silent", async () => {
   let returned = false;
   const silent = {

@@ -66,7 +66,8 @@ export const createSession = (options: SessionOptions): Session => {
 
   // Not async: a promise less for every request.
   const attempt = <O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]> => {
-    if (context.signal?.aborted) throw new EdgetableError("execute.aborted", `${operation} was aborted before it was sent.`);
+    if (context.signal?.aborted)
+      throw new EdgetableError("execute.aborted", `${operation} was aborted before it was sent.`, { details: { ambiguous: false } });
     context.guard?.();
     const left = Math.max(1, Math.min(timeout, context.deadline - effects.now()));
     return transport.send(operation, input, { signal: context.signal, timeout: left, column: context.column, guard: context.guard });

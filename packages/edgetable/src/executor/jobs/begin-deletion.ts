@@ -5,7 +5,7 @@ import type { Session } from "../session.ts";
 import { deleteNode, resumeDeletion } from "./delete-node.ts";
 import { newDeletion, type Deletion, type DeletionResult, type DeletionSettings } from "./deletion.ts";
 import { deletionId, deletionOf } from "./deletion-id.ts";
-import { bookkeeping } from "./heartbeat.ts";
+import { bookkeeping } from "./bookkeeping.ts";
 import { listJobs, type Job } from "./job-store.ts";
 
 /** A deletion that can be run. */

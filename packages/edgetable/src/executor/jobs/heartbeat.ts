@@ -1,24 +1,15 @@
-import { Meter } from "../meter.ts";
-import type { CallContext, Session } from "../session.ts";
+import type { Session } from "../session.ts";
+import { bookkeeping, farewell } from "./bookkeeping.ts";
 import { type JobFacts, type Lease, releaseLease, renewLease, type Save } from "./job-store.ts";
 
 const LONGEST_BEAT = 1000;
-// Who gives up, because he was told to or the service does not answer, has no more time than this for a farewell.
-const LONGEST_FAREWELL = 2000;
-
-/** A context for a job's own bookkeeping: it is neither aborted with the job nor charged to it. */
-export const bookkeeping = (session: Session, deadline: number): CallContext => ({
-  meter: new Meter(),
-  deadline: session.effects.now() + deadline,
-});
 
 /**
  * Gives a lease back after a job was cut off. The error that cut it off is the one to tell: this never rejects, and a
  * lease that cannot be given back runs out.
  */
 export const giveBack = async (session: Session, save: Save): Promise<void> => {
-  const context = bookkeeping(session, Math.min(LONGEST_FAREWELL, save.lease.duration));
-  await releaseLease(session, save, context).catch(() => undefined);
+  await releaseLease(session, save, farewell(session, save.lease.duration)).catch(() => undefined);
 };
 
 /** Renews a lease and saves the job's facts, until it is stopped. */

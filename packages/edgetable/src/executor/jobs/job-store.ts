@@ -1,9 +1,10 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { HOLDER, JOB_FACTS as FACTS, jobIdOf, JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key, UpdateItemInput } from "../../transport/operations.ts";
 import { isFailedCondition } from "../failed-condition.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
+import { farewell } from "./bookkeeping.ts";
 
 /** What kind of work a job is. */
 export type JobKind = "load" | "delete" | "reshard";
@@ -147,6 +148,9 @@ const leaseInput = (session: Session, request: LeaseRequest, lease: Omit<Lease, 
   };
 };
 
+const mayHaveHappened = (error: unknown): boolean =>
+  !isEdgetableError(error) || error.details["ambiguous"] !== false || error.details["afterAmbiguity"] === true;
+
 /**
  * Takes a job's lease, where nobody holds it.
  *
@@ -160,7 +164,12 @@ export const takeLease = async (session: Session, request: LeaseRequest, context
     const { Attributes = {} } = await session.send("UpdateItem", leaseInput(session, request, lease), context);
     return { ...lease, job: readJob(session, Attributes) };
   } catch (error) {
-    if (!isFailedCondition(error)) throw error;
+    if (!isFailedCondition(error)) {
+      // Whoever comes next need not wait until it runs out.
+      if (mayHaveHappened(error))
+        await releaseLease(session, { lease, facts: undefined }, farewell(session, lease.duration)).catch(() => undefined);
+      throw error;
+    }
     const found = error.details["item"] as Item | undefined;
     if (!found && request.resumes)
       throw new EdgetableError("job.notFound", `There is no job "${request.id}": it ended, or was never begun.`, {
@@ -178,10 +187,10 @@ const ownsIt = (
   values: { ":h": { S: lease.holder } },
 });
 
-/** A lease with what is known of its job now. */
+/** A lease with what is known of its job now; without facts, those that are saved stay. */
 export interface Save {
   readonly lease: Omit<Lease, "job">;
-  readonly facts: JobFacts;
+  readonly facts: JobFacts | undefined;
 }
 
 const saveLease = async (session: Session, { lease, facts }: Save, context: CallContext): Promise<boolean> => {
@@ -192,10 +201,10 @@ const saveLease = async (session: Session, { lease, facts }: Save, context: Call
       {
         TableName: session.catalog.table,
         Key: lease.key,
-        UpdateExpression: "SET #u = :u, #f = :f",
+        UpdateExpression: `SET #u = :u${facts ? ", #f = :f" : ""}`,
         ConditionExpression,
-        ExpressionAttributeNames: { ...names, "#u": UNTIL, "#f": FACTS },
-        ExpressionAttributeValues: { ...values, ":u": { N: String(lease.until) }, ":f": factsValue(facts) },
+        ExpressionAttributeNames: { ...names, "#u": UNTIL, ...(facts && { "#f": FACTS }) },
+        ExpressionAttributeValues: { ...values, ":u": { N: String(lease.until) }, ...(facts && { ":f": factsValue(facts) }) },
         ReturnConsumedCapacity: "TOTAL",
       },
       context,

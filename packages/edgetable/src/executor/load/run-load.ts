@@ -1,5 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { bookkeeping, giveBack, type Heartbeat, startHeartbeat } from "../jobs/heartbeat.ts";
+import { bookkeeping } from "../jobs/bookkeeping.ts";
+import { giveBack, type Heartbeat, startHeartbeat } from "../jobs/heartbeat.ts";
 import { checkLease, endJob, type JobFacts, type Lease, takeLease } from "../jobs/job-store.ts";
 import type { Session } from "../session.ts";
 import { type Loading, loadRows } from "./load-rows.ts";

@@ -1,6 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Key } from "../../transport/operations.ts";
-import { bookkeeping, giveBack, startHeartbeat } from "../jobs/heartbeat.ts";
+import { bookkeeping } from "../jobs/bookkeeping.ts";
+import { giveBack, startHeartbeat } from "../jobs/heartbeat.ts";
 import { checkLease, endJob, takeLease, type JobFacts, type Lease } from "../jobs/job-store.ts";
 import { addCosts, Meter, NO_COST, type Cost } from "../meter.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
