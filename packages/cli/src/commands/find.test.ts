@@ -51,6 +51,25 @@ test("gives several kinds in one order, each row with its kind", async () => {
   ]);
 });
 
+test("a date is a text in a comparison too", async () => {
+  folder.write(
+    "dated.ts",
+    educationModel
+      .replace('"Education"', '"Dated"')
+      .replace("  nodes: {", `  indexes: { byStart: { entries: { term: "starts:date" } } },\n  nodes: {`),
+  );
+  const dated = (...argv: readonly string[]) => edgetable(...argv, "--model", "dated.ts");
+  await dated("table", "create");
+  folder.write("terms.csv", "year,starts\n2023,2023-09-01\n2024,2024-09-01\n");
+  await dated("load", "terms.csv", "--node", "term");
+  for (const starts of ['{"gte":"2024-01-01"}', '{"between":["2024-01-01","2024-12-31"]}', '{"in":["2024-09-01"]}', '"2024-09-01"'])
+    expect(await dated("find", "term", "--using", "byStart", "--where", `{"starts":${starts}}`)).toMatchObject({
+      err: "1 row; 1 request, 0.5 RCU\n",
+      out: "year  starts\n2024  2024-09-01T00:00:00.000Z\n",
+    });
+  expect((await dated("find", "term", "--where", '{"starts":{"gte":"2024-01-01"}}', "--count")).out).toBe("1\n");
+});
+
 test("a condition that no row can meet is told of", async () => {
   expect(await edgetable("find", "student", "--where", "name=Ann", "--where", "year=soon")).toMatchObject({
     code: 0,
@@ -67,6 +86,7 @@ test("--explain names every partition, and sends nothing", async () => {
 
 test.each([
   [["persn"], 2, "There is no node, edge or part"],
+  [["student", "--where", "name>=A"], 2, `a comparison is JSON, such as '{"name":{"gte":"A"}}'`],
   [["student", "--where", "nam=x"], 2, '"nam" is no attribute of the node "student"'],
   [["home"], 2, 'No index finds "home"'],
   [["student", "--sources"], 2, "has no ends"],

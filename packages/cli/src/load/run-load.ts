@@ -55,7 +55,9 @@ const leftOff = (error: unknown, { name, job }: ShownLoad): string | undefined =
   const { code, details } = failureOf(error);
   const report = details["report"] as LoadReport | undefined;
   if (!report) return undefined;
-  const done = `${name}: ${code === "execute.aborted" ? "interrupted" : "ended early"}; the first ${counted(report.position, "row")} were done, ${counted(report.items, "item")} written.`;
+  const ended = `${name}: ${code === "execute.aborted" ? "interrupted" : "ended early"}`;
+  if (report.position === 0 && report.items === 0) return `${ended}; nothing was written.`;
+  const done = `${ended}; the first ${counted(report.position, "row")} ${report.position === 1 ? "was" : "were"} done, ${counted(report.items, "item")} written.`;
   return job === undefined ? `${done} With --job NAME a load can be gone on with.` : `${done} The same command goes on from there.`;
 };
 
