@@ -27,6 +27,7 @@ export interface ConnectOptions {
   readonly client?: SdkClient;
   /** A transport of your own, such as `createSdkTransport(client)` from `edgetable/sdk`. */
   readonly transport?: Transport;
+  /** How requests that failed are repeated. @default 10 attempts, 25 ms before the second, up to 5 s */
   readonly retry?: Partial<RetryPolicy>;
   /** Requests under way at the same time, 1 to 1,000. @default 32 */
   readonly concurrency?: number;

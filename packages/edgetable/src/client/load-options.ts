@@ -39,7 +39,9 @@ export interface LoadOptions {
   readonly deadline?: number;
   /** Failures and collisions that the report names; it counts all. 0 to 100,000. @default 100 */
   readonly named?: number;
+  /** Ends the load with `execute.aborted`; a job can then be resumed. */
   readonly signal?: AbortSignal;
+  /** Is told how far the load has come, and of the whole report at the end. What it throws ends the load. */
   readonly onProgress?: (progress: LoadProgress) => void;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
   readonly progressEvery?: number;

@@ -16,6 +16,7 @@ export interface Pattern<Connection, Parameters, Answer> {
   readonly question: string;
   /** Parameters that stand for any others, for plans and tables. */
   readonly example: Parameters;
+  /** Builds the call that answers it; makes none. */
   readonly ask: (db: Connection, parameters: Parameters) => Call<Answer, Explanation>;
 }
 

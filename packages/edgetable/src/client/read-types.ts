@@ -61,6 +61,10 @@ export interface NeighbourTypes {
 /**
  * Neighbours of a node along one edge type, not yet read. Builders are immutable; the methods at the
  * end of a chain return a call.
+ *
+ * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the edge does not have
+ * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
+ * @throws {plan.noIndex} from `using`, for an index that there is none of, and from a call that no index serves
  */
 export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterable<Edge> {
   /** Keeps the edges for which every condition holds; several calls add up. */
@@ -108,6 +112,7 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   page<Of extends "edges" | "nodes" | "entries" | "ids" = "edges">(
     options?: PageOptions<Of>,
   ): Read<Page<PageItems<Edge, T["node"], T["id"]>[Of]>>;
+  /** What `edges` would send, without sending it. */
   explain(): ReadExplanation;
   /** On along another edge: a walk, within a budget. */
   readonly out: T["on"]["out"];
@@ -165,7 +170,12 @@ export interface Collection<N extends Nodes, E extends Edges, P extends Parts, N
   };
 }
 
-/** Parts of one kind in a node, in the order of their keys, not yet read. Builders are immutable. */
+/**
+ * Parts of one kind in a node, in the order of their keys, not yet read. Builders are immutable.
+ *
+ * @throws {schema.unknownAttribute} from `where`, for a name that the part does not have
+ * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
+ */
 export interface PartList<Row> extends AsyncIterable<Row> {
   /** Keeps the parts for which every condition holds; several calls add up. What the key does not take is filtered after reading. */
   where(filter: Where<Row>): PartList<Row>;
@@ -228,6 +238,7 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
   (id: N[Name]["~types"]["id"]): NodeHandle<N, E, P, Name>;
   /** All nodes of the type below a level of its hierarchical key, as the start of edges: give the leading id fields. */
   within(id: Leading<N[Name]["~types"]["id"]>): Pick<NodeHandle<N, E, P, Name>, "in" | "out">;
+  /** The node, undefined when there is none. One GetItem; without `given`, a Query where the key needs more than the id. */
   get(id: N[Name]["~types"]["id"], options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
   /** Several nodes in the order of the ids, undefined for those that do not exist. One BatchGetItem for each 100. */
   getMany(

@@ -12,6 +12,7 @@ export interface ReshardOptions {
   readonly index?: string;
   /** Items moved in a second, 1 to 100,000; each is a write of the table and two of the index. @default 100 */
   readonly rate?: number;
+  /** Is told how far it has come. */
   readonly onProgress?: (progress: ReshardProgress) => void;
   /** Name of the job, 1 to 200 characters: its position is kept in the table, and the same call goes on where an earlier one was cut off. @default "reshard" */
   readonly job?: string;
@@ -19,6 +20,7 @@ export interface ReshardOptions {
   readonly lease?: number;
   /** Milliseconds after which the index is taken to show what was moved, 0 to 600,000. @default 1,000 */
   readonly indexLag?: number;
+  /** Ends it with `execute.aborted`; called again, it goes on. */
   readonly signal?: AbortSignal;
   /** Milliseconds for the whole job, 1 or more. @default none */
   readonly deadline?: number;

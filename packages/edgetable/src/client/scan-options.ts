@@ -22,9 +22,11 @@ export interface ScanOptions {
   readonly from?: string;
   /** Milliseconds that one request is tried for, retries included, 1 to 86,400,000. @default 60,000 */
   readonly deadline?: number;
+  /** Ends the scan with `execute.aborted`. */
   readonly signal?: AbortSignal;
   /** Is told of every item that gives no row. @default the first one ends the scan with `scan.strayItem` */
   readonly onStray?: (stray: StrayItem) => void;
+  /** Is told how far the scan has come. */
   readonly onProgress?: (report: ScanReport) => void;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
   readonly progressEvery?: number;

@@ -24,7 +24,9 @@ type Picked<Row, Field> = Pick<Row, keyof Row & Field>;
  * the methods at the end of a chain return a call. It is read from an index, and so eventually
  * consistent. Over shards it is one Query for each, merged: pages are of exactly the size asked for.
  *
- * @throws {plan.noIndex} when no index serves the conditions. There is no Scan.
+ * @throws {plan.noIndex} from a call that no index serves, for there is no Scan; and from `using`, for an index that there is none of
+ * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the kind does not have
+ * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
  */
 export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row> {
   /** Keeps the rows for which every condition holds; several calls add up. What no key takes is filtered after reading. */
@@ -39,10 +41,19 @@ export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row>
   using(index: string): Search<Row, Filter, Several>;
   /** The rows. One Query for each megabyte of each shard. */
   rows(): Read<readonly Row[]>;
-  /** The first row in order. */
+  /** The first row in order, undefined when there is none. One Query for each shard. */
   first(): Read<Row | undefined>;
+  /** How many rows there are. What `rows` costs; DynamoDB counts and sends no items, unless a condition is checked in memory. */
   count(): Read<number>;
+  /**
+   * A page with cursors of those beside it. One Query for each shard, more where a filter leaves a page short; the
+   * first page of a table leaves the secret of its cursors there.
+   *
+   * @throws {cursor.invalid} when the cursor is not of this search
+   * @throws {cursor.outgrown} when the shards grew since, and the rows at the page's end can no longer be told apart
+   */
   page(options?: SearchPageOptions): Read<Page<Row>>;
+  /** What `rows` would send, without sending it. */
   explain(): ReadExplanation;
 }
 

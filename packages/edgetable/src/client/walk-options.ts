@@ -19,6 +19,7 @@ export interface BudgetOptions {
 
 /** How a walk is made. */
 export interface WalkOptions {
+  /** What it may take. @default 1,000 requests, 10,000 edges of a node, 250 MB, the call's deadline */
   readonly budget?: BudgetOptions;
   /**
    * What becomes of a node with more edges than `budget.breadth`: the rest is left to the continuation

@@ -47,6 +47,7 @@ export interface Gathered<Id> extends Reached<Id> {
   readonly value: number | bigint | undefined;
 }
 
+/** A walk that has not been made yet. */
 export type WalkCall<T> = Call<T, WalkExplanation>;
 
 /** Which nodes a walk leaves out: where it began, wherever it has been, or these. */
@@ -127,13 +128,21 @@ type WhereNode<N extends Nodes, At extends string> = At extends keyof N ? Where<
  *
  * A layer at a time: every node of a layer is read once, however many ways lead to it.
  *
+ * @throws {schema.unknownEdge} {schema.unknownAttribute} {plan.invalidOption} at once, from the method that names what there is none of
+ * @throws {traverse.depth} from `repeat`, for a depth that is not from 1 to 100
+ * @throws {traverse.supernode} from a call with `supernode: "refuse"`, at a node with more edges than `budget.breadth`
+ * @throws {cursor.invalid} from a call, for a cursor that is not of this walk
+ *
  * @example
  * // Who takes a course that Ann takes?
  * const { items, complete, next } = await db.student({ studentId: "A" }).out("enrolledIn").in("enrolledIn").except("start").nodes({ budget: { requests: 200 } });
  */
 export interface Walk<N extends Nodes, E extends Edges, At extends string, Last extends keyof E> {
+  /** Goes along the edges that leave its nodes: a Query for each node of the layer and each megabyte, fewer where `among` names few nodes. */
   out<Edge extends EdgesFrom<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~to"], Edge>;
+  /** Goes along the edges that reach its nodes, back to where they start. */
   in<Edge extends EdgesTo<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~from"], Edge>;
+  /** Goes along the edges in either direction. */
   both<Edge extends EdgesBoth<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~from"], Edge>;
   /** Goes along one edge several times: what a round finds is where the next begins. */
   repeat<Out extends EdgesFrom<E, At> = never, In extends EdgesTo<E, At> = never, Both extends EdgesBoth<E, At> = never>(

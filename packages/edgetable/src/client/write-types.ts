@@ -66,6 +66,7 @@ export interface DeleteOptions<Filter> extends WriteOptions<Filter>, JobOptions 
 export interface JobHandle<Outcome> {
   /** What `db.jobs.resume` takes, should this process end before the job does. */
   readonly id: string;
+  /** What is known of it now; asks nothing. */
   progress(): DeletionProgress;
   /** Resolves with the outcome; rejects when the job stopped, and can be resumed. */
   readonly done: Promise<Outcome>;

@@ -41,9 +41,16 @@ export interface Call<T, Plan = unknown> extends PromiseLike<T> {
   catch<Other = never>(onRejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null): Promise<T | Other>;
   /** Makes the call as awaiting it does, and lets the listener know when it is over. */
   finally(onSettled?: (() => void) | null): Promise<T>;
+  /** What the call would send, without sending it. */
   explain(): Plan;
-  /** Makes the call with a signal or a deadline. */
+  /**
+   * Makes the call, anew each time, with a signal or a deadline.
+   *
+   * @throws {execute.aborted} when the signal is aborted
+   * @throws {execute.timeout} when the deadline passed before an answer
+   */
   run(options?: RunOptions): Promise<T>;
+  /** Makes the call as `run` does, and tells what it took. */
   report(options?: RunOptions): Promise<Report<T>>;
 }
 

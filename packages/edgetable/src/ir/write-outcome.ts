@@ -67,6 +67,7 @@ export interface NotWritten<Row> {
   readonly cost: WriteCost;
 }
 
+/** What became of a write: what a caller expects is a value, and no error. */
 export type WriteOutcome<Row> = Written<Row> | NotWritten<Row>;
 
 /** A reason with what stood in the way, such as `endMissing (to {"courseId":"C9"})`. */

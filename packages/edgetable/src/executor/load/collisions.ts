@@ -22,8 +22,11 @@ export interface CollisionCount {
   readonly differing: number;
 }
 
+/** Rows of an input that made items which other rows had made. */
 export interface Collisions extends CollisionCount {
+  /** The same by shape. */
   readonly by: Readonly<Record<string, CollisionCount>>;
+  /** Those that are named: the first ones. */
   readonly first: readonly Collision[];
 }
 
