@@ -263,6 +263,12 @@ const ownCases: readonly Case[] = [
     () => own.course({ courseId: "C1" }).in("enrolledIn").using("reserve").edges(),
   ],
   [
+    "an index that does not serve the direction",
+    "plan.noIndex",
+    ['The index "reverse" cannot answer out("enrolledIn") of "student"', 'Leave out using("reverse")'],
+    () => own.student({ studentId: "S1" }).out("enrolledIn").using("reverse").edges(),
+  ],
+  [
     "two writes of one item in a transaction",
     "plan.unsupported",
     ["once", "Join them"],

@@ -36,10 +36,12 @@ const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | 
       { details: { edge: expand.edge } },
     );
   }
-  const named = expand.index === undefined ? "No table or index key" : `The index "${expand.index}"`;
+  const anchor = anchorPaths(expand).join(", ") || "nothing";
   throw new EdgetableError(
     "plan.noIndex",
-    `${named} can answer ${what}: none has a partition key made only of ${anchorPaths(expand).join(", ") || "nothing"}. Give the layout one, or store the edge twice.`,
+    expand.index === undefined
+      ? `No table or index key can answer ${what}: none has a partition key made only of ${anchor}. Give the layout one, or store the edge twice.`
+      : `The index "${expand.index}" cannot answer ${what}: its partition key is not made only of ${anchor}. Leave out using("${expand.index}").`,
     { details: { edge: expand.edge, direction: expand.direction, index: expand.index } },
   );
 };
