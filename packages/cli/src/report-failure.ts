@@ -19,7 +19,6 @@ const mends: Readonly<Record<string, string>> = {
 const further: readonly (readonly [code: string, words: RegExp, mend: string])[] = [
   ["plan.invalidOption", /^No AWS region/, "On the command line: --region NAME, or --endpoint URL for a local engine."],
   ["plan.notConsistent", /unordered\(\)/, "On the command line: leave out --consistent, or add --unordered."],
-  ["execute.rejected", /specified index/, "`edgetable table diff` compares the table with the model."],
 ];
 
 const mendOf = ({ code, message }: Failure): string | undefined =>

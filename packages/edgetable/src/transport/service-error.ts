@@ -62,6 +62,9 @@ const meaningOf = (fault: ServiceFault): Meaning => {
 // DynamoDB does not say which table; it stands in several places, by operation.
 const tableOf = (input: unknown): string | undefined => /"(?:TableName|RequestItems)":\{?"([^"]+)/.exec(JSON.stringify(input))?.[1];
 
+// Of an index that was deleted, or is not filled yet.
+const missingIndex = /specified index|backfilling/;
+
 /**
  * Turns what the service answered into the one error class. `details.fault` keeps the exception's
  * name, `details.item` and `details.reasons` what a failed condition or transaction reported, and
@@ -78,6 +81,7 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
     ambiguous: fault.status >= 500 || fault.name === "TransactionInProgressException",
   };
   const table = code === "execute.tableNotFound" ? `, table "${tableOf(request.input)}"` : "";
-  const message = withMend(code, `${request.operation}: ${fault.name}: ${fault.message}${table}`);
+  const index = missingIndex.test(fault.message) ? ". `db.table.diff()` or `edgetable table diff` compares the table with the model." : "";
+  const message = withMend(code, `${request.operation}: ${fault.name}: ${fault.message}${table}${index}`);
   return new EdgetableError(code, message, { details, retryable, request });
 };

@@ -251,5 +251,10 @@ describe.each(transports)("the %s transport on a real engine", (name, open) => {
       code: "execute.rejected",
       details: { fault: "ValidationException" },
     });
+    const query = { TableName, KeyConditionExpression: "PK = :p", ExpressionAttributeValues: { ":p": { S: "a" } }, IndexName: "gone" };
+    await expect(transport.send("Query", query)).rejects.toMatchObject({
+      code: "execute.rejected",
+      message: expect.stringContaining("db.table.diff()"),
+    });
   });
 });
