@@ -72,3 +72,12 @@ test("over shards each gives no more than the limit, and so does the sum", async
   ).toBe(4);
   expect(await named.count()).toBe(9);
 });
+
+test("a page has a limit of its own: after limit(), which no cursor would keep to, it is refused", () => {
+  const refusal = expect.objectContaining({
+    code: "plan.unsupported",
+    message: "A page has a limit of its own: give page({ limit: 3 }), and leave limit(3) out.",
+  });
+  expect(() => db.stop({ stopId: "s0" }).out("leg").limit(3).page()).toThrow(refusal);
+  expect(() => db.find("stop").limit(3).page({ limit: 2 })).toThrow(refusal);
+});

@@ -1,3 +1,4 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createCall, reportOf } from "../executor/call.ts";
 import type { Found } from "../executor/found.ts";
 import { runRead, type ReadRequest } from "../executor/run-read.ts";
@@ -28,9 +29,18 @@ export const pageKinds: Kinds<SearchPageOptions> = { limit: [1, MOST_ROWS], curs
 
 /**
  * A call that reads a page, and what to make of its rows.
+ *
+ * @throws {plan.unsupported} after limit(), which no cursor would keep to
  */
 export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly Found[]) => readonly T[]): Read<Page<T>> => {
   const { query, options } = ask;
+  if (ask.request.limit !== undefined) {
+    throw new EdgetableError(
+      "plan.unsupported",
+      `A page has a limit of its own: give page({ limit: ${ask.request.limit} }), and leave limit(${ask.request.limit}) out.`,
+      { details: { limit: ask.request.limit } },
+    );
+  }
   const request = { ...ask.request, limit: options.limit ?? PAGE_ROWS };
   return createCall(
     () => explainRead(driver.catalog, request),

@@ -5,11 +5,14 @@ const highestEscaped = 0x24;
 // "$" + "0".."T" for the codes 0x00..0x24: keeps their order, and needs no escaping itself.
 const shift = 0x30;
 const needsCare = /[\u0000-\u0024\ud800-\udfff]/;
-const anySurrogate = /[\ud800-\udfff]/;
-const loneSurrogate = /\p{Surrogate}/u;
+
+/** Of ECMAScript 2024; Node has it since 20.0. */
+interface UnicodeText {
+  isWellFormed(): boolean;
+}
 
 /** Whether the text survives UTF-8: a surrogate without its partner does not. */
-export const isWellFormed = (text: string): boolean => !anySurrogate.test(text) || !loneSurrogate.test(text);
+export const isWellFormed = (text: string): boolean => (text as unknown as UnicodeText).isWellFormed();
 
 const notUnicode: Refusal = refusal(
   "keys.notEncodable",

@@ -15,6 +15,12 @@ test.each([
     JSON.parse('{"__proto__":1}'),
     '"at.__proto__" is an object\'s prototype to JavaScript, which DynamoDB cannot store. Convert it, or leave the attribute out.',
   ],
+  ["\ud800", '"at" is text with half of a surrogate pair, which DynamoDB cannot store. Repair it with its toWellFormed().'],
+  [
+    new Set(["a", "x\udc00"]),
+    '"at" is text with half of a surrogate pair, which DynamoDB cannot store. Repair it with its toWellFormed().',
+  ],
+  [{ "\ud83d": 1 }, '"at" is text with half of a surrogate pair, which DynamoDB cannot store. Repair it with its toWellFormed().'],
   [() => 1, '"at" is a function, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
 ])("%o is refused with what to do", (value, message) => {
   expect(() => encodeValue(value, "at")).toThrow(expect.objectContaining({ code: "request.unsupportedValue", message }));

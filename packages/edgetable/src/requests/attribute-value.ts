@@ -1,4 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { isWellFormed } from "../keys/escape-text.ts";
 import { dateText } from "../keys/template.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 
@@ -13,6 +14,11 @@ const unsupported = (path: string, value: unknown, [what, mend]: Why): Edgetable
     details: { path, value },
   });
 
+const wellFormed = (text: string, path: string): string => {
+  if (isWellFormed(text)) return text;
+  throw unsupported(path, text, ["text with half of a surrogate pair", "Repair it with its toWellFormed()"]);
+};
+
 const numberText = (value: number | bigint, path: string): string => {
   if (typeof value === "number" && !Number.isFinite(value)) throw unsupported(path, value, [`the number ${value}`, CONVERT]);
   return String(value);
@@ -24,7 +30,7 @@ const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue =>
   if (first === undefined) throw unsupported(path, value, ["an empty set", "Leave the attribute out"]);
   if (members.some((member) => typeof member !== typeof first))
     throw unsupported(path, value, ["a set of mixed types", "Store a list, or members of one type"]);
-  if (typeof first === "string") return { SS: members as string[] };
+  if (typeof first === "string") return { SS: members.map((member) => wellFormed(member as string, path)) };
   if (typeof first === "number" || typeof first === "bigint")
     return { NS: members.map((member) => numberText(member as number | bigint, path)) };
   if (members.every((member) => member instanceof Uint8Array)) return { BS: members.map((bytes) => toBase64(bytes)) };
@@ -48,7 +54,7 @@ const encodeMap = (value: object, path: string, level: number): AttributeValue =
   const map: Record<string, AttributeValue> = {};
   for (const [name, member] of Object.entries(value)) {
     if (name === "__proto__") throw unsupported(`${path}.${name}`, member, ["an object's prototype to JavaScript", CONVERT]);
-    if (member !== undefined) map[name] = encodeValue(member, `${path}.${name}`, level + 1);
+    if (member !== undefined) map[wellFormed(name, path)] = encodeValue(member, `${path}.${name}`, level + 1);
   }
   return { M: map };
 };
@@ -73,7 +79,7 @@ const encodeObject = (value: object, path: string, level: number): AttributeValu
 };
 
 /**
- * The DynamoDB form of a value: text, finite numbers, bigints, booleans, null, bytes, sets, arrays and
+ * The DynamoDB form of a value: well-formed text, finite numbers, bigints, booleans, null, bytes, sets, arrays and
  * plain objects.
  *
  * @param level how deep it is nested, 1 for an attribute
@@ -83,7 +89,7 @@ export const encodeValue = (value: unknown, path: string, level = 1): AttributeV
   if (level > MOST_LEVELS) throw unsupported(path, value, ["nested more than 32 levels deep", CONVERT]);
   switch (typeof value) {
     case "string":
-      return { S: value };
+      return { S: wellFormed(value, path) };
     case "number":
     case "bigint":
       return { N: numberText(value, path) };
