@@ -37,7 +37,11 @@ interface Watched {
 const throttled = new EdgetableError("execute.throttled", "throttled", { retryable: true });
 
 /** The engine behind a wire that takes its time, ends with its signal, and may refuse. */
-const watch = (milliseconds: number, refuse: (attempt: number) => boolean = () => false, refusal: Error = throttled): Watched => {
+const watch = (
+  delay: number | ((attempt: number) => number),
+  refuse: (attempt: number) => boolean = () => false,
+  refusal: Error = throttled,
+): Watched => {
   const times: number[] = [];
   let running = 0;
   const send: Transport["send"] = async (operation, input, options) => {
@@ -48,7 +52,7 @@ const watch = (milliseconds: number, refuse: (attempt: number) => boolean = () =
         const aborted = (): void => reject(new EdgetableError("execute.aborted", "aborted"));
         if (options?.signal?.aborted) aborted();
         options?.signal?.addEventListener("abort", aborted, { once: true });
-        setTimeout(resolve, milliseconds);
+        setTimeout(resolve, typeof delay === "number" ? delay : delay(attempt));
       });
       if (refuse(attempt)) throw refusal;
       return await engine.transport.send(operation, input, options);
@@ -106,8 +110,14 @@ test("what no other attempt can mend is told, though the budget's end comes befo
   const denied = watch(10, (attempt) => attempt === 3, new EdgetableError("execute.accessDenied", "denied"));
   await expect(walkOver(denied).ids({ budget: { requests: 4 } })).rejects.toMatchObject({ code: "execute.accessDenied" });
   expect(denied.times).toHaveLength(4);
-  const late = watch(30, (attempt) => attempt === 3, new EdgetableError("execute.tableNotFound", "gone"));
-  await expect(walkOver(late).ids({ budget: { time: 50 } })).rejects.toMatchObject({ code: "execute.tableNotFound" });
+  // The first layer is read well within the time, and the refusal comes well after it.
+  const gone = new EdgetableError("execute.tableNotFound", "gone");
+  const late = watch(
+    (attempt) => (attempt === 3 ? 1500 : 1),
+    (attempt) => attempt === 3,
+    gone,
+  );
+  await expect(walkOver(late).ids({ budget: { time: 1000 } })).rejects.toMatchObject({ code: "execute.tableNotFound" });
   const busy = watch(10, (attempt) => attempt === 3);
   expect(await walkOver(busy).ids({ budget: { requests: 4 } })).toMatchObject({ complete: false, stopped: { by: "requests" } });
 });

@@ -2,17 +2,11 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
 import { attributeOf } from "../requests/encode-item.ts";
+import { heldBy } from "../schema/held-by.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Index, Shape } from "../schema/shape.ts";
+import type { Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
 import { inShape } from "./access-path.ts";
-
-/** The attributes of an item that an index holds; undefined: all. */
-export const heldBy = ({ index: table }: Catalog, { projection, partitionKey, sortKey }: Index): ReadonlySet<string> | undefined => {
-  if (projection === "ALL") return undefined;
-  const keys = [table.partitionKey, table.sortKey, partitionKey, sortKey].filter((name) => name !== undefined);
-  return new Set([...keys, ...(projection === "KEYS_ONLY" ? [] : projection)]);
-};
 
 /** Whether a field can be read: from its own attribute, or from the computed one that carries it. */
 export const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): boolean => {

@@ -3,6 +3,7 @@ import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { heldBy } from "../schema/held-by.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -98,7 +99,8 @@ const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undef
   if (step.attributes) return step.attributes;
   if (!step.select) return undefined;
   const attributes = new Set<string>([catalog.index.partitionKey]);
-  for (const index of [catalog.index, ...catalog.indexes.filter((one) => one.name === step.index)]) {
+  const read = catalog.indexes.find(({ name }) => name === step.index);
+  for (const index of read ? [catalog.index, read] : [catalog.index]) {
     attributes.add(index.partitionKey);
     if (index.sortKey !== undefined) attributes.add(index.sortKey);
   }
@@ -112,7 +114,9 @@ const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undef
       if (attribute !== undefined) attributes.add(attribute);
     }
   }
-  return [...attributes];
+  // Of a global index only what is projected may be asked for (API_Query, Select): naming anything else is refused.
+  const held = read && heldBy(catalog, read);
+  return held ? [...attributes].filter((attribute) => held.has(attribute)) : [...attributes];
 };
 
 /** The Query of a step: the same step and binding always give the same input. */

@@ -2,10 +2,11 @@ import type { Expand } from "../../ir/logical-plan.ts";
 import { VERSION } from "../../requests/encode-item.ts";
 import { attributeNames } from "../../schema/attribute-names.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
+import { heldBy } from "../../schema/held-by.ts";
 import type { Index } from "../../schema/shape.ts";
 import { defined } from "../../util/invariant.ts";
 import { choosePath } from "../choose-path.ts";
-import { heldBy, isHeld } from "../held-attributes.ts";
+import { isHeld } from "../held-attributes.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
 /** Whether the items of an index hold all of a node. */
