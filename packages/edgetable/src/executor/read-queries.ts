@@ -5,21 +5,18 @@ import { decodeItem } from "../requests/decode-item.ts";
 import { encodeQuery, isEmptyRange, type PageRequest } from "../requests/encode-read.ts";
 import { refers, shapeOf } from "../requests/item-shape.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { keysBeside } from "../schema/held-by.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
 import { shapesOf, type Found, type Reader, type Rows } from "./found.ts";
 import { pageOf } from "./page-of.ts";
 import type { Scatter } from "./scatter.ts";
 
-const keyAttributes = (catalog: Catalog, step: QueryStep): readonly string[] => {
-  const index = catalog.indexes.find((one) => one.name === step.index);
-  return [catalog.index.partitionKey, catalog.index.sortKey, index?.partitionKey, index?.sortKey].filter((name) => name !== undefined);
-};
-
 /** The key after which a Query goes on behind the given item. */
 export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {
   const key: Record<string, AttributeValue> = {};
-  for (const attribute of keyAttributes(catalog, step)) {
+  const index = catalog.indexes.find(({ name }) => name === step.index);
+  for (const attribute of keysBeside(catalog, index)) {
     const value = item[attribute];
     if (value !== undefined) key[attribute] = value;
   }

@@ -3,7 +3,7 @@ import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { heldBy } from "../schema/held-by.ts";
+import { heldBy, keysBeside } from "../schema/held-by.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -98,12 +98,8 @@ export const isEmptyRange = (input: QueryInput): boolean => {
 const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
   if (step.attributes) return step.attributes;
   if (!step.select) return undefined;
-  const attributes = new Set<string>([catalog.index.partitionKey]);
   const read = catalog.indexes.find(({ name }) => name === step.index);
-  for (const index of read ? [catalog.index, read] : [catalog.index]) {
-    attributes.add(index.partitionKey);
-    if (index.sortKey !== undefined) attributes.add(index.sortKey);
-  }
+  const attributes = new Set(keysBeside(catalog, read));
   if (catalog.typeAttribute !== undefined) attributes.add(catalog.typeAttribute);
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
