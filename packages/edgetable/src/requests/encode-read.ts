@@ -4,7 +4,7 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { heldBy, keysBeside } from "../schema/held-by.ts";
-import type { Shape } from "../schema/shape.ts";
+import type { Index, Shape } from "../schema/shape.ts";
 import type { AttributeValue, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { conditionExpression } from "./condition-expression.ts";
@@ -95,24 +95,28 @@ export const isEmptyRange = (input: QueryInput): boolean => {
   return low !== undefined && high !== undefined && "S" in low && "S" in high && comparePrimary(low.S, high.S) > 0;
 };
 
-const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
-  if (step.attributes) return step.attributes;
-  if (!step.select) return undefined;
-  const read = catalog.indexes.find(({ name }) => name === step.index);
+const selectedAttributes = (catalog: Catalog, step: QueryStep, read: Index | undefined): readonly string[] => {
   const attributes = new Set(keysBeside(catalog, read));
   if (catalog.typeAttribute !== undefined) attributes.add(catalog.typeAttribute);
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
     for (const { attribute } of shape.sources) attributes.add(attribute);
     // The far end of an edge that lies in its node's own item is one of that node's fields.
-    for (const field of [...Object.values(shape.alias ?? {}), ...step.select]) {
+    for (const field of [...Object.values(shape.alias ?? {}), ...(step.select ?? [])]) {
       const attribute = attributeOf(shape, field);
       if (attribute !== undefined) attributes.add(attribute);
     }
   }
+  return [...attributes];
+};
+
+const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
+  if (!step.attributes && !step.select) return undefined;
+  const read = catalog.indexes.find(({ name }) => name === step.index);
+  const asked = step.attributes ?? selectedAttributes(catalog, step, read);
   // Of a global index only what is projected may be asked for (API_Query, Select): naming anything else is refused.
   const held = read && heldBy(catalog, read);
-  return held ? [...attributes].filter((attribute) => held.has(attribute)) : [...attributes];
+  return held ? asked.filter((attribute) => held.has(attribute)) : asked;
 };
 
 /** The Query of a step: the same step and binding always give the same input. */
