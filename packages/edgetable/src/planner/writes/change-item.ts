@@ -1,25 +1,20 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, Guards, Row } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
-import type { Template } from "../../keys/template.ts";
 import { attributeOf, checkCarried, encodeField, VERSION, writtenBy } from "../../requests/encode-item.ts";
 import { checkLength, keyText } from "../../requests/item-key.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
-import { valueAt } from "../../util/value-at.ts";
+import { changedRow, resolved } from "./changed-row.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { moveItem } from "./move-item.ts";
 import { present, STALE } from "./planning.ts";
+import { isTableKey, touched, touchesKeys, unread, type Wanted } from "./touched-keys.ts";
 
 /** One item and what is to happen to its fields. */
-export interface ItemChange {
-  readonly shape: Shape;
+export interface ItemChange extends Wanted {
   readonly key: Key;
-  /** What the call says of the row: its id, and the fields that its table key carries. */
-  readonly known: Row;
-  readonly changes: Changes;
   readonly guards: Guards;
   readonly image: Item | undefined;
   /** What else must hold of it. */
@@ -31,89 +26,6 @@ export interface ChangedItem {
   readonly items: readonly WriteItem[];
   readonly row: Row | undefined;
 }
-
-type Wanted = Pick<ItemChange, "shape" | "known" | "changes">;
-
-// Which fields the computed attributes of a shape hold: most changes touch none of them.
-const keyFields = new WeakMap<Shape, ReadonlySet<string>>();
-
-const keyFieldsOf = (shape: Shape): ReadonlySet<string> => {
-  let fields = keyFields.get(shape);
-  if (!fields) keyFields.set(shape, (fields = new Set(Object.values(shape.keys).flatMap((template) => template.fields))));
-  return fields;
-};
-
-const touchesKeys = ({ shape, changes }: Wanted): boolean => {
-  const fields = keyFieldsOf(shape);
-  for (const field in changes.set) if (fields.has(field)) return true;
-  for (const field of changes.remove) if (fields.has(field)) return true;
-  for (const field in changes.add) if (fields.has(field)) return true;
-  for (const field in changes.append) if (fields.has(field)) return true;
-  return false;
-};
-
-const NONE: readonly (readonly [string, Template])[] = [];
-
-const touched = (wanted: Wanted): readonly (readonly [string, Template])[] => {
-  if (!touchesKeys(wanted)) return NONE;
-  const { set, remove, add, append } = wanted.changes;
-  const isChanged = (field: string): boolean => field in set || remove.includes(field) || field in add || field in append;
-  return Object.entries(wanted.shape.keys).filter(([, template]) => template.fields.some(isChanged));
-};
-
-// Fields of a computed attribute that the call does not give. A removed field leaves nothing to
-// compute, but what the attribute carries beside it must not be lost.
-const unread = ({ shape, known, changes }: Wanted, template: Template): readonly string[] => {
-  const { set, remove, add, append } = changes;
-  if (template.fields.some((field) => remove.includes(field))) {
-    return template.fields.filter(
-      (field) => shape.carried.includes(field) && !remove.includes(field) && !(field in set) && valueAt(known, field) === undefined,
-    );
-  }
-  return template.fields.filter((field) => field in add || field in append || (!(field in set) && valueAt(known, field) === undefined));
-};
-
-const isTableKey = (catalog: Catalog, attribute: string): boolean =>
-  attribute === catalog.index.partitionKey || attribute === catalog.index.sortKey;
-
-/** Whether the item must be read before it can be changed: a computed attribute needs a field that the call does not give. */
-export const readsImage = (catalog: Catalog, wanted: Wanted): boolean =>
-  touched(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unread(wanted, template).length > 0);
-
-// DynamoDB refuses these by the same code, where the item need not be read first.
-const refuseOperand = (field: string): never => {
-  throw new EdgetableError("execute.rejected", `"${field}" holds a value of another type, which nothing can be added to: set it.`, {
-    details: { attribute: field },
-  });
-};
-
-const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
-
-const plus = (field: string, before: unknown, delta: unknown): unknown => {
-  if (delta instanceof Set)
-    return new Set([...(before instanceof Set ? before : before === undefined ? [] : refuseOperand(field)), ...delta]);
-  const old = before === undefined ? 0 : before;
-  if (!isNumber(old)) return refuseOperand(field);
-  return typeof old === "bigint" || typeof delta === "bigint" ? BigInt(old) + BigInt(delta as number) : old + (delta as number);
-};
-
-const appended = (field: string, before: unknown = [], more: unknown): readonly unknown[] =>
-  Array.isArray(before) ? [...before, ...(more as unknown[])] : refuseOperand(field);
-
-/** The row after the changes. */
-export const changedRow = (before: Row, changes: Changes): Row => {
-  const row: Record<string, unknown> = Object.assign({}, before, changes.set);
-  for (const field of changes.remove) delete row[field];
-  for (const field in changes.add) row[field] = plus(field, before[field], changes.add[field]);
-  for (const field in changes.append) row[field] = appended(field, before[field], changes.append[field]);
-  return row;
-};
-
-// With the old item at hand, what accumulates becomes a plain value, conditional on the old one.
-const resolved = (changes: Changes, after: Row): Changes => {
-  const values = [...Object.keys(changes.add), ...Object.keys(changes.append)].map((field) => [field, after[field]]);
-  return { set: { ...changes.set, ...Object.fromEntries(values) }, remove: changes.remove, add: {}, append: {} };
-};
 
 interface Effect {
   readonly set: Record<string, AttributeValue>;

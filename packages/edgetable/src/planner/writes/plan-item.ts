@@ -7,11 +7,13 @@ import type { Catalog, NodeEntry, PartEntry } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
-import { changedRow, changeItem, readsImage } from "./change-item.ts";
+import { changeItem } from "./change-item.ts";
+import { changedRow } from "./changed-row.ts";
 import { restrictSteps } from "./degree-guards.ts";
 import { existsStep } from "./exists-step.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
+import { readsImage } from "./touched-keys.ts";
 import { markerSteps, uniqueTerms } from "./unique-markers.ts";
 
 interface Subject {

@@ -5,8 +5,9 @@ import type { Images, PlannedItem, WriteItem, WritePlan } from "../../ir/write-p
 import type { Catalog } from "../../schema/catalog.ts";
 import { unreachable } from "../../util/invariant.ts";
 import { mergeItems } from "./merge-items.ts";
-import { planLink, planPutEdge, planRelink, planUnlink } from "./plan-edge.ts";
+import { planLink, planPutEdge, planUnlink } from "./plan-edge.ts";
 import { planCreate, planDelete, planPut, planUpdate } from "./plan-item.ts";
+import { planRelink } from "./plan-relink.ts";
 import type { Planning, Steps } from "./planning.ts";
 
 const planOne = (planning: Planning, write: LogicalWrite): Steps => {

@@ -1,0 +1,37 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { Changes, Row } from "../../ir/logical-write.ts";
+
+// DynamoDB refuses these by the same code, where the item need not be read first.
+const refuseOperand = (field: string): never => {
+  throw new EdgetableError("execute.rejected", `"${field}" holds a value of another type, which nothing can be added to: set it.`, {
+    details: { attribute: field },
+  });
+};
+
+const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
+
+const plus = (field: string, before: unknown, delta: unknown): unknown => {
+  if (delta instanceof Set)
+    return new Set([...(before instanceof Set ? before : before === undefined ? [] : refuseOperand(field)), ...delta]);
+  const old = before === undefined ? 0 : before;
+  if (!isNumber(old)) return refuseOperand(field);
+  return typeof old === "bigint" || typeof delta === "bigint" ? BigInt(old) + BigInt(delta as number) : old + (delta as number);
+};
+
+const appended = (field: string, before: unknown = [], more: unknown): readonly unknown[] =>
+  Array.isArray(before) ? [...before, ...(more as unknown[])] : refuseOperand(field);
+
+/** The row after the changes. */
+export const changedRow = (before: Row, changes: Changes): Row => {
+  const row: Record<string, unknown> = Object.assign({}, before, changes.set);
+  for (const field of changes.remove) delete row[field];
+  for (const field in changes.add) row[field] = plus(field, before[field], changes.add[field]);
+  for (const field in changes.append) row[field] = appended(field, before[field], changes.append[field]);
+  return row;
+};
+
+/** The changes with the old item at hand: what accumulates becomes a plain value. */
+export const resolved = (changes: Changes, after: Row): Changes => {
+  const values = [...Object.keys(changes.add), ...Object.keys(changes.append)].map((field) => [field, after[field]]);
+  return { set: { ...changes.set, ...Object.fromEntries(values) }, remove: changes.remove, add: {}, append: {} };
+};
