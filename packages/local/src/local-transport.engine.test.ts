@@ -138,6 +138,48 @@ describe("a Query with Limit 1 of a table without a sort key", () => {
   });
 });
 
+describe("begins_with of a key", () => {
+  const targets = ["A", "AB", "a", "a\0", "a\0b", "aB", "a\u{10ffff}", "a\u{10ffff}b", "b", "É", "é"];
+  const found = async (transport: Transport, prefix: string, input: Partial<QueryInput> = {}) => {
+    const answer = await transport.send("Query", {
+      TableName: "Edges",
+      KeyConditionExpression: "#s = :s AND begins_with(target, :t)",
+      ExpressionAttributeNames: { "#s": "source" },
+      ExpressionAttributeValues: { ":s": text("ada"), ":t": text(prefix) },
+      ...input,
+    });
+    return answer.Items?.map(({ target }) => (target as { readonly S: string }).S) ?? answer.Count;
+  };
+  beforeEach(async () => {
+    for (const target of targets) await bare.send("PutItem", { TableName: "Edges", Item: { source: text("ada"), target: text(target) } });
+  });
+
+  test("bare: takes a small letter for a great one, and ends a text at U+0000", async () => {
+    expect(await found(bare, "A")).toEqual(targets.slice(0, 8));
+    expect(await found(bare, "é")).toEqual(["é"]);
+    expect(await found(bare, "a\0")).toEqual(["A", "a", "a\0", "a\0b"]);
+  });
+
+  test("guarded: compares bytes, whatever follows, and counts what it gives", async () => {
+    for (const prefix of ["A", "a", "AB", "ab", "a\0", "é", "a\u{10ffff}"]) {
+      const expected = targets.filter((target) => target.startsWith(prefix));
+      expect(await found(guarded, prefix)).toEqual(expected);
+      expect(await found(guarded, prefix, { ScanIndexForward: false })).toEqual(expected.toReversed());
+      expect(await found(guarded, prefix, { Select: "COUNT" })).toBe(expected.length);
+    }
+  });
+
+  test("guarded: through placeholders, in any case and order, beside a value of the name that is added", async () => {
+    const asked = {
+      KeyConditionExpression: "BEGINS_WITH ( #t , :t ) and #s = :tEnd",
+      ExpressionAttributeNames: { "#s": "source", "#t": "target" },
+      ExpressionAttributeValues: { ":tEnd": text("ada"), ":t": text("A") },
+    };
+    expect(await found(guarded, "A", asked)).toEqual(["A", "AB"]);
+    expect(await found(guarded, "A", { ...asked, KeyConditionExpression: "#s = :tEnd AND begins_with(#t,:t)", Limit: 1 })).toEqual(["A"]);
+  });
+});
+
 describe("a Query without Limit", () => {
   const items = 10_000;
   const everything: QueryInput = {

@@ -7,6 +7,7 @@ import {
   type QueryOutput,
   type Transport,
 } from "edgetable";
+import { compareBytes } from "./begins-with.ts";
 
 /**
  * The one place that knows the faults of dynoxide 1.2.1. Everything above is written for what AWS
@@ -52,6 +53,9 @@ const isRead = (operation: Operation): boolean => operation === "Query" || opera
 const withLimit = <O extends Operation>(operation: O, input: OperationInputs[O]): OperationInputs[O] =>
   isRead(operation) && (input as QueryInput).Limit === undefined ? { ...input, Limit: pageLimit } : input;
 
+const guarded = <O extends Operation>(operation: O, input: OperationInputs[O]): OperationInputs[O] =>
+  withLimit(operation, operation === "Query" ? (compareBytes(input as QueryInput) as typeof input) : input);
+
 const hasNoSortKey = (key: object | undefined): boolean => key !== undefined && Object.keys(key).length === 1;
 
 /**
@@ -82,7 +86,7 @@ export const createLocalTransport = (
 ): Transport => ({
   send: async (operation, input, options) => {
     refuseMultibyte(operation, input);
-    const output = await inner.send(operation, withLimit(operation, input), options);
+    const output = await inner.send(operation, guarded(operation, input), options);
     return operation === "Query" ? (endOnePage(input as QueryInput, output as QueryOutput) as typeof output) : output;
   },
   close: () => inner.close(),
