@@ -35,7 +35,7 @@ export interface DbMembers {
   readonly jobs: Jobs;
   /** Moves the items of sharded indexes to where writers put them now. */
   readonly reshard: Reshard;
-  /** Gives back sockets. Calls after it fail. */
+  /** Stops jobs that are under way as their signals do, so that they give back their leases, then gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { stoppedByClose } from "../executor/jobs/stopped-by-close.ts";
 import { runLoad } from "../executor/load/run-load.ts";
 import type { LoadReport } from "../executor/load/tally.ts";
 import type { LogicalWrite, Row } from "../ir/logical-write.ts";
@@ -97,8 +98,8 @@ export const loadRows = (
   const { job, fingerprint = "", lease = LEASE, ends = "unchecked" } = given;
   checkRows(rows);
   const source = { rows, toWrite: rowReader(driver, ends) };
-  return runLoad(driver.session, source, {
-    job: job === undefined ? undefined : { id: job, fingerprint, lease },
-    settings: loadSettings(given, driver.validates),
-  });
+  const { session, validates } = driver;
+  if (job === undefined) return runLoad(session, source, { job, settings: loadSettings(given, validates) });
+  const { signal, hold } = stoppedByClose(session, given.signal);
+  return hold(runLoad(session, source, { job: { id: job, fingerprint, lease }, settings: loadSettings({ ...given, signal }, validates) }));
 };

@@ -1,3 +1,4 @@
+import { stoppedByClose } from "../executor/jobs/stopped-by-close.ts";
 import type { ReshardProgress } from "../executor/reshard/resharding.ts";
 import { runReshard, type ReshardReport } from "../executor/reshard/run-reshard.ts";
 import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
@@ -40,14 +41,16 @@ export const reshardItems = async (driver: Driver, options: ReshardOptions): Pro
   checkOptions(options, kinds);
   if (options.index !== undefined) checkIndex(driver, options.index);
   const { session } = driver;
-  return runReshard(session, {
+  const { signal, hold } = stoppedByClose(session, options.signal);
+  const resharding = runReshard(session, {
     index: options.index,
     rate: options.rate ?? 100,
     job: options.job ?? "reshard",
     lease: options.lease ?? LEASE,
     indexLag: options.indexLag ?? INDEX_LAG,
-    signal: options.signal,
+    signal,
     deadline: options.deadline === undefined ? Number.POSITIVE_INFINITY : session.effects.now() + options.deadline,
     onProgress: options.onProgress,
   });
+  return hold(resharding);
 };

@@ -38,6 +38,9 @@ export interface Session {
   send<O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]>;
   /** Notes a request that was answered: by `send`, or, where the answer was a refusal that is no error, by its caller. */
   note(request: SentRequest, context: CallContext): void;
+  /** What stops each job that is under way, and resolves when it gave back its lease. */
+  readonly jobs: Set<() => Promise<void>>;
+  /** Stops jobs, then lets go of the transport. */
   close(): Promise<void>;
 }
 
@@ -59,6 +62,7 @@ const notAdmitted = (operation: Operation, failed: unknown): Error =>
 /** Opens a session over a transport. */
 export const createSession = (options: SessionOptions): Session => {
   const { catalog, transport, effects, onRequest } = options;
+  const jobs: Session["jobs"] = new Set();
   const waitAfter = retrying({ ...defaultRetry, ...options.retry }, effects);
   const concurrency = options.concurrency ?? 32;
   const gate = limitConcurrency(concurrency, effects);
@@ -107,6 +111,10 @@ export const createSession = (options: SessionOptions): Session => {
     concurrency,
     send,
     note,
-    close: async () => transport.close(),
+    jobs,
+    close: async () => {
+      while (jobs.size > 0) await Promise.all(Array.from(jobs, (stop) => stop()));
+      await transport.close();
+    },
   };
 };

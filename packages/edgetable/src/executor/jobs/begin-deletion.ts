@@ -7,6 +7,7 @@ import { newDeletion, type Deletion, type DeletionResult, type DeletionSettings 
 import { deletionId, deletionOf } from "./deletion-id.ts";
 import { bookkeeping } from "./bookkeeping.ts";
 import { listJobs, type Job } from "./job-store.ts";
+import { stoppedByClose, type Stopping } from "./stopped-by-close.ts";
 
 /** A deletion that can be run. */
 export interface Begun {
@@ -15,19 +16,26 @@ export interface Begun {
   run(): Promise<DeletionResult>;
 }
 
-const prepare = (session: Session, write: DeleteWrite, settings: DeletionSettings): Deletion =>
-  newDeletion(session, write, { plan: planCascade(session.catalog, write), settings });
+interface Prepared {
+  readonly deletion: Deletion;
+  readonly hold: Stopping["hold"];
+}
+
+const prepare = (session: Session, write: DeleteWrite, settings: DeletionSettings): Prepared => {
+  const { signal, hold } = stoppedByClose(session, settings.signal);
+  return { deletion: newDeletion(session, write, { plan: planCascade(session.catalog, write), settings: { ...settings, signal } }), hold };
+};
 
 /** A deletion of a node with all that goes along. */
 export const beginDeletion = (session: Session, write: DeleteWrite, settings: DeletionSettings): Begun => {
-  const deletion = prepare(session, write, settings);
-  return { id: deletionId(session.catalog, write), deletion, run: () => deleteNode(deletion) };
+  const { deletion, hold } = prepare(session, write, settings);
+  return { id: deletionId(session.catalog, write), deletion, run: () => hold(deleteNode(deletion)) };
 };
 
 /** A deletion that was begun and not ended. */
 export const reopenDeletion = (session: Session, job: Job, settings: DeletionSettings): Begun => {
-  const deletion = prepare(session, deletionOf(session.catalog, job.facts), settings);
-  return { id: job.id, deletion, run: () => resumeDeletion(deletion, job.id) };
+  const { deletion, hold } = prepare(session, deletionOf(session.catalog, job.facts), settings);
+  return { id: job.id, deletion, run: () => hold(resumeDeletion(deletion, job.id)) };
 };
 
 /**

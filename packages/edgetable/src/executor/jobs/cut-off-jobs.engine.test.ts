@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
-import { createLeanTransport, defineGraph, edge, node, type Transport } from "../../index.ts";
+import { createLeanTransport, defineGraph, edge, EdgetableError, node, type Transport } from "../../index.ts";
 
 const MOST = 4_000;
 
@@ -38,10 +38,17 @@ type Db = ReturnType<ReturnType<typeof graphOf>["connect"]>;
 const rows = Array.from({ length: 300 }, (_, n) => ({ node: "place", row: { id: `P${n}`, n } }) as const);
 const edges = Array.from({ length: 300 }, (_, n) => ({ edge: "visited", from: { id: `${n}` }, to: { id: "P1" } }) as const);
 
-const works: Readonly<Record<string, (db: Db, signal: AbortSignal) => PromiseLike<unknown>>> = {
-  load: (db, signal) => db.load(rows, { job: "j", signal, lease: 60_000 }),
-  reshard: (db, signal) => db.reshard({ rate: 100_000, indexLag: 0, lease: 60_000, signal }),
-  deletion: (db, signal) => db.place.delete({ id: "P1" }, { lease: 60_000, indexLag: 0 }).run({ signal }),
+const filled = async (table: string): Promise<Db> => {
+  const db = graphOf(table, [1]).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.load([...rows, ...edges]);
+  return db;
+};
+
+const works: Readonly<Record<string, (db: Db, signal?: AbortSignal) => PromiseLike<unknown>>> = {
+  load: (db, signal) => db.load(rows, { job: "j", lease: 60_000, ...(signal && { signal }) }),
+  reshard: (db, signal) => db.reshard({ rate: 100_000, indexLag: 0, lease: 60_000, ...(signal && { signal }) }),
+  deletion: (db, signal) => db.place.delete({ id: "P1" }, { lease: 60_000, indexLag: 0 }).run(signal && { signal }),
 };
 
 // How many requests are answered before the service hangs: not even the lease, or some of the work.
@@ -49,9 +56,7 @@ test.each(Object.keys(works).flatMap((kind) => [0, 5].map((answered) => [kind, a
   "a %s that is aborted while the service hangs ends soon, after %i answers",
   async (kind, answered) => {
     const table = engine.freshTableName("hanging");
-    const before = graphOf(table, [1]).connect({ transport: engine.transport });
-    await before.table.create();
-    await before.load([...rows, ...edges]);
+    await filled(table);
     let sent = 0;
     const transport: Transport = {
       send: (operation, input, options) => (++sent > answered ? hanging : engine.transport).send(operation, input, options),
@@ -73,3 +78,29 @@ test.each(Object.keys(works).flatMap((kind) => [0, 5].map((answered) => [kind, a
   },
   20_000,
 );
+
+test.each(Object.keys(works))("a %s whose connection is closed stops as by a signal, and gives its lease back first", async (kind) => {
+  const table = engine.freshTableName("closed");
+  const other = await filled(table);
+  const sent: string[] = [];
+  let closed = false;
+  const transport: Transport = {
+    send: async (operation, input, options) => {
+      if (closed) throw new EdgetableError("execute.connection", "closed", { details: { ambiguous: false } });
+      sent.push(operation);
+      return engine.transport.send(operation, input, options);
+    },
+    close: async () => void (closed = true),
+  };
+  const grown = graphOf(table, [4, 1]);
+  const db = grown.connect({ transport });
+  const ended = Promise.resolve(works[kind]!(db)).catch((error: unknown) => error);
+  await vi.waitFor(() => expect(sent.length).toBeGreaterThan(3), { interval: 1 });
+  await db.close();
+  expect(closed).toBe(true);
+  expect(sent.at(-1)).toBe("UpdateItem");
+  expect(await ended).toMatchObject({ code: "execute.aborted", cause: "the connection was closed" });
+  expect(await other.jobs.list()).toMatchObject([{ running: false, leasedUntil: 0 }]);
+  await works[kind]!(grown.connect({ transport: engine.transport }));
+  expect(await other.jobs.list()).toEqual([]);
+});
