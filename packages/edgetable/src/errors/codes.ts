@@ -7,6 +7,7 @@ export type ErrorCode =
   | "schema.invalidModel"
   // A value does not fit the model.
   | "schema.invalidValue"
+  | "schema.failed"
   | "schema.unknownNode"
   | "schema.unknownEdge"
   | "schema.unknownAttribute"

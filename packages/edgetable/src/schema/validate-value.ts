@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
+import { jsonText } from "../util/json-text.ts";
 import { attributeSchemas } from "./attribute-schemas.ts";
 import type { AnySchema, SchemaIssue, SchemaResult } from "./standard-schema.ts";
 
@@ -15,6 +16,24 @@ const invalid = (what: string, issues: readonly SchemaIssue[]): never => {
   throw new EdgetableError("schema.invalidValue", `${what} does not fit its schema: ${text}.`, { details: { issues: findings } });
 };
 
+const failed = (what: string, cause: unknown): never => {
+  const said = cause instanceof Error ? cause.message : jsonText(cause);
+  throw new EdgetableError("schema.failed", `The schema of ${what} failed instead of saying what does not fit: ${said}.`, {
+    details: { of: what },
+    cause,
+  });
+};
+
+// What is asynchronous is anything that has a `then`.
+const ask = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
+  try {
+    const result = schema["~standard"].validate(value);
+    return "then" in result ? Promise.resolve(result).catch((cause: unknown) => failed(what, cause)) : result;
+  } catch (cause) {
+    return failed(what, cause);
+  }
+};
+
 const whenDone = <T>(result: Maybe<SchemaResult<Row>>, finish: (result: SchemaResult<Row>) => Maybe<T>): Maybe<T> =>
   result instanceof Promise ? result.then(finish) : finish(result);
 
@@ -22,9 +41,10 @@ const whenDone = <T>(result: Maybe<SchemaResult<Row>>, finish: (result: SchemaRe
  * The schema's output for a whole row; a promise only where the schema itself is asynchronous.
  *
  * @throws {schema.invalidValue} with every issue
+ * @throws {schema.failed} when the schema throws
  */
 export const validateRow = (schema: AnySchema, row: Row, what: string): Maybe<Row> =>
-  whenDone(schema["~standard"].validate(row), (result) => (result.issues ? invalid(what, result.issues) : result.value));
+  whenDone(ask(schema, row, what), (result) => (result.issues ? invalid(what, result.issues) : result.value));
 
 /**
  * The schema's output for changed attributes: issues with attributes that are not among them are of no
@@ -33,25 +53,29 @@ export const validateRow = (schema: AnySchema, row: Row, what: string): Maybe<Ro
  *
  * @param changes the changed attributes, undefined for a removed one
  * @throws {schema.invalidValue} with every issue
+ * @throws {schema.failed} when the schema throws
  */
 export const validateChanges = (schema: AnySchema, changes: Row, what: string): Maybe<Row> => {
   const alone = attributeSchemas(schema);
-  const outputs = alone && !alone.ofRow ? passEach(alone.each, changes) : undefined;
+  const outputs = alone && !alone.ofRow ? passEach(alone.each, changes, what) : undefined;
   if (outputs) return outputs;
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  return whenDone(schema["~standard"].validate(given), (result) => {
+  return whenDone(ask(schema, given, what), (result) => {
     const mine = (result.issues ?? []).filter((issue) => pathOf(issue).split(".")[0]! in changes);
     if (mine.length > 0) invalid(what, mine);
-    return alone ? outputsOf(alone.each, given, changes) : changes;
+    return alone ? outputsOf(alone.each, { given, changes, what }) : changes;
   });
 };
 
+type Schemas = Readonly<Record<string, AnySchema>>;
+
 // The whole schema would first complain of every attribute that is not among the changes.
-const passEach = (schemas: Readonly<Record<string, AnySchema>>, changes: Row): Row | undefined => {
+const passEach = (schemas: Schemas, changes: Row, what: string): Row | undefined => {
   let outputs: Record<string, unknown> | undefined;
   for (const name in changes) {
     const value = changes[name];
-    const result = schemas[name]?.["~standard"].validate(value);
+    const schema = schemas[name];
+    const result = schema && ask(schema, value, `"${name}" of ${what}`);
     // Somebody else waits for the same schema again, and hears of its failures.
     if (result instanceof Promise) result.catch(() => undefined);
     if (result === undefined || result instanceof Promise || result.issues) return undefined;
@@ -60,9 +84,15 @@ const passEach = (schemas: Readonly<Record<string, AnySchema>>, changes: Row): R
   return outputs ?? changes;
 };
 
-const outputsOf = (schemas: Readonly<Record<string, AnySchema>>, given: Row, changes: Row): Maybe<Row> => {
+const outputsOf = (
+  schemas: Schemas,
+  { given, changes, what }: { readonly given: Row; readonly changes: Row; readonly what: string },
+): Maybe<Row> => {
   const names = Object.keys(given);
-  const results = names.map((name) => schemas[name]?.["~standard"].validate(given[name]) ?? { value: given[name] });
+  const results = names.map((name) => {
+    const [schema, value] = [schemas[name], given[name]];
+    return schema ? ask(schema, value, `"${name}" of ${what}`) : { value };
+  });
   const give = (done: readonly SchemaResult<unknown>[]): Row => ({
     ...changes,
     ...Object.fromEntries(done.map((result, at) => [names[at], result.issues ? given[names[at] as string] : result.value])),

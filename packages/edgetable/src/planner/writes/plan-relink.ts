@@ -3,6 +3,7 @@ import type { RelinkWrite, Row } from "../../ir/logical-write.ts";
 import type { WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { VERSION } from "../../requests/encode-item.ts";
+import { validateRow } from "../../schema/validate-value.ts";
 import { changedRow } from "./changed-row.ts";
 import { type ChangedItem, changeItem } from "./change-item.ts";
 import { countSteps, type EdgeBetween } from "./degree-guards.ts";
@@ -54,17 +55,14 @@ const withoutIdentity = ({ from: _from, to: _to, [VERSION]: version, ...attribut
   counted || version === undefined ? attributes : { ...attributes, [VERSION]: version };
 
 const validated = (edge: EdgeBetween, row: Row): Row => {
-  const result = edge.entry.definition.schema?.["~standard"].validate(row);
-  if (result instanceof Promise)
-    throw new EdgetableError(
-      "plan.unsupported",
-      `"${edge.entry.name}" has an asynchronous schema, which a change of type cannot wait for: read the edge, then unlink and link in one transact.`,
-    );
-  if (!result?.issues) return (result?.value ?? {}) as Row;
-  const issues = result.issues.map(({ message }) => message);
-  throw new EdgetableError("schema.invalidValue", `The edge does not fit "${edge.entry.name}": ${issues.join("; ")}.`, {
-    details: { issues },
-  });
+  const { schema } = edge.entry.definition;
+  const valid = schema ? validateRow(schema, row, `"${edge.entry.name}"`) : {};
+  if (!(valid instanceof Promise)) return valid;
+  valid.catch(() => undefined);
+  throw new EdgetableError(
+    "plan.unsupported",
+    `"${edge.entry.name}" has an asynchronous schema, which a change of type cannot wait for: read the edge, then unlink and link in one transact.`,
+  );
 };
 
 // The edge leaves one type and joins another with what it holds, in one transaction.
