@@ -314,6 +314,25 @@ describe("budgets", () => {
     ).toThrow(/"agee" is no attribute of the node "person"\. Did you mean "age"\?/);
   });
 
+  test.each(["toString", "constructor", "__proto__"])(
+    "%s is no edge, node or index, and no name that JavaScript gives every object",
+    (name) => {
+      const unknown = expect.objectContaining({
+        code: "schema.unknownEdge",
+        message: expect.stringContaining(`There is no edge "${name}"`) as string,
+      });
+      expect(() => a().out(name as "knows")).toThrow(unknown);
+      expect(() =>
+        a()
+          .walk()
+          .repeat({ both: name as "knows" }, { depth: 2 }),
+      ).toThrow(unknown);
+      expect(() => a().dependents(name as "knows")).toThrow(unknown);
+      expect(() => db.find(name as "person")).toThrow(expect.objectContaining({ code: "schema.unknownNode" }));
+      expect(() => a().out("knows").using(name)).toThrow(expect.objectContaining({ code: "plan.noIndex" }));
+    },
+  );
+
   test("a cursor is of its walk alone", async () => {
     const { next } = await a()
       .out("knows")

@@ -181,15 +181,20 @@ const indexesOf = (layout: Layout): readonly Index[] =>
     projection: index.projection ?? "ALL",
   }));
 
-const byId = (shapes: readonly Shape[]): Readonly<Record<string, Shape>> => Object.fromEntries(shapes.map((shape) => [shape.id, shape]));
+/** A record that holds its names alone: what a caller asks for may be any text, "constructor" as well. */
+const ownNames = <Entry>(entries: Readonly<Record<string, Entry>>): Readonly<Record<string, Entry>> =>
+  Object.assign(Object.create(null) as Record<string, Entry>, entries);
+
+const byId = (shapes: readonly Shape[]): Readonly<Record<string, Shape>> =>
+  ownNames(Object.fromEntries(shapes.map((shape) => [shape.id, shape])));
 
 /** Resolves a model and its layout into the catalog. Expects a model in which {@link checkNames} found nothing. */
 export const buildCatalog = (definition: GraphDefinition): Catalog => {
   const layout = definition.layout ?? defaultLayout(definition);
   const context: Context = { definition, layout, escapes: definition.layout === undefined };
-  const nodes = mapValues(definition.nodes, (node, name) => nodeEntry(context, name, node));
-  const parts = mapValues(definition.parts ?? {}, (part, name) => partEntry(context, name, part));
-  const edges = mapValues(definition.edges ?? {}, (edge, name) => edgeEntry({ ...context, nodes }, name, edge));
+  const nodes = ownNames(mapValues(definition.nodes, (node, name) => nodeEntry(context, name, node)));
+  const parts = ownNames(mapValues(definition.parts ?? {}, (part, name) => partEntry(context, name, part)));
+  const edges = ownNames(mapValues(definition.edges ?? {}, (edge, name) => edgeEntry({ ...context, nodes }, name, edge)));
   const nodeShapes = Object.values(nodes)
     .filter((entry) => entry.definition.stored !== false)
     .map((entry) => entry.shape);
