@@ -1,4 +1,5 @@
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
+import { endsByGet } from "../ir/ends-by-get.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { PlannedHop, PlannedStep, WalkPlan } from "../ir/walk-plan.ts";
 import { encodeQuery } from "../requests/encode-read.ts";
@@ -61,8 +62,21 @@ const explainHop = (
   });
 };
 
+// Edges to known nodes, where they are asked for by their keys.
+const gotAt = ({ plan, values }: ExplainedWalk, at: number): ReturnType<typeof endsByGet> => {
+  const [step, keep] = plan.steps.slice(at, at + 2);
+  if (step?.kind !== "hop" || keep?.kind !== "keep") return undefined;
+  return endsByGet(step, { nodes: step.expect.from, known: (values[keep.slot] as readonly unknown[]).length });
+};
+
 const explainStep = (catalog: Catalog, walk: ExplainedWalk, at: number): readonly ExplainedRequest[] => {
   const step: PlannedStep | undefined = walk.plan.steps[at];
+  const got = gotAt(walk, at);
+  if (step?.kind === "hop" && got) {
+    const input = `keys of the edges "${step.edge}" to the known nodes, ${BATCH_GET_KEYS} a request`;
+    const after = at === 0 ? {} : { after: `each node before ${step.direction}("${step.edge}")` };
+    return [{ operation: "BatchGetItem", input, times: got.requests, readUnits: got.readUnits, ...after }];
+  }
   if (step?.kind === "hop") return explainHop(catalog, walk, { hop: step, first: at === 0 && step.rounds === 1 });
   if (!step || step.expect.requests === 0) return [];
   const { requests: times, readUnits } = step.expect;
@@ -92,10 +106,21 @@ const notesOf = ({ plan }: ExplainedWalk): readonly string[] => {
   return [
     ...(checked.length > 0 ? [`checks ${[...new Set(checked.map((one) => one.path))].join(", ")} in memory`] : []),
     ...hops.flatMap((hop) =>
-      hop.by === "get" ? [`asks for edges "${hop.edge}" to known nodes by their keys, where that is fewer requests`] : [],
+      hop.by === "get" ? [`asks for edges "${hop.edge}" to known nodes by their keys, where that is cheaper`] : [],
     ),
   ];
 };
+
+/** What the whole is expected to cost: of the plan, less what is asked for by keys instead. */
+const costOf = (walk: ExplainedWalk): WalkExplanation["cost"] =>
+  walk.plan.steps.reduce(
+    (cost, { expect }, at) => {
+      const got = gotAt(walk, at);
+      if (!got) return cost;
+      return { requests: cost.requests - expect.requests + got.requests, readUnits: cost.readUnits - expect.readUnits + got.readUnits };
+    },
+    { requests: walk.plan.expect.requests, readUnits: walk.plan.expect.readUnits },
+  );
 
 /** Explains a walk: pure. */
 export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanation => {
@@ -108,7 +133,7 @@ export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanat
     plan,
     requests,
     consistency: strong && requests.length > 0 ? "strong" : "eventual",
-    cost: { requests: plan.expect.requests, readUnits: plan.expect.readUnits },
+    cost: costOf(walk),
     assumptions: plan.assumptions,
     notes: notesOf(walk),
   };

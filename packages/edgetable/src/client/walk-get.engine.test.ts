@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node } from "../index.ts";
@@ -99,19 +99,14 @@ test("against the edge, the far end's key is asked for", async () => {
   ]);
 });
 
-test("edges are listed where that is no more requests, and where parallel ones have keys of their own", async () => {
+test("edges are listed where that is expected to be cheaper, and where parallel ones have keys of their own", async () => {
   const many = Array.from({ length: 60 }, (_, at) => person(`n${at}`));
   const wide = await asked(open().out("knows").out("knows").among(many).ids());
   expect(wide.later.map(({ operation }) => operation)).toEqual(["Query", "Query", "Query"]);
-  const one = await asked(
-    open()
-      .walk()
-      .out("knows")
-      .among([person("b")])
-      .ids(),
-  );
-  expect(one.value.items).toEqual([person("b")]);
-  expect(one.later).toEqual([]);
+  const few = [person("b"), person("c")];
+  const one = await open().walk().out("knows").among(few).ids().report();
+  expect(one.value.items).toEqual(few);
+  expect(one.requests.map(({ operation }) => operation)).toEqual(["Query"]);
   const parallel = await asked(
     open()
       .out("knows")
@@ -121,4 +116,80 @@ test("edges are listed where that is no more requests, and where parallel ones h
   );
   expect(parallel.value.count).toBe(2);
   expect(parallel.later.map(({ operation }) => operation)).toEqual(["Query", "Query", "Query"]);
+});
+
+describe("at a node with many edges", () => {
+  const FANS = 40;
+  const fan = (at: number) => ({ personId: `f${at}` });
+  const crowd = () =>
+    defineGraph({
+      table: crowdTable,
+      nodes: { person: node({ key: "PERSON#{personId}", schema: z.object({ personId: text }) }) },
+      edges: {
+        knows: edge({ from: "person", to: "person", ends: "unchecked", expect: { from: 5000, to: 3 } }),
+        friend: edge({ from: "person", to: "person", symmetric: true, ends: "unchecked", expect: { from: 5000 } }),
+      },
+    });
+  let crowdTable = "";
+  const star = (rulesOff: readonly string[] = []) => crowd().connect({ transport: engine.transport, cursorSecret: "s", rulesOff });
+  const budget = { breadth: 10 };
+  beforeAll(async () => {
+    crowdTable = engine.freshTableName("crowd");
+    const db = star();
+    await db.table.create();
+    const fans = Array.from({ length: FANS }, (_, at) => [
+      { edge: "knows" as const, from: person("star"), to: fan(at), attributes: {} },
+      { edge: "friend" as const, from: fan(at), to: person("star"), attributes: {} },
+    ]);
+    const some = [33, 38].map((at) => ({ edge: "knows" as const, from: person("b"), to: fan(at), attributes: {} }));
+    const friends = [34, 39].map((at) => ({ edge: "friend" as const, from: person("b"), to: fan(at), attributes: {} }));
+    await db.load([...fans.flat(), ...some, ...friends], { strict: true });
+  });
+
+  test("whether an edge is there is one key's reading, not a listing that the breadth would end", async () => {
+    const walk = (rulesOff: readonly string[] = []) =>
+      star(rulesOff)
+        .person(person("star"))
+        .walk()
+        .out("knows")
+        .among([fan(38), person("nobody")]);
+    const { value, requests, cost } = await walk().ids({ budget }).report();
+    expect(value).toMatchObject({ items: [fan(38)], complete: true });
+    expect(requests.map(({ operation, input }) => ({ operation, input }))).toEqual([
+      {
+        operation: "BatchGetItem",
+        input: {
+          RequestItems: { [crowdTable]: { Keys: [key("star", "f38"), key("star", "nobody")] } },
+          ReturnConsumedCapacity: "TOTAL",
+        },
+      },
+    ]);
+    expect(walk().explain()).toMatchObject({ cost: { requests: 1, readUnits: 1 }, requests: [{ operation: "BatchGetItem", times: 1 }] });
+    expect(cost).toMatchObject({ requests: 1, readUnits: 1 });
+    expect(await walk(["check-ends-by-get"]).ids({ budget })).toMatchObject({ complete: false, stopped: { by: "breadth" } });
+    expect(await walk(["check-ends-by-get"]).ids()).toMatchObject({ items: [fan(38)], complete: true });
+  });
+
+  test.each([
+    ["knows", { out: "knows" }, [fan(33), fan(38)]],
+    ["friend", { both: "friend" }, [fan(34), fan(39)]],
+  ] as const)("common neighbours are looked for among those that are left (%s)", async (name, hop, found) => {
+    const ask = (rulesOff: readonly string[] = []) =>
+      star(rulesOff)
+        .person(person("b"))
+        .common(hop, [person("star")], { budget });
+    const { value, requests } = await ask().report();
+    expect(value).toMatchObject({ items: found, complete: true });
+    expect(requests.map(({ operation }) => operation)).toEqual(["Query", "BatchGetItem"]);
+    expect(requests[1]?.input).toEqual({
+      RequestItems: {
+        [crowdTable]: {
+          Keys: found.map(({ personId }) => ({ pk: { S: "PERSON#star" }, sk: { S: `${name}#PERSON#${personId}` } })),
+        },
+      },
+      ReturnConsumedCapacity: "TOTAL",
+    });
+    const listed = await ask(["check-ends-by-get"]).report();
+    expect(listed.value).toMatchObject({ complete: false, stopped: { by: "breadth" } });
+  });
 });

@@ -219,7 +219,8 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
   ): WalkCall<Walked<WalkLevel>>;
   /**
    * The neighbours that this node has in common with others. A Query for each in turn, until nothing is in
-   * common; the budget is of all of them, and a part that it ends gives nothing but `next`.
+   * common, or a BatchGetItem where few are left and listing is expected to cost more: begin with whoever has
+   * the fewest. The budget is of all of them, and a part that it ends gives nothing but `next`.
    */
   common<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,

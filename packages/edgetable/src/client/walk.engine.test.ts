@@ -362,3 +362,31 @@ test("a walk is expected to find no more nodes than there are", () => {
   expect(of(undefined)).toEqual({ requests: 1 + 20 + 400 + 8000, says: false });
   expect(of(50)).toEqual({ requests: 1 + 20 + 30, says: true });
 });
+
+test("a node is expected to have no more edges than the model allows", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("limited"),
+    nodes: {
+      page: node({ key: "PAGE#{url}", schema: z.object({ url: text }) }),
+      site: node({ key: "SITE#{host}", schema: z.object({ host: text }) }),
+    },
+    edges: {
+      on: edge({ from: "page", to: "site", multiplicity: "many-to-one", ends: "unchecked" }),
+      pins: edge({ from: "site", to: "page", maxDegree: { from: 3 }, expect: { from: 50 }, ends: "unchecked" }),
+    },
+  });
+  const limited = graph.connect({ transport: engine.transport });
+  await limited.table.create();
+  await limited.on.link({ url: "a" }, { host: "h" }).orThrow();
+  for (const url of ["a", "b", "c"]) await limited.pins.link({ host: "h" }, { url }).orThrow();
+  const walk = limited.page({ url: "a" }).out("on").out("pins");
+  const { cost, assumptions } = walk.explain();
+  expect(assumptions.slice(0, 2)).toEqual([
+    'the edges "on" that leave a node are at most 1, as multiplicity says',
+    'the edges "pins" that leave a node are at most 3, as maxDegree.from says',
+  ]);
+  const nodes = await walk.nodes().report();
+  expect(cost).toEqual({ requests: 2, readUnits: 1 });
+  expect(walk.nodes().explain().cost.requests).toBe(nodes.cost.requests);
+  expect(nodes.requests.map(({ operation }) => operation)).toEqual(["Query", "Query", "BatchGetItem"]);
+});

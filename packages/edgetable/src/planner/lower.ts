@@ -12,14 +12,14 @@ import { lowerCollection } from "./lower-collection.ts";
 import { lowerSearch } from "./lower-search.ts";
 import { queryStep } from "./query-step.ts";
 import { onSharedIndex, searchesOf } from "./search-path.ts";
-import { ASSUMED_ROWS } from "./assumed-rows.ts";
+import { ASSUMED_ROWS, assumedEdges } from "./assumed-rows.ts";
 
 type Near = "from" | "to";
 
 const lowerExpand = (catalog: Catalog, expand: Expand): QueryStep => {
   const path = choosePath(catalog, expand, new Set(expand.range.map((condition) => condition.path)));
   const edge = defined(catalog.edges[expand.edge], "edge").definition;
-  const rows = edge.expect?.[expand.direction === "out" ? "from" : "to"] ?? ASSUMED_ROWS;
+  const { rows } = assumedEdges(edge, expand.direction === "out" ? "from" : "to");
   const bytes = path.shapes[0]?.bytes ?? 0;
   const { known, filter, forward, consistent, select } = expand;
   return queryStep(path, expand.range, { known, filter, forward, consistent, select, expect: { rows, bytes } });

@@ -30,13 +30,15 @@ export const readCommon = async (
 ): Promise<Walked<Row>> => {
   const { driver, node, id, from } = start;
   const { state: walk } = from(node, id).hop(hop);
+  // What the nodes before have in common is all that is looked for at the next one.
+  const { state: among } = from(node, id).hop(hop).among([]);
   const query = (): string => `common|${driver.catalog.table}|${walkForm(walk, collect)}|${jsonText([id, others, walk.values])}`;
   const asked = { cursor: options.cursor, query, budget: budgetOf(options), sealing: plainSeal<CommonState>() };
   const { state, budget, seal } = await begin(driver, asked, context);
   const request = {
-    plan: planOf(driver, { state: walk, collect }),
+    plan: planOf(driver, { state: among, collect }),
     start: { type: node, id },
-    values: walk.values,
+    values: among.values,
     budget,
     supernode: options.supernode ?? "page",
     findNode: findNode(driver),

@@ -51,7 +51,7 @@ export const commonNeighbours = async (
       state.found.add(to);
       remember(run, [to]);
     };
-    const isOver = await expandLayer(run, state.layer, { filter, tell });
+    const isOver = await expandLayer(run, state.layer, { filter, tell, known });
     if (!isOver) return { ids: [], stopped: stoppedAt(run, ONE_HOP, { left: keys.slice(state.at) }), state };
     state.known = state.known ? state.known.filter((key) => state.found.has(key)) : [...state.found];
     state.at++;

@@ -1,8 +1,10 @@
+import { endsByGet } from "../../ir/ends-by-get.ts";
 import { ONE_WAY } from "./gather.ts";
+import { getEdges } from "./get-edges.ts";
 import { runLanes } from "./lanes.ts";
 import { onlyHop, type NodeFilter } from "./node-filter.ts";
 import type { NodeKey } from "./node-names.ts";
-import { edgeReader } from "./read-edges.ts";
+import { edgeReader, type Expanded } from "./read-edges.ts";
 import type { WalkRun } from "./walk-run.ts";
 import type { Work } from "./walk-state.ts";
 
@@ -27,21 +29,25 @@ interface Told {
   readonly filter: NodeFilter;
   /** Is told of each edge to a node that the filter lets pass. */
   readonly tell: (from: NodeKey, to: NodeKey) => void;
+  /** The only nodes that edges are looked for to; undefined: to any. */
+  readonly known?: ReadonlySet<NodeKey> | undefined;
 }
 
-const readLeft = async (run: WalkRun, layer: Expanding, tell: Told["tell"]): Promise<void> => {
+const isUntouched = ({ source, partition, start }: Work): boolean => source === 0 && partition === undefined && start === undefined;
+
+const readLeft = async (run: WalkRun, layer: Expanding, { tell, known }: Omit<Told, "filter">): Promise<void> => {
   const left: Work[] = [];
   const waiting = layer.left.values();
-  await runLanes({
-    width: run.width,
-    next: (): Work | undefined => (run.spend.isOpen() ? waiting.next().value : undefined),
-    run: edgeReader(run, onlyHop(run)),
-    done: ({ work, keys: ends, rest, why }) => {
-      for (const end of ends) tell(work.key, end);
-      if (rest && why === "breadth" && run.request.supernode === "sample") run.sampled.push(work.key);
-      else if (rest) left.push(rest);
-    },
-  });
+  const hop = onlyHop(run);
+  const next = (): Work | undefined => (run.spend.isOpen() ? waiting.next().value : undefined);
+  const done = ({ work, keys: ends, rest, why }: Expanded): void => {
+    for (const end of ends) tell(work.key, end);
+    if (rest && why === "breadth" && run.request.supernode === "sample") run.sampled.push(work.key);
+    else if (rest) left.push(rest);
+  };
+  const asked = known && layer.left.every(isUntouched) && endsByGet(hop, { nodes: layer.left.length, known: known.size });
+  if (asked) await getEdges(run, hop, { known, next, done });
+  else await runLanes({ width: run.width, next, run: edgeReader(run, hop), done });
   layer.left = [...left, ...waiting];
 };
 
@@ -51,9 +57,9 @@ const readLeft = async (run: WalkRun, layer: Expanding, tell: Told["tell"]): Pro
  *
  * @returns whether all of it was read; else `layer` holds what is left
  */
-export const expandLayer = async (run: WalkRun, layer: Expanding, { filter, tell }: Told): Promise<boolean> => {
+export const expandLayer = async (run: WalkRun, layer: Expanding, { filter, tell, known }: Told): Promise<boolean> => {
   const edges = [...layer.pending];
-  await readLeft(run, layer, (from, to) => edges.push([from, to]));
+  await readLeft(run, layer, { tell: (from, to) => edges.push([from, to]), known });
   await filter.read(new Set(edges.map(([, to]) => to)));
   for (const [from, to] of edges) if (filter.passes(to)) tell(from, to);
   layer.pending = edges.filter(([, to]) => filter.passes(to) === undefined);

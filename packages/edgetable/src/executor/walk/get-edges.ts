@@ -1,4 +1,5 @@
 import { holds } from "../../ir/evaluate-condition.ts";
+import { endsByGet } from "../../ir/ends-by-get.ts";
 import type { PlannedHop, PlannedStep } from "../../ir/walk-plan.ts";
 import { comparePrimary } from "../../keys/template.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
@@ -9,6 +10,7 @@ import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import { batchGet } from "../batch-get.ts";
+import { runLanes } from "./lanes.ts";
 import type { NodeKey, NodeRef } from "./node-names.ts";
 import type { Expanded } from "./read-edges.ts";
 import type { Layer, Work } from "./walk-state.ts";
@@ -21,12 +23,11 @@ const knownAt = (run: WalkRun, layer: Layer): ReadonlySet<NodeKey> => {
   return (keep?.kind === "keep" ? run.known.get(keep.slot) : undefined) ?? new Set();
 };
 
-/** Whether edges to the known nodes are asked for by their keys: that must be fewer requests than one for each node. */
-export const mayGet = (run: WalkRun, hop: PlannedHop, layer: Layer): boolean => {
-  if (hop.by !== "get" || layer.works.length > 0) return false;
-  const known = knownAt(run, layer).size;
-  const nodes = layer.waiting.size;
-  return known > 0 && known <= BATCH_GET_KEYS && Math.ceil(nodes / Math.floor(BATCH_GET_KEYS / known)) < nodes;
+/** The known nodes to which a layer's edges are asked for by their keys; undefined where they are listed. */
+export const knownToGet = (run: WalkRun, hop: PlannedHop, layer: Layer): ReadonlySet<NodeKey> | undefined => {
+  if (hop.by !== "get" || layer.works.length > 0) return undefined;
+  const known = knownAt(run, layer);
+  return endsByGet(hop, { nodes: layer.waiting.size, known: known.size }) && known;
 };
 
 interface Pair {
@@ -60,17 +61,22 @@ const byIndex = (run: WalkRun, { reading }: PlannedHop): ((a: Item, b: Item) => 
     comparePrimary(textAt(a, partitionKey), textAt(b, partitionKey));
 };
 
-/** A reader of the edges from several nodes to the known ones. */
-export const getReader = (
+interface Getting {
+  readonly known: ReadonlySet<NodeKey>;
+  /** The next node, undefined where there is none or none may be begun. */
+  readonly next: () => Work | undefined;
+}
+
+const getReader = (
   run: WalkRun,
   hop: PlannedHop,
-  at: { readonly layer: Layer; readonly next: () => Work | undefined },
+  at: Getting,
 ): { readonly nextJob: () => readonly Work[] | undefined; readonly read: (works: readonly Work[]) => Promise<readonly Expanded[]> } => {
   const { catalog } = run.session;
   const { shapes, definition } = defined(catalog.edges[hop.edge], hop.edge);
   const near = nearOf(hop, definition.symmetric ?? false);
   const far = near === "from" ? "to" : "from";
-  const known = [...knownAt(run, at.layer)].map((key) => run.names.unpack(key));
+  const known = [...at.known].map((key) => run.names.unpack(key));
   const most = Math.floor(BATCH_GET_KEYS / Math.max(1, known.length));
 
   const ends = (items: readonly Item[]): ReadonlyMap<NodeKey, NodeKey[]> => {
@@ -108,4 +114,17 @@ export const getReader = (
     return works.length > 0 ? works : undefined;
   };
   return { nextJob, read };
+};
+
+/** Reads the edges from several nodes to the known ones, as many nodes a request as there is room for. */
+export const getEdges = (
+  run: WalkRun,
+  hop: PlannedHop,
+  { done, ...at }: Getting & { readonly done: (expanded: Expanded) => void },
+): Promise<void> => {
+  const { nextJob, read } = getReader(run, hop, at);
+  const all = (batch: readonly Expanded[]): void => {
+    for (const expanded of batch) done(expanded);
+  };
+  return runLanes({ width: run.width, next: nextJob, run: read, done: all });
 };

@@ -3,7 +3,7 @@ import type { Condition } from "../../ir/condition.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
 import type { Way } from "./flow.ts";
 import { ONE_WAY } from "./gather.ts";
-import { getReader, mayGet } from "./get-edges.ts";
+import { getEdges, knownToGet } from "./get-edges.ts";
 import { runLanes } from "./lanes.ts";
 import type { NodeKey } from "./node-names.ts";
 import { edgeReader, type Expanded } from "./read-edges.ts";
@@ -61,16 +61,8 @@ const crossing = (run: WalkRun, hop: PlannedHop, layer: Layer): ((expanded: Expa
 const runHop = async (run: WalkRun, hop: PlannedHop, layer: Layer): Promise<void> => {
   const done = crossing(run, hop, layer);
   const next = nextWork(run, layer);
-  if (!mayGet(run, hop, layer)) return runLanes({ width: run.width, next, run: edgeReader(run, hop), done });
-  const { nextJob, read } = getReader(run, hop, { layer, next });
-  await runLanes({
-    width: run.width,
-    next: nextJob,
-    run: read,
-    done: (all) => {
-      for (const expanded of all) done(expanded);
-    },
-  });
+  const known = knownToGet(run, hop, layer);
+  return known ? getEdges(run, hop, { known, next, done }) : runLanes({ width: run.width, next, run: edgeReader(run, hop), done });
 };
 
 const test =

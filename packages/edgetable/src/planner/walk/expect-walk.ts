@@ -11,7 +11,9 @@ import {
 } from "../../ir/walk-plan.ts";
 import { mostShards } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import { ASSUMED_ROWS } from "../assumed-rows.ts";
+import { isSingle } from "../../schema/degree-limit.ts";
+import { defined } from "../../util/invariant.ts";
+import { assumedEdges } from "../assumed-rows.ts";
 
 const PAGE_BYTES = 1_048_576;
 // A closure has no depth of its own: it is assumed to end here.
@@ -86,15 +88,16 @@ export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, Nod
 
 export const unchanged = (from: number): Expected => ({ from, to: from, requests: 0, readUnits: 0 });
 
-const degreesOf = (catalog: Catalog, hop: PlannedHop): readonly string[] => {
-  const { expect } = catalog.edges[hop.edge]?.definition ?? {};
-  const sides = hop.direction === "both" ? (["from", "to"] as const) : [hop.direction === "out" ? ("from" as const) : ("to" as const)];
+const degreesOf = (catalog: Catalog, { edge, direction }: PlannedHop): readonly string[] => {
+  const { definition } = defined(catalog.edges[edge], edge);
+  const sides = direction === "both" ? (["from", "to"] as const) : [direction === "out" ? ("from" as const) : ("to" as const)];
   return sides.map((side) => {
-    const declared = expect?.[side];
+    const { rows, by } = assumedEdges(definition, side);
     const where = side === "from" ? "leave" : "reach";
-    return declared === undefined
-      ? `${ASSUMED_ROWS} edges "${hop.edge}" ${where} a node: an assumption, for expect.${side} is not declared`
-      : `${declared} edges "${hop.edge}" ${where} a node, as expect.${side} declares`;
+    const setting = isSingle(definition, side) ? "multiplicity" : `maxDegree.${side}`;
+    if (by === "limit") return `the edges "${edge}" that ${where} a node are at most ${rows}, as ${setting} says`;
+    const edges = `${rows} edges "${edge}" ${where} a node`;
+    return by === "expect" ? `${edges}, as expect.${side} declares` : `${edges}: an assumption, for expect.${side} is not declared`;
   });
 };
 

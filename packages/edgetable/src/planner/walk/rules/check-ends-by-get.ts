@@ -12,18 +12,22 @@ const isAddressable = (catalog: Catalog, hop: WalkHop): boolean => {
   );
 };
 
-const isPlain = (hop: WalkHop): boolean =>
-  hop.rounds === 1 && hop.direction !== "both" && hop.limit === undefined && hop.index === undefined && hop.anchor === undefined;
+const isPlain = (catalog: Catalog, hop: WalkHop): boolean =>
+  hop.rounds === 1 &&
+  (hop.direction !== "both" || catalog.edges[hop.edge]?.definition.symmetric === true) &&
+  hop.limit === undefined &&
+  hop.index === undefined &&
+  hop.anchor === undefined;
 
 /**
  * Edges that lead to a few known nodes are asked for by their keys, 100 a request, rather than picked
- * out of all edges of every node. With many known nodes the executor lists all the same.
+ * out of all edges of every node. Where listing is expected to be cheaper the executor lists all the same.
  */
 export const checkEndsByGet: WalkRule = {
   name: "check-ends-by-get",
   rewrite: (catalog, walk) =>
     mapHops(walk, (hop, at) => {
-      if (walk.steps[at + 1]?.kind !== "keep" || !isPlain(hop) || foldedField(walk.collect) !== undefined) return hop;
+      if (walk.steps[at + 1]?.kind !== "keep" || !isPlain(catalog, hop) || foldedField(walk.collect) !== undefined) return hop;
       return isAddressable(catalog, hop) ? { ...hop, by: "get" } : hop;
     }),
 };
