@@ -33,8 +33,9 @@ export interface NaiveEdgeType {
 
 const bytes = new TextEncoder();
 
-/** Texts by their UTF-8 bytes, numbers by size. */
+/** Texts by their UTF-8 bytes, numbers by size, dates by time. */
 export const compareValues = (a: unknown, b: unknown): number => {
+  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
   if (typeof a === "number" && typeof b === "number") return a - b;
   return Buffer.compare(bytes.encode(String(a)), bytes.encode(String(b)));
 };

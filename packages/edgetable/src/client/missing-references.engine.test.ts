@@ -62,3 +62,32 @@ test("walks pass it by", async () => {
   }
   expect((await db.doc({ docId: "loose" }).walk().rank({ out: "filedIn" }, { by: "degree" })).items).toEqual([]);
 });
+
+test("nor is it found in an index of its node: rows and counts are of those that have a reference", async () => {
+  const table = engine.freshTableName("references");
+  const indexes = (projection: "ALL" | "KEYS_ONLY") => ({ byTitle: { entries: { doc: "title" }, projection } }) as const;
+  const titled = {
+    doc: node({ key: "DOC#{docId}", schema: z.object({ docId: text, title: text, folderId: text.optional() }) }),
+    folder: nodes.folder,
+  };
+  const named = { filedIn: edge({ from: "doc", to: "folder", stored: "reference", schema: z.object({ title: text }) }) };
+  const graphOf = (projection: "ALL" | "KEYS_ONLY") => defineGraph({ table, nodes: titled, edges: named, indexes: indexes(projection) });
+  const whole = graphOf("ALL").connect({ transport: engine.transport });
+  await whole.table.create();
+  await whole.doc.create({ docId: "loose", title: "a" }).orThrow();
+  await whole.doc.create({ docId: "filed", title: "a", folderId: "f" }).orThrow();
+  const edges = [{ from: { docId: "filed" }, to: { folderId: "f" }, title: "a" }];
+  for (const found of [whole.find("filedIn"), whole.find("filedIn").where({ title: "a" }), whole.find("filedIn").using("byTitle")]) {
+    expect(await found.rows()).toEqual(edges);
+    expect(await found.count()).toBe(1);
+    expect(await found.limit(1).count()).toBe(1);
+    expect((await found.page({ limit: 1 })).items).toEqual(edges);
+  }
+  // An index that leaves the reference out cannot tell who has one.
+  const keysOnly = graphOf("KEYS_ONLY").connect({ transport: engine.transport });
+  const lacking = expect.objectContaining({ code: "plan.noIndex" });
+  expect(() => keysOnly.find("filedIn").where({ title: "a" }).count().explain()).toThrow(lacking);
+  expect(() => keysOnly.find("filedIn").using("byTitle").rows().explain()).toThrow(
+    expect.objectContaining({ message: expect.stringContaining('its projection leaves "folderId" out') }),
+  );
+});

@@ -3,6 +3,7 @@ import type { Condition } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
 import { attributeOf } from "../requests/encode-item.ts";
 import { heldBy } from "../schema/held-by.ts";
+import { targetFields } from "../schema/end-sources.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
@@ -19,7 +20,7 @@ export const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): 
  * To whoever reads an index, what it does not hold looks as if it were missing: no filter and no figure may be made of that.
  *
  * @param conditions those that are checked in memory
- * @throws {plan.noIndex} when a step asks for an attribute that its index leaves out
+ * @throws {plan.noIndex} when a step asks for an attribute that its index leaves out, or for edges whose ends it leaves out
  */
 export const checkHeld = (catalog: Catalog, step: AccessStep, conditions: readonly Condition[]): void => {
   const index = step.kind === "query" && catalog.indexes.find(({ name }) => name === step.index);
@@ -28,7 +29,9 @@ export const checkHeld = (catalog: Catalog, step: AccessStep, conditions: readon
   const asked = [...[...step.filter, ...conditions].map(({ path }) => path), ...(step.select ?? [])];
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
-    const lacking = asked.find((path) => !path.includes(".") && !isHeld(shape, inShape(shape, path), held));
+    const own = asked.filter((path) => !path.includes(".")).map((path) => inShape(shape, path));
+    // Where it does not say where an edge leads, it does not even say that there is one.
+    const lacking = [...own, ...targetFields(shape)].find((field) => !isHeld(shape, field, held));
     if (lacking === undefined) continue;
     throw new EdgetableError(
       "plan.noIndex",

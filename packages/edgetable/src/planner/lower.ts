@@ -8,6 +8,7 @@ import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { choosePath } from "./choose-path.ts";
 import { checkHeld } from "./held-attributes.ts";
+import { targetFields } from "../schema/end-sources.ts";
 import { lowerCollection } from "./lower-collection.ts";
 import { lowerSearch } from "./lower-search.ts";
 import { queryStep } from "./query-step.ts";
@@ -173,11 +174,15 @@ const selecting = (step: AccessStep, conditions: readonly Condition[]): AccessSt
   return { ...step, select: [...new Set([...step.select, ...checked])] };
 };
 
-// A node's own item counts for an edge only if its reference is there; the index has no other.
-const mayCount = (catalog: Catalog, step: AccessStep): step is QueryStep =>
-  step.kind === "query" &&
-  !step.discards &&
-  (step.index !== undefined || step.shapes.every((id) => catalog.shapesById[id]?.role !== "reference"));
+// A node's own item counts for an edge only if its reference is there: an index whose keys name it has no other.
+const mayCount = (catalog: Catalog, step: AccessStep): step is QueryStep => {
+  if (step.kind !== "query" || step.discards) return false;
+  return step.shapes.every((id) => {
+    const shape = defined(catalog.shapesById[id], id);
+    const named = new Set([step.partitionKey, step.sortKey ?? ""].flatMap((attribute) => shape.keys[attribute]?.fields ?? []));
+    return targetFields(shape).every((field) => step.index !== undefined && named.has(field));
+  });
+};
 
 /** Turns a logical plan into the requests that answer it. */
 export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {

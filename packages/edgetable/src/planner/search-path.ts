@@ -1,9 +1,12 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { heldBy } from "../schema/held-by.ts";
 import { idPaths } from "../schema/id-paths.ts";
 import type { Index, Shape } from "../schema/shape.ts";
+import { targetFields } from "../schema/end-sources.ts";
 import { fixedBy, inShape, pathOn, type AccessPath } from "./access-path.ts";
+import { isHeld } from "./held-attributes.ts";
 
 /** The shapes whose items a search asks for: of an edge that is stored twice, the source's copy. */
 export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" | "name">): readonly Shape[] => {
@@ -76,6 +79,12 @@ const declaration = (catalog: Catalog, search: Search, taken: ReadonlyMap<string
 const noIndex = (search: Search, message: string): EdgetableError =>
   new EdgetableError("plan.noIndex", message, { details: { definition: search.name, asked: askedBy(search), index: search.index } });
 
+/** Whether the items of an index say where their edges lead: those of a node's own item are told by its attributes. */
+const tellsEnds = (catalog: Catalog, { index, shapes }: AccessPath): boolean => {
+  const held = index.name === undefined ? undefined : heldBy(catalog, index);
+  return !held || shapes.every((shape) => targetFields(shape).every((field) => isHeld(shape, field, held)));
+};
+
 /** Every way to items of a search, to some of them through a sparse index, best first. */
 const candidates = (catalog: Catalog, search: Search): readonly AccessPath[] => {
   const shapes = searchShapes(catalog, search);
@@ -90,7 +99,7 @@ const candidates = (catalog: Catalog, search: Search): readonly AccessPath[] => 
   return [catalog.index, ...catalog.indexes]
     .filter((index) => search.index === undefined || index.name === search.index)
     .flatMap((index) => pathOn(catalog, { index, shapes }, wanted) ?? [])
-    .filter((path) => search.index !== undefined || !isAsked || used(path, search) > 0)
+    .filter((path) => search.index !== undefined || ((!isAsked || used(path, search) > 0) && tellsEnds(catalog, path)))
     .toSorted((a, b) => score(b, search) - score(a, search));
 };
 

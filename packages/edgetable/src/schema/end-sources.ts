@@ -21,3 +21,7 @@ export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): 
  */
 export const needsIdentity = (catalog: Catalog, range: { readonly discards: boolean; readonly shapes: readonly string[] }): boolean =>
   range.discards || (!catalog.escapes && (range.shapes.length > 1 || catalog.typeAttribute !== undefined));
+
+/** Of an edge that lies in its source's own item, the fields of that node that say where it leads; of others none. */
+export const targetFields = ({ alias }: Shape): readonly string[] =>
+  Object.entries(alias ?? {}).flatMap(([path, field]) => (path.startsWith("to.") ? [field] : []));

@@ -1,6 +1,16 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
-import type { Expected, LogicalWalk, NodeAccess, PlannedStep, WalkHop, WalkPlan, WalkStep } from "../../ir/walk-plan.ts";
+import {
+  foldedField,
+  isClosure,
+  type Expected,
+  type LogicalWalk,
+  type NodeAccess,
+  type PlannedStep,
+  type WalkHop,
+  type WalkPlan,
+  type WalkStep,
+} from "../../ir/walk-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { isKeyDetermined } from "../access-path.ts";
@@ -37,11 +47,17 @@ const nodesOf = (catalog: Catalog, walk: LogicalWalk): Readonly<Record<string, N
   return Object.fromEntries([...types].map((type) => [type, accessOf(catalog, type)]));
 };
 
+// What was gathered before a dedupe, or within a closure, is forgotten; but levels are of the closure itself.
+const isForgotten = ({ steps, collect }: LogicalWalk, hop: WalkHop): boolean =>
+  (isClosure(hop) && collect.kind !== "levels") ||
+  steps.slice(steps.indexOf(hop) + 1).some((step) => step.kind === "dedupe" || (step.kind === "hop" && isClosure(step)));
+
 const readingOf = (planning: WalkPlanning, walk: LogicalWalk, hop: WalkHop): Readonly<Record<string, ReadPlan>> => {
   const near = hop.rounds > 1 ? new Set([...hop.near, ...hop.far]) : hop.near;
+  const gathers = isForgotten(walk, hop) ? undefined : foldedField(walk.collect);
   return Object.fromEntries(
     [...near].flatMap((node) => {
-      const plan = readHop(planning, hop, { node, collect: walk.collect });
+      const plan = readHop(planning, hop, { node, gathers });
       return plan ? [[node, plan]] : [];
     }),
   );

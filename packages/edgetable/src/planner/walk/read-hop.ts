@@ -1,9 +1,11 @@
 import type { Expand, LogicalPlan } from "../../ir/logical-plan.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
-import { foldedField, type WalkCollect, type WalkHop } from "../../ir/walk-plan.ts";
+import type { WalkHop } from "../../ir/walk-plan.ts";
+import { attributeNames } from "../../schema/attribute-names.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { endSources, needsIdentity } from "../../schema/end-sources.ts";
 import { defined } from "../../util/invariant.ts";
+import { checkHeld } from "../held-attributes.ts";
 import { planRead } from "../plan.ts";
 
 /** What planning a walk needs beside the walk itself. */
@@ -43,10 +45,22 @@ const logicalHop = (inputs: readonly Expand[], hop: WalkHop): LogicalPlan => {
 };
 
 /** Edge attributes that have to be in memory. */
-const neededFields = (plan: ReadPlan, collect: WalkCollect): readonly string[] => {
+const neededFields = (plan: ReadPlan, folded: string | undefined): readonly string[] => {
   const filtered = plan.filter?.conditions.map((condition) => condition.path) ?? [];
-  const folded = foldedField(collect);
   return [...new Set([...filtered.filter((path) => !path.includes(".")), ...(folded === undefined ? [] : [folded])])];
+};
+
+// Of several edges on the way, those without the attribute add nothing to a figure.
+const hasField = (catalog: Catalog, hop: WalkHop, field: string): boolean => {
+  const { schema } = defined(catalog.edges[hop.edge], "edge").definition;
+  return schema !== undefined && (attributeNames(schema)?.includes(field) ?? true);
+};
+
+/** A plan that gives a figure all it asks for. */
+const checked = (catalog: Catalog, plan: ReadPlan, folded: string | undefined): ReadPlan => {
+  if (folded === undefined) return plan;
+  for (const source of plan.sources) if (source.kind === "query") checkHeld(catalog, { ...source, select: [folded] }, []);
+  return plan;
 };
 
 const identityAttributes = (catalog: Catalog, step: QueryStep): readonly string[] => {
@@ -81,22 +95,28 @@ const endsOnly = (catalog: Catalog, plan: ReadPlan, merges: boolean): ReadPlan =
   ),
 });
 
-/** How the edges of one node are read, undefined where none of the type stand at it. */
+/**
+ * How the edges of one node are read, undefined where none of the type stand at it.
+ *
+ * @param at `gathers` is the attribute that the walk gathers along these edges
+ * @throws {plan.noIndex} when nothing finds the edges, or what finds them leaves out what is asked of them
+ */
 export const readHop = (
   { catalog, off }: WalkPlanning,
   hop: WalkHop,
-  at: { readonly node: string; readonly collect: WalkCollect },
+  at: { readonly node: string; readonly gathers: string | undefined },
 ): ReadPlan | undefined => {
   const inputs = directionsOf(catalog, hop, at.node).map((direction) => expand(catalog, hop, { node: at.node, direction }));
   if (inputs.length === 0) return undefined;
   const whole = planRead(catalog, logicalHop(inputs, hop), off);
-  if (hop.reads === "edges") return whole;
-  const needed = neededFields(whole, at.collect);
+  const folded = at.gathers !== undefined && hasField(catalog, hop, at.gathers) ? at.gathers : undefined;
+  if (hop.reads === "edges") return checked(catalog, whole, folded);
+  const needed = neededFields(whole, folded);
   if (needed.length === 0 && !whole.filter) return endsOnly(catalog, whole, hop.limit !== undefined);
   const hasReference = whole.sources.some(
     (source) => source.kind === "query" && source.shapes.some((id) => catalog.shapesById[id]?.role === "reference"),
   );
-  if (hasReference) return whole;
+  if (hasReference) return checked(catalog, whole, folded);
   return planRead(
     catalog,
     logicalHop(
