@@ -12,7 +12,7 @@ const unusedName = (names: object, wanted: string): string => (wanted in names ?
  * documents of both. A filter's `begins_with` is as documented.
  */
 export const compareBytes = (input: QueryInput): QueryInput => {
-  const { KeyConditionExpression: asked = "", ExpressionAttributeValues: values = {} } = input;
+  const { KeyConditionExpression: asked, ExpressionAttributeValues: values = {} } = input;
   const [text, path, from = ""] = call.exec(asked) ?? [];
   const prefix = values[from];
   if (text === undefined || path === undefined || prefix === undefined || !("S" in prefix)) return input;
