@@ -32,15 +32,16 @@ interface Bounds {
 }
 
 // In an adopted layout a value may hold characters below the delimiter that ends a shorter value, so
-// that keys sort otherwise than values do: the bound then moves out to where no key can be missed.
-const unsafeAt = (template: Template, text: string): number => {
-  if (template.escapes) return -1;
+// that keys sort otherwise than values do: the bound then moves out to where no key can be missed. Not so
+// where keys sort exactly as values: nothing checks those again.
+const unsafeAt = (template: Template, path: string, text: string): number => {
+  if (keepsOrder(template, path)) return -1;
   for (let at = 0; at < text.length; at++) if ((text[at] as string) < template.delimiter) return at;
   return -1;
 };
 
 const highBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
-  const unsafe = range.followed ? unsafeAt(range.whole, text) : -1;
+  const unsafe = range.followed ? unsafeAt(range.whole, range.path, text) : -1;
   if (unsafe >= 0) return after(prefix + text.slice(0, unsafe) + range.whole.delimiter);
   if (!range.followed) return prefix + text;
   return inclusive ? after(prefix + text + range.whole.delimiter) : prefix + text;
