@@ -48,6 +48,83 @@ const ownCases: readonly Case[] = [
         .where({ enrolledAt: untyped(null) })
         .edges(),
   ],
+  ["a text where an id is asked for", "schema.invalidValue", ['it is "S1"'], () => own.student(untyped("S1"))],
+  [
+    "no level at all",
+    "schema.invalidValue",
+    ['The id of "room" must be an object; it is undefined.'],
+    () => own.room.within(untyped(undefined)),
+  ],
+  [
+    "an edge named like what every object has",
+    "schema.unknownEdge",
+    ['no edge "constructor"'],
+    () => own.student({ studentId: "S1" }).out(untyped("constructor")),
+  ],
+  [
+    "a part named like what every object has",
+    "schema.unknownNode",
+    ['no part "toString"'],
+    () => own.room({ floor: 1, door: "a" }).parts(untyped("toString")),
+  ],
+  [
+    "a list in place of names",
+    "plan.invalidOption",
+    ["each by itself", '["grade"]'],
+    () =>
+      own
+        .student({ studentId: "S1" })
+        .out("enrolledIn")
+        .select(untyped(["grade"])),
+  ],
+  [
+    "a sum of nothing",
+    "plan.invalidOption",
+    ["Give names of attributes", "undefined"],
+    () => own.student({ studentId: "S1" }).out("helps").walk().sum(untyped(undefined)),
+  ],
+  [
+    "a number in quotes",
+    "plan.invalidOption",
+    ['limit is "2": give a whole number'],
+    () => own.student({ studentId: "S1" }).out("helps").limit(untyped("2")),
+  ],
+  [
+    "a depth in quotes",
+    "traverse.depth",
+    ['depth is "2"'],
+    () => own.student({ studentId: "S1" }).neighbourhood({ out: "helps" }, untyped("2")),
+  ],
+  [
+    "an edge's key that it does not have",
+    "schema.unknownAttribute",
+    ['"hours" is no part of the id of "helps"'],
+    () => own.helps.get({ studentId: "S1" }, { studentId: "S2" }, untyped({ hours: 1 })),
+  ],
+  [
+    "the same of whether there is one",
+    "schema.unknownAttribute",
+    ['"hours" is no part of the id of "helps"'],
+    () => own.student({ studentId: "S1" }).has("helps", { studentId: "S2" }, untyped({ hours: 1 })),
+  ],
+  [
+    "what is to differ on the other copy of an edge stored once",
+    "plan.invalidOption",
+    ['"helps" is stored once', "Store it twice"],
+    () => own.helps.link({ studentId: "S1" }, { studentId: "S2" }, { hours: 1 }, { reverse: { hours: 2 } }),
+  ],
+  [
+    "a transaction with a call of another graph",
+    "plan.unsupported",
+    ["Call 2 is of another graph", "by its own connection"],
+    () => own.transact([own.student.create({ studentId: "S9", name: "Ann" }), adopted.bill.create({ billId: "B9" })]),
+  ],
+  [
+    "a batch with one",
+    "plan.unsupported",
+    ["Call 1 is of another graph"],
+    () => own.batch([adopted.bill.put({ billId: "B9" }), own.student.put({ studentId: "S9", name: "Ann" })]),
+  ],
   ["an id that lacks a field", "schema.invalidValue", ['lacks "door"', "Give"], () => own.room.get(untyped({ floor: 1 }))],
   ["an empty id", "keys.empty", ["{studentId}", "at least one character"], () => own.student.create({ studentId: "", name: "Bob" })],
   ["an empty id in a read", "keys.empty", ['"studentId"', "at least one character"], () => own.student.get({ studentId: "" })],

@@ -90,7 +90,7 @@ describe("values of options", () => {
   const cases: readonly (readonly [what: string, says: string, call: () => unknown])[] = [
     ["consistent that is a text", 'consistent takes a boolean: "no" is none', () => any.student.get(id, { consistent: "no" })],
     ["a condition that is null", "null is none", () => any.student.put({ ...id, name: "B" }, { if: null })],
-    ["a version that is a text", "ifVersion is 2x", () => any.student.put({ ...id, name: "B" }, { ifVersion: "2x" })],
+    ["a version that is a text", 'ifVersion is "2x"', () => any.student.put({ ...id, name: "B" }, { ifVersion: "2x" })],
     [
       "a filter of a hop that is null",
       "null is none",

@@ -9,9 +9,8 @@ import { planBatch, type BatchPlan } from "../planner/writes/plan-batch.ts";
 import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
 import type { Key } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
-import { writeOf, type WriteDriver } from "./write-call.ts";
+import { type WriteDriver, writesOf } from "./write-call.ts";
 import type { ExplainedWriteRequest, WriteCall } from "./write-types.ts";
-import { listOf } from "../util/check-range.ts";
 
 /** Items of one of a batch's calls that could not be written. */
 export interface Unwritten {
@@ -96,7 +95,7 @@ const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
 export const batchOf =
   (driver: WriteDriver): Batch =>
   (calls) => {
-    const writes = listOf(calls, "calls").map(writeOf);
+    const writes = writesOf(driver, calls);
     const make = async (options: RunOptions): Promise<Report<BatchOutcome>> => {
       const context = driver.context(options);
       const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;

@@ -6,6 +6,13 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
 import { namesIn } from "../util/check-range.ts";
+import { jsonText } from "../util/json-text.ts";
+
+// A list with the right name in it would read as that name.
+const nameOf = (given: unknown): string => {
+  if (typeof given === "string") return given;
+  throw new EdgetableError("plan.invalidOption", `Give names of attributes, each by itself, such as "name": ${jsonText(given)} is none.`);
+};
 
 /**
  * Refuses names that are no attributes of what is filtered or selected.
@@ -18,8 +25,9 @@ export const checkNames = (
   of: { readonly kind: "edge" | "node" | "part"; readonly name: string },
   known: readonly string[] | undefined,
 ): void => {
-  const stranger = known && given.find((field) => !known.includes(field));
-  if (stranger === undefined || !known) return;
+  const at = known ? given.findIndex((field) => !known.includes(field)) : -1;
+  if (at < 0 || !known) return;
+  const stranger = nameOf(given[at]);
   throw new EdgetableError(
     "schema.unknownAttribute",
     `"${stranger}" is no attribute of the ${of.kind} "${of.name}".${didYouMean(stranger, known)}`,
@@ -86,7 +94,7 @@ export const checkIndex = ({ catalog }: Pick<Driver, "catalog">, index: string):
  * @throws {schema.unknownEdge} when there is none
  */
 export const edgeNamed = ({ catalog }: Pick<Driver, "catalog">, edge: string): EdgeEntry => {
-  const known = catalog.edges[edge];
+  const known = Object.hasOwn(catalog.edges, edge) && catalog.edges[edge];
   if (known) return known;
   throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(catalog.edges))}`, {
     details: { edge },

@@ -56,7 +56,7 @@ const cascading = (driver: WriteDriver, write: DeleteWrite, options: Options): D
   );
   const start = async (run?: RunOptions): Promise<JobHandle<WriteOutcome<unknown>>> =>
     (await code()).startDeletion(driver, asked, checkRun(run));
-  return Object.assign(asWriteCall(call, write), { start });
+  return Object.assign(asWriteCall(driver, call, write), { start });
 };
 
 /** A call that deletes a node, with all that goes along. */

@@ -1,7 +1,9 @@
 import { readWhere } from "../ir/condition.ts";
 import { holds } from "../ir/evaluate-condition.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
+import { checkOnCopy } from "../planner/held-attributes.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
+import { checkKey } from "../schema/check-id.ts";
 import type { Driver } from "./driver.ts";
 import { lookupForm, lookupPlan } from "../query/lookup.ts";
 import { endRow } from "./end-row.ts";
@@ -43,8 +45,9 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     from: endRow(driver.catalog, entry.from, from),
     to: endRow(driver.catalog, entry.to, to),
   });
+  const keyOf = (key: Row): Row => checkKey(entry.name, entry.key, key);
   const get = (from: Row, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<Row | undefined> => {
-    const rows = [Object.assign({}, key, ends(from, to))];
+    const rows = [Object.assign({}, keyOf(key), ends(from, to))];
     return readCall(
       driver,
       edgeLookup(driver, entry.name, { rows, many: false, consistent: checkOptions(options, consistentKinds).consistent ?? false }),
@@ -54,8 +57,14 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
   const getMany = (from: Row, to: readonly Row[], options: GetManyOptions = {}): Read<readonly Row[]> => {
     checkOptions(options, manyKinds);
     if (options.where) checkEdgeFilter(driver, entry.name, options.where);
-    const rows = listOf(to).map((one) => Object.assign({}, options.key, ends(from, one)));
+    const key = keyOf(options.key ?? {});
+    const rows = listOf(to).map((one) => Object.assign({}, key, ends(from, one)));
     const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"]);
+    for (const shape of entry.shapes)
+      checkOnCopy(
+        shape,
+        conditions.map(({ path }) => path),
+      );
     const request = edgeLookup(driver, entry.name, { rows, many: true, consistent: options.consistent ?? false });
     return readCall(driver, request, (found) =>
       found.map((one) => one.row).filter((row) => conditions.every((condition) => holds(condition, row, values))),

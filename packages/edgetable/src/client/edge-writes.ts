@@ -46,7 +46,17 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
     return { edge, from: checkEnd(driver.catalog, entry.from, from), to: checkEnd(driver.catalog, entry.to, to) };
   };
   const keyOf = (key: Row): Row => checkKey(edge, entry.key, key);
-  const reverseOf = (reverse: Row | undefined): Row => (reverse ? readChanges(subject, reverse).set : {});
+  const reverseOf = (reverse: Row | undefined): Row => {
+    if (!reverse) return {};
+    if (entry.definition.stored === "twice" || entry.definition.symmetric) return readChanges(subject, reverse).set;
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `"${edge}" is stored once: there is no other copy for \`reverse\`. Store it twice, or leave that out.`,
+      {
+        details: { option: "reverse", value: reverse },
+      },
+    );
+  };
   const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): { readonly row: Row; readonly reverse: Row } => {
     checkOwnNames(subject, namesIn(row));
     return { row, reverse: reverseOf(checkOptions(options, linkKinds).reverse) };

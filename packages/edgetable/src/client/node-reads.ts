@@ -3,7 +3,7 @@ import type { ReadRequest } from "../executor/run-read.ts";
 import { collectionForm, collectionPlan, lookupForm, lookupPlan, type CollectionState, type LookupState } from "../query/lookup.ts";
 import type { Direction } from "../query/neighbours.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
-import { checkId, leadingIdFields } from "../schema/check-id.ts";
+import { checkId, checkKey, leadingIdFields } from "../schema/check-id.ts";
 import { endRow } from "./end-row.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { toCollection } from "./collection.ts";
@@ -153,7 +153,7 @@ export class NodeHandle {
       to: endRow(this.#driver.catalog, entry?.to ?? [], to),
     };
     const request = edgeLookup(this.#driver, edge, {
-      rows: [{ ...key, ...ends }],
+      rows: [{ ...checkKey(edge, entry?.key ?? [], key), ...ends }],
       many: false,
       consistent: checkOptions(options, consistentKinds).consistent ?? false,
     });
@@ -207,7 +207,8 @@ export class NodeHandle {
   }
 
   parts(part: string): PartQuery {
-    const known = this.#driver.catalog.parts[part];
+    const { parts } = this.#driver.catalog;
+    const known = Object.hasOwn(parts, part) ? parts[part] : undefined;
     if (known?.shape.from === this.#entry.name) return partsOf(this.#driver, known, this.#id);
     const own = Object.values(this.#driver.catalog.parts).filter((one) => one.shape.from === this.#entry.name);
     throw new EdgetableError(
@@ -263,7 +264,8 @@ export class NodeHandle {
 export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeHandle) & object => {
   const handle = (id: Row): NodeHandle =>
     new NodeHandle(driver, entry, { id: checkId(entry.name, entry.idFields, id), fields: entry.idFields });
-  const within = (id: Row): NodeHandle => new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, id) });
+  const within = (id: Row): NodeHandle =>
+    new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, checkId(entry.name, [], id)) });
   return Object.assign(handle, {
     within,
     get: getNode(driver, entry),

@@ -207,7 +207,10 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   get(options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
   /** The node, its parts and its edges, told apart by type. One Query for each megabyte. */
   collection(options?: { readonly consistent?: boolean }): Read<Collection<N, E, P, Name>>;
-  /** The node and its incoming edges in one Query of the index in which the node is mirrored. */
+  /**
+   * The node and its incoming edges in one Query of the index in which the node is mirrored. Edges that are stored twice
+   * or symmetric are not in it: they lie with the node, in `collection()`.
+   */
   incoming(options?: { readonly index?: string }): Read<Collection<N, E, P, Name>>;
   /** The edges that leave this node. */
   out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Targets<Edge, N, E>>;

@@ -8,7 +8,7 @@ import type { Direction } from "../query/neighbours.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { inRange, listOf, namesIn } from "../util/check-range.ts";
+import { inRange, listOf, namesIn, shown } from "../util/check-range.ts";
 import { checkEdge, checkEdgeFields, checkEdgeFilter, checkNodeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { MOST, shownId, type WalkAsk } from "./walk-ask.ts";
@@ -69,7 +69,7 @@ const depthOf = (depth: number): number => {
   if (Number.isInteger(depth) && depth >= 1 && depth <= MOST_ROUNDS) return depth;
   throw new EdgetableError(
     "traverse.depth",
-    `A walk repeats from 1 to ${MOST_ROUNDS} times; depth is ${depth}. For any depth ask for dependencies().`,
+    `A walk repeats from 1 to ${MOST_ROUNDS} times; depth is ${shown(depth)}. For any depth ask for dependencies().`,
     {
       details: { depth },
     },

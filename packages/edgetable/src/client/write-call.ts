@@ -4,6 +4,7 @@ import { runWrites, type FailedWrite, type WriteResult } from "../executor/run-w
 import type { CallContext } from "../executor/session.ts";
 import { validateWrite } from "../executor/validate-write.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
+import type { Catalog } from "../schema/catalog.ts";
 import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";
 import { cascades } from "../planner/writes/cascade-ends.ts";
 import type { Driver } from "./driver.ts";
@@ -17,8 +18,11 @@ export type WriteDriver = Pick<Driver, "session" | "catalog" | "validates" | "co
 // A transaction takes its calls apart again. (A WeakMap costs the collector 1 to 2 µs for each call.)
 const WRITE = Symbol("write");
 
+const CATALOG = Symbol("catalog");
+
 interface Made {
   [WRITE]?: LogicalWrite;
+  [CATALOG]?: Catalog;
 }
 
 /** The outcome of a write that did not happen. */
@@ -69,7 +73,11 @@ const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
 };
 
 /** A call with what a write's call has more than others. */
-export const asWriteCall = <Row>(call: Call<WriteOutcome<Row>, WriteExplanation>, write: LogicalWrite): WriteCall<Row> => {
+export const asWriteCall = <Row>(
+  driver: WriteDriver,
+  call: Call<WriteOutcome<Row>, WriteExplanation>,
+  write: LogicalWrite,
+): WriteCall<Row> => {
   const orThrow = async (options?: RunOptions): Promise<Written<Row>> => {
     const outcome = options === undefined ? await call : await call.run(options);
     return outcome.ok ? outcome : refuse(outcome, write);
@@ -77,6 +85,7 @@ export const asWriteCall = <Row>(call: Call<WriteOutcome<Row>, WriteExplanation>
   const made = call as WriteCall<Row> & Made;
   made.orThrow = orThrow;
   made[WRITE] = write;
+  made[CATALOG] = driver.catalog;
   return made;
 };
 
@@ -88,6 +97,7 @@ export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteC
     return reportOf(outcomeOf(result, 0, context) as WriteOutcome<Row>, context.meter);
   };
   return asWriteCall(
+    driver,
     createCall<WriteOutcome<Row>, WriteExplanation>(() => explain(driver, [write]), make),
     write,
   );
@@ -99,6 +109,23 @@ export const writeOf = (call: object): LogicalWrite => {
   if (write) return write;
   throw new EdgetableError("plan.invalidOption", "Give write calls that were not awaited, such as db.student.put({ ... }).");
 };
+
+/**
+ * The writes of calls that one request makes together.
+ *
+ * @throws {plan.unsupported} for a call of another graph: it would be written into this one's table
+ */
+export const writesOf = ({ catalog }: WriteDriver, calls: readonly WriteCall<unknown>[]): readonly LogicalWrite[] =>
+  listOf(calls, "calls").map((call, at) => {
+    const write = writeOf(call);
+    const made = (call as Made)[CATALOG];
+    if (made === catalog) return write;
+    throw new EdgetableError(
+      "plan.unsupported",
+      `Call ${at + 1} is of another graph (table "${made?.table}"), and this one writes to the table "${catalog.table}". Make it by itself, or by its own connection.`,
+      { details: { call: at } },
+    );
+  });
 
 // How much goes along is not known before it is read, and may be more than a transaction holds.
 const refuseCascades = ({ catalog }: WriteDriver, writes: readonly LogicalWrite[]): void => {
@@ -115,7 +142,7 @@ const refuseCascades = ({ catalog }: WriteDriver, writes: readonly LogicalWrite[
 export const transactOf =
   (driver: WriteDriver): Transact =>
   (calls) => {
-    const writes = listOf(calls, "calls").map(writeOf);
+    const writes = writesOf(driver, calls);
     refuseCascades(driver, writes);
     if (writes.length === 0) throw new EdgetableError("plan.invalidOption", "A transaction needs at least one write.");
     const make = async (options: RunOptions): Promise<Report<never>> => {

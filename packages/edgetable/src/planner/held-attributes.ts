@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
-import { attributeOf } from "../requests/encode-item.ts";
+import { attributeOf, VERSION } from "../requests/encode-item.ts";
 import { heldBy } from "../schema/held-by.ts";
 import { targetFields } from "../schema/end-sources.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -16,17 +16,40 @@ export const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): 
   return shape.sources.some(({ attribute, template }) => held.has(attribute) && template.fields.includes(field));
 };
 
+/** Whether a field is read of this copy of an edge whose two copies do not hold the same (`sides`). */
+export const isOnCopy = (shape: Shape, path: string): boolean =>
+  shape.role === "reference" ||
+  shape.holds === undefined ||
+  path.includes(".") ||
+  [...shape.holds, ...shape.carried, ...(shape.version ? [VERSION] : [])].includes(path);
+
+/** @throws {plan.unsupported} when the copy of an edge is asked for what its other copy alone holds */
+export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
+  const lacking = paths.find((path) => !isOnCopy(shape, path));
+  if (lacking === undefined) return;
+  const [near, other, side] = shape.role === "mirror" ? [shape.to, "source", "to"] : [shape.from, "target", "from"];
+  throw new EdgetableError(
+    "plan.unsupported",
+    `"${lacking}" of "${shape.definition}" is on the copy that lies with the edge's ${other} alone, and this one lies with "${near}". Name it in sides.${side}, or ask from the other end.`,
+    { details: { edge: shape.definition, path: lacking } },
+  );
+};
+
 /**
  * To whoever reads an index, what it does not hold looks as if it were missing: no filter and no figure may be made of that.
  *
  * @param conditions those that are checked in memory
+ * @throws {plan.unsupported} when a step reads the copy of an edge that does not hold an attribute
  * @throws {plan.noIndex} when a step asks for an attribute that its index leaves out, or for edges whose ends it leaves out
  */
 export const checkHeld = (catalog: Catalog, step: AccessStep, conditions: readonly Condition[]): void => {
+  const checked = conditions.map(({ path }) => path);
+  const read = step.kind === "query" ? [...step.filter.map(({ path }) => path), ...(step.select ?? [])] : [];
+  for (const id of step.shapes) checkOnCopy(defined(catalog.shapesById[id], id), [...checked, ...read]);
   const index = step.kind === "query" && catalog.indexes.find(({ name }) => name === step.index);
   const held = index ? heldBy(catalog, index) : undefined;
   if (!index || !held || step.kind !== "query") return;
-  const asked = [...[...step.filter, ...conditions].map(({ path }) => path), ...(step.select ?? [])];
+  const asked = [...checked, ...read];
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
     const own = asked.filter((path) => !path.includes(".")).map((path) => inShape(shape, path));

@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
+import { jsonText } from "../util/json-text.ts";
 import type { Catalog, NodeEntry } from "./catalog.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -16,7 +17,7 @@ const refuse = (what: string, message: string, id: unknown): never => {
  */
 export const checkId = (what: string, idFields: readonly string[], id: unknown): Row => {
   if (typeof id !== "object" || id === null)
-    return refuse(what, `must be an object${idFields.length > 0 ? ` with ${idFields.join(", ")}` : ""}; it is ${String(id)}.`, id);
+    return refuse(what, `must be an object${idFields.length > 0 ? ` with ${idFields.join(", ")}` : ""}; it is ${jsonText(id)}.`, id);
   for (const field of idFields) {
     const value = (id as Row)[field];
     if (value === undefined || value === null) return refuse(what, `lacks "${field}". Give { ${idFields.join(", ")} }.`, id);

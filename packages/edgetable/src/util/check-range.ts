@@ -5,6 +5,9 @@ import { jsonText } from "./json-text.ts";
 /** Least and most of an option. */
 export type Range = readonly [least: number, most: number];
 
+/** A value as a message has it: a number in quotes is the mistake, and JSON knows no NaN. */
+export const shown = (value: unknown): string => (typeof value === "number" ? String(value) : jsonText(value));
+
 /**
  * An option's value, when it is a whole number in its range.
  *
@@ -12,7 +15,7 @@ export type Range = readonly [least: number, most: number];
  */
 export const inRange = (option: string, value: number, [least, most]: Range): number => {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new EdgetableError("plan.invalidOption", `${option} is ${value}: give a whole number from ${least} to ${most}.`, {
+  throw new EdgetableError("plan.invalidOption", `${option} is ${shown(value)}: give a whole number from ${least} to ${most}.`, {
     details: { option, value },
   });
 };

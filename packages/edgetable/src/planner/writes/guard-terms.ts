@@ -3,6 +3,7 @@ import type { Guards } from "../../ir/logical-write.ts";
 import type { Term } from "../../ir/write-plan.ts";
 import { VERSION } from "../../requests/encode-item.ts";
 import type { Shape } from "../../schema/shape.ts";
+import { checkOnCopy } from "../held-attributes.ts";
 
 /** What the caller asked to hold of the item: its version, and conditions. */
 export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {
@@ -15,7 +16,12 @@ export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {
     }
     terms.push({ kind: "equals", attribute: VERSION, value: { N: String(guards.version) }, failure: { reason: "versionConflict" } });
   }
-  if (guards.where && guards.where.conditions.length > 0)
+  if (guards.where && guards.where.conditions.length > 0) {
+    checkOnCopy(
+      shape,
+      guards.where.conditions.map(({ path }) => path),
+    );
     terms.push({ kind: "where", shape, conditions: guards.where, failure: { reason: "conditionFailed" } });
+  }
   return terms;
 };
