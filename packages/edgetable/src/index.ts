@@ -65,7 +65,7 @@ export { EdgetableError, isEdgetableError } from "./errors/edgetable-error.ts";
 export type { ErrorCode } from "./errors/codes.ts";
 export type { Call, Report, RunOptions } from "./executor/call.ts";
 export type { DeletionProgress } from "./executor/jobs/deletion.ts";
-export type { Job } from "./executor/jobs/job-store.ts";
+export type { Job } from "./executor/jobs/job-item.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
 export type { ScanReport, StrayItem } from "./executor/scan/run-scan.ts";

@@ -1,5 +1,5 @@
 import type { RunOptions } from "../executor/call.ts";
-import type { Job } from "../executor/jobs/job-store.ts";
+import type { Job } from "../executor/jobs/job-item.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import type { WriteDriver } from "./write-call.ts";
 import type { JobHandle, JobOptions } from "./write-types.ts";

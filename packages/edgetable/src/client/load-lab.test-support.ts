@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { EdgetableError } from "../errors/edgetable-error.ts";
-import { listJobs } from "../executor/jobs/job-store.ts";
+import { listJobs } from "../executor/jobs/list-jobs.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";

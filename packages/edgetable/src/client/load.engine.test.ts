@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { takeLease } from "../executor/jobs/job-store.ts";
+import { takeLease } from "../executor/jobs/lease.ts";
 import type { Sent, WriteLab } from "../testing/test-support/write-lab.ts";
 import type { WriteRequest } from "../transport/operations.ts";
 import { courses, empty, errorOf, jobsOf, openLoadLab, slowly } from "./load-lab.test-support.ts";

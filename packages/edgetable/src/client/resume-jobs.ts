@@ -1,6 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { findJob } from "../executor/jobs/begin-deletion.ts";
-import { endJob, listJobs as list, takeLease, type Job } from "../executor/jobs/job-store.ts";
+import type { Job } from "../executor/jobs/job-item.ts";
+import { listJobs as list } from "../executor/jobs/list-jobs.ts";
+import { endJob, takeLease } from "../executor/jobs/lease.ts";
 import { checkRun, runKinds, type RunOptions } from "../executor/call.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { checkOptions } from "../util/check-options.ts";

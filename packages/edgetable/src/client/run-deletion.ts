@@ -1,7 +1,7 @@
 import { reportOf, type Report, type RunOptions } from "../executor/call.ts";
 import { beginDeletion, reopenDeletion, type Begun } from "../executor/jobs/begin-deletion.ts";
 import { progressOf, type DeletionResult, type DeletionSettings } from "../executor/jobs/deletion.ts";
-import type { Job } from "../executor/jobs/job-store.ts";
+import type { Job } from "../executor/jobs/job-item.ts";
 import type { DeleteWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { INDEX_LAG, LEASE } from "./job-options.ts";

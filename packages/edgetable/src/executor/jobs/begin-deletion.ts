@@ -6,7 +6,8 @@ import { deleteNode, resumeDeletion } from "./delete-node.ts";
 import { newDeletion, type Deletion, type DeletionResult, type DeletionSettings } from "./deletion.ts";
 import { deletionId, deletionOf } from "./deletion-id.ts";
 import { bookkeeping } from "./bookkeeping.ts";
-import { listJobs, type Job } from "./job-store.ts";
+import type { Job } from "./job-item.ts";
+import { listJobs } from "./list-jobs.ts";
 import { stoppedByClose, type Stopping } from "./stopped-by-close.ts";
 
 /** A deletion that can be run. */

@@ -9,7 +9,8 @@ import { type Deletion, type DeletionResult, progressOf, step } from "./deletion
 import { bookkeeping } from "./bookkeeping.ts";
 import { giveBack, startHeartbeat } from "./heartbeat.ts";
 import { deletionFacts, deletionId } from "./deletion-id.ts";
-import { checkLease, endJob, firstItem, type JobFacts, jobKey, type Lease, newLease, takeLease } from "./job-store.ts";
+import { type JobFacts, jobKey } from "./job-item.ts";
+import { checkLease, endJob, firstItem, type Lease, newLease, takeLease } from "./lease.ts";
 import { findAll, type Removal, removeAll, sweepPage } from "./sweep.ts";
 
 const PAGE = 500;

@@ -7,7 +7,7 @@ import type { AttributeValue } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
 import { mapValues } from "../../util/map-values.ts";
-import type { JobFacts } from "./job-store.ts";
+import type { JobFacts } from "./job-item.ts";
 
 // A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas), of which escapes may take three for one.
 const LONGEST = 200;

@@ -6,7 +6,7 @@ import type { CascadePlan } from "../../planner/writes/plan-cascade.ts";
 import { addCosts, type Cost, Meter, NO_COST, type SentRequest } from "../meter.ts";
 import type { FailedWrite } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
-import { checkLease, type Lease } from "./job-store.ts";
+import { checkLease, type Lease } from "./lease.ts";
 
 /** How a deletion with all that goes along is done. */
 export interface DeletionSettings {

@@ -1,6 +1,7 @@
 import type { Session } from "../session.ts";
 import { bookkeeping, farewell } from "./bookkeeping.ts";
-import { type JobFacts, type Lease, releaseLease, renewLease, type Save } from "./job-store.ts";
+import type { JobFacts } from "./job-item.ts";
+import { type Lease, releaseLease, renewLease, type Save } from "./lease.ts";
 
 const LONGEST_BEAT = 1000;
 

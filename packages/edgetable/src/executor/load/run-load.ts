@@ -1,7 +1,8 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { bookkeeping } from "../jobs/bookkeeping.ts";
 import { giveBack, type Heartbeat, startHeartbeat } from "../jobs/heartbeat.ts";
-import { checkLease, endJob, type JobFacts, type Lease, takeLease } from "../jobs/job-store.ts";
+import type { JobFacts } from "../jobs/job-item.ts";
+import { checkLease, endJob, type Lease, takeLease } from "../jobs/lease.ts";
 import type { Session } from "../session.ts";
 import { type Loading, loadRows } from "./load-rows.ts";
 import type { LoadSettings, LoadSource } from "./load-settings.ts";

@@ -1,29 +1,11 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
-import { HOLDER, JOB_FACTS as FACTS, jobIdOf, JOBS, jobState, systemKeyItem, systemType } from "../../schema/system-items.ts";
-import type { AttributeValue, Item, Key, UpdateItemInput } from "../../transport/operations.ts";
+import { HOLDER, JOB_FACTS as FACTS, systemType } from "../../schema/system-items.ts";
+import type { Item, Key, UpdateItemInput } from "../../transport/operations.ts";
 import { isFailedCondition } from "../failed-condition.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { farewell } from "./bookkeeping.ts";
-
-/** What kind of work a job is. */
-export type JobKind = "load" | "delete" | "reshard";
-
-/** A job's state, as plain values. */
-export type JobFacts = Readonly<Record<string, string | number>>;
-
-/** A job that is in the table: under way, or left by a process that ended. */
-export interface Job {
-  readonly id: string;
-  readonly kind: JobKind;
-  /** Whether a process is at it, as far as its lease says. */
-  readonly running: boolean;
-  /** Milliseconds since 1970 until which the lease holds. */
-  readonly leasedUntil: number;
-  /** How often it was begun or resumed. */
-  readonly runs: number;
-  readonly facts: JobFacts;
-}
+import { factsValue, type Job, JOB_TYPE, type JobFacts, jobKey, type JobKind, KIND, readJob, RUNS, UNTIL } from "./job-item.ts";
 
 /** The right to do a job, for a while. */
 export interface Lease {
@@ -36,40 +18,13 @@ export interface Lease {
   until: number;
 }
 
-/** Type value of job items, where the table has a type attribute. */
-const JOB_TYPE = "~job";
-/** Attributes of a job's item. None can be an index key of an adopted layout. */
-const KIND = "~kind";
-const UNTIL = "~until";
-const RUNS = "~runs";
-
-const factsValue = (facts: JobFacts): AttributeValue => ({
-  M: Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [name, typeof value === "number" ? { N: String(value) } : { S: value }]),
-  ),
+/** A lease that is yet to be written. */
+export const newLease = (session: Session, id: string, duration: number): Omit<Lease, "job"> => ({
+  key: jobKey(session, id),
+  holder: newToken(session),
+  duration,
+  until: session.effects.now() + duration,
 });
-
-const textOf = (value: AttributeValue | undefined): string => (value && "S" in value ? value.S : "");
-const numberOf = (value: AttributeValue | undefined): number => (value && "N" in value ? Number(value.N) : 0);
-
-const readFacts = (value: AttributeValue | undefined): JobFacts =>
-  Object.fromEntries(
-    Object.entries(value && "M" in value ? value.M : {}).map(([name, fact]) => [name, "N" in fact ? Number(fact.N) : textOf(fact)]),
-  );
-
-export const jobKey = (session: Session, id: string): Key => systemKeyItem(session.catalog, jobState(id));
-
-const readJob = (session: Session, item: Item): Job => {
-  const leasedUntil = numberOf(item[UNTIL]);
-  return {
-    id: jobIdOf(textOf(item[session.catalog.index.sortKey])),
-    kind: textOf(item[KIND]) as JobKind,
-    running: leasedUntil > session.effects.now(),
-    leasedUntil,
-    runs: numberOf(item[RUNS]),
-    facts: readFacts(item[FACTS]),
-  };
-};
 
 /** The item of a job that begins, held by the caller. */
 export const firstItem = (session: Session, lease: Omit<Lease, "job">, { kind, facts }: Pick<Job, "kind" | "facts">): Item => ({
@@ -80,14 +35,6 @@ export const firstItem = (session: Session, lease: Omit<Lease, "job">, { kind, f
   [UNTIL]: { N: String(lease.until) },
   [RUNS]: { N: "1" },
   [FACTS]: factsValue(facts),
-});
-
-/** A lease that is yet to be written. */
-export const newLease = (session: Session, id: string, duration: number): Omit<Lease, "job"> => ({
-  key: jobKey(session, id),
-  holder: newToken(session),
-  duration,
-  until: session.effects.now() + duration,
 });
 
 /** What a lease is asked for. */
@@ -267,28 +214,4 @@ export const checkLease = (session: Session, lease: Lease): void => {
       details: { id: lease.job.id },
     },
   );
-};
-
-/** Every job in the table, by its id. One Query. */
-export const listJobs = async (session: Session, context: CallContext): Promise<readonly Job[]> => {
-  const jobs: Job[] = [];
-  let start: Key | undefined;
-  do {
-    const output = await session.send(
-      "Query",
-      {
-        TableName: session.catalog.table,
-        KeyConditionExpression: "#p = :p",
-        ExpressionAttributeNames: { "#p": session.catalog.index.partitionKey },
-        ExpressionAttributeValues: { ":p": { S: JOBS } },
-        ConsistentRead: true,
-        ReturnConsumedCapacity: "TOTAL",
-        ...(start ? { ExclusiveStartKey: start } : {}),
-      },
-      context,
-    );
-    jobs.push(...(output.Items ?? []).map((item) => readJob(session, item)));
-    start = output.LastEvaluatedKey;
-  } while (start);
-  return jobs;
 };

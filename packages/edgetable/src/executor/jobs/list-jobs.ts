@@ -1,0 +1,28 @@
+import { JOBS } from "../../schema/system-items.ts";
+import type { Key } from "../../transport/operations.ts";
+import type { CallContext, Session } from "../session.ts";
+import { type Job, readJob } from "./job-item.ts";
+
+/** Every job in the table, by its id. One Query. */
+export const listJobs = async (session: Session, context: CallContext): Promise<readonly Job[]> => {
+  const jobs: Job[] = [];
+  let start: Key | undefined;
+  do {
+    const output = await session.send(
+      "Query",
+      {
+        TableName: session.catalog.table,
+        KeyConditionExpression: "#p = :p",
+        ExpressionAttributeNames: { "#p": session.catalog.index.partitionKey },
+        ExpressionAttributeValues: { ":p": { S: JOBS } },
+        ConsistentRead: true,
+        ReturnConsumedCapacity: "TOTAL",
+        ...(start ? { ExclusiveStartKey: start } : {}),
+      },
+      context,
+    );
+    jobs.push(...(output.Items ?? []).map((item) => readJob(session, item)));
+    start = output.LastEvaluatedKey;
+  } while (start);
+  return jobs;
+};
