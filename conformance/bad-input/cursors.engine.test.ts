@@ -48,4 +48,29 @@ describe("a cursor", () => {
       inOwn,
     );
   });
+
+  test("of a table that this connection deleted is refused by its successor", async () => {
+    const db = ownGraph(engine.freshTableName("anew")).connect({ transport: engine.transport });
+    const fill = async (): Promise<void> => {
+      await db.table.create();
+      await db.student.put({ studentId: "S1", name: "Ann" }).orThrow();
+      for (const courseId of ["C1", "C2"]) {
+        await db.course.put({ courseId }).orThrow();
+        await db.enrolledIn.put({ studentId: "S1" }, { courseId }, { enrolledAt: courseId });
+      }
+    };
+    const page = (options: object) =>
+      db
+        .student({ studentId: "S1" })
+        .out("enrolledIn")
+        .page({ limit: 1, ...options });
+    await fill();
+    const { next } = await page({});
+    await db.table.delete();
+    await fill();
+    expect((await errorOf(() => page({ cursor: next }))).code).toBe("cursor.invalid");
+    expect((await page({ cursor: (await page({})).next })).items).toMatchObject([{ to: { courseId: "C2" } }]);
+    expect((await errorOf(() => page({ cursor: next }))).code).toBe("cursor.invalid");
+    await db.table.delete();
+  });
 });

@@ -11,7 +11,7 @@ import { TIMEOUTS, type Transport } from "../transport/transport.ts";
 import { DEADLINES } from "../executor/call.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { listOf, namesIn } from "../util/check-range.ts";
-import { createDriver, type Driver } from "./driver.ts";
+import { createDriver, type Driver, type DriverOptions } from "./driver.ts";
 
 /** How to reach the table, and how calls behave. */
 export interface ConnectOptions {
@@ -69,13 +69,13 @@ const transportOf = (options: ConnectOptions): Transport => {
 };
 
 // Asked for until it is known; a failure is not kept.
-const secretInTable = (session: Session): Driver["cursorSecret"] => {
+const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "secretRequests" | "forgetSecret"> => {
   let known: Promise<string> | undefined;
   const forget = (error: unknown): never => {
     known = undefined;
     throw error;
   };
-  return async (context, makes) => {
+  const cursorSecret: Driver["cursorSecret"] = async (context, makes) => {
     if (known) return known;
     const { leaveSecret, readSecret } = await import("../executor/cursor-secret.ts");
     if (makes) return (known ??= leaveSecret(session, context).catch(forget));
@@ -83,6 +83,8 @@ const secretInTable = (session: Session): Driver["cursorSecret"] => {
     if (secret !== undefined) known ??= Promise.resolve(secret);
     return secret;
   };
+  // Whoever is the first to need one in a table looks for it, then leaves it there.
+  return { cursorSecret, secretRequests: 2, forgetSecret: () => (known = undefined) };
 };
 
 const kinds: Kinds<ConnectOptions> = {
@@ -133,8 +135,6 @@ export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver =>
     rulesOff: options.rulesOff ?? [],
     validates: options.validate ?? true,
     deadline: options.deadline,
-    cursorSecret: cursorSecret === undefined ? secretInTable(session) : async () => cursorSecret,
-    // Whoever is the first to need one in a table looks for it, then leaves it there.
-    secretRequests: cursorSecret === undefined ? 2 : 0,
+    ...(cursorSecret === undefined ? secretInTable(session) : { cursorSecret: async () => cursorSecret }),
   });
 };

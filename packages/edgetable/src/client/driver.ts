@@ -24,6 +24,8 @@ export interface Driver {
   cursorSecret(context: CallContext, makes: boolean): Promise<string | undefined>;
   /** The most requests that the secret will take: none once it is known. */
   secretRequests(): number;
+  /** Lets go of a secret that went with its table. */
+  forgetSecret(): void;
 }
 
 export interface DriverOptions {
@@ -34,6 +36,7 @@ export interface DriverOptions {
   readonly cursorSecret: Driver["cursorSecret"];
   /** The most requests that it takes. @default 0 */
   readonly secretRequests?: number;
+  readonly forgetSecret?: Driver["forgetSecret"];
 }
 
 /** The shared middle of one connection. */
@@ -41,7 +44,8 @@ export const createDriver = (options: DriverOptions): Driver => {
   const { session } = options;
   const off = new Set(options.rulesOff);
   const plans = new Map<string, ReadPlan>();
-  let secretRequests = options.secretRequests ?? 0;
+  const most = options.secretRequests ?? 0;
+  let secretRequests = most;
   return {
     session,
     catalog: session.catalog,
@@ -67,5 +71,9 @@ export const createDriver = (options: DriverOptions): Driver => {
       return secret;
     },
     secretRequests: () => secretRequests,
+    forgetSecret: () => {
+      options.forgetSecret?.();
+      secretRequests = most;
+    },
   };
 };

@@ -32,6 +32,10 @@ export const tableAdmin = (driver: Driver): TableAdmin => {
   return {
     create: async (options) => (await code()).createTable(session, contextOf(options)),
     diff: async (options) => (await code()).diffTable(session, contextOf(options)),
-    delete: async (options) => (await code()).deleteTable(session, contextOf(options)),
+    delete: async (options) => {
+      const gone = await (await code()).deleteTable(session, contextOf(options));
+      driver.forgetSecret();
+      return gone;
+    },
   };
 };
