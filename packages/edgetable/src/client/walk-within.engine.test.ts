@@ -4,18 +4,20 @@ import { openEngine, type TestEngine } from "../../../../conformance/engines/ope
 import { defineGraph, edge, node, type SentRequest } from "../index.ts";
 
 const text = z.string();
+const nodes = {
+  place: node({ key: "PLACE#{country}#{city}", schema: z.object({ country: text, city: text }) }),
+  person: node({ key: "PERSON#{personId}", schema: z.object({ personId: text, age: z.number() }) }),
+};
+const edges = {
+  livesIn: edge({ from: "person", to: "place", ends: "unchecked" }),
+  knows: edge({ from: "person", to: "person", ends: "unchecked" }),
+  near: edge({ from: "place", to: "place", ends: "unchecked" }),
+};
 const graphOf = (table: string) =>
   defineGraph({
     table,
-    nodes: {
-      place: node({ key: "PLACE#{country}#{city}", schema: z.object({ country: text, city: text }) }),
-      person: node({ key: "PERSON#{personId}", schema: z.object({ personId: text, age: z.number() }) }),
-    },
-    edges: {
-      livesIn: edge({ from: "person", to: "place", ends: "unchecked" }),
-      knows: edge({ from: "person", to: "person", ends: "unchecked" }),
-      near: edge({ from: "place", to: "place", ends: "unchecked" }),
-    },
+    nodes,
+    edges,
     layout: {
       partitionKey: "PK",
       sortKey: "SK",
@@ -127,6 +129,16 @@ test("it keeps to its budget, and goes on from a cursor", async () => {
     code: "traverse.supernode",
     details: { node: { type: "place", id: { country: "UK" } } },
   });
+});
+
+test("what no key begins is told what helps, also on Edgetable's own layout", () => {
+  const own = defineGraph({ table: "Table", nodes, edges }).connect({ transport: engine.transport });
+  const instead = 'Give an index of your own layout one, or find the nodes with db.find("place") and begin at each of them.';
+  const all = own.place.within({ country: "UK" });
+  const none = "none has a partition key made only of";
+  expect(() => all.in("livesIn").walk().ids().explain()).toThrow(`${none} to.country. ${instead}`);
+  expect(() => all.out("near").walk().ids().explain()).toThrow(`${none} from.country. ${instead}`);
+  expect(() => uk().in("near").walk().ids().explain()).toThrow(`${none} to.country. ${instead}`);
 });
 
 test("it goes out by one edge first: what begins otherwise is told how", () => {

@@ -37,10 +37,15 @@ const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | 
     );
   }
   const anchor = anchorPaths(expand).join(", ") || "nothing";
+  // From all nodes below a level: no mirror has such a partition by itself, nor has Edgetable's own layout.
+  const below = expand.anchor.length < (catalog.nodes[expand.node]?.idFields.length ?? 0);
+  const mend = below
+    ? `Give an index of your own layout one, or find the nodes with db.find("${expand.node}") and begin at each of them.`
+    : "Give the layout one, or store the edge twice.";
   throw new EdgetableError(
     "plan.noIndex",
     expand.index === undefined
-      ? `No table or index key can answer ${what}: none has a partition key made only of ${anchor}. Give the layout one, or store the edge twice.`
+      ? `No table or index key can answer ${what}: none has a partition key made only of ${anchor}. ${mend}`
       : `The index "${expand.index}" cannot answer ${what}: its partition key is not made only of ${anchor}. Leave out using("${expand.index}").`,
     { details: { edge: expand.edge, direction: expand.direction, index: expand.index } },
   );
