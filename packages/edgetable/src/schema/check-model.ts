@@ -5,6 +5,7 @@ import { checkCollisions } from "./check-model/check-collisions.ts";
 import { checkEdges } from "./check-model/check-edges.ts";
 import { checkIndexAttributes } from "./check-model/check-index-attributes.ts";
 import { checkItems } from "./check-model/check-items.ts";
+import { checkMembers } from "./check-model/check-members.ts";
 import { checkNames } from "./check-model/check-names.ts";
 import { checkSettings } from "./check-model/check-settings.ts";
 import { checkSlots } from "./check-model/check-slots.ts";
@@ -64,8 +65,20 @@ const look = (definition: GraphDefinition): Inspection => {
     ? checkDefinitions(definition)
     : [finding("name", "nodes", "there are none. Give defineGraph({ table, nodes }).")];
   if (unfit.length > 0) return { findings: unfit, catalog: undefined };
+  const strange = checkMembers(definition);
+  try {
+    return lookInto(definition, strange);
+  } catch (error) {
+    // What has another kind of value is no defect of the check that stumbles over it.
+    if (strange.length > 0) return { findings: strange, catalog: undefined };
+    throw error;
+  }
+};
+
+const lookInto = (definition: GraphDefinition, strange: readonly ModelFinding[]): Inspection => {
   const findings = [
     ...checkNames(definition),
+    ...strange,
     ...checkTable(definition),
     ...checkTemplates(definition),
     ...checkSettings(definition),

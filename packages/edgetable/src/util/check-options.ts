@@ -16,7 +16,7 @@ export type Kind =
   | Members
   | undefined;
 
-interface Members {
+export interface Members {
   readonly [name: string]: Kind;
 }
 

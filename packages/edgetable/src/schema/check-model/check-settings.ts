@@ -7,8 +7,6 @@ import type { AnyNode } from "../node.ts";
 import type { AnyPart } from "../part.ts";
 import { each, unknownNames, when, type ModelFinding } from "./finding.ts";
 
-const mostBytes = 409_600; // An item's limit, ServiceQuotas.
-
 /** The settings that name attributes, whatever they are settings of. */
 const namedBy = (definition: AnyNode | AnyEdge | AnyPart): Readonly<Record<string, readonly string[] | undefined>> => {
   const { unique, immutable, dates, ttl, key, sides } = definition as Partial<AnyNode> &
@@ -23,17 +21,6 @@ const namedBy = (definition: AnyNode | AnyEdge | AnyPart): Readonly<Record<strin
     "sides.to": sides?.to,
   };
 };
-
-const checkBytes = (place: string, bytes: number | undefined): readonly ModelFinding[] =>
-  when(
-    bytes !== undefined && !(bytes >= 1 && bytes <= mostBytes),
-    "setting",
-    `${place}.expect.bytes`,
-    `${bytes} is not between 1 and ${mostBytes}, the most of an item.`,
-  );
-
-const checkCount = (place: string, count: number | undefined): readonly ModelFinding[] =>
-  when(count !== undefined && !(count >= 1), "setting", `${place}.expect.count`, `${count} is no number of nodes: give 1 or more.`);
 
 interface Known {
   readonly fields: readonly string[] | undefined;
@@ -79,8 +66,6 @@ const checkDefinition = (kind: Kind, name: string, definition: AnyDefinition): r
       place,
       'with version: true, "version" counts the writes. Rename the attribute, or leave the setting out.',
     ),
-    ...checkBytes(place, definition.expect?.bytes),
-    ...checkCount(place, definition.kind === "node" ? definition.expect?.count : undefined),
   ];
 };
 
