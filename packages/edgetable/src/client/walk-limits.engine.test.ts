@@ -31,6 +31,8 @@ afterAll(() => engine.close());
 interface Watched {
   readonly transport: Transport;
   readonly times: number[];
+  /** How many requests were under way when each was sent. */
+  readonly widths: number[];
   most: number;
 }
 
@@ -43,9 +45,11 @@ const watch = (
   refusal: Error = throttled,
 ): Watched => {
   const times: number[] = [];
+  const widths: number[] = [];
   let running = 0;
   const send: Transport["send"] = async (operation, input, options) => {
     watched.most = Math.max(watched.most, ++running);
+    widths.push(running);
     const attempt = times.push(performance.now());
     try {
       await new Promise<void>((resolve, reject) => {
@@ -60,7 +64,7 @@ const watch = (
       running--;
     }
   };
-  const watched: Watched = { transport: { send, close: () => undefined }, times, most: 0 };
+  const watched: Watched = { transport: { send, close: () => undefined }, times, widths, most: 0 };
   return watched;
 };
 
@@ -103,6 +107,10 @@ test("a walk that is throttled goes narrower, and answers all the same", async (
   const throttled = watch(1, eachOnce());
   expect(await walkOver(throttled).count()).toMatchObject({ count: FRIENDS, complete: true });
   expect(throttled.times).toHaveLength(1 + 2 * FRIENDS);
+  // The first answers come to the whole width, and those after them to less and less of it.
+  expect(throttled.most).toBe(32);
+  expect(Math.max(...calm.widths.slice(-20))).toBeGreaterThanOrEqual(20);
+  expect(Math.max(...throttled.widths.slice(-20))).toBeLessThanOrEqual(16);
 });
 
 test("attempts are requests of the budget, the repeated ones too", async () => {
