@@ -46,6 +46,14 @@ export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row>
   /** How many rows there are. What `rows` costs; DynamoDB counts and sends no items, unless a condition is checked in memory. */
   count(): Read<number>;
   /**
+   * The sum of an attribute over the rows, those without it adding nothing; a bigint beyond 2^53. What `rows` costs, and
+   * no more is sent than that attribute: a roll-up at whatever level of a hierarchy the conditions name.
+   *
+   * @throws {schema.unknownAttribute} for a name that the kind does not have
+   * @throws {plan.noIndex} from the call, where the index does not hold the attribute
+   */
+  sum(attribute: keyof Filter & string): Read<number | bigint>;
+  /**
    * A page with cursors of those beside it. One Query for each shard, more where a filter leaves a page short; the
    * first page of a table leaves the secret of its cursors there.
    *

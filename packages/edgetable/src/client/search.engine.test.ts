@@ -15,7 +15,12 @@ const graphOf = (table: string, shards: number | readonly number[]) =>
       task: node({ key: "TASK#{taskId}", schema: z.object({ taskId: text, dueAt: text.optional(), status: text.optional() }) }),
     },
     edges: {
-      bornIn: edge({ from: "person", to: "place", schema: z.object({ country: text, region: text, city: text }), ends: "unchecked" }),
+      bornIn: edge({
+        from: "person",
+        to: "place",
+        schema: z.object({ country: text, region: text, city: text, rent: z.int().optional() }),
+        ends: "unchecked",
+      }),
       hasSkill: edge({ from: "person", to: "skill", schema: z.object({ skill: text, level: text }), ends: "unchecked" }),
       leads: edge({ from: "person", to: "person", schema: z.object({ since: text }) }),
     },
@@ -136,6 +141,54 @@ describe("with one shard", () => {
     expect(() => db.find("hasSkill").where({ level: "Senior" }).rows()).toThrowError(
       expect.objectContaining({ code: "plan.noIndex", message: expect.stringContaining('No index finds "hasSkill" by "level"') as string }),
     );
+  });
+
+  test("a roll-up along a hierarchy: how many, and the sum of an attribute, at each level", async () => {
+    const { db, inputs } = await open(3);
+    await db.table.create();
+    const homes = [
+      ["p1", "Texas", "Austin", 7],
+      ["p2", "Texas", "Austin", 11],
+      ["p3", "Texas", "Dallas", 13],
+      ["p4", "Utah", "Provo", 17],
+      ["p5", "Texas", "Waco", undefined],
+    ] as const;
+    await db.load(
+      homes.map(([personId, region, city, rent]) => ({
+        edge: "bornIn" as const,
+        from: { personId },
+        to: { placeId: "1" },
+        attributes: { country: "USA", region, city, ...(rent === undefined ? {} : { rent }) },
+      })),
+      { strict: true },
+    );
+    const texas = { country: "USA", region: "Texas" };
+    inputs.length = 0;
+    expect(await db.find("bornIn").where(texas).sum("rent")).toBe(31);
+    const shardOf = ({ ExpressionAttributeValues: values }: (typeof inputs)[number]["input"]): string => JSON.stringify(values);
+    expect(inputs.map(({ input }) => input).toSorted((a, b) => (shardOf(a) < shardOf(b) ? -1 : 1))).toEqual(
+      [0, 1, 2].map((shard) => ({
+        TableName: "T",
+        IndexName: "byValue",
+        KeyConditionExpression: "byValuePk = :p AND begins_with(byValueSk, :s)",
+        ProjectionExpression: "pk, sk, byValuePk, byValueSk, #0, #1",
+        ExpressionAttributeNames: { "#0": "type", "#1": "rent" },
+        ExpressionAttributeValues: { ":p": { S: `bornIn#${shard}` }, ":s": { S: "USA#Texas#" } },
+        ReturnConsumedCapacity: "TOTAL",
+      })),
+    );
+    expect(await db.find("bornIn").where(texas).count()).toBe(4);
+    expect(await db.find("bornIn").where({ country: "USA" }).sum("rent")).toBe(48);
+    expect(
+      await db
+        .find("bornIn")
+        .where({ ...texas, city: "Austin" })
+        .sum("rent"),
+    ).toBe(18);
+    expect(await db.find("bornIn").where({ country: "UK" }).sum("rent")).toBe(0);
+    await db.bornIn.link({ personId: "p6" }, { placeId: "1" }, { ...texas, city: "Waco", rent: Number.MAX_SAFE_INTEGER }).orThrow();
+    expect(await db.find("bornIn").where(texas).sum("rent")).toBe(BigInt(Number.MAX_SAFE_INTEGER) + 31n);
+    expect(() => db.find("bornIn").sum("rnt" as "rent")).toThrow(/"rnt" is no attribute of the edge "bornIn"\. Did you mean "rent"\?/);
   });
 
   test("several kinds of one index in one order", async () => {

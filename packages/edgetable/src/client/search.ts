@@ -1,4 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { createCall } from "../executor/call.ts";
 import type { Found } from "../executor/found.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
@@ -110,6 +111,15 @@ export class SearchQuery {
 
   count(): Read<number> {
     return countCall(this.#driver, this.#request("count"));
+  }
+
+  sum(attribute: string): Read<number | bigint> {
+    const only = this.select(attribute);
+    const request = only.#request("rows");
+    return createCall(
+      () => only.explain(),
+      async (options) => (await import("./sum-rows.ts")).sumRows(this.#driver, { request, attribute }, options),
+    );
   }
 
   page(options: SearchPageOptions = {}): Read<Page<unknown>> {
