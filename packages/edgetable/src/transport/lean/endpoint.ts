@@ -40,6 +40,7 @@ const parseUrl = (text: string): URL => {
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     refuse(`endpoint "${text}" is neither http nor https: begin it with http:// or https://.`, text);
+  if (url.port === "0") refuse(`endpoint "${text}" has port 0, where nothing listens: give the port that the server says.`, text);
   // Not repeated in the message: the text may hold a password.
   if (url.username !== "" || url.password !== "")
     refuse("endpoint holds a user name or password: DynamoDB takes signed requests only; remove them.", url.host);

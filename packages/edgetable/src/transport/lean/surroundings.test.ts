@@ -87,6 +87,7 @@ describe("endpoint", () => {
     ["http://localhost/path", "path"],
     ["http://user:secret@localhost", "user name or password"],
     ["http://10.0.0.1:8000", "unencrypted"],
+    ["http://127.0.0.1:0", "port 0"],
     ["http://127.0.0.1.example.com", "unencrypted"],
   ])("%s is refused", (url, message) => expect(() => parseEndpoint(url, false)).toThrow(refusal("plan.invalidOption", message)));
 
