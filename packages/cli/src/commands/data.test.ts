@@ -133,6 +133,9 @@ describe("query", () => {
     expect((await edgetable("query", "student", "S9")).err).toBe("Nothing found; 1 request, 0.5 RCU\n");
     expect(out).toContain("node\nstudentId  name  year\nS1         Ann      3\n");
     expect(out).toContain("\nnote\n");
+    // As with --out: the ids of the other end in its key's order, too.
+    expect(out).toContain((await edgetable("query", "student", "S1", "--out", "livesIn")).out);
+    expect(out).toContain("livesIn\nfrom.studentId  to.country  to.city\n");
     expect(await json("query", "student", "S1")).toMatchObject({
       node: { name: "Ann" },
       edges: { enrolledIn: [{}, {}], livesIn: [{}] },

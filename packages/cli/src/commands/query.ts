@@ -41,20 +41,20 @@ const shaped = (neighbours: UntypedNeighbours, { reverse, unordered, consistent,
   return consistent ? shapedSoFar.consistent() : shapedSoFar;
 };
 
-/** The id fields of what a question may give: the node and its parts, or the nodes at an edge's ends. */
-const idFieldsOf = ({ options, args }: Call, { catalog }: UntypedDb): ReadonlySet<string> => {
+/** The id fields of what is shown: of the nodes at an edge's ends, else of the node and its parts. */
+const idFieldsOf = ({ args }: Call, { catalog }: UntypedDb, shown: string | undefined): ReadonlySet<string> => {
   const { nodes, edges, parts } = catalog;
   const name = args[0] ?? "";
-  const edge = edges[options.out ?? options.in ?? options.both ?? ""];
+  const edge = edges[shown ?? ""];
   const types = edge ? [...edge.from, ...edge.to] : [name];
   const own = edge ? [] : Object.values(parts).filter(({ definition }) => definition.of === name);
   return new Set([...types.flatMap((type) => nodes[type] ?? []), ...own].flatMap(({ idFields }) => idFields));
 };
 
-const rowsStyle = (call: Call, db: UntypedDb): RowsStyle => ({
+const rowsStyle = (call: Call, db: UntypedDb, edge?: string): RowsStyle => ({
   columns: call.io.out.columns,
   style: call.style,
-  ids: idFieldsOf(call, db),
+  ids: idFieldsOf(call, db, edge),
 });
 
 const askEdge = async (call: Call, db: UntypedDb, direction: (typeof directions)[number]): Promise<void> => {
@@ -71,13 +71,17 @@ const askEdge = async (call: Call, db: UntypedDb, direction: (typeof directions)
   const { limit = DEFAULT_ROWS, cursor } = options;
   return answerRead(call, {
     read: asked.page({ limit, cursor, of }),
-    show: ({ items, next }) => ({ text: renderRows(items, rowsStyle(call, db)), rows: items.length, next }),
+    show: ({ items, next }) => ({ text: renderRows(items, rowsStyle(call, db, edge)), rows: items.length, next }),
   });
 };
 
-const groupsOf = ({ node, edges, parts }: UntypedCollection): readonly (readonly [title: string, rows: readonly unknown[]])[] => [
+const groupsOf = ({
+  node,
+  edges,
+  parts,
+}: UntypedCollection): readonly (readonly [title: string, rows: readonly unknown[], edge?: string])[] => [
   ...(node ? [["node", [node]] as const] : []),
-  ...Object.entries(edges),
+  ...Object.entries(edges).map(([edge, rows]) => [edge, rows, edge] as const),
   ...Object.entries(parts),
 ];
 
@@ -95,7 +99,7 @@ const askCollection = async (call: Call, db: UntypedDb): Promise<void> => {
     read: node(id).collection(options.consistent ? { consistent: true } : {}),
     show: (collection) => ({
       text: groupsOf(collection)
-        .map(([title, rows]) => `${style.bold(title)}\n${renderRows(rows, rowsStyle(call, db))}`)
+        .map(([title, rows, edge]) => `${style.bold(title)}\n${renderRows(rows, rowsStyle(call, db, edge))}`)
         .join("\n"),
       rows: groupsOf(collection).reduce((sum, [, rows]) => sum + rows.length, 0),
     }),
