@@ -1,4 +1,5 @@
 import type { Catalog } from "../../schema/catalog.ts";
+import { heldBy } from "../../schema/held-by.ts";
 import type { Index } from "../../schema/shape.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { LAWS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
@@ -8,17 +9,12 @@ const WRITE_UNIT = 1024;
 const READ_UNIT = 4096;
 const about = { rule: "costlyProjection", law: LAWS.budgets } as const;
 
-const projectedOf = (catalog: Catalog, index: Index): ReadonlySet<string> =>
-  new Set([
-    ...[catalog.index.partitionKey, catalog.index.sortKey, index.partitionKey, index.sortKey].filter((name) => name !== undefined),
-    ...(typeof index.projection === "string" ? [] : index.projection),
-  ]);
-
 /** Attributes of the schema that a row read from the index would lack. */
 const lackingIn = (catalog: Catalog, { index, shape }: IndexPlace): readonly string[] => {
-  const projected = projectedOf(catalog, index);
-  const carried = new Set(shape.sources.flatMap(({ attribute, template }) => (projected.has(attribute) ? template.fields : [])));
-  return attributesOf(catalog, shape).filter((name) => !carried.has(name) && !projected.has(shape.stored[name] ?? name));
+  const held = heldBy(catalog, index);
+  if (!held) return [];
+  const carried = new Set(shape.sources.flatMap(({ attribute, template }) => (held.has(attribute) ? template.fields : [])));
+  return attributesOf(catalog, shape).filter((name) => !carried.has(name) && !held.has(shape.stored[name] ?? name));
 };
 
 /** Patterns that find items of the shape by the index and then read the same items from the table. */
