@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, EdgetableError, node, type Transport } from "../index.ts";
+import { sleep } from "../util/sleep.ts";
 
 const graphOf = (table: string) =>
   defineGraph({
@@ -52,12 +53,7 @@ const watch = (
     widths.push(running);
     const attempt = times.push(performance.now());
     try {
-      await new Promise<void>((resolve, reject) => {
-        const aborted = (): void => reject(new EdgetableError("execute.aborted", "aborted"));
-        if (options?.signal?.aborted) aborted();
-        options?.signal?.addEventListener("abort", aborted, { once: true });
-        setTimeout(resolve, typeof delay === "number" ? delay : delay(attempt));
-      });
+      await sleep(typeof delay === "number" ? delay : delay(attempt), options?.signal);
       if (refuse(attempt, input)) throw refusal;
       return await engine.transport.send(operation, input, options);
     } finally {
