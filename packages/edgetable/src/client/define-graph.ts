@@ -49,6 +49,7 @@ export interface Graph<N extends Nodes, E extends Edges, P extends Parts> {
   connect(options?: ConnectOptions): Db<N, E, P>;
 }
 
+/** Any graph that `defineGraph` gives: for tools that take whichever model they are handed. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every graph satisfies
 export type AnyGraph = Graph<any, any, any>;
 

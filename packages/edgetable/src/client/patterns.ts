@@ -20,6 +20,7 @@ export interface Pattern<Connection, Parameters, Answer> {
   readonly ask: (db: Connection, parameters: Parameters) => Call<Answer, Explanation>;
 }
 
+/** Any pattern that `definePatterns` gives, whatever its graph and what it asks. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every pattern satisfies
 export type AnyPattern = Pattern<any, any, unknown>;
 

@@ -74,6 +74,8 @@ export interface EdgeDefinition<
   readonly "~to": To;
   readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema>;
 }
+
+/** Any edge type that `edge` gives: for code that takes whatever the model has. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
 export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage>;
 

@@ -44,6 +44,8 @@ export interface NodeDefinition<out Key extends string, out Schema> extends Node
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
   readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
 }
+
+/** Any node type that `node` gives: for code that takes whatever the model has. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
 export type AnyNode = NodeDefinition<string, any>;
 

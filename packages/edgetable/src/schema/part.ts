@@ -22,6 +22,8 @@ export interface PartDefinition<out Of extends string, out Key extends string, o
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
   readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
 }
+
+/** Any part that `part` gives: for code that takes whatever the model has. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every part satisfies
 export type AnyPart = PartDefinition<string, string, any>;
 

@@ -12,6 +12,7 @@ export interface ShardSettings<Attribute extends string = string> {
   readonly hot?: Readonly<Record<string, ShardCounts>>;
 }
 
+/** Over how many partitions a kind's items are spread: 1 to 65,536, a list of counts while it grows, or counts that differ by value. */
 export type Shards<Attribute extends string = string> = ShardCounts | ShardSettings<Attribute>;
 
 /** What the items of one definition are found by, and how. */
@@ -27,6 +28,7 @@ export interface EntrySettings<By extends string = string, Attribute extends str
   readonly expect?: IndexExpectation;
 }
 
+/** What a kind is found by in an index: an attribute, the levels of a hierarchy from the widest on, or either with settings. */
 export type IndexEntry<By extends string = string, Attribute extends string = string> = By | readonly By[] | EntrySettings<By, Attribute>;
 
 /** One index over several kinds of values: names, dates, places, skills. */
