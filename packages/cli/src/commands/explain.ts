@@ -4,7 +4,6 @@ import { usageError } from "../failure.ts";
 import { collect, defineCommand, printJson, type CommandSpec } from "../invocation.ts";
 import { loadModel, type Model } from "../model/load-model.ts";
 import { renderExplanation } from "../output/explanation.ts";
-import { showValue } from "../output/expression.ts";
 import { fromJson, toJson } from "../output/json.ts";
 import { wrap } from "../output/width.ts";
 import { parseAssignments, type Given } from "../text/assignments.ts";
@@ -69,14 +68,12 @@ const parametersOf = ({ example }: AnyPattern, given: readonly string[]): unknow
   return asExample("--param", given[0], example);
 };
 
-const showParameter = (value: unknown): string => (isObject(value) ? JSON.stringify(value) : showValue(value));
-
 const showParameters = (parameters: unknown, given: boolean): string => {
   const shown = isObject(parameters)
     ? Object.entries(parameters)
-        .map(([name, value]) => `${name} = ${showParameter(value)}`)
+        .map(([name, value]) => `${name} = ${toJson(value)}`)
         .join(", ")
-    : JSON.stringify(parameters);
+    : toJson(parameters);
   return shown === "" || given ? shown : `${shown}  (the example)`;
 };
 

@@ -163,6 +163,7 @@ describe("JSON", () => {
         '{"part":"note","owner":{"studentId":"S1"},"row":{"number":1,"text":"late"}}',
         '{"node":"student","row":{"studentId":"S2","name":7}}',
         "[]",
+        '{"$bigint":"5"}',
       ].join("\n"),
     );
     const { code, err } = await edgetable(["load", "data.ndjson"]);
@@ -171,6 +172,7 @@ describe("JSON", () => {
     expect(err).toContain('data.ndjson line 3: There is no node "studnt". Did you mean "student"?');
     expect(err).toContain("data.ndjson line 7: name is 7: Invalid input: expected string, received number");
     expect(err).toContain("data.ndjson line 8: it is no object: []");
+    expect(err).toContain('data.ndjson line 9: it is no object: {"$bigint":"5"}');
     expect(await get("term", "2024")).toEqual({ year: 2024, starts: "2024-09-01T00:00:00.000Z" });
   });
 
@@ -348,5 +350,31 @@ describe("files", () => {
     expect(shown.at(-1)).toMatch(/^100 % {2}5,000 rows, 5,000 items, [\d,]+\/s$/);
     for (const line of shown) expect(line.length).toBeLessThan(80);
     expect((await edgetable(["load", "many.csv", "--node", "student"])).err).toBe("");
+  });
+});
+
+test("large numbers, dumped and loaded, are what they were; one that does not fit is told and no defect", async () => {
+  const model = (type: string): string => `
+    import { defineGraph, node } from "edgetable";
+    import { z } from "zod";
+    const schema = z.object({ id: z.string(), n: z.${type}() });
+    export const graph = defineGraph({ table: "Large-${type}", nodes: { thing: node({ key: "THING#{id}", schema }) } });
+  `;
+  folder.write("number.ts", model("number"));
+  folder.write("string.ts", model("string"));
+  const one = '{"node":"thing","row":{"id":"1","n":1e21}}\n';
+  const dumped = '{"node":"thing","row":{"id":"1","n":{"$bigint":"1000000000000000000000"}}}\n';
+  folder.write("one.ndjson", one);
+  folder.write("dumped.ndjson", dumped);
+  for (const type of ["number", "string"]) await edgetable(["table", "create", "--model", `${type}.ts`]);
+  for (const file of ["one.ndjson", "dumped.ndjson"]) {
+    expect(await edgetable(["load", file, "--model", "number.ts"])).toMatchObject({ code: 0 });
+    expect(await edgetable(["dump", "--model", "number.ts"])).toMatchObject({ code: 0, out: dumped });
+  }
+  expect(await edgetable(["load", "dumped.ndjson", "--model", "string.ts"])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(
+      'dumped.ndjson line 1: n is {"$bigint":"1000000000000000000000"}: Invalid input: expected string, received bigint',
+    ),
   });
 });

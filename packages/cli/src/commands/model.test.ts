@@ -73,6 +73,29 @@ export const others = definePatterns(education, {
 });
 
 describe("explain", () => {
+  test("an example may hold what JSON has no form for", async () => {
+    folder.write(
+      "large.ts",
+      `
+      import { defineGraph, definePatterns, node } from "edgetable";
+      import { z } from "zod";
+      const thing = node({ key: "THING#{id:number}", schema: z.object({ id: z.bigint() }) });
+      const graph = defineGraph({ table: "Large", nodes: { thing } });
+      export const patterns = definePatterns(graph, {
+        one: { question: "One", example: { id: 5n }, ask: (db, id) => db.thing.get(id) },
+        nested: { question: "Nested", example: { of: { id: 5n } }, ask: (db, { of }) => db.thing.get(of) },
+        bare: { question: "Bare", example: 5n, ask: (db, id) => db.thing.get({ id }) },
+      });
+    `,
+    );
+    for (const name of ["one", "nested", "bare"]) {
+      const { code, out } = await at(undefined, "explain", name, "--model", "large.ts");
+      expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('{"$bigint":"5"}') });
+      expect(await at(undefined, "explain", name, "--model", "large.ts", "--json")).toMatchObject({ code: 0 });
+      expect(await at(undefined, "patterns", "--model", "large.ts")).toMatchObject({ code: 0 });
+    }
+  });
+
   test("shows the request with the example's values filled in", async () => {
     const { code, out } = await at(undefined, "explain", "recentCourses");
     expect(code).toBe(0);

@@ -1,6 +1,7 @@
 import { EdgetableError, type Catalog, type LoadOptions, type LoadReport } from "edgetable";
 import type { UntypedDb } from "../connection.ts";
 import { failureOf, type Failure } from "../failure.ts";
+import { toJson } from "../output/json.ts";
 import type { Target } from "./mapping.ts";
 import type { OpenFile } from "./open-file.ts";
 import { createRowFitter, strayMember, type LoadRow } from "./fit-row.ts";
@@ -65,7 +66,7 @@ const describe = (error: unknown, sent: Sent | undefined, row: number): FileFail
 /** `line 5: "abc" in year: expected number`. */
 export const showFailure = ({ place, message, columns }: FileFailure): string => {
   if (columns.length === 0) return `${place}: ${message}`;
-  return `${place}: ${columns.map(({ column, value, problem }) => `${column} ${value === undefined ? "is missing" : `is ${JSON.stringify(value)}`}: ${problem}`).join("; ")}`;
+  return `${place}: ${columns.map(({ column, value, problem }) => `${column} ${value === undefined ? "is missing" : `is ${toJson(value)}`}: ${problem}`).join("; ")}`;
 };
 
 const stops = (failure: FileFailure): EdgetableError =>

@@ -1,3 +1,5 @@
+import { toJson } from "../output/json.ts";
+
 /** One record of an input file, before it is known what it means. */
 export interface FileRecord {
   /** Where it stands: `line 5`, `nodes.student[3]`. */
@@ -22,4 +24,4 @@ export const isObject = (value: unknown): value is Value =>
 
 /** The record of a value of JSON, or what is wrong with it. */
 export const recordOf = (place: string, value: unknown): FileRecord | BadRecord =>
-  isObject(value) ? { place, value, texts: "dates" } : { place, problem: `it is no object: ${(JSON.stringify(value) ?? "").slice(0, 80)}` };
+  isObject(value) ? { place, value, texts: "dates" } : { place, problem: `it is no object: ${toJson(value).slice(0, 80)}` };

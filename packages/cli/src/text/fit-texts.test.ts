@@ -59,3 +59,9 @@ test("in JSON only dates are texts", async () => {
 test("missing attributes and given values are left alone", async () => {
   expect(await createFitter(z.object({ a: z.number(), b: z.number() }))({ a: "1", c: "2" }, new Set(["c"]))).toEqual({ a: "1", c: "2" });
 });
+
+test("a bigint is a number where the schema wants one, if it is the same number", async () => {
+  const fit = createFitter(z.object({ number: z.number(), bigint: z.bigint(), inexact: z.number() }));
+  const row = { number: 10n ** 21n, bigint: 10n ** 21n, inexact: 2n ** 60n + 1n };
+  expect(await fit(row, "dates")).toEqual({ ...row, number: 1e21 });
+});

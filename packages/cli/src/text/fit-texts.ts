@@ -27,7 +27,7 @@ const everyReading = Object.keys(readings) as readonly Reading[];
 /** `all`: any text may stand for something else, as in CSV; `dates`: only dates are texts, as in JSON. */
 export type Texts = "all" | "dates" | ReadonlySet<string>;
 
-/** Gives the texts of a row the types that its schema wants; what no reading makes fit stays text. */
+/** Gives the texts of a row, and its bigints, the types that its schema wants; what no reading makes fit stays as it is. */
 export type Fitter = (row: Row, texts: Texts) => Promise<Row>;
 
 /** What a schema has against the attributes of a row, by their names. */
@@ -43,6 +43,13 @@ export const problemsOf = async (schema: StandardSchema | undefined, row: Row): 
 
 const isText = (texts: Texts, field: string): boolean => typeof texts === "string" || texts.has(field);
 
+// DynamoDB has one type for both: what was written as the number 1e21 is read, and dumped, as a bigint.
+const fitNumber = async (schema: StandardSchema, row: Record<string, unknown>, field: string): Promise<void> => {
+  const value = Number(row[field]);
+  const isExact = Number.isFinite(value) && BigInt(value) === row[field];
+  if (isExact && !(await problemsOf(schema, { ...row, [field]: value })).has(field)) row[field] = value;
+};
+
 /**
  * A fitter for one schema. A schema cannot be asked for its types, so a text that it refuses is offered
  * in other readings, and the one that it took is tried first in the next row.
@@ -51,6 +58,7 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
   const learnt = new Map<string, Reading>();
   const fitField = async (row: Record<string, unknown>, field: string, texts: Texts): Promise<void> => {
     const text = row[field];
+    if (typeof text === "bigint" && schema) return fitNumber(schema, row, field);
     if (typeof text !== "string" || !isText(texts, field) || !schema) return;
     for (const reading of texts === "dates" ? (["date"] as const) : everyReading) {
       const value = readings[reading](text);
