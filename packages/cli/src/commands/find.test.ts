@@ -86,6 +86,7 @@ test("--explain names every partition, and sends nothing", async () => {
 
 test.each([
   [["persn"], 2, "There is no node, edge or part"],
+  [["student", "--where", "year>=3"], 2, `a comparison is JSON, such as '{"year":{"gte":3}}'`],
   [["student", "--where", "name>=A"], 2, `a comparison is JSON, such as '{"name":{"gte":"A"}}'`],
   [["student", "--where", "nam=x"], 2, '"nam" is no attribute of the node "student"'],
   [["home"], 2, 'No index finds "home"'],

@@ -3,6 +3,7 @@ import { note, type Invocation } from "../invocation.ts";
 import { parseAssignments } from "./assignments.ts";
 import { createFitter, fitTexts, problemsOf } from "./fit-texts.ts";
 import { usageError } from "../failure.ts";
+import { toJson } from "../output/json.ts";
 import { showCell } from "../output/rows.ts";
 
 /** Comparisons whose operands are values of the attribute, or lists of them. */
@@ -33,10 +34,11 @@ const withDates = async (schema: StandardSchema | undefined, filter: Row): Promi
   return fitted;
 };
 
-const checkOperators = (where: readonly string[]): void => {
+const checkOperators = async (where: readonly string[], schema: StandardSchema | undefined): Promise<void> => {
   const [, name, , value] = where.map((one) => /^([^{=]*?)([<>!^~]+)=(.*)$/s.exec(one)).find((match) => match !== null) ?? [];
   if (name === undefined) return;
-  const example = JSON.stringify({ [name]: { gte: value } });
+  const typed = await fitTexts(schema, { [name]: value }, new Set([name]));
+  const example = toJson({ [name]: { gte: typed[name] } });
   throw usageError(`--where takes name=value; a comparison is JSON, such as '${example}', with lt, lte, gt, gte, ne, between, beginsWith.`);
 };
 
@@ -52,7 +54,7 @@ export const parseConditions = async (
 ): Promise<Readonly<Record<string, unknown>> | undefined> => {
   const { where = [] } = call.options;
   if (where.length === 0) return undefined;
-  checkOperators(where);
+  await checkOperators(where, schema);
   const { values, texts } = parseAssignments(where, "--where");
   const fitted = await withDates(schema, await fitTexts(schema, values, texts));
   for (const [name, problem] of await problemsOf(schema, fitted))

@@ -61,7 +61,17 @@ test("missing attributes and given values are left alone", async () => {
 });
 
 test("a bigint is a number where the schema wants one, if it is the same number", async () => {
-  const fit = createFitter(z.object({ number: z.number(), bigint: z.bigint(), inexact: z.number() }));
-  const row = { number: 10n ** 21n, bigint: 10n ** 21n, inexact: 2n ** 60n + 1n };
-  expect(await fit(row, "dates")).toEqual({ ...row, number: 1e21 });
+  const fit = createFitter(
+    z.object({ number: z.number(), bigint: z.bigint(), inexact: z.number(), deep: z.object({ of: z.array(z.number()) }) }),
+  );
+  const row = { number: 10n ** 21n, bigint: 10n ** 21n, inexact: 2n ** 60n + 1n, deep: { of: [10n ** 21n, 1] } };
+  expect(await fit(row, "dates")).toEqual({ ...row, number: 1e21, deep: { of: [1e21, 1] } });
+});
+
+test("a day that no month has is no date, in a file of any kind", async () => {
+  const fit = createFitter(z.object({ at: z.date() }));
+  for (const at of ["2024-02-30", "2023-02-29T10:00:00Z", "2024-04-31", "2024-13-01", "2024-00-10"])
+    for (const texts of ["all", "dates"] as const) expect(await fit({ at }, texts)).toEqual({ at });
+  for (const at of ["2024-02-29", "2024-02-29T23:30:00-05:00", "0001-01-01"])
+    expect(await fit({ at }, "all")).toEqual({ at: new Date(at) });
 });

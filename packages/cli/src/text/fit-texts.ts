@@ -1,4 +1,5 @@
 import type { StandardSchema } from "edgetable";
+import { isObject } from "../load/record.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -11,13 +12,20 @@ const asJson = (text: string): unknown => {
   }
 };
 
+// The engine makes the 1st of March of the 30th of February.
+const asDate = (text: string): Date | undefined => {
+  const [day] = /^\d{4}-\d{2}-\d{2}(?=T|$)/.exec(text) ?? [];
+  const noon = new Date(`${day}T12:00:00Z`);
+  return day !== undefined && !Number.isNaN(noon.getTime()) && noon.toISOString().startsWith(day) ? new Date(text) : undefined;
+};
+
 /** What a text may stand for beside itself, the likeliest first; each gives undefined where it does not. */
 const readings = {
   number: (text: string) => (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
   bigint: (text: string) => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined),
   boolean: (text: string) => (/^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : undefined),
   nothing: (text: string) => (text === "null" ? null : undefined),
-  date: (text: string) => (/^\d{4}-\d{2}-\d{2}(?:T|$)/.test(text) ? new Date(text) : undefined),
+  date: asDate,
   json: asJson,
 } as const;
 
@@ -43,11 +51,17 @@ export const problemsOf = async (schema: StandardSchema | undefined, row: Row): 
 
 const isText = (texts: Texts, field: string): boolean => typeof texts === "string" || texts.has(field);
 
+const inNumbers = (value: unknown): unknown => {
+  if (typeof value === "bigint") return Number.isFinite(Number(value)) && BigInt(Number(value)) === value ? Number(value) : value;
+  if (Array.isArray(value)) return value.map(inNumbers);
+  if (value instanceof Set) return new Set([...value].map(inNumbers));
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inNumbers(inner)])) : value;
+};
+
 // DynamoDB has one type for both: what was written as the number 1e21 is read, and dumped, as a bigint.
-const fitNumber = async (schema: StandardSchema, row: Record<string, unknown>, field: string): Promise<void> => {
-  const value = Number(row[field]);
-  const isExact = Number.isFinite(value) && BigInt(value) === row[field];
-  if (isExact && !(await problemsOf(schema, { ...row, [field]: value })).has(field)) row[field] = value;
+const fitNumbers = async (schema: StandardSchema, row: Record<string, unknown>, field: string): Promise<void> => {
+  const value = inNumbers(row[field]);
+  if (!(await problemsOf(schema, { ...row, [field]: value })).has(field)) row[field] = value;
 };
 
 /**
@@ -58,7 +72,7 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
   const learnt = new Map<string, Reading>();
   const fitField = async (row: Record<string, unknown>, field: string, texts: Texts): Promise<void> => {
     const text = row[field];
-    if (typeof text === "bigint" && schema) return fitNumber(schema, row, field);
+    if (schema && (typeof text === "bigint" || typeof text === "object")) return fitNumbers(schema, row, field);
     if (typeof text !== "string" || !isText(texts, field) || !schema) return;
     for (const reading of texts === "dates" ? (["date"] as const) : everyReading) {
       const value = readings[reading](text);
