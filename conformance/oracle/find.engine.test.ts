@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { rules } from "../../packages/edgetable/src/planner/rules/index.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { findHistories } from "./find-commands.ts";
 import { findable } from "./find-model.ts";
@@ -8,7 +9,7 @@ import { runFindHistory } from "./run-find-history.ts";
 const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
 const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
 
-const ruleNames = ["push-conditions-into-search", "filter-on-server", "count-on-server"];
+const ruleNames = rules.map(({ name }) => name);
 const variants: readonly (readonly [string, readonly string[]])[] = [
   ["with every rule", []],
   ["with no rule", ruleNames],

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { rules } from "../../packages/edgetable/src/planner/rules/index.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { histories } from "./commands.ts";
 import { adopted, social } from "./model.ts";
@@ -10,7 +11,7 @@ const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
 const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
 
 const time = 120_000 + runs * 1000;
-const ruleNames = ["push-conditions-into-keys", "filter-on-server", "count-on-server", "use-embedded-node"];
+const ruleNames = rules.map(({ name }) => name);
 const variants: readonly (readonly [string, readonly string[]])[] = [
   ["with every rule", []],
   ["with no rule", ruleNames],

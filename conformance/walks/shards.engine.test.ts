@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rules as readRules } from "../../packages/edgetable/src/planner/rules/index.ts";
+import { walkRules } from "../../packages/edgetable/src/planner/walk/rules/index.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { social } from "../oracle/model.ts";
 import { askedOf, type Walked } from "./asked-of-walks.ts";
@@ -114,15 +116,7 @@ const checkSharded = async (
   }
 };
 
-const rules = [
-  "drop-dedupe",
-  "dedupe-early",
-  "hydrate-late",
-  "project-ends",
-  "check-ends-by-get",
-  "push-conditions-into-keys",
-  "filter-on-server",
-];
+const rules = [...walkRules, ...readRules].map(({ name }) => name);
 const few: readonly Drawn[] = [
   [0, 1],
   [0, 2],

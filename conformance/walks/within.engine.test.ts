@@ -2,6 +2,8 @@ import { defineGraph, edge, node, type Graph } from "edgetable";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { z } from "zod";
+import { rules as readRules } from "../../packages/edgetable/src/planner/rules/index.ts";
+import { walkRules } from "../../packages/edgetable/src/planner/walk/rules/index.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { NaiveGraph, type NaiveEnd } from "../oracle/naive-graph.ts";
 import { names, nameOfId, pathNames, type AnyWalk, type Id } from "./ask.ts";
@@ -131,7 +133,7 @@ const askedOf = (walk: AnyWalk, plain: PlainWalk, graph: NaiveGraph): readonly A
 };
 
 const stood = new Set([...places, ...persons, ...COUNTRIES.map((id) => ({ type: "place", id }))].map(nameOf));
-const rules = ["drop-dedupe", "dedupe-early", "hydrate-late", "project-ends", "check-ends-by-get", "filter-on-server"];
+const rules = [...walkRules, ...readRules].map(({ name }) => name);
 
 let engine: TestEngine;
 beforeAll(async () => {
