@@ -3,6 +3,7 @@ import { z } from "zod";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
 import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { batchOf } from "./batch.ts";
 import { loadOf } from "./load.ts";
 
 let lab: WriteLab;
@@ -45,6 +46,32 @@ test("a part whose owner is checked is written in a transaction with a check of 
   expect(await lab.part("line").create({ orderId: "O1" }, { n: 1 })).toMatchObject({ ok: true });
   expect(await lab.part("line").put({ orderId: "O1" }, { n: 1, text: "new" })).toMatchObject({ ok: true });
   expect(await lab.part("line").put({ orderId: "O2" }, { n: 1 })).toMatchObject({ ok: false, reason: "endMissing" });
+});
+
+test("a batch checks no owner: its parts are written and deleted without a look at their node", async () => {
+  lab.sent.length = 0;
+  const batch = batchOf(lab.driver);
+  const put = batch([lab.part("line").put({ orderId: "O7" }, { n: 1 }), lab.part("remark").put({ orderId: "O7" }, { n: 1 })]);
+  expect(put.explain()).toMatchObject({ atomic: { kind: "item" }, requests: [{ operation: "BatchWriteItem" }] });
+  expect(await put).toMatchObject({ ok: true, items: 2, unwritten: [] });
+  expect(lab.sent).toMatchObject([
+    {
+      operation: "BatchWriteItem",
+      input: {
+        RequestItems: {
+          Owners: [
+            { PutRequest: { Item: { pk: { S: "ORDER#O7" }, sk: { S: "LINE#0001" } } } },
+            { PutRequest: { Item: { pk: { S: "ORDER#O7" }, sk: { S: "REMARK#0001" } } } },
+          ],
+        },
+      },
+    },
+  ]);
+  const written = async () => Object.keys(await lab.items()).filter((key) => key.startsWith("ORDER#O7"));
+  expect(await written()).toEqual(["ORDER#O7 / LINE#0001", "ORDER#O7 / REMARK#0001"]);
+  expect(await batch([lab.part("line").delete({ orderId: "O7" }, { n: 1 })])).toMatchObject({ ok: true, items: 1 });
+  expect(await written()).toEqual(["ORDER#O7 / REMARK#0001"]);
+  expect(() => batch([lab.part("line").create({ orderId: "O7" }, { n: 1 })]).explain()).toThrow(/create of "line", refuses .* use put/);
 });
 
 test("a part whose owner is not checked is one PutItem", async () => {
