@@ -20,7 +20,7 @@ export interface EdgeSettings<Attribute extends string = string> {
   readonly multiplicity?: Multiplicity;
   /** The most edges of the type at one node, 1 to 1,000,000; `from` limits a source, `to` a target. */
   readonly maxDegree?: { readonly from?: number; readonly to?: number };
-  /** What deleting the source (`from`) or the target (`to`) does to the edge. @default "leave" */
+  /** What deleting the source (`from`) or the target (`to`) does to the edge; a reference goes with its source, and its target leaves it. @default "leave" */
   readonly onDelete?: { readonly from?: OnDelete; readonly to?: OnDelete };
   /**
    * Whether linking checks, in the same transaction, that both ends exist. An end without an item of

@@ -70,6 +70,17 @@ const checkOrder = (place: string, edge: AnyEdge, names: readonly string[] | und
   }
 };
 
+/** What a write of a reference cannot keep: it is an update of its source, which looks at no other node and counts nothing. */
+const unkept = (edge: AnyEdge): readonly (readonly [setting: string, value: unknown])[] =>
+  (
+    [
+      ["onDelete.to", edge.onDelete?.to === "leave" ? undefined : edge.onDelete?.to],
+      ["onDelete.from", edge.onDelete?.from === "restrict" ? "restrict" : undefined],
+      ["maxDegree.to", edge.maxDegree?.to],
+      ["multiplicity", edge.multiplicity === "one-to-one" ? edge.multiplicity : undefined],
+    ] as const
+  ).filter(([, value]) => value !== undefined);
+
 /** An edge that lives in its source's item: that item has to hold the target's id, and one target. */
 const checkReference = (definition: GraphDefinition, place: string, edge: AnyEdge): readonly ModelFinding[] => {
   const several = edge.multiplicity === "one-to-many" || edge.multiplicity === "many-to-many" || (edge.maxDegree?.from ?? 1) > 1;
@@ -85,11 +96,18 @@ const checkReference = (definition: GraphDefinition, place: string, edge: AnyEdg
         `an edge stored as a reference is no item of its own, so that ${setting} has no effect. Leave it out.`,
       ),
     ),
+    ...unkept(edge).map(([setting, value]) =>
+      finding(
+        "setting",
+        `${place}.${setting}`,
+        `${JSON.stringify(value)} would not be kept: a reference is written with its source, and nothing is counted at either end. Store the edge "once", or leave it out.`,
+      ),
+    ),
     ...when(
       several,
       "setting",
       `${place}.stored`,
-      'a reference has room for one target. Say multiplicity "many-to-one" or "one-to-one", or store the edge "once".',
+      'a reference has room for one target. Say multiplicity "many-to-one", or store the edge "once".',
     ),
     ...when(targets.length > 1, "setting", `${place}.to`, `a reference cannot tell ${targets.join(" from ")}. Declare an edge for each.`),
     ...unknownNames(`${place}.by`, Object.keys(edge.by ?? {}), { rule: "attribute", what: `id field of "${targets[0]}"`, known: ids }),

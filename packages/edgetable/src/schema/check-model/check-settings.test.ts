@@ -81,6 +81,30 @@ describe("settings", () => {
       place: "edges.owns.key",
       says: ["key has no effect", "Leave it out"],
     },
+    "a reference that is to go with its target": {
+      model: reference({ onDelete: { to: "cascade" } }),
+      rule: "setting",
+      place: "edges.owns.onDelete.to",
+      says: ['"cascade" would not be kept', 'Store the edge "once"'],
+    },
+    "a reference that is to hold its source": {
+      model: reference({ onDelete: { from: "restrict" } }),
+      rule: "setting",
+      place: "edges.owns.onDelete.from",
+      says: ['"restrict" would not be kept'],
+    },
+    "a reference that is counted at its target": {
+      model: reference({ maxDegree: { to: 3 } }),
+      rule: "setting",
+      place: "edges.owns.maxDegree.to",
+      says: ["3 would not be kept"],
+    },
+    "a reference that is its target's only one": {
+      model: reference({ multiplicity: "one-to-one" }),
+      rule: "setting",
+      place: "edges.owns.multiplicity",
+      says: ['"one-to-one" would not be kept'],
+    },
     "a reference to many": {
       model: reference({ multiplicity: "one-to-many" }),
       rule: "setting",
