@@ -3,7 +3,6 @@ import type { Condition } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
 import { attributeOf, VERSION } from "../requests/encode-item.ts";
 import { heldBy } from "../schema/held-by.ts";
-import { targetFields } from "../schema/end-sources.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
@@ -13,7 +12,7 @@ import { inShape } from "./access-path.ts";
 export const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): boolean => {
   const own = attributeOf(shape, field);
   if (own !== undefined) return held.has(own);
-  return shape.sources.some(({ attribute, template }) => held.has(attribute) && template.fields.includes(field));
+  return [...shape.sources, ...shape.spares].some(({ attribute, template }) => held.has(attribute) && template.fields.includes(field));
 };
 
 /** Whether a field is read of this copy of an edge whose two copies do not hold the same (`sides`). */
@@ -35,6 +34,12 @@ export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
   );
 };
 
+const unkeyedFields = (shape: Shape): readonly string[] => shape.unkeyed.map((path) => inShape(shape, path));
+
+/** Whether what an index holds of its items says where their edges lead: without that there is no edge. */
+export const tellsEnds = (shape: Shape, held: ReadonlySet<string>): boolean =>
+  unkeyedFields(shape).every((field) => isHeld(shape, field, held));
+
 /**
  * To whoever reads an index, what it does not hold looks as if it were missing: no filter and no figure may be made of that.
  *
@@ -53,8 +58,7 @@ export const checkHeld = (catalog: Catalog, step: AccessStep, conditions: readon
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
     const own = asked.filter((path) => !path.includes(".")).map((path) => inShape(shape, path));
-    // Where it does not say where an edge leads, it does not even say that there is one.
-    const lacking = [...own, ...targetFields(shape)].find((field) => !isHeld(shape, field, held));
+    const lacking = [...own, ...unkeyedFields(shape)].find((field) => !isHeld(shape, field, held));
     if (lacking === undefined) continue;
     throw new EdgetableError(
       "plan.noIndex",

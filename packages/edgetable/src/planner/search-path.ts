@@ -4,9 +4,8 @@ import type { Catalog } from "../schema/catalog.ts";
 import { heldBy } from "../schema/held-by.ts";
 import { idPaths } from "../schema/id-paths.ts";
 import type { Index, Shape } from "../schema/shape.ts";
-import { targetFields } from "../schema/end-sources.ts";
 import { fixedBy, inShape, pathOn, type AccessPath } from "./access-path.ts";
-import { isHeld } from "./held-attributes.ts";
+import { tellsEnds } from "./held-attributes.ts";
 
 /** The shapes whose items a search asks for: of an edge that is stored twice, the source's copy. */
 export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" | "name">): readonly Shape[] => {
@@ -79,10 +78,9 @@ const declaration = (catalog: Catalog, search: Search, taken: ReadonlyMap<string
 const noIndex = (search: Search, message: string): EdgetableError =>
   new EdgetableError("plan.noIndex", message, { details: { definition: search.name, asked: askedBy(search), index: search.index } });
 
-/** Whether the items of an index say where their edges lead: those of a node's own item are told by its attributes. */
-const tellsEnds = (catalog: Catalog, { index, shapes }: AccessPath): boolean => {
+const findsEdges = (catalog: Catalog, { index, shapes }: AccessPath): boolean => {
   const held = index.name === undefined ? undefined : heldBy(catalog, index);
-  return !held || shapes.every((shape) => targetFields(shape).every((field) => isHeld(shape, field, held)));
+  return !held || shapes.every((shape) => tellsEnds(shape, held));
 };
 
 /** Every way to items of a search, to some of them through a sparse index, best first. */
@@ -99,7 +97,7 @@ const candidates = (catalog: Catalog, search: Search): readonly AccessPath[] => 
   return [catalog.index, ...catalog.indexes]
     .filter((index) => search.index === undefined || index.name === search.index)
     .flatMap((index) => pathOn(catalog, { index, shapes }, wanted) ?? [])
-    .filter((path) => search.index !== undefined || ((!isAsked || used(path, search) > 0) && tellsEnds(catalog, path)))
+    .filter((path) => search.index !== undefined || ((!isAsked || used(path, search) > 0) && findsEdges(catalog, path)))
     .toSorted((a, b) => score(b, search) - score(a, search));
 };
 

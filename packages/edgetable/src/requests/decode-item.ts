@@ -33,6 +33,11 @@ const placeAll = (template: Template, fields: Row, row: Record<string, unknown>)
 };
 
 const readSources = (shape: Shape, item: Item, row: Record<string, unknown>): void => {
+  for (const { attribute, template } of shape.spares) {
+    const value = item[attribute];
+    const fields = value && "S" in value ? readTemplate(template, value.S) : undefined;
+    if (fields) placeAll(template, fields, row);
+  }
   for (const { attribute, template } of shape.sources) {
     const value = item[attribute];
     if (value === undefined || !("S" in value)) continue;

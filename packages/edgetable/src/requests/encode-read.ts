@@ -100,7 +100,7 @@ const selectedAttributes = (catalog: Catalog, step: QueryStep, read: Index | und
   if (catalog.typeAttribute !== undefined) attributes.add(catalog.typeAttribute);
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
-    for (const { attribute } of shape.sources) attributes.add(attribute);
+    for (const { attribute } of [...shape.sources, ...(read ? shape.spares : [])]) attributes.add(attribute);
     // The far end of an edge that lies in its node's own item is one of that node's fields.
     for (const field of [...Object.values(shape.alias ?? {}), ...(step.select ?? [])]) {
       const attribute = attributeOf(shape, field);

@@ -100,6 +100,18 @@ const sourcesOf = (keys: Readonly<Record<string, Template>>, tableKeys: readonly
   });
 };
 
+// What an adopted layout keeps in several keys, a projected index may hold in its own alone.
+const sparesOf = (keys: Readonly<Record<string, Template>>, sources: readonly KeySource[], layout: Layout): readonly KeySource[] => {
+  const carried = new Map(sources.flatMap(({ attribute, template }) => carriedBy(template).map((path) => [path, attribute] as const)));
+  const partial = Object.values(layout.indexes ?? {}).filter(({ projection = "ALL" }) => projection !== "ALL");
+  const names = unique(partial.flatMap(({ partitionKey, sortKey }) => [partitionKey, ...(sortKey === undefined ? [] : [sortKey])]));
+  return names.flatMap((attribute) => {
+    const template = keys[attribute];
+    const isSpare = carriedBy(template).some((path) => carried.has(path) && carried.get(path) !== attribute);
+    return template && isSpare ? [{ attribute, template }] : [];
+  });
+};
+
 const isOfEnd = (path: string): boolean => path.startsWith("from.") || path.startsWith("to.");
 
 /** Of these paths of an edge's row, those to its ends that no key of the table carries. */
@@ -127,6 +139,7 @@ export const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): S
     carried,
     unkeyed: seed.kind === "edge" ? unkeyedPaths(carried.filter(isOfEnd), tableKeys) : [],
     sources,
+    spares: escapes ? [] : sparesOf(keys, sources, layout),
     several: seed.several ?? false,
     holds: seed.holds,
     alias: undefined,

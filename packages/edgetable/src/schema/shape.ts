@@ -52,6 +52,8 @@ export interface Shape {
   /** Fields that are read back from computed attributes and have no attribute of their own. */
   readonly carried: readonly string[];
   readonly sources: readonly KeySource[];
+  /** Keys of indexes that hold a part of their items, by which a field can be read where its source is not held. */
+  readonly spares: readonly KeySource[];
   readonly dates: readonly string[];
   /** For a copy that does not hold all of an edge's attributes, and for `reference`: the edge's attributes in it. */
   readonly holds: readonly string[] | undefined;

@@ -4,6 +4,7 @@ import type { WalkHop } from "../../ir/walk-plan.ts";
 import { attributeNames } from "../../schema/attribute-names.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { endSources, needsIdentity } from "../../schema/end-sources.ts";
+import { heldBy } from "../../schema/held-by.ts";
 import { defined } from "../../util/invariant.ts";
 import { checkHeld } from "../held-attributes.ts";
 import { planRead } from "../plan.ts";
@@ -76,13 +77,15 @@ const identityAttributes = (catalog: Catalog, step: QueryStep): readonly string[
 const mergeAttributes = ({ index }: Catalog, { scatter, sortKey }: QueryStep): readonly string[] =>
   scatter ? [index.partitionKey, index.sortKey, sortKey].filter((name) => name !== undefined) : [];
 
-// Every shape's far id must be readable from key attributes alone.
+// Every shape's far id must be readable from key attributes alone, and from those that are held.
 const withEndsOnly = (catalog: Catalog, step: QueryStep, at: { readonly far: "from" | "to"; readonly merges: boolean }): QueryStep => {
   const { far, merges } = at;
+  const index = catalog.indexes.find(({ name }) => name === step.index);
+  const held = index && heldBy(catalog, index);
   const attributes = new Set([...identityAttributes(catalog, step), ...(merges ? mergeAttributes(catalog, step) : [])]);
   for (const id of step.shapes) {
     const sources = endSources(catalog, defined(catalog.shapesById[id], id), far);
-    if (!sources) return step;
+    if (!sources || sources.some(({ attribute }) => held && !held.has(attribute))) return step;
     for (const { attribute } of sources) attributes.add(attribute);
   }
   return { ...step, attributes: [...attributes] };
