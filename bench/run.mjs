@@ -20,6 +20,7 @@ const programs = [
   "profile/wire",
   "profile/ratio",
   "profile/load",
+  "profile/keys",
   "profile/graph",
   "sharding/table",
 ];

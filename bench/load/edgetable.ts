@@ -18,7 +18,7 @@ const loadWith =
     if (report.failures.length > 0) throw new Error(`the load left out ${report.failures.length} rows or more`);
   };
 
-/** Collisions are looked for, which takes memory for each item: the default. */
+/** Collisions are looked for, beyond some 170,000 items in a temporary file: the default. */
 export const load: Loader = loadWith({});
-/** In memory that does not grow with the input. */
+/** Nobody looks for them. */
 export const loadFlat: Loader = loadWith({ collisions: "ignore" });

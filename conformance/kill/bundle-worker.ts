@@ -10,12 +10,12 @@ export interface WorkerProgram {
   remove(): Promise<void>;
 }
 
-/** Bundles the worker with the library's sources. */
-export const bundleWorker = async (): Promise<WorkerProgram> => {
+/** Bundles a worker with the library's sources. */
+export const bundleWorker = async (worker: URL): Promise<WorkerProgram> => {
   const folder = await mkdtemp(join(tmpdir(), "edgetable-kill-"));
   const path = join(folder, "worker.mjs");
   await build({
-    entryPoints: [fileURLToPath(new URL("worker.ts", import.meta.url))],
+    entryPoints: [fileURLToPath(worker)],
     outfile: path,
     bundle: true,
     platform: "node",

@@ -11,7 +11,7 @@ export interface KillLab {
 
 /** Opens an engine and bundles the worker. */
 export const openLab = async (): Promise<KillLab> => {
-  const [engine, program] = [await openEngine(), await bundleWorker()];
+  const [engine, program] = [await openEngine(), await bundleWorker(new URL("worker.ts", import.meta.url))];
   return {
     engine,
     program: program.path,

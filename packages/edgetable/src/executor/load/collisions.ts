@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { PlannedRow } from "./plan-row.ts";
-import { KeyTable } from "./key-table.ts";
+import { openKeyTable } from "./key-table.ts";
 
 /** Two rows of the input that make the same item: the later one stands. */
 export interface Collision {
@@ -34,6 +34,7 @@ export interface CollisionFinder {
   /** Looks at a row's items; gives what collides. */
   see(row: number, planned: PlannedRow): void;
   report(): Collisions;
+  close(): void;
 }
 
 export interface CollisionSettings {
@@ -41,6 +42,8 @@ export interface CollisionSettings {
   /** How many collisions are named. */
   readonly named: number;
   readonly onCollision?: ((collision: Collision) => void) | undefined;
+  /** Pages of keys (4 KB) kept in memory, before there is a file. Tests set it. @default 2,048 */
+  readonly pagesInMemory?: number;
 }
 
 const mix = (hash: number, text: string): number => {
@@ -77,12 +80,12 @@ const refuse = (collision: Collision): never => {
 };
 
 /**
- * Finds rows that make the same key.
+ * Finds rows that make the same key, until it is closed.
  *
  * @throws {load.collision} from `see`, where collisions are refused
  */
 export const findCollisions = (settings: CollisionSettings): CollisionFinder => {
-  const table = new KeyTable();
+  const table = openKeyTable(settings.pagesInMemory);
   const by: Record<string, { items: number; differing: number }> = {};
   const first: Collision[] = [];
   const note = (collision: Collision): void => {
@@ -95,14 +98,14 @@ export const findCollisions = (settings: CollisionSettings): CollisionFinder => 
   };
   const see = (row: number, { items }: PlannedRow): void => {
     for (const { id, item, shape } of items) {
-      const content = contentHash(item);
-      const made = table.note(id, row, content);
-      if (made && made.row !== row) note({ of: shape.id, key: readKey(id), rows: [made.row, row], differs: made.content !== content });
+      const made = table.note(id, row, contentHash(item));
+      if (made && made.row !== row) note({ of: shape.id, key: readKey(id), rows: [made.row, row], differs: made.differs });
     }
   };
   const total = (what: keyof CollisionCount): number => Object.values(by).reduce((sum, count) => sum + count[what], 0);
   return {
     see: settings.collisions === "ignore" ? () => undefined : see,
+    close: table.close,
     report: () => ({ items: total("items"), differing: total("differing"), by, first }),
   };
 };

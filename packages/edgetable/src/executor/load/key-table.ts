@@ -1,60 +1,105 @@
 import { hashText } from "../../util/hash-text.ts";
+import { openKeyPages, PAGE, SLOT } from "./key-pages.ts";
 
-const FIRST_CAPACITY = 1024;
-const FULLEST = 0.6;
-// Of each slot: two halves of the key's hash, the row (plus one: 0 is a free slot), the content's hash.
-const STRIDE = 4;
+// Just before it is split a page has twice as many keys, with a deviation of 13: that one has no room for its
+// 257th, and waits for the splits of all pages before it, happens in one of ten thousand loads of a hundred million keys.
+const KEYS_A_PAGE = 84;
 
-/** Which row made a key last, and what it held. */
+/** Which row made a key last, and whether that held something else. */
 export interface Made {
   readonly row: number;
-  readonly content: number;
+  readonly differs: boolean;
 }
+
+/** The keys that were made so far. */
+export interface KeyTable {
+  /** Notes that a row made a key, and tells who did before. Rows count to 4,294,967,294. */
+  note(key: string, row: number, content: number): Made | undefined;
+  readonly close: () => void;
+}
+
+type Block = readonly [number, number];
+
+// Speck64, with 27 random round keys that are kept nowhere. AES takes ten times as long, for the way into node:crypto and back.
+const openSeal = (): ((block: Block) => Block) => {
+  const rounds = crypto.getRandomValues(new Int32Array(27));
+  return ([x, y]) => {
+    for (const key of rounds) {
+      x = (((x >>> 8) | (x << 24)) + y) ^ key;
+      y = ((y << 3) | (y >>> 29)) ^ x;
+    }
+    return [x >>> 0, y >>> 0];
+  };
+};
+
+/** Where the slot of a key begins, or the free one that it would take; -1 where every slot is another's. */
+const slotOf = (words: Uint32Array, first: number, second: number): number => {
+  const home = (first * SLOT) & (PAGE - 1);
+  let at = home;
+  do {
+    if (words[at + 2] === 0 || (words[at] === first && words[at + 1] === second)) return at;
+    at = (at + SLOT) & (PAGE - 1);
+  } while (at !== home);
+  return -1;
+};
+
+type Slot = readonly [first: number, second: number, row: number, mark: number];
+
+// Word by word: `set` takes as long as all the rest.
+const fill = (words: Uint32Array, at: number, slot: Slot): void => {
+  words[at] = slot[0];
+  words[at + 1] = slot[1];
+  words[at + 2] = slot[2];
+  words[at + 3] = slot[3];
+};
 
 /**
- * The keys that were made so far, as hashes: 16 bytes a slot, at least 40 % of the slots free. Two
- * different keys pass for one with a chance of n² / 2^65: 1 in 37 million for a million keys.
+ * Opens a linear hash table: one page after the other is split in two as the keys become more, so that no
+ * key waits for more than that. Of a slot's words two are the key's hash, one is the row (plus one: 0 is a
+ * free slot), one the hash of what it held; 49 bytes a key, three quarters of them free.
+ *
+ * A file of it tells nothing but numbers of rows: the hashes are sealed with a secret that is kept nowhere.
+ * Two different keys pass for one with a chance of n² / 2^65: 1 in 37 million for a million keys.
  */
-export class KeyTable {
-  #slots = new Uint32Array(FIRST_CAPACITY * STRIDE);
-  #capacity = FIRST_CAPACITY;
-  #size = 0;
+export const openKeyTable = (pagesInMemory: number = 2048, keysAPage: number = KEYS_A_PAGE): KeyTable => {
+  const pages = openKeyPages(pagesInMemory);
+  const seal = openSeal();
+  const [stay, go] = [new Uint32Array(PAGE), new Uint32Array(PAGE)];
+  // There are `half` pages, and so many more as were split.
+  let half = 1;
+  let count = 1;
+  let keys = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Notes that a row made a key, and tells who did before. Rows count to 4,294,967,294. */
-  note(key: string, row: number, content: number): Made | undefined {
-    const [high, low] = hashText(key);
-    const at = this.#find(high, low);
-    const slots = this.#slots;
-    const before = slots[at + 2] ?? 0;
-    const made = before === 0 ? undefined : { row: before - 1, content: slots[at + 3] ?? 0 };
-    slots[at] = high;
-    slots[at + 1] = low;
-    slots[at + 2] = row + 1;
-    slots[at + 3] = content;
-    if (!made && ++this.#size > this.#capacity * FULLEST) this.#grow();
-    return made;
-  }
-
-  #find(high: number, low: number): number {
-    const slots = this.#slots;
-    const mask = this.#capacity - 1;
-    for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const at = slot * STRIDE;
-      if (slots[at + 2] === 0 || (slots[at] === high && slots[at + 1] === low)) return at;
+  const split = (): void => {
+    const from = pages.read(count - half);
+    stay.fill(0);
+    go.fill(0);
+    for (let at = 0; at < PAGE; at += SLOT) {
+      const [first = 0, second = 0, row = 0, mark = 0] = [from[at], from[at + 1], from[at + 2], from[at + 3]];
+      const to = second & half ? go : stay;
+      if (row) fill(to, slotOf(to, first, second), [first, second, row, mark]);
     }
-  }
+    pages.write(count - half, stay);
+    pages.write(count, go);
+    if (++count === 2 * half) half = count;
+  };
 
-  #grow(): void {
-    const old = this.#slots;
-    this.#capacity *= 2;
-    this.#slots = new Uint32Array(this.#capacity * STRIDE);
-    for (let from = 0; from < old.length; from += STRIDE) {
-      if (old[from + 2] === 0) continue;
-      this.#slots.set(old.subarray(from, from + STRIDE), this.#find(old[from] ?? 0, old[from + 1] ?? 0));
+  const note: KeyTable["note"] = (key, row, content) => {
+    const [first, second] = seal(hashText(key));
+    const [mark] = seal([first ^ content, second]);
+    for (; ; split()) {
+      const there = second & (2 * half - 1);
+      const page = there < count ? there : there - half;
+      const words = pages.read(page);
+      const at = slotOf(words, first, second);
+      if (at < 0) continue;
+      const next = words[at + 2];
+      const made = next ? { row: next - 1, differs: words[at + 3] !== mark } : undefined;
+      fill(words, at, [first, second, row + 1, mark]);
+      pages.write(page, words, at);
+      if (!made && ++keys > count * keysAPage) split();
+      return made;
     }
-  }
-}
+  };
+  return { note, close: pages.close };
+};

@@ -61,5 +61,5 @@ export const loadRows = (session: Session, source: LoadSource, settings: LoadSet
     rows: 0,
     breathed: now(),
   };
-  return { done: run(reading, tally), progress: () => tally.progress(placeOf(reading)) };
+  return { done: run(reading, tally).finally(() => reading.collisions.close()), progress: () => tally.progress(placeOf(reading)) };
 };
