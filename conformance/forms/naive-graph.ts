@@ -17,7 +17,7 @@ export interface NaiveEdge {
   readonly attributes: Row;
 }
 
-export const idOf = (type: NodeType, row: Row): Row => Object.fromEntries(idFields[type].map((field) => [field, row[field]]));
+const idOf = (type: NodeType, row: Row): Row => Object.fromEntries(idFields[type].map((field) => [field, row[field]]));
 
 /** What tells a node from every other, in the order of keys. */
 export const identity = ({ type, id }: End): readonly unknown[] => [type, ...idFields[type].map((field) => id[field])];

@@ -20,7 +20,7 @@ export const pick = <T>(list: readonly T[], at: number): T => list[at % list.len
 
 export const endAt = ({ ids }: World, type: NodeType, at: number): End => ({ type, id: pick(ids[type], at) });
 
-export const isTyped = (edge: EdgeName): boolean => edgeTypes[edge].from.length * edgeTypes[edge].to.length > 1;
+const isTyped = (edge: EdgeName): boolean => edgeTypes[edge].from.length * edgeTypes[edge].to.length > 1;
 
 /** An end as rows have it. */
 export const endRow = (edge: EdgeName, { type, id }: End): Row => (isTyped(edge) ? { type, ...id } : id);
@@ -70,7 +70,7 @@ const projectionOf = ({ place }: World, index: string): readonly string[] | "ALL
 };
 
 /** Whether an index holds an attribute of what it finds. */
-export const isHeld = (
+const isHeld = (
   world: World,
   index: string | undefined,
   { kind, field }: { readonly kind: Kind; readonly field: string },

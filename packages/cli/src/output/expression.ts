@@ -4,7 +4,7 @@ interface Named {
 }
 
 /** A DynamoDB value as one reads it: `"text"`, `12`, `true`, `[1, 2]`. */
-export const showValue = (value: unknown): string => {
+const showValue = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
   const [[type, inner] = ["", undefined]] = Object.entries(value);
   switch (type) {

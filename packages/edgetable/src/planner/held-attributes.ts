@@ -16,7 +16,7 @@ export const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): 
 };
 
 /** Whether a field is read of this copy of an edge whose two copies do not hold the same (`sides`). */
-export const isOnCopy = (shape: Shape, path: string): boolean =>
+const isOnCopy = (shape: Shape, path: string): boolean =>
   shape.role === "reference" ||
   shape.holds === undefined ||
   path.includes(".") ||
