@@ -70,11 +70,7 @@ const projectionOf = ({ place }: World, index: string): readonly string[] | "ALL
 };
 
 /** Whether an index holds an attribute of what it finds. */
-const isHeld = (
-  world: World,
-  index: string | undefined,
-  { kind, field }: { readonly kind: Kind; readonly field: string },
-): boolean => {
+const isHeld = (world: World, index: string | undefined, { kind, field }: { readonly kind: Kind; readonly field: string }): boolean => {
   const projection = index === undefined ? "ALL" : projectionOf(world, index);
   if (projection === "ALL" || field === "from" || field === "to") return true;
   if (kind in idFields ? idFields[kind as NodeType].includes(field) : edgeTypes[kind as EdgeName].key?.includes(field)) return true;
