@@ -62,7 +62,7 @@ test("keys in a file: the same report, requests and items as with keys in memory
     const onProgress = (): void => {
       if (tellsOpenFiles) opened = openTemporaryFiles().length;
     };
-    const report = await loadBeyondMemory(slowly(courses), { named: 1000, order: "kept", onProgress }, pagesInMemory);
+    const report = await loadBeyondMemory(slowly(courses), { named: 1000, order: "kept", concurrency: 1, onProgress }, pagesInMemory);
     if (tellsOpenFiles) expect(opened).toBe(pagesInMemory ? 0 : 1);
     loads.push({ collisions: report.collisions, sent: sentItems(), items: await lab.items() });
     await empty(lab);
