@@ -2,6 +2,7 @@ import { openEngine } from "../../../../../conformance/engines/open-engine.ts";
 import { edgeWrites } from "../../client/edge-writes.ts";
 import { nodeWrites, partWrites } from "../../client/node-writes.ts";
 import { transactOf, type WriteDriver } from "../../client/write-call.ts";
+import type { Effects } from "../../executor/effects.ts";
 import { Meter } from "../../executor/meter.ts";
 import { createSession } from "../../executor/session.ts";
 import { systemEffects } from "../../executor/system-effects.ts";
@@ -43,8 +44,16 @@ export interface WriteLab {
   stop(): Promise<void>;
 }
 
+/** How a lab is opened. */
+export interface WriteLabOptions {
+  /** @default true */
+  readonly validates?: boolean;
+  /** Time, chance and pauses. @default the system's */
+  readonly effects?: Effects;
+}
+
 /** Starts an engine, creates the model's table and opens the writing side of a connection. */
-export const openWriteLab = async (definition: GraphDefinition, options: { readonly validates?: boolean } = {}): Promise<WriteLab> => {
+export const openWriteLab = async (definition: GraphDefinition, options: WriteLabOptions = {}): Promise<WriteLab> => {
   const engine = await openEngine();
   const { transport } = engine;
   // The engine may be shared: the table has a name of its own, which the recorded requests do not show.
@@ -67,12 +76,13 @@ export const openWriteLab = async (definition: GraphDefinition, options: { reado
     },
     close: () => transport.close(),
   };
-  const session = createSession({ catalog, transport: recording, effects: systemEffects });
+  const effects = options.effects ?? systemEffects;
+  const session = createSession({ catalog, transport: recording, effects });
   const driver: WriteDriver = {
     session,
     catalog,
     validates: options.validates ?? true,
-    context: ({ signal, deadline }) => ({ meter: new Meter(), signal, deadline: Date.now() + (deadline ?? 30_000) }),
+    context: ({ signal, deadline }) => ({ meter: new Meter(), signal, deadline: effects.now() + (deadline ?? 30_000) }),
   };
   const text = (item: Item, attribute: string | undefined): string => {
     const value = item[attribute ?? ""];
