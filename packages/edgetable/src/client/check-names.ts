@@ -94,7 +94,7 @@ export const checkIndex = ({ catalog }: Pick<Driver, "catalog">, index: string):
  * @throws {schema.unknownEdge} when there is none
  */
 export const edgeNamed = ({ catalog }: Pick<Driver, "catalog">, edge: string): EdgeEntry => {
-  const known = Object.hasOwn(catalog.edges, edge) && catalog.edges[edge];
+  const known = catalog.edges[edge];
   if (known) return known;
   throw new EdgetableError("schema.unknownEdge", `There is no edge "${edge}".${didYouMean(edge, Object.keys(catalog.edges))}`, {
     details: { edge },

@@ -207,8 +207,7 @@ export class NodeHandle {
   }
 
   parts(part: string): PartQuery {
-    const { parts } = this.#driver.catalog;
-    const known = Object.hasOwn(parts, part) ? parts[part] : undefined;
+    const known = this.#driver.catalog.parts[part];
     if (known?.shape.from === this.#entry.name) return partsOf(this.#driver, known, this.#id);
     const own = Object.values(this.#driver.catalog.parts).filter((one) => one.shape.from === this.#entry.name);
     throw new EdgetableError(
