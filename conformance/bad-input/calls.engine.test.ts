@@ -1,21 +1,17 @@
-import type { ErrorCode } from "edgetable";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { openTables, untyped, type Tables } from "./open-tables.ts";
-import { expectRefusal } from "./refusal.ts";
+import { type Case, expectRefusal } from "./refusal.ts";
 
-/** Each kind of bad input that a caller may hand in: its code, what its message says, and that nothing is written. */
+/** Each kind of bad input that a caller may hand in, in Edgetable's own layout: its code, what its message says, and that nothing is written. */
 let engine: Tables["engine"];
 let own: Tables["own"];
 let adopted: Tables["adopted"];
 let inOwn: Tables["inOwn"];
-let inAdopted: Tables["inAdopted"];
 
 beforeAll(async () => {
-  ({ engine, own, adopted, inOwn, inAdopted } = await openTables());
+  ({ engine, own, adopted, inOwn } = await openTables());
 });
 afterAll(() => engine.close());
-
-type Case = readonly [what: string, code: ErrorCode, says: readonly string[], call: () => unknown];
 
 const circle: Record<string, unknown> = {};
 circle["self"] = circle;
@@ -371,44 +367,8 @@ const ownCases: readonly Case[] = [
   ],
 ];
 
-const adoptedCases: readonly Case[] = [
-  [
-    "an id that holds the delimiter",
-    "keys.delimiter",
-    ['"A#1"', '"#"'],
-    () => adopted.bill.create({ billId: "A#1", status: "open", due: "2024" }),
-  ],
-  ["an id that holds the delimiter, in a read", "keys.delimiter", ['"A#1"', '"#"'], () => adopted.bill.get({ billId: "A#1" })],
-  [
-    "an attribute of an index key that is missing",
-    "keys.incomplete",
-    ['"due"', "Give every one"],
-    () => adopted.bill.create({ billId: "1", status: "open" }),
-  ],
-  ["a number that is none", "schema.invalidValue", ['"amount"', "NaN"], () => adopted.bill.update({ billId: "1" }, { amount: Number.NaN })],
-  [
-    "a direction that no key serves",
-    "plan.noIndex",
-    ["owes", "Give the layout one"],
-    () => adopted.bill({ billId: "1" }).in("owes").edges(),
-  ],
-];
-
 describe("Edgetable's own layout", () => {
   test.each(ownCases)("%s: %s", async (...[, code, says, call]) => {
     await expectRefusal(call, { code, says }, inOwn);
-  });
-});
-
-describe("an adopted layout", () => {
-  test.each(adoptedCases)("%s: %s", async (...[, code, says, call]) => {
-    await expectRefusal(call, { code, says }, inAdopted);
-  });
-
-  test("an item whose stored key the model cannot read: keys.unreadable", async () => {
-    const Item = { PK: { S: "BILL#odd" }, SK: { S: "BILL" }, Type: { S: "bill" }, Status: { S: "closed" }, Due: { S: "DUE#2024" } };
-    await engine.transport.send("PutItem", { TableName: inAdopted.name, Item });
-    const says = ['"Status" is "closed"', "STATUS#{status}"];
-    await expectRefusal(() => adopted.bill.get({ billId: "odd" }), { code: "keys.unreadable", says }, inAdopted);
   });
 });

@@ -1,6 +1,9 @@
 import { isEdgetableError, type EdgetableError, type ErrorCode, type Item, type Transport } from "edgetable";
 import { expect } from "vitest";
 
+/** What is handed in, by the code and the words that refuse it. */
+export type Case = readonly [what: string, code: ErrorCode, says: readonly string[], call: () => unknown];
+
 /** A table, and how it is reached. */
 export interface Table {
   readonly transport: Transport;
