@@ -36,10 +36,10 @@ export type LoadRow<N extends Nodes, E extends Edges, P extends Parts> =
     }[keyof E & string];
 
 /**
- * Loads rows from an iterable, 25 items a request, in memory that does not grow with the input. Each item is written alone and replaces what is there. A node with unique
- * attributes or a version, and an edge with a version or a guarded degree, takes a read and a
- * transaction: some thirty times slower. A row's `version`, as a scan gives it, is the least that the
- * item has afterwards.
+ * Loads rows from an iterable, 25 items a request, in memory that does not grow with the input. Each item
+ * is written alone and replaces what is there. A node with unique attributes or a version, and an edge with
+ * a version or a guarded degree, takes a read and a transaction: some thirty times slower. A row's
+ * `version`, as a scan gives it, is the least that the item has afterwards.
  *
  * One write unit for each KB of each item, and as much for each index it is in.
  *
