@@ -7,6 +7,7 @@ import { renderExplanation } from "../output/explanation.ts";
 import { fromJson, toJson } from "../output/json.ts";
 import { wrap } from "../output/width.ts";
 import { parseAssignments, type Given } from "../text/assignments.ts";
+import { isoDate } from "../text/iso-date.ts";
 
 interface Options {
   readonly param?: readonly string[];
@@ -34,7 +35,7 @@ const findPattern = ({ patterns, file }: Model, name: string): { readonly patter
 
 /** A text read as the example's type; undefined where it is no such value. */
 const readAs = (text: string, example: unknown): unknown => {
-  if (example instanceof Date) return Number.isNaN(Date.parse(text)) ? undefined : new Date(text);
+  if (example instanceof Date) return isoDate(text);
   if (typeof example === "bigint") return /^-?\d+$/.test(text) ? BigInt(text) : undefined;
   try {
     const value = fromJson(text);

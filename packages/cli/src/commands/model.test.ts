@@ -124,10 +124,11 @@ predicted    1 request, 0.5 RCU
     );
     const given = (day: string) => at(undefined, "explain", "recentCourses", "--model", "dated.ts", "--param", `day=${day}`);
     expect(await given("2024-05-06")).toMatchObject({ code: 0, out: expect.stringContaining("2024-05-06T00:00:00.000Z") });
-    expect(await given("sometime")).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('The parameter "day" must be a date, as in the example ("1970-01-01T00:00:00.000Z"); it is "sometime".'),
-    });
+    for (const day of ["sometime", "2024-02-30"])
+      expect(await given(day)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(`The parameter "day" must be a date, as in the example ("1970-01-01T00:00:00.000Z"); it is "${day}".`),
+      });
   });
 
   test("takes parameters as name=value, in the example's types, and as JSON", async () => {

@@ -1,5 +1,6 @@
 import type { StandardSchema } from "edgetable";
 import { isObject } from "../load/record.ts";
+import { isoDate } from "./iso-date.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -12,20 +13,13 @@ const asJson = (text: string): unknown => {
   }
 };
 
-// The engine makes the 1st of March of the 30th of February.
-const asDate = (text: string): Date | undefined => {
-  const [day] = /^\d{4}-\d{2}-\d{2}(?=T|$)/.exec(text) ?? [];
-  const noon = new Date(`${day}T12:00:00Z`);
-  return day !== undefined && !Number.isNaN(noon.getTime()) && noon.toISOString().startsWith(day) ? new Date(text) : undefined;
-};
-
 /** What a text may stand for beside itself, the likeliest first; each gives undefined where it does not. */
 const readings = {
   number: (text: string) => (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
   bigint: (text: string) => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined),
   boolean: (text: string) => (/^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : undefined),
   nothing: (text: string) => (text === "null" ? null : undefined),
-  date: asDate,
+  date: isoDate,
   json: asJson,
 } as const;
 
