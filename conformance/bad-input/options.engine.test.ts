@@ -137,7 +137,8 @@ describe("a connection", () => {
     ["a retry that is null", { retry: null }, "Give an object"],
     ["a misspelt retry", { retry: { atempts: 3 } }, 'Did you mean "attempts"?'],
     ["a validation that is a text", { validate: "no" }, "validate takes a boolean"],
-    ["rules that are no list", { rulesOff: "all" }, "Give a list"],
+    ["rules that are no list", { rulesOff: "all" }, "Give a list of rules"],
+    ["a misspelt rule", { rulesOff: ["drop-dedup"] }, 'There is no planner rule "drop-dedup". Did you mean "drop-dedupe"?'],
   ])("%s is refused", async (_, options, words) => {
     const error = await errorOf(() => connect(options));
     expect(error.code).toBe("plan.invalidOption");

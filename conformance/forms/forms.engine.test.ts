@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { ruleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { histories, type Command } from "./commands.ts";
 import { forms, type Place } from "./model.ts";
@@ -9,19 +10,6 @@ import { runHistory } from "./run-history.ts";
 const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
 const runs = Number(process.env["EDGETABLE_RUNS"] ?? 4);
 const time = 60_000 + runs * 1000;
-
-const rules = [
-  "push-conditions-into-keys",
-  "push-conditions-into-search",
-  "filter-on-server",
-  "count-on-server",
-  "use-embedded-node",
-  "drop-dedupe",
-  "dedupe-early",
-  "hydrate-late",
-  "project-ends",
-  "check-ends-by-get",
-];
 
 const places: readonly (readonly [string, Place])[] = [
   ["own layout", { own: true }],
@@ -47,7 +35,7 @@ const run = async (place: Place, rulesOff: readonly string[], history: readonly 
 describe.each(places)("ids, references and indexes of every form answer as the naive graph does, %s", (_, place) => {
   describe.each([
     ["with every rule", []],
-    ["with no rule", rules],
+    ["with no rule", ruleNames],
   ] as const)("%s", (_name, rulesOff) => {
     test.each(regressions.map((history, at) => [at, history] as const))("shrunk failure %i", (_at, history) =>
       run(place, rulesOff, history),

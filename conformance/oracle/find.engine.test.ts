@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { rules } from "../../packages/edgetable/src/planner/rules/index.ts";
+import { readRuleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { findHistories } from "./find-commands.ts";
 import { findable } from "./find-model.ts";
@@ -9,11 +9,10 @@ import { runFindHistory } from "./run-find-history.ts";
 const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
 const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
 
-const ruleNames = rules.map(({ name }) => name);
 const variants: readonly (readonly [string, readonly string[]])[] = [
   ["with every rule", []],
-  ["with no rule", ruleNames],
-  ...ruleNames.map((name) => [`without ${name}`, [name]] as const),
+  ["with no rule", readRuleNames],
+  ...readRuleNames.map((name) => [`without ${name}`, [name]] as const),
 ];
 const growths = [[1, 2, 8, 64], [4, 16], [3, 6, 12], [64]];
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { rules } from "../../packages/edgetable/src/planner/rules/index.ts";
+import { readRuleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { histories } from "./commands.ts";
 import { adopted, social } from "./model.ts";
@@ -11,11 +11,10 @@ const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
 const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
 
 const time = 120_000 + runs * 1000;
-const ruleNames = rules.map(({ name }) => name);
 const variants: readonly (readonly [string, readonly string[]])[] = [
   ["with every rule", []],
-  ["with no rule", ruleNames],
-  ...ruleNames.map((name) => [`without ${name}`, [name]] as const),
+  ["with no rule", readRuleNames],
+  ...readRuleNames.map((name) => [`without ${name}`, [name]] as const),
 ];
 
 const layouts = [

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { rules as readRules } from "../../packages/edgetable/src/planner/rules/index.ts";
-import { walkRules } from "../../packages/edgetable/src/planner/walk/rules/index.ts";
+import { ruleNames, walkRuleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { adopted, social } from "../oracle/model.ts";
 import type { Db } from "./ask.ts";
@@ -15,13 +14,10 @@ const runs = Number(process.env["EDGETABLE_RUNS"] ?? 8);
 // More runs have more time.
 const time = 60_000 + runs * 4_000;
 
-// Which end of a search for paths grows is decided while it runs.
-const ofWalks = [...walkRules.map(({ name }) => name), "smaller-side"];
-const rules = [...ofWalks, ...readRules.map(({ name }) => name)];
 const variants: readonly (readonly [string, readonly string[]])[] = [
   ["with every rule", []],
-  ["with no rule", rules],
-  ...ofWalks.map((name) => [`without ${name}`, [name]] as const),
+  ["with no rule", ruleNames],
+  ...walkRuleNames.map((name) => [`without ${name}`, [name]] as const),
 ];
 
 let engine: TestEngine;

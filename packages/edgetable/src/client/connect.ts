@@ -9,8 +9,9 @@ import { createLeanTransport, type Credentials } from "../transport/lean/index.t
 import { deferTransport } from "../transport/defer-transport.ts";
 import { TIMEOUTS, type Transport } from "../transport/transport.ts";
 import { DEADLINES } from "../executor/call.ts";
+import { ruleNames } from "../planner/rule-names.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { listOf, namesIn } from "../util/check-range.ts";
+import { listOf, namesIn, oneOf } from "../util/check-range.ts";
 import { createDriver, type Driver, type DriverOptions } from "./driver.ts";
 
 /** How to reach the table, and how calls behave. */
@@ -101,7 +102,9 @@ const kinds: Kinds<ConnectOptions> = {
   onRequest: "function",
   cursorSecret: "string",
   validate: "boolean",
-  rulesOff: listOf,
+  rulesOff: (names: readonly string[]) => {
+    for (const name of listOf(names, "rules")) oneOf("planner rule", name, ruleNames);
+  },
   effects: namesIn,
 };
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node, type SentRequest } from "../../index.ts";
+import { walkRuleNames } from "../rule-names.ts";
 
 const text = z.string();
-const walkRules = ["drop-dedupe", "dedupe-early", "hydrate-late", "project-ends", "check-ends-by-get"];
 
 /** A table of another hand, whose index holds neither the type of its items nor all that edges have. */
 const graphOf = (table: string) =>
@@ -61,7 +61,7 @@ const leftOut = (of: string, attribute: string) =>
 
 describe.each([
   ["with every rule", []],
-  ["with no rule", walkRules],
+  ["with no rule", walkRuleNames],
 ] as const)("a walk over an index that holds a part of its items, %s", (_, rulesOff) => {
   test("asks it for what it holds, and for the type of the items nowhere", async () => {
     const town = open(rulesOff).town({ townId: "x" });
