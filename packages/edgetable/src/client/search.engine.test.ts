@@ -201,7 +201,7 @@ describe("with one shard", () => {
     ]);
   });
 
-  test("a search that no index serves is refused with what to declare; there is no Scan", () => {
+  test("a search that no index serves is refused with what to declare; there is no Scan", async () => {
     expect(() => lab.db.find("skill").where({ skill: "Java" }).rows()).toThrowError(
       /No index finds "skill" by "skill". Declare what it is found by: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}/,
     );
@@ -211,6 +211,11 @@ describe("with one shard", () => {
     expect(() => lab.db.find("hasSkill").rows()).toThrowError(
       /No index finds "hasSkill"; "byValue" does by "skill", then "level"\. Declare/,
     );
+    const either = lab.db.find("person").where({ name: { in: ["Ann", "Bob"] } });
+    expect(() => either.rows()).toThrowError(
+      /No index finds "person" by what is asked; "byValue" does by a value, a range or a prefix of "name"; "byAge" does .* of "age"\. Ask by that, or for all that it holds: using\("byValue"\)\./,
+    );
+    expect((await either.using("byValue").rows()).map(({ name }) => name)).toEqual(["Ann", "Bob"]);
     expect(() => lab.db.find("persn" as "person")).toThrowError(/Did you mean "person"/);
     expect(() => lab.db.find("person").where({ nam: "x" } as never)).toThrowError(/"nam" is no attribute of the node "person".*"name"/);
   });

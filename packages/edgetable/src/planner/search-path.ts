@@ -46,6 +46,8 @@ const score = (path: AccessPath, search: Search): number =>
 
 const quoted = (names: readonly string[]): string => [...new Set(names)].map((name) => `"${name}"`).join(" and ");
 
+const inOrder = (paths: readonly string[]): string => paths.map((path) => `"${path}"`).join(", then ");
+
 // What the keys of an index find a search's items by, in order: nothing where they begin with an id.
 const foundBy = (catalog: Catalog, index: Index, shape: Shape): readonly string[] => {
   const ids = new Set(idFields(catalog, shape));
@@ -115,8 +117,13 @@ const refuse = (catalog: Catalog, search: Search): never => {
   }
   const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;
   const taken = others(catalog, search);
-  const instead = [...taken].map(([index, paths]) => `; "${index}" does by ${paths.map((path) => `"${path}"`).join(", then ")}`);
-  throw noIndex(search, `${where} "${search.name}"${by}${instead.join("")}. ${declaration(catalog, search, taken)}`);
+  const found = (by: string): string => [...taken].map(([index, paths]) => `; "${index}" does by ${by}${inOrder(paths)}`).join("");
+  const whole = asked.length === 0 && [...taken.keys()].find((index) => candidates(catalog, { ...search, index }).length > 0);
+  if (whole) {
+    const instead = `${found("a value, a range or a prefix of ")}. Ask by that, or for all that it holds: using("${whole}").`;
+    throw noIndex(search, `${where} "${search.name}" by what is asked${instead}`);
+  }
+  throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, taken)}`);
 };
 
 /** Every way to the items of a search, best first. */
