@@ -1,6 +1,6 @@
+import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, test } from "vitest";
 import { createLeanTransport } from "./lean/index.ts";
@@ -46,6 +46,11 @@ const answer = (status: string, body: string, headers = ""): string =>
 const fault = (name: string, status: string): string =>
   answer(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: "because" }));
 
+/** A moment, counted in turns of the event loop: a busy machine makes each of them longer, not more of them. */
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+};
+
 const put = { TableName: "Test", Item: { PK: { S: "a" } } } as const;
 
 describe.each(transports)("the %s transport and a server that misbehaves", (name, open) => {
@@ -90,34 +95,34 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
   });
 
   test("no answer within the timeout of the attempt is execute.timeout, and ambiguous", async () => {
-    const transport = open(await serve(() => undefined));
-    const started = performance.now();
-    await expect(transport.send("PutItem", put, { timeout: 80 })).rejects.toMatchObject({
+    const transport = open(await serve((socket, count) => count === 1 && socket.write(answer("200 OK", "{}"))));
+    // With a socket that is open already, the second request is out long before its time is over.
+    await transport.send("PutItem", put);
+    await expect(transport.send("PutItem", put, { timeout: 400 })).rejects.toMatchObject({
       code: "execute.timeout",
       retryable: true,
       details: { ambiguous: true },
+      message: expect.stringContaining("no answer within 400 ms"),
     });
-    expect(performance.now() - started).toBeLessThan(1500);
   });
 
   test("an abort rejects at once and closes the socket", async () => {
-    const seen = { closed: 0 };
-    const endpoint = await serve((socket) => socket.on("close", () => (seen.closed = performance.now())));
+    let arrive: (socket: Socket) => void = () => undefined;
+    const arrived = new Promise<Socket>((resolve) => (arrive = resolve));
+    const endpoint = await serve((socket) => arrive(socket));
     const controller = new AbortController();
     const sent = open(endpoint).send("PutItem", put, { signal: controller.signal });
-    await sleep(300);
-    const aborted = performance.now();
+    sent.catch(() => undefined);
+    const closed = once(await arrived, "close");
     controller.abort(new Error("enough"));
+    expect(await Promise.race([sent.catch(() => "rejected"), turns()])).toBe("rejected");
     await expect(sent).rejects.toMatchObject({
       code: "execute.aborted",
       retryable: false,
       details: { ambiguous: true },
       cause: { message: "enough" },
     });
-    expect(performance.now() - aborted).toBeLessThan(50);
-    await sleep(200);
-    expect(seen.closed - aborted).toBeLessThan(200);
-    expect(seen.closed).toBeGreaterThan(0);
+    await closed;
   });
 
   test("a signal that is aborted beforehand sends nothing", async () => {
