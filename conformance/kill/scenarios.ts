@@ -45,10 +45,10 @@ export interface Scenario {
   prepare(db: KillDb, before: KillDb): Promise<void>;
   /** What must be true of the table in the end, as the model has it: each item as JSON. */
   check(items: readonly string[]): void;
-  /** Does the work, or what is left of it. Throws job.busy while the lease of a dead process holds. */
-  work(db: KillDb): Promise<void>;
+  /** Does the work, or what is left of it, with leases of so many milliseconds. Throws job.busy while that of a dead process holds. */
+  work(db: KillDb, lease: number): Promise<void>;
   /** One job of the work, where that is several. @default work */
-  readonly once?: (db: KillDb) => Promise<void>;
+  readonly once?: (db: KillDb, lease: number) => Promise<void>;
 }
 
 const must = (holds: boolean, what: string): void => {
@@ -56,7 +56,8 @@ const must = (holds: boolean, what: string): void => {
 };
 const having = (items: readonly string[], text: string): number => items.filter((item) => item.includes(text)).length;
 
-const LEASE = 250;
+/** Milliseconds for which a lease of the tests holds, where a test does not say otherwise. */
+export const LEASE = 250;
 /** How long an index may lag behind, in milliseconds: what a deletion waits for. */
 export const INDEX_LAG = 40;
 const name = (at: number): string => `N${String(at).padStart(4, "0")}`;
@@ -90,8 +91,8 @@ const load: Scenario = {
       "and are counted once each",
     );
   },
-  work: async (db) => {
-    const report = await db.load(mixedRows(), { job: "load", lease: LEASE, concurrency: 4 });
+  work: async (db, lease) => {
+    const report = await db.load(mixedRows(), { job: "load", lease, concurrency: 4 });
     // Four people lead the one club, once each: the rest of their rows say the same again.
     if (report.failed > 0) throw new Error(`${report.failed} rows failed: ${report.failures[0]?.error.message}`);
   },
@@ -109,8 +110,8 @@ const kept: Scenario = {
         `the last row of ${key} stands`,
       );
   },
-  work: async (db) => {
-    await db.load(contendedRows(), { job: "kept", order: "kept", lease: LEASE, concurrency: 4, collisions: "ignore" });
+  work: async (db, lease) => {
+    await db.load(contendedRows(), { job: "kept", order: "kept", lease, concurrency: 4, collisions: "ignore" });
   },
 };
 
@@ -144,8 +145,8 @@ const deletion: Scenario = {
     const count = counted.reduce((sum, item) => sum + Number(/"~count",\{"N":"(-?\d+)"/.exec(item)?.[1]), 0);
     must(edges === 20 && count === edges, `${count} edges are counted, ${edges} are there`);
   },
-  work: async (db) => {
-    const options = { lease: LEASE, indexLag: INDEX_LAG };
+  work: async (db, lease) => {
+    const options = { lease, indexLag: INDEX_LAG };
     const jobs = await db.jobs.list();
     if (jobs.some(({ running }) => running)) await db.jobs.resume(jobs[0]?.id ?? "", options).then(({ done }) => done);
     for (const { done } of await db.jobs.resumeAll(options)) await done;
@@ -154,8 +155,8 @@ const deletion: Scenario = {
       if (!outcome.ok && outcome.reason !== "notFound") throw new Error(outcome.reason);
     }
   },
-  once: async (db) => {
-    await db.place.delete({ id: "P" }, { lease: LEASE, indexLag: INDEX_LAG });
+  once: async (db, lease) => {
+    await db.place.delete({ id: "P" }, { lease, indexLag: INDEX_LAG });
   },
 };
 
@@ -193,8 +194,8 @@ const reshard: Scenario = {
       `the places are spread: ${sizes.join(", ")}`,
     );
   },
-  work: async (db) => {
-    await db.reshard({ rate: 100_000, lease: LEASE, indexLag: INDEX_LAG });
+  work: async (db, lease) => {
+    await db.reshard({ rate: 100_000, lease, indexLag: INDEX_LAG });
   },
 };
 
@@ -204,7 +205,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, delet
 export const workUntilDone = async (scenario: Scenario, db: KillDb, sleep: (ms: number) => Promise<unknown> = pause): Promise<void> => {
   for (let turn = 0; ; turn++) {
     try {
-      return await scenario.work(db);
+      return await scenario.work(db, LEASE);
     } catch (error) {
       if (!isEdgetableError(error, "job.busy") && !isEdgetableError(error, "job.notFound")) throw error;
       if (turn > 1000) throw error;

@@ -1,7 +1,7 @@
 import { createLeanTransport, isEdgetableError, type Transport } from "edgetable";
 import { seededRandom } from "edgetable/testing";
 import { setTimeout as pause } from "node:timers/promises";
-import { connect, scenarios, workUntilDone } from "./scenarios.ts";
+import { connect, LEASE, scenarios, workUntilDone } from "./scenarios.ts";
 
 /** When a worker ends itself; without it, it waits for its parent to do so, or finishes. */
 export interface Death {
@@ -23,6 +23,8 @@ export interface Orders {
   readonly death: Death | undefined;
   /** Seed of the milliseconds that requests are held up, so that they overtake each other. */
   readonly seed: number;
+  /** Milliseconds for which the lease of a worker holds that is to stand still. */
+  readonly lease?: number;
 }
 
 const LONGEST_PAUSE = 6;
@@ -78,14 +80,14 @@ const mortal = (inner: Transport, { death, seed }: Orders): Mortal => {
 };
 
 const orders = JSON.parse(process.argv[2] ?? "{}") as Orders;
-const { endpoint, table, scenario } = orders;
+const { endpoint, table, scenario, lease = LEASE } = orders;
 const transport = mortal(createLeanTransport({ endpoint }), orders);
 const chosen = scenarios[scenario];
 if (!chosen) throw new Error(`no scenario ${scenario}`);
 process.stdout.write("begun\n");
 const db = connect(table, { transport });
 if (orders.death?.phase === "stopped") {
-  const ended = await (chosen.once ?? chosen.work)(db).then(
+  const ended = await (chosen.once ?? chosen.work)(db, lease).then(
     () => "done",
     (error: unknown) => (isEdgetableError(error) ? error.code : String(error)),
   );

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Job } from "../executor/jobs/job-item.ts";
 import { listJobs } from "../executor/jobs/list-jobs.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
@@ -31,7 +32,7 @@ export const empty = async (lab: WriteLab): Promise<void> => {
   lab.sent.length = 0;
 };
 
-export const jobsOf = async (lab: WriteLab): Promise<readonly unknown[]> => listJobs(lab.driver.session, lab.driver.context({}));
+export const jobsOf = async (lab: WriteLab): Promise<readonly Job[]> => listJobs(lab.driver.session, lab.driver.context({}));
 
 export const errorOf = async (act: () => unknown): Promise<EdgetableError> => {
   try {

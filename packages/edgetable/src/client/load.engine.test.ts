@@ -1,6 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Effects } from "../executor/effects.ts";
+import type { Job, JobKind } from "../executor/jobs/job-item.ts";
 import { takeLease } from "../executor/jobs/lease.ts";
 import type { Sent, WriteLab } from "../testing/test-support/write-lab.ts";
 import type { WriteRequest } from "../transport/operations.ts";
@@ -18,7 +20,7 @@ beforeEach(() => empty(lab));
 
 const requestsOf = (sent: Sent): readonly WriteRequest[] => sent.input.RequestItems.Load as readonly WriteRequest[];
 const batches = (): readonly Sent[] => lab.sent.filter(({ operation }) => operation === "BatchWriteItem");
-const jobs = (): Promise<readonly unknown[]> => jobsOf(lab);
+const jobs = (): Promise<readonly Job[]> => jobsOf(lab);
 
 test("rows of nodes, parts and edges go 25 items a request, copies included", async () => {
   const rows = [
@@ -137,9 +139,12 @@ describe("order", () => {
   });
 
   test("any: requests do overtake each other", async () => {
-    // Every second batch is slow, the last but one too: the last one overtakes it, on a busy machine as well.
-    let sent = 0;
-    lab.hooks.before = () => pause(sent++ % 2 === 0 ? 50 : 0);
+    // The last batch but one, which writes some of the last one's keys before it, is held until the last one is written.
+    const holds = ({ input }: Sent, n: number): boolean => JSON.stringify(input).includes(`{"N":"${n}"}`);
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    lab.hooks.before = (sent) => (holds(sent, rows.length - 50) ? opened : undefined);
+    lab.hooks.after = (sent) => (holds(sent, rows.length - 1) ? open() : undefined);
     await load(rows, { order: "any" });
     expect(await wrong()).toBeGreaterThan(0);
   });
@@ -226,47 +231,62 @@ describe("as a job", () => {
   });
 
   test("the position is saved while it runs", async () => {
-    let facts: unknown;
     let sent = 0;
-    lab.hooks.before = async ({ operation }) => {
-      if (operation !== "BatchWriteItem") return;
-      await pause(20);
-      if (++sent === 18) [facts] = await jobs();
+    const saved = async (): Promise<void> => {
+      const [job] = await jobs();
+      expect(job?.running).toBe(true);
+      expect(job?.facts["position"]).toBeGreaterThan(0);
     };
-    await load(courses(500), { job: "import", lease: 200, concurrency: 1 });
-    expect(facts).toMatchObject({ running: true, facts: { position: expect.any(Number) } });
-    expect((facts as { facts: { position: number } }).facts.position).toBeGreaterThan(0);
+    lab.hooks.before = async ({ operation }) => {
+      if (operation === "BatchWriteItem" && ++sent === 10) await vi.waitFor(saved, { timeout: 20_000 });
+    };
+    await load(courses(500), { job: "import", concurrency: 1 });
+    expect(sent).toBe(20);
   });
 
   test("the lease is renewed while rows that were done are read again", async () => {
     failAt("C0400");
-    await errorOf(() => load(courses(500), { job: "import", lease: 1500 }));
-    lab.hooks = {};
+    await errorOf(() => load(courses(500), { job: "import" }));
+    // Each row takes 4 ms, and nothing else does: while the load breathes, what is under way is answered.
+    let [now, underWay] = [Date.now(), 0];
+    lab.hooks = { before: () => void underWay++, after: () => void underWay-- };
+    const isOver = (milliseconds: number, until: number): boolean => (milliseconds === 0 ? underWay === 0 : now >= until);
+    const sleep: Effects["sleep"] = async (milliseconds, signal) => {
+      const until = now + milliseconds;
+      await new Promise(setImmediate);
+      while (!isOver(milliseconds, until)) {
+        if (signal?.aborted) return;
+        await new Promise(setImmediate);
+      }
+    };
     const slow = function* () {
       for (const row of courses(500)) {
-        const until = performance.now() + 4;
-        while (performance.now() < until);
+        now += 4;
         yield row;
       }
     };
-    expect(await load(slow(), { job: "import", lease: 1500 })).toMatchObject({ rows: 500, failed: 0 });
+    const { session } = lab.driver;
+    const timed = loadOf({ ...lab.driver, session: { ...session, effects: { ...session.effects, now: () => now, sleep } } });
+    expect(await timed(slow(), { job: "import", lease: 1500 })).toMatchObject({ rows: 500, failed: 0 });
+    expect(lab.sent.filter(({ operation }) => operation === "UpdateItem").length).toBeGreaterThan(4);
   });
 
   test("another run, another kind and another input are refused", async () => {
     const { session } = lab.driver;
-    await takeLease(
-      session,
-      { id: "import", kind: "load", duration: 300, facts: { position: 0, fingerprint: "" }, resumes: false },
-      lab.driver.context({}),
-    );
-    expect(await errorOf(() => load(courses(1), { job: "import" }))).toMatchObject({ code: "job.busy", retryable: true });
-    await pause(310);
+    const lease = async (id: string, kind: JobKind, ago: number): Promise<unknown> => {
+      const then = { ...session, effects: { ...session.effects, now: () => Date.now() - ago } };
+      const facts = { position: 0, fingerprint: "" };
+      return takeLease(then, { id, kind, duration: 60_000, facts, resumes: false }, lab.driver.context({}));
+    };
+    await lease("held", "load", 0);
+    expect(await errorOf(() => load(courses(1), { job: "held" }))).toMatchObject({ code: "job.busy", retryable: true });
+    await lease("import", "load", 3_600_000);
     expect(await errorOf(() => load(courses(1), { job: "import", fingerprint: "other" }))).toMatchObject({
       code: "job.mismatch",
       details: { given: "other" },
     });
     expect(await load(courses(1), { job: "import" })).toMatchObject({ items: 1 });
-    await takeLease(session, { id: "sweep", kind: "delete", duration: 300, facts: {}, resumes: false }, lab.driver.context({}));
+    await lease("sweep", "delete", 3_600_000);
     expect((await errorOf(() => load(courses(1), { job: "sweep" }))).code).toBe("job.mismatch");
   });
 
