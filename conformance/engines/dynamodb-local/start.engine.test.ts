@@ -13,7 +13,7 @@ const answers = (endpoint: string): Promise<boolean> =>
   );
 
 const untilSilent = async (endpoint: string): Promise<boolean> => {
-  for (let wait = 0; wait < 100 && (await answers(endpoint)); wait++) await sleep(20);
+  for (let wait = 0; wait < 500 && (await answers(endpoint)); wait++) await sleep(20);
   return !(await answers(endpoint));
 };
 

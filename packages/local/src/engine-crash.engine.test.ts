@@ -52,7 +52,7 @@ beforeAll(async () => {
       rolldownOptions: { output: { entryFileNames: "parent.mjs" } },
     },
   });
-}, 60_000);
+});
 
 interface Row {
   readonly pid: number;
@@ -73,7 +73,7 @@ const processes = (): readonly Row[] =>
 const of = (file: string): readonly Row[] => processes().filter(({ command }) => command.includes(`--db-path ${file}`));
 
 const untilGone = async (file: string): Promise<readonly Row[]> => {
-  for (let wait = 0; wait < 100 && of(file).length > 0; wait++) await sleep(20);
+  for (let wait = 0; wait < 500 && of(file).length > 0; wait++) await sleep(20);
   return of(file);
 };
 

@@ -4,9 +4,8 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createLeanTransport } from "edgetable";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { findEngineBinary } from "./binary.ts";
 import { startEngine } from "./index.ts";
 
@@ -87,8 +86,7 @@ describe("a start that works", () => {
     const controller = new AbortController();
     const engine = await startEngine({ signal: controller.signal });
     controller.abort();
-    for (let wait = 0; wait < 100 && (await answers(engine.endpoint)); wait++) await sleep(10);
-    expect(await answers(engine.endpoint)).toBe(false);
+    await vi.waitFor(async () => expect(await answers(engine.endpoint)).toBe(false), { timeout: 20_000 });
   });
 });
 
@@ -127,9 +125,10 @@ describe("a start that fails", () => {
   test("a binary that says nothing is given up in time, and killed", async () => {
     const pidFile = join(folder, "silent.pid");
     const binary = standIn("silent", `echo $$ > ${pidFile}\nexec sleep 60`);
+    // Time enough for a shell to begin; the engine's own 60 s are never waited for.
     const start = performance.now();
-    await expect(startEngine({ binary, startTimeout: 300 })).rejects.toMatchObject(failed("did not answer within 300 ms"));
-    expect(performance.now() - start).toBeLessThan(2_000);
+    await expect(startEngine({ binary, startTimeout: 2_000 })).rejects.toMatchObject(failed("did not answer within 2000 ms"));
+    expect(performance.now() - start).toBeLessThan(30_000);
     expect(() => process.kill(Number(readFileSync(pidFile, "utf8")), 0)).toThrow("ESRCH");
   });
 

@@ -23,7 +23,7 @@ const ada = { TableName: "People", Key: { id: text("ada") } };
 
 beforeEach(async () => {
   engine = await startEngine();
-  bare = createLeanTransport({ endpoint: engine.endpoint, requestTimeout: 5_000 });
+  bare = createLeanTransport({ endpoint: engine.endpoint, requestTimeout: 60_000 });
   guarded = createLocalTransport(engine);
   await createTable("People", ["id"]);
   await createTable("Edges", ["source", "target"]);

@@ -341,7 +341,7 @@ describe("files", () => {
     expect(out).toContain("50 rows failed.");
   });
 
-  test("of many rows show progress on a terminal, on one line, and none in a pipe", async () => {
+  test("of many rows show progress on a terminal, on one line, and in a pipe plain lines at most", async () => {
     const rows = Array.from({ length: 5000 }, (_, at) => `S${at},Student ${at},${at % 5}`);
     writeFileSync(join(folder.path, "many.csv"), `studentId,name,year\n${rows.join("\n")}\n`);
     const terminal = await edgetable(["load", "many.csv", "--node", "student"], { columns: 80 });
@@ -349,7 +349,8 @@ describe("files", () => {
     const shown = terminal.err.split("\r\u001b[K").filter((line) => line !== "");
     expect(shown.at(-1)).toMatch(/^100 % {2}5,000 rows, 5,000 items, [\d,]+\/s$/);
     for (const line of shown) expect(line.length).toBeLessThan(80);
-    expect((await edgetable(["load", "many.csv", "--node", "student"])).err).toBe("");
+    // One for each five seconds, which only a slow machine takes.
+    expect((await edgetable(["load", "many.csv", "--node", "student"])).err).not.toMatch(/[\r\u001b]/);
   });
 });
 

@@ -74,4 +74,4 @@ test("Ctrl-C is a no to the question", async () => {
   });
   expect(await asked).toMatchObject({ code: 130, out: "", err: expect.stringContaining("Nothing was deleted.") });
   expect((await table(["diff"])).code).toBe(0);
-}, 5_000);
+});
