@@ -41,3 +41,10 @@ test.each([
 ])("of declared dates %o is refused", (value, message) => {
   expect(() => encodeDate(value, "at")).toThrow(expect.objectContaining({ code: "request.unsupportedValue", message }));
 });
+
+test.each([
+  [new Set([1, 2n ** 60n, 1n]), { NS: ["1", "1152921504606846976"] }],
+  [new Set([Uint8Array.of(7), Uint8Array.of(7)]), { BS: ["Bw=="] }],
+])("%o is written without what DynamoDB would find twice in it", (value, written) => {
+  expect(encodeValue(value, "at")).toEqual(written);
+});

@@ -24,16 +24,21 @@ const numberText = (value: number | bigint, path: string): string => {
   return String(value);
 };
 
+const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
+
+// Members that differ for JavaScript may be one for DynamoDB, which refuses a set that has it twice: 1 and 1n, equal bytes.
+const distinct = (members: readonly string[]): string[] => [...new Set(members)];
+
+// A number is read as `number` or `bigint` by its size, so that a set of numbers may hold both.
 const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue => {
   const members = [...value];
   const first = members[0];
   if (first === undefined) throw unsupported(path, value, ["an empty set", "Leave the attribute out"]);
+  if (members.every(isNumber)) return { NS: distinct(members.map((member) => numberText(member, path))) };
   if (members.some((member) => typeof member !== typeof first))
     throw unsupported(path, value, ["a set of mixed types", "Store a list, or members of one type"]);
   if (typeof first === "string") return { SS: members.map((member) => wellFormed(member as string, path)) };
-  if (typeof first === "number" || typeof first === "bigint")
-    return { NS: members.map((member) => numberText(member as number | bigint, path)) };
-  if (members.every((member) => member instanceof Uint8Array)) return { BS: members.map((bytes) => toBase64(bytes)) };
+  if (members.every((member) => member instanceof Uint8Array)) return { BS: distinct(members.map(toBase64)) };
   throw unsupported(path, value, ["a set of something else than text, numbers or bytes", "Store a list"]);
 };
 

@@ -1,5 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, Row } from "../../ir/logical-write.ts";
+import { addDecimals } from "./add-decimals.ts";
 
 // DynamoDB refuses these by the same code, where the item need not be read first.
 const refuseOperand = (field: string): never => {
@@ -15,7 +16,7 @@ const plus = (field: string, before: unknown, delta: unknown): unknown => {
     return new Set([...(before instanceof Set ? before : before === undefined ? [] : refuseOperand(field)), ...delta]);
   const old = before === undefined ? 0 : before;
   if (!isNumber(old)) return refuseOperand(field);
-  return typeof old === "bigint" || typeof delta === "bigint" ? BigInt(old) + BigInt(delta as number) : old + (delta as number);
+  return addDecimals(old, delta as number | bigint);
 };
 
 const appended = (field: string, before: unknown = [], more: unknown): readonly unknown[] =>
