@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { decodeField, encodeField } from "./encode-field.ts";
+import { decodeField, encodeField, encodePrefix } from "./encode-field.ts";
 import { parseTemplate } from "./parse-template.ts";
 
 const template = parseTemplate("P#{parent}#{value:number|text}", { delimiter: "#", escapes: true });
@@ -12,6 +12,12 @@ test("the bound of a range is the field's own text", () => {
 
 test("the beginning of a text is the beginning of its key text", () => {
   expect(encodeField(template, "parent", "a# b").startsWith(encodeField(template, "parent", "a#"))).toBe(true);
+});
+
+test("a text that reads as a number begins others as the text that it is", () => {
+  expect(encodeField(template, "value", "o")).toBe("o$-");
+  expect(encodePrefix(template, "value", "o")).toBe("o");
+  expect(encodePrefix(template, "parent", "a#")).toBe("a$S");
 });
 
 test("an empty text is a bound below every other", () => {

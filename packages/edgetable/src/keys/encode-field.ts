@@ -62,6 +62,12 @@ const placeOf = (template: Template, path: string): FieldPart => {
 export const encodeField = (template: Template, path: string, value: unknown): string =>
   encodePart(template, placeOf(template, path), value);
 
+/** With what the key texts of all values begin that begin with this text: a choice of formats takes it as text, whatever else it reads as. */
+export const encodePrefix = (template: Template, path: string, value: unknown): string => {
+  const place = placeOf(template, path);
+  return encodePart(template, place.format.kind === "either" ? { ...place, format: { kind: "text" } } : place, value);
+};
+
 /** Reads what {@link encodeField} wrote; undefined when it did not write this. A shard reads as its number. */
 export const decodeField = (template: Template, path: string, text: string): unknown =>
   text.includes(template.delimiter) ? undefined : decodeFormat(placeOf(template, path).format, text, template);

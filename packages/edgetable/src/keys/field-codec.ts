@@ -15,6 +15,10 @@ const formatFor = (value: unknown): string => {
   return "Give a text.";
 };
 
+// Stands behind a text that else would read as a format before it ("o" as 0). No escape has this character, and it is
+// below whatever could follow the text, so that order stays.
+const AS_TEXT = "$-";
+
 const encodeEither = (formats: readonly FieldFormat[], value: unknown, dialect: KeyDialect): string | Refusal => {
   let best: Refusal | undefined;
   for (const format of formats) {
@@ -24,8 +28,9 @@ const encodeEither = (formats: readonly FieldFormat[], value: unknown, dialect: 
       if (best === undefined || best.code === "keys.wrongType") best = text;
       continue;
     }
-    const back = decodeEither(formats, text, dialect);
+    const back = decodeFirst(formats, text, dialect);
     if (sameValue(value, back)) return text;
+    if (format.kind === "text" && dialect.escapes) return text + AS_TEXT;
     return refusal(
       "keys.notEncodable",
       `reads back as the ${typeof back} ${String(back)}`,
@@ -35,12 +40,20 @@ const encodeEither = (formats: readonly FieldFormat[], value: unknown, dialect: 
   return best ?? refusal("keys.wrongType", "fits no format", "Give a value of one of the formats.");
 };
 
-const decodeEither = (formats: readonly FieldFormat[], text: string, dialect: KeyDialect): unknown => {
+const decodeFirst = (formats: readonly FieldFormat[], text: string, dialect: KeyDialect): unknown => {
   for (const format of formats) {
     const value = decodeFormat(format, text, dialect);
     if (value !== undefined) return value;
   }
   return undefined;
+};
+
+const decodeEither = (formats: readonly FieldFormat[], text: string, dialect: KeyDialect): unknown => {
+  if (!dialect.escapes || !text.endsWith(AS_TEXT)) return decodeFirst(formats, text, dialect);
+  const marked = text.slice(0, -AS_TEXT.length);
+  const other = decodeFirst(formats, marked, dialect);
+  if (other === undefined || typeof other === "string" || formats.every(({ kind }) => kind !== "text")) return undefined;
+  return decodeText(marked, dialect);
 };
 
 /** Writes a value, or says why it cannot; an empty text is written as nothing. */

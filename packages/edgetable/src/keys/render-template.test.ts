@@ -91,14 +91,25 @@ test.each([
   ["{at:date}", { at: new Date("+010000-01-01T00:00:00Z") }, "keys.notEncodable", "outside the years 0000 to 9999"],
   ["{flag:boolean}", { flag: "true" }, "keys.wrongType", "is not a boolean"],
   ["{id:shard(4)}", { id: {} }, "keys.wrongType", "has no text to take a shard from"],
-  ["{v:6|text}", { v: "000042" }, "keys.notEncodable", "reads back as the number 42"],
   ["{v:6|text}", { v: 1_000_000 }, "keys.notEncodable", "has more than 6 digits"],
   ["{v:6|text}", { v: true }, "keys.wrongType", "is not a text. Write {v:boolean}, or give a text"],
-  ["{v:boolean|text}", { v: "true" }, "keys.notEncodable", "reads back as the boolean true"],
 ] as const)("%s refuses %o with %s", (source, row, code, sentence) => {
   const refused = failure(() => renderTemplate(own(source), row));
   expect(refused.code).toBe(code);
   expect(refused.message).toContain(sentence);
+});
+
+test.each([
+  ["{v:6|text}", "000042", "reads back as the number 42"],
+  ["{v:boolean|text}", "true", "reads back as the boolean true"],
+])("%s refuses the text %s where nothing is escaped, else marks it", (source, v, sentence) => {
+  const refused = failure(() => renderTemplate(adopted(source), { v }));
+  expect(refused.code).toBe("keys.notEncodable");
+  expect(refused.message).toContain(sentence);
+  expect(renderTemplate(own(source), { v })).toBe(`${v}$-`);
+  expect(readTemplate(own(source), `${v}$-`)).toEqual({ v });
+  expect(readTemplate(own(source), "mark$-")).toBeUndefined();
+  expect(readTemplate(own(source), `${v}$-$-`)).toBeUndefined();
 });
 
 test("an unescaped negative number meets its delimiter", () => {

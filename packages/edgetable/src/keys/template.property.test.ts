@@ -82,6 +82,7 @@ const ordered: readonly Kind[] = [
   { format: "date", values: date, compare: (a: Date, b: Date) => a.getTime() - b.getTime() },
   { format: "boolean", values: fc.boolean(), compare: (a: boolean, b: boolean) => Number(a) - Number(b) },
   { format: "number|text", values: number, compare: byValue },
+  { format: "number|boolean|text", values: fc.oneof(filled, fc.constantFrom("o", "o\u0000", "o%", "p5001", "true")), compare: bytes },
 ];
 
 const oneKind = fc.constantFrom(...ordered);

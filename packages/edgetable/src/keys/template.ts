@@ -1,7 +1,7 @@
 // The one door to this folder: everything outside makes, reads and compares keys through here.
 export { comparePrimary, keyBytes } from "./byte-order.ts";
 export { encodeDate as dateText } from "./date-text.ts";
-export { decodeField, encodeField } from "./encode-field.ts";
+export { decodeField, encodeField, encodePrefix } from "./encode-field.ts";
 export { MAX_SHARDS, type FieldFormat, type Sharding } from "./field-format.ts";
 export { endingField, fieldReader } from "./field-reader.ts";
 export { leadOf, type FieldPart, type Template } from "./key-template.ts";

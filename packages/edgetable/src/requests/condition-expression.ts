@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ComparisonOperator, Condition, Conditions } from "../ir/condition.ts";
-import { encodeField as encodeKeyField, keepsOrder, type Template } from "../keys/template.ts";
+import { encodeField as encodeKeyField, encodePrefix, keepsOrder, type Template } from "../keys/template.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { attributeOf, encodeField } from "./encode-item.ts";
@@ -74,7 +74,8 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
   if (operator === "contains" || (ranges.has(operator) && !(alone && keepsOrder(template, path)))) return refuse();
   const open = operator === "beginsWith";
   const end = open ? "" : alone ? literals(template, at + 1) : template.delimiter;
-  const encode = (one: unknown): AttributeValue => ({ S: literals(template, 0, at) + encodeKeyField(template, path, one) + end });
+  const text = open ? encodePrefix : encodeKeyField;
+  const encode = (one: unknown): AttributeValue => ({ S: literals(template, 0, at) + text(template, path, one) + end });
   if (operator === "exists" || alone || (open && first)) return compare({ attribute, encode }, comparison, names);
   if (!first || (operator !== "eq" && operator !== "ne")) return refuse();
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;

@@ -1,4 +1,4 @@
-import { comparePrimary, encodeField, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
+import { comparePrimary, encodeField, encodePrefix, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
 import type { Row } from "../ir/logical-write.ts";
@@ -75,7 +75,7 @@ const apply = (bounds: Bounds, condition: Condition, value: unknown): void => {
       return tighten(bounds, lowBound(bounds, encode(low), true), highBound(bounds, encode(high), true));
     }
     default: {
-      const text = bounds.start + encode(value);
+      const text = bounds.start + encodePrefix(range.whole, range.path, value);
       bounds.prefix = text;
       return tighten(bounds, text, after(text));
     }

@@ -60,7 +60,8 @@ const indexLayout = (name: string, index: ValueIndex): IndexLayout => ({
 });
 
 /** What the keys of an edge's items hold beside its ends: the attributes that tell parallel edges apart. */
-export const edgeKey = ({ key = [] }: AnyEdge): string => key.map((field) => `#{${field}:number|text}`).join("");
+export const edgeKey = ({ key = [], dates = [] }: AnyEdge): string =>
+  key.map((field) => `#{${field}:${dates.includes(field) ? "date" : "number|boolean|text"}}`).join("");
 
 interface Parts {
   readonly nodes: Record<string, ItemLayout>;

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, edge, node, type SentRequest } from "../index.ts";
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const open = async () => {
+  const sent: SentRequest[] = [];
+  const schema = z.object({ by: z.union([z.string(), z.number(), z.boolean()]), at: z.date() });
+  const graph = defineGraph({
+    table: engine.freshTableName("parallel"),
+    nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: z.string() }) }) },
+    edges: { grants: edge({ from: "user", to: "user", schema, key: ["by", "at"], dates: ["at"], ends: "unchecked" }) },
+  });
+  const db = graph.connect({ transport: engine.transport, onRequest: (request) => sent.push(request) });
+  await db.table.create();
+  return { db, sent };
+};
+
+const [ann, bob] = [{ id: "1" }, { id: "2" }];
+const at = new Date("1969-12-31T23:59:59.999Z");
+// Some of these texts are how numbers and booleans stand in keys.
+const keys: readonly (readonly [by: string | number | boolean, text: string])[] = [
+  ["o", "o$-"],
+  [0, "o"],
+  ["p5001", "p5001$-"],
+  [1, "p5001"],
+  ["true", "true$-"],
+  [true, "true"],
+  ["oo", "oo"],
+  ["o$-", "o$T-"],
+];
+
+test("parallel edges are told apart by any text, number, boolean or date", async () => {
+  const { db, sent } = await open();
+  for (const [by] of keys) await db.grants.put(ann, bob, { by, at }).orThrow();
+  const written = sent.filter(({ operation }) => operation === "PutItem").map(({ input }) => (input as { Item: { sk: unknown } }).Item.sk);
+  expect(written).toEqual(keys.map(([, text]) => ({ S: `grants#USER#2#${text}#1969-12-31T23:59:59.999Z` })));
+  for (const [by] of keys) expect(await db.grants.get(ann, bob, { by, at })).toEqual({ from: ann, to: bob, by, at });
+  expect(await db.user(ann).out("grants").count()).toBe(keys.length);
+  const known = db.user(ann).out("grants").where({ to: bob });
+  const beginning = await known.where({ by: { beginsWith: "o" } }).edges();
+  expect(beginning.map(({ by }) => by)).toEqual(["o", "o$-", "oo"]);
+  expect((await known.where({ by: { between: ["o", "p"] } }).edges()).map(({ by }) => by)).toEqual(["o", "o$-", "oo"]);
+  expect((await known.where({ by: "o" }).edges()).map(({ by }) => by)).toEqual(["o"]);
+  for (const [by] of keys) await db.grants.unlink(ann, bob, { by, at }).orThrow();
+  expect(await db.user(bob).in("grants").count()).toBe(0);
+});
