@@ -56,6 +56,6 @@ export const expected: ExpectedOf<typeof patterns> = {
   },
   classSize: {
     answer: 2,
-    requests: ["Query GSI1: GSI1-PK = 'COURSE#C1' (count)"],
+    requests: ["Query GSI1: GSI1-PK = 'COURSE#C1' (only PK, SK, GSI1-PK, GSI1-SK, EntityType)"],
   },
 };

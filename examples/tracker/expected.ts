@@ -79,7 +79,7 @@ const answersOf = ({ value: name, followed, fromDay, betweenDays, inMonth, onDay
     gridCells: { answer: [start1, end1], requests: [cellKeys(name)] },
     project: { answer: bridge, requests: ["GetItem PK = 'project-35e9', SK = 'tenant-0807'"] },
     cell: { answer: items, requests: [`GetItem PK = 'issue-af34', SK = '${name}-3fe6'`] },
-    issueCount: { answer: 3, requests: [`${issues} (count)`] },
+    issueCount: { answer: 3, requests: [`${issues} (only PK, SK, Data)`] },
   };
 };
 

@@ -65,7 +65,7 @@ test("a hop against a sharded edge asks every shard, also where both ends are of
     TableName: table,
     IndexName: "byTarget",
     KeyConditionExpression: "#p = :p",
-    ProjectionExpression: "PK",
+    ProjectionExpression: "PK, SK",
     ExpressionAttributeNames: { "#p": "GP" },
     ExpressionAttributeValues: { ":p": { S: partition } },
     Limit: limit,

@@ -80,7 +80,7 @@ test("a walk begins at all nodes below a level, which one Query finds", async ()
     TableName: table,
     IndexName: "byCountry",
     KeyConditionExpression: "#p = :p",
-    ProjectionExpression: "PK",
+    ProjectionExpression: "PK, SK",
     ExpressionAttributeNames: { "#p": "CP" },
     ExpressionAttributeValues: { ":p": { S: "LIVES#UK" } },
     Limit: 10_000,

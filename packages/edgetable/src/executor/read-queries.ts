@@ -6,7 +6,6 @@ import { encodeQuery, isEmptyRange, type PageRequest } from "../requests/encode-
 import { refers, shapeOf } from "../requests/item-shape.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { keysBeside } from "../schema/held-by.ts";
-import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
 import { shapesOf, type Found, type Reader, type Rows } from "./found.ts";
 import { pageOf } from "./page-of.ts";
@@ -23,17 +22,13 @@ export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key =
   return key;
 };
 
-/** Tells the items of a step apart; made once for a page of them. */
-const identifier = (catalog: Catalog, step: QueryStep, shapes: readonly Shape[]): ((item: Item) => Shape | undefined) =>
-  step.discards || shapes.length > 1 || catalog.typeAttribute !== undefined ? (item) => shapeOf(catalog, shapes, item) : () => shapes[0];
-
 const accept = (reader: Reader, source: number, items: readonly Item[]): Found[] => {
   const { catalog } = reader.session;
   const step = reader.plan.sources[source] as QueryStep;
-  const identify = identifier(catalog, step, shapesOf(catalog, step.shapes));
+  const shapes = shapesOf(catalog, step.shapes);
   const found: Found[] = [];
   for (const item of items) {
-    const shape = identify(item);
+    const shape = shapeOf(catalog, shapes, item);
     if (!shape) continue;
     const row = decodeItem(catalog, shape, item);
     if (!refers(shape, row)) continue;

@@ -8,7 +8,7 @@ import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { choosePath } from "./choose-path.ts";
 import { checkHeld } from "./held-attributes.ts";
-import { targetFields } from "../schema/end-sources.ts";
+import { needsIdentity, targetFields } from "../schema/end-sources.ts";
 import { lowerCollection } from "./lower-collection.ts";
 import { lowerSearch } from "./lower-search.ts";
 import { queryStep } from "./query-step.ts";
@@ -175,13 +175,20 @@ const selecting = (step: AccessStep, conditions: readonly Condition[]): AccessSt
 };
 
 // A node's own item counts for an edge only if its reference is there: an index whose keys name it has no other.
-const mayCount = (catalog: Catalog, step: AccessStep): step is QueryStep => {
-  if (step.kind !== "query" || step.discards) return false;
+// What is told apart here is counted here.
+const mayCount = (catalog: Catalog, step: QueryStep): boolean => {
+  if (needsIdentity(catalog, step)) return false;
   return step.shapes.every((id) => {
     const shape = defined(catalog.shapesById[id], id);
     const named = new Set([step.partitionKey, step.sortKey ?? ""].flatMap((attribute) => shape.keys[attribute]?.fields ?? []));
     return targetFields(shape).every((field) => step.index !== undefined && named.has(field));
   });
+};
+
+/** A step of which the number of rows is wanted alone: DynamoDB counts them, or sends what tells them apart. */
+const counting = (catalog: Catalog, step: AccessStep): AccessStep => {
+  if (step.kind !== "query") return step;
+  return mayCount(catalog, step) ? { ...step, counts: true } : { ...step, select: [] };
 };
 
 /** Turns a logical plan into the requests that answer it. */
@@ -192,7 +199,7 @@ export const lower = (catalog: Catalog, plan: LogicalPlan): ReadPlan => {
   const server = plan.kind === "count" && plan.server;
   for (const source of base.sources) checkHeld(catalog, source, base.conditions);
   const read = base.sources.map((source) => selecting(source, base.conditions));
-  const sources = server ? read.map((source) => (mayCount(catalog, source) ? { ...source, counts: true } : source)) : read;
+  const sources = server ? read.map((source) => counting(catalog, source)) : read;
   return {
     kind: "read",
     sources,

@@ -17,10 +17,10 @@ export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): 
 
 /**
  * Whether the items of a range must each be told apart by type and keys. In Edgetable's own layout an
- * end's key says it all, unless other items lie in the range.
+ * end's key says it all, unless other items lie in the range; in an adopted table there may be items
+ * that the model does not know.
  */
-export const needsIdentity = (catalog: Catalog, range: { readonly discards: boolean; readonly shapes: readonly string[] }): boolean =>
-  range.discards || (!catalog.escapes && (range.shapes.length > 1 || catalog.typeAttribute !== undefined));
+export const needsIdentity = (catalog: Catalog, range: { readonly discards: boolean }): boolean => range.discards || !catalog.escapes;
 
 /** Of an edge that lies in its source's own item, the fields of that node that say where it leads; of others none. */
 export const targetFields = ({ alias }: Shape): readonly string[] =>
