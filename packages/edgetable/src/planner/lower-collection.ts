@@ -5,6 +5,7 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Index, Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
+import { checkOwnPartition } from "./own-partition.ts";
 import { ASSUMED_ROWS } from "./assumed-rows.ts";
 
 const mirrored = (catalog: Catalog, collection: Collection): Index => {
@@ -22,6 +23,7 @@ const mirrored = (catalog: Catalog, collection: Collection): Index => {
 /** One Query for a node and all that shares its partition, of the table or of the index that mirrors it. */
 export const lowerCollection = (catalog: Catalog, collection: Collection): QueryStep => {
   const node = defined(catalog.nodes[collection.node], "node");
+  if (collection.direction === "out") checkOwnPartition(catalog, node.name, node.idFields);
   const index = collection.direction === "out" ? catalog.index : mirrored(catalog, collection);
   const partition = defined(node.shape.keys[index.partitionKey], "partition key");
   const shapes = catalog.shapes.filter((shape: Shape) => {

@@ -11,6 +11,8 @@ import { checkHeld } from "./held-attributes.ts";
 import { needsIdentity, targetFields } from "../schema/end-sources.ts";
 import { lowerCollection } from "./lower-collection.ts";
 import { lowerSearch } from "./lower-search.ts";
+import { checkOwnPartition } from "./own-partition.ts";
+import { partPath } from "./part-path.ts";
 import { queryStep } from "./query-step.ts";
 import { onSharedIndex, searchesOf } from "./search-path.ts";
 import { ASSUMED_ROWS, assumedEdges } from "./assumed-rows.ts";
@@ -39,10 +41,8 @@ const inOwnPartition = (catalog: Catalog, shape: Shape, known: readonly string[]
 
 const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
   const { shape } = defined(catalog.parts[parts.part], "part");
-  const owner = defined(catalog.nodes[shape.from ?? ""], "owner");
-  const path = inOwnPartition(catalog, shape, [...owner.idFields, ...parts.known.map((field) => field.path)]);
   const { filter, forward, consistent } = parts;
-  return queryStep(path, parts.range, {
+  return queryStep(partPath(catalog, parts), parts.range, {
     known: parts.known,
     filter,
     forward,
@@ -60,6 +60,7 @@ const shapesOf = (catalog: Catalog, lookup: Lookup): readonly Shape[] => {
 
 // A node whose sort key holds more than its id is found by a Query on its partition.
 const findByPartition = (catalog: Catalog, shape: Shape, lookup: Lookup & { readonly given: readonly string[] }): QueryStep => {
+  checkOwnPartition(catalog, lookup.name, lookup.given);
   return queryStep(inOwnPartition(catalog, shape, lookup.given), [], {
     known: [],
     filter: [],

@@ -5,6 +5,7 @@ import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { anchorPaths, choosePath, shapeSets } from "../choose-path.ts";
 import { fixedBy, inShape } from "../access-path.ts";
+import { partIndex } from "../part-path.ts";
 import { bottomUp, type Rule } from "./rule.ts";
 
 interface Place {
@@ -91,9 +92,11 @@ const pushExpand = (catalog: Catalog, filter: Filter, expand: Expand): LogicalPl
 };
 
 const pushParts = (catalog: Catalog, filter: Filter, parts: Parts): LogicalPlan => {
-  const shape = catalog.parts[parts.part]?.shape;
-  const sort = shape?.keys[catalog.index.sortKey];
-  if (!shape || !sort) return filter;
+  const entry = catalog.parts[parts.part];
+  const sortKey = entry && partIndex(catalog, entry).sortKey;
+  const sort = entry?.shape.keys[sortKey ?? ""];
+  if (!entry || !sort) return filter;
+  const { shape } = entry;
   const equalities = keyed([shape], filter.conditions).filter((condition) => sort.fields.includes(condition.path));
   const known = new Set(equalities.map((condition) => condition.path));
   const next = sort.fields.find(
@@ -104,7 +107,7 @@ const pushParts = (catalog: Catalog, filter: Filter, parts: Parts): LogicalPlan 
   const range = filter.conditions.filter(
     (condition) => RANGES.has(condition.operator) && condition.path === next && canRange([shape], condition),
   );
-  const taken = new Set<Condition>([...usable, ...exactRanges([shape], range, catalog.index.sortKey)]);
+  const taken = new Set<Condition>([...usable, ...exactRanges([shape], range, sortKey)]);
   return withoutFilter(
     { ...parts, known: [...parts.known, ...usable.map(({ path, slot }) => ({ path, slot }))], range },
     filter.conditions.filter((condition) => !taken.has(condition)),

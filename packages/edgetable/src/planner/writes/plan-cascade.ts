@@ -73,6 +73,20 @@ const consistentWherePossible = (catalog: Catalog, logical: (consistent: boolean
   }
 };
 
+/** Parts that lie in another partition than their node. */
+const partSweep = (catalog: Catalog, { id }: DeleteWrite, shape: Shape): Sweep => {
+  const logical = (consistent: boolean): LogicalPlan => ({
+    kind: "parts",
+    part: shape.definition,
+    known: [],
+    range: [],
+    filter: [],
+    forward: true,
+    consistent,
+  });
+  return { plan: consistentWherePossible(catalog, logical), row: id, shapes: [shape.id] };
+};
+
 const farSweep = (catalog: Catalog, { name, id }: DeleteWrite, { entry, direction }: CascadeEnd): Sweep => {
   const anchor = defined(catalog.nodes[name], "node").idFields;
   const logical = (consistent: boolean): LogicalPlan => ({
@@ -96,15 +110,20 @@ const farSweep = (catalog: Catalog, { name, id }: DeleteWrite, { entry, directio
 
 /**
  * Plans how a node's parts and cascading edges are found: one strongly consistent Query of its
- * partition, and one of an index for each edge type that can only be found there.
+ * partition, and one more for parts that lie elsewhere and for each edge type that only an index finds.
  *
- * @throws {plan.noIndex} when an edge type cascades and nothing finds its edges at this node
+ * @throws {plan.noIndex} when nothing finds the parts of this node, or its edges of a type that cascades
  */
 export const planCascade = (catalog: Catalog, write: DeleteWrite): CascadePlan => {
   const wanted = wantedOf(catalog, write.name);
   const home = wanted.filter((one) => isAtHome(catalog, write.name, one));
   const far = new Set(wanted.flatMap((one) => (one.cascade && !home.includes(one) ? [one.cascade] : [])));
-  const sweeps = [...homeSweep(catalog, write, home), ...[...far].map((cascade) => farSweep(catalog, write, cascade))];
+  const farParts = wanted.filter((one) => one.cascade === undefined && !home.includes(one));
+  const sweeps = [
+    ...homeSweep(catalog, write, home),
+    ...farParts.map(({ shape }) => partSweep(catalog, write, shape)),
+    ...[...far].map((cascade) => farSweep(catalog, write, cascade)),
+  ];
   const checked = partsOf(catalog, write.name).some((part) => catalog.parts[part]?.definition.owner === "checked");
   return {
     kind: "cascade",

@@ -6,6 +6,7 @@ import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { jsonText } from "../../util/json-text.ts";
+import { checkOwnPartition } from "../own-partition.ts";
 
 /** One planning: what is known, and what turned out to be missing. */
 export interface Planning {
@@ -44,7 +45,10 @@ export const locate = (planning: Planning, shape: Shape, row: Row): Key | null |
   if (key) return key;
   const { partitionKey, sortKey } = catalog.index;
   const partition = renderTemplate(shape.keys[partitionKey]!, row);
-  if (partition === undefined) return keyOf(catalog, shape, row);
+  if (partition === undefined) {
+    if (shape.kind === "node") checkOwnPartition(catalog, shape.definition, catalog.nodes[shape.definition]?.idFields ?? []);
+    return keyOf(catalog, shape, row);
+  }
   const { text: prefix } = renderPrefix(shape.keys[sortKey]!, row);
   const reason = `the sort key of "${shape.definition}" is not known from its id`;
   const found = look(planning, { kind: "find", id: jsonText([shape.id, partition, row]), shape, partition, prefix, row, reason });
