@@ -6,7 +6,7 @@ const keys = (partition: string, sort: string): object[] => [
   { AttributeName: sort, KeyType: "RANGE" },
 ];
 
-/** Creates the table of PEERS.md: PK, SK and one index GSI1 over GSI1PK, GSI1SK that projects everything. */
+/** Creates the table that every client is measured on: PK, SK and one index GSI1 over GSI1PK, GSI1SK that projects everything. */
 export const createTable = async (endpoint: string, TableName: string): Promise<void> => {
   const connection = connect(endpoint);
   const GlobalSecondaryIndexes = [{ IndexName: "GSI1", KeySchema: keys("GSI1PK", "GSI1SK"), Projection: { ProjectionType: "ALL" } }];

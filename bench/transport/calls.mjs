@@ -1,4 +1,4 @@
-/** Students and courses, as PEERS: PK, SK and one index GSI1; the eight calls that clients are measured by. */
+/** Students and courses, in the table of `calls/table.ts`: PK, SK and one index GSI1; the eight calls that clients are measured by. */
 const TableName = "Education";
 const S = (text) => ({ S: text });
 const N = (number) => ({ N: String(number) });

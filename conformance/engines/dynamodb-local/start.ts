@@ -13,7 +13,7 @@ export interface DynamoDBLocal {
 
 const startTimeout = 60_000;
 
-/** What `java` is given to run the launcher; without a limit it took 5.8 GB to build an index (ENGINES.md). */
+/** What `java` is given to run the launcher; without a limit it took 5.8 GB to build an index. */
 export const javaArguments = ({ jars, classes }: Installation): readonly string[] => [
   "-Xmx1g",
   "-XX:TieredStopAtLevel=1",
@@ -41,7 +41,7 @@ const launch = (installation: Installation) => {
   return { child, endpoint, ended, output: () => output };
 };
 
-// Neither is checked, but both must be there and well formed (ENGINES.md).
+// Neither is checked, but both must be there and well formed (docs/engines.md).
 const headers = {
   "content-type": "application/x-amz-json-1.0",
   "x-amz-target": "DynamoDB_20120810.ListTables",

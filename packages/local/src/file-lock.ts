@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EdgetableError } from "edgetable";
-import { accepts } from "./loopback.ts";
+import { accepts, host } from "./loopback.ts";
 
 /**
  * One engine to a database file. The lock is a small JSON file beside it that names its owner.
@@ -123,9 +123,7 @@ const takeOver = async (path: string, stale: string, mine: string): Promise<bool
 const inUse = (file: string, path: string, owner: Owner): EdgetableError => {
   const { engine, parent } = owner;
   const by =
-    engine === undefined
-      ? `process ${parent}, which is starting an engine on it`
-      : `engine ${engine.pid} at http://127.0.0.1:${engine.port}`;
+    engine === undefined ? `process ${parent}, which is starting an engine on it` : `engine ${engine.pid} at http://${host}:${engine.port}`;
   return new EdgetableError(
     "local.engineFailed",
     `${file} is in use by ${by}. Use that endpoint, stop it, or choose another file; if you are sure that nothing uses it, delete ${path}.`,

@@ -15,7 +15,7 @@ import { compareBytes } from "./begins-with.ts";
  */
 
 // Without a Limit the engine reads all remaining rows for each page: 2.1 s a page at 1 M items, 95 ms
-// with this one (ENGINES.md). A page may always end early, so adding it changes no answer.
+// with this one (docs/engines.md). A page may always end early, so adding it changes no answer.
 const pageLimit = 2_000;
 
 const expressions = ["ConditionExpression", "FilterExpression", "KeyConditionExpression", "ProjectionExpression", "UpdateExpression"];
