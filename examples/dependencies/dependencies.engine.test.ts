@@ -114,7 +114,7 @@ describe("this repository's lockfile", () => {
   beforeAll(async () => {
     lab = await openExampleLab(await lockfileTable());
     db = dependencies.connect({ transport: lab.transport });
-  }, 60 * SECONDS);
+  }, 300 * SECONDS);
   afterAll(() => lab.stop());
 
   test("answers every pattern by the expected requests", async () => {
@@ -186,7 +186,7 @@ describe("this repository's lockfile", () => {
         expect(ours.toSorted(), location).toEqual(dependents.map(dependentLine).toSorted());
       }
     },
-    120 * SECONDS,
+    300 * SECONDS,
   );
 
   test("the links to a workspace, and what follows from them, are those of npm explain", async () => {
@@ -218,7 +218,7 @@ describe("handmade lockfiles", () => {
 
   test.for(Object.entries(handmade))(
     "%s: direct dependencies are those of npm ls --all",
-    { concurrent: true, timeout: 60 * SECONDS },
+    { concurrent: true, timeout: 300 * SECONDS },
     async ([name, packages], { expect }) => {
       const place = join(folder, name.replaceAll(" ", "-"), "project");
       await mkdir(place, { recursive: true });

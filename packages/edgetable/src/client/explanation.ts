@@ -4,7 +4,6 @@ import type { Row } from "../ir/logical-write.ts";
 import { askedKeys, distinctKeys, encodeBatchGet, encodeGet } from "../requests/encode-get.ts";
 import { encodeQuery, type Binding } from "../requests/encode-read.ts";
 import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
-
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 

@@ -25,7 +25,7 @@ export const leaveSecret = async (session: Session, context: CallContext): Promi
   const existing = await readSecret(session, context);
   if (existing !== undefined) return existing;
   const { catalog } = session;
-  // Of several at a time the first stands, and each is told what stands.
+  // Of several at a time the first stands, and each is told what stands. Not drawn by `effects`: a seed would tell it.
   const output = await session.send(
     "UpdateItem",
     {
