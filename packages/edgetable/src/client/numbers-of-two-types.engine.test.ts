@@ -61,3 +61,14 @@ test("a set may hold small and large numbers, as they are read, and go into anot
   expect(await other.db.load(db.scan())).toMatchObject({ failed: 0 });
   expect(await other.db.box.get({ id: "a" })).toEqual({ id: "a", sizes: all });
 });
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY])("%s is nothing to add, whether an index sorts by the attribute or not", async (delta) => {
+  const { db, sent } = await open();
+  for (const add of [{ sorted: delta }, { plain: delta }]) {
+    await expect(async () => db.box.update({ id: "a" }, { add })).rejects.toMatchObject({
+      code: "plan.invalidOption",
+      message: expect.stringContaining(`\`add\` takes a number or a Set for "${Object.keys(add)[0]}"`),
+    });
+  }
+  expect(sent.filter(({ operation }) => operation !== "CreateTable" && operation !== "DescribeTable")).toEqual([]);
+});

@@ -53,11 +53,11 @@ const clausesOf = (subject: Subject, given: Row): Changes => {
   return { set: present(set), remove: listOf(remove ?? [], "attributes to remove"), add: present(add), append: present(append) };
 };
 
+const isAddend = (value: unknown): boolean => Number.isFinite(value) || typeof value === "bigint" || value instanceof Set;
+
 const checkOperands = (subject: Subject, { add, append }: Changes): void => {
-  for (const [field, value] of Object.entries(add)) {
-    if (typeof value !== "number" && typeof value !== "bigint" && !(value instanceof Set))
-      refuse(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
-  }
+  for (const [field, value] of Object.entries(add))
+    if (!isAddend(value)) refuse(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
   for (const [field, value] of Object.entries(append))
     if (!Array.isArray(value)) refuse(subject, `\`append\` takes a list for "${field}"`, { field, value });
 };
