@@ -79,10 +79,12 @@ const factsOf = ({ lease, deletion }: Marked): JobFacts => ({
   items: Number(lease.job.facts["items"] ?? 0) + deletion.items,
 });
 
+// The transaction asks by itself whether the job is held, and ends it: where its answer is lost, a renewal finds no
+// job any more, which is no reason not to ask for the answer again.
 const end = ({ deletion, job }: Marked, along: readonly Removal[]): Promise<WriteResult> => {
   const { session, write } = deletion;
   const ending = { write, job, along: along.map((one) => one.write) };
-  return step(deletion, (context) => runPlanned(session, (images) => planEnding(session.catalog, ending, images), context));
+  return step(deletion, (context) => runPlanned(session, (images) => planEnding(session.catalog, ending, images), context), false);
 };
 
 const sweepOnce = async (marked: Marked, sweep: Sweep): Promise<number> => {

@@ -91,10 +91,11 @@ const checkTime = ({ session, settings, write }: Deletion): void => {
   );
 };
 
-/** Does one step of a deletion, and adds what it consumed. */
-export const step = async <T>(deletion: Deletion, work: (context: CallContext) => Promise<T>): Promise<T> => {
+/** Does one step of a deletion, of a job under its lease unless `guarded` says otherwise, and adds what it consumed. */
+export const step = async <T>(deletion: Deletion, work: (context: CallContext) => Promise<T>, guarded = true): Promise<T> => {
   checkTime(deletion);
-  const { session, settings, lease } = deletion;
+  const { session, settings } = deletion;
+  const lease = guarded ? deletion.lease : undefined;
   const meter = new Meter();
   const deadline = Math.min(settings.deadline, session.effects.now() + REQUEST_DEADLINE);
   try {
