@@ -1,6 +1,13 @@
 import type { Catalog } from "../schema/catalog.ts";
 import type { Index } from "../schema/shape.ts";
-import type { CreateTableInput, GlobalSecondaryIndex, KeySchemaElement, Projection, TableDescription } from "../transport/operations.ts";
+import type {
+  CreateTableInput,
+  GlobalSecondaryIndex,
+  IndexDescription,
+  KeySchemaElement,
+  Projection,
+  TableDescription,
+} from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 
 const keySchema = (index: Index): readonly KeySchemaElement[] => [
@@ -51,9 +58,15 @@ const describeProjection = (
 const differing = (place: string, model: string, table: string): readonly TableDifference[] =>
   model === table ? [] : [{ place, model, table, harmless: false }];
 
+// A local index of a table that is there already is asked as a global one is.
+const indexesOf = ({ GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] }: TableDescription): readonly IndexDescription[] => [
+  ...GlobalSecondaryIndexes,
+  ...LocalSecondaryIndexes,
+];
+
 const compareIndex = (index: Index, description: TableDescription): readonly TableDifference[] => {
   const place = `index ${index.name}`;
-  const found = description.GlobalSecondaryIndexes?.find((one) => one.IndexName === index.name);
+  const found = indexesOf(description).find((one) => one.IndexName === index.name);
   if (!found) return [{ place, model: describeKeys(keySchema(index)), table: "missing", harmless: false }];
   return [
     ...differing(`${place} keys`, describeKeys(keySchema(index)), describeKeys(found.KeySchema)),
@@ -62,7 +75,7 @@ const compareIndex = (index: Index, description: TableDescription): readonly Tab
 };
 
 const extraIndexes = (catalog: Catalog, description: TableDescription): readonly TableDifference[] =>
-  (description.GlobalSecondaryIndexes ?? [])
+  indexesOf(description)
     .filter((one) => !catalog.indexes.some((index) => index.name === one.IndexName))
     .map((one) => ({ place: `index ${one.IndexName}`, model: "none", table: describeKeys(one.KeySchema), harmless: true }));
 

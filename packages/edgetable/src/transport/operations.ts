@@ -201,6 +201,12 @@ export interface CreateTableInput {
   readonly GlobalSecondaryIndexes?: readonly GlobalSecondaryIndex[];
   readonly BillingMode?: "PAY_PER_REQUEST" | "PROVISIONED";
 }
+export interface IndexDescription {
+  readonly IndexName?: string;
+  readonly IndexStatus?: string;
+  readonly KeySchema?: readonly KeySchemaElement[];
+  readonly Projection?: { readonly ProjectionType?: string; readonly NonKeyAttributes?: readonly string[] };
+}
 export interface TableDescription {
   readonly TableName?: string;
   readonly TableStatus?: string;
@@ -208,12 +214,8 @@ export interface TableDescription {
   readonly TableSizeBytes?: number;
   readonly KeySchema?: readonly KeySchemaElement[];
   readonly AttributeDefinitions?: readonly { readonly AttributeName?: string; readonly AttributeType?: string }[];
-  readonly GlobalSecondaryIndexes?: readonly {
-    readonly IndexName?: string;
-    readonly IndexStatus?: string;
-    readonly KeySchema?: readonly KeySchemaElement[];
-    readonly Projection?: { readonly ProjectionType?: string; readonly NonKeyAttributes?: readonly string[] };
-  }[];
+  readonly GlobalSecondaryIndexes?: readonly IndexDescription[];
+  readonly LocalSecondaryIndexes?: readonly IndexDescription[];
 }
 export interface TableOutput {
   readonly TableDescription?: TableDescription;
