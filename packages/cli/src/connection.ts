@@ -14,8 +14,8 @@ import {
 import { usageError } from "./failure.ts";
 import type { CommonOptions, Invocation } from "./invocation.ts";
 import { loadModel, theGraph } from "./model/load-model.ts";
+import type { Row } from "./row.ts";
 
-type Row = Readonly<Record<string, unknown>>;
 export type AnyRead<T = unknown> = Call<T, Explanation>;
 
 /** Neighbours of a model that is not known to the compiler. */

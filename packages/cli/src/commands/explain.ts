@@ -8,14 +8,11 @@ import { fromJson, toJson } from "../output/json.ts";
 import { wrap } from "../output/width.ts";
 import { parseAssignments, type Given } from "../text/assignments.ts";
 import { isoDate } from "../text/iso-date.ts";
+import { isRow, type Row } from "../row.ts";
 
 interface Options {
   readonly param?: readonly string[];
 }
-
-type Row = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const findPattern = ({ patterns, file }: Model, name: string): { readonly pattern: AnyPattern; readonly of: Patterns } => {
   const found = patterns.flatMap(({ name: exported, value }) => {
@@ -65,12 +62,12 @@ const merged = (example: Row, { values, texts }: Given): Row => {
 
 const parametersOf = ({ example }: AnyPattern, given: readonly string[]): unknown => {
   if (given.length === 0) return example;
-  if (isObject(example)) return merged(example, parseAssignments(given, "--param"));
+  if (isRow(example)) return merged(example, parseAssignments(given, "--param"));
   return asExample("--param", given[0], example);
 };
 
 const showParameters = (parameters: unknown, given: boolean): string => {
-  const shown = isObject(parameters)
+  const shown = isRow(parameters)
     ? Object.entries(parameters)
         .map(([name, value]) => `${name} = ${toJson(value)}`)
         .join(", ")

@@ -131,6 +131,18 @@ predicted    1 request, 0.5 RCU
       });
   });
 
+  test("takes one value where the example is one, a date too", async () => {
+    folder.write(
+      "since.ts",
+      educationModel.replace(
+        'example: { studentId: "S1", since: "2024-01", most: 10 },\n    ask: (db, { studentId, since, most }) =>',
+        'example: new Date(0),\n    ask: (db, day, studentId = "S1", most = 10, since = day.toISOString()) =>',
+      ),
+    );
+    const { code, out } = await at(undefined, "explain", "recentCourses", "--model", "since.ts", "--param", "2024-05-06");
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("2024-05-06T00:00:00.000Z") });
+  });
+
   test("takes parameters as name=value, in the example's types, and as JSON", async () => {
     const named = await at(undefined, "explain", "recentCourses", "--param", "most=3", "-p", "studentId=S 7");
     expect(named.out).toContain("Limit  3");

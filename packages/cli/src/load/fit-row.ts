@@ -1,9 +1,8 @@
 import type { Catalog, StandardSchema } from "edgetable";
 import { createFitter, type Fitter } from "../text/fit-texts.ts";
 import type { Source, Sources, Target } from "./mapping.ts";
-import { isObject, type FileRecord } from "./record.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { FileRecord } from "./record.ts";
+import { isRow, type Row } from "../row.ts";
 
 /** A row as `db.load` takes it. */
 export type LoadRow = Row;
@@ -12,7 +11,7 @@ const valueAt = (record: Row, column: string): unknown => {
   if (Object.hasOwn(record, column)) return record[column];
   const dot = column.indexOf(".");
   const inner = dot < 0 ? undefined : record[column.slice(0, dot)];
-  return isObject(inner) ? valueAt(inner, column.slice(dot + 1)) : undefined;
+  return isRow(inner) ? valueAt(inner, column.slice(dot + 1)) : undefined;
 };
 
 const take = (record: Row, sources: Sources): Row => {
@@ -106,7 +105,7 @@ const declaredSchemas = (catalog: Catalog, value: Row): Readonly<Record<string, 
     Object.fromEntries(
       Object.entries(types).map(([end, named]) => {
         const id = value[end];
-        return [end, nodeSchema(catalog, isObject(id) && typeof id["type"] === "string" ? [id["type"]] : named)];
+        return [end, nodeSchema(catalog, isRow(id) && typeof id["type"] === "string" ? [id["type"]] : named)];
       }),
     );
   const [edge, part] = [catalog.edges[String(value["edge"])], catalog.parts[String(value["part"])]];
@@ -120,7 +119,7 @@ const fitDeclared = async ({ catalog, fitter }: Fitting, { value }: FileRecord):
   const fitted: Record<string, unknown> = { ...value };
   for (const [name, schema] of Object.entries(declaredSchemas(catalog, value))) {
     const member = value[name];
-    if (isObject(member)) fitted[name] = await fitter(schema)(member, "dates");
+    if (isRow(member)) fitted[name] = await fitter(schema)(member, "dates");
   }
   return fitted;
 };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { didYouMean, type Catalog } from "edgetable";
 import { usageError } from "../failure.ts";
-import { isObject } from "./record.ts";
+import { isRow } from "../row.ts";
 
 /** Where a value comes from: the name of a column, or a constant. */
 export type Source = string | { readonly value: unknown };
@@ -31,12 +31,12 @@ const checkName = (catalog: Catalog, kind: Target["kind"], name: string): void =
   if (!known.includes(name)) throw usageError(`There is no ${kind} "${name}".${didYouMean(name, known)}`);
 };
 
-const isSource = (value: unknown): value is Source => typeof value === "string" || (isObject(value) && "value" in value);
+const isSource = (value: unknown): value is Source => typeof value === "string" || (isRow(value) && "value" in value);
 
 const sourcesIn = (target: Readonly<Record<string, unknown>>, field: string, where: string): Sources | undefined => {
   const given = target[field];
   if (given === undefined) return undefined;
-  if (isObject(given) && Object.values(given).every(isSource)) return given as Sources;
+  if (isRow(given) && Object.values(given).every(isSource)) return given as Sources;
   throw usageError(
     `${where}: "${field}" must give a column for each attribute, such as { "name": "Full name" } or { "source": { "value": "import" } }.`,
   );
@@ -49,7 +49,7 @@ const fieldsOf = {
 } as const;
 
 const parseTarget = (given: unknown, where: string, catalog: Catalog): Target => {
-  const target = isObject(given) ? given : {};
+  const target = isRow(given) ? given : {};
   const kind = kinds.find((one) => typeof target[one] === "string");
   if (!kind) throw usageError(`${where} says neither node, part nor edge, such as { "node": "student", "row": { "studentId": "ID" } }.`);
   const stranger = Object.keys(target).find((field) => !(fieldsOf[kind] as readonly string[]).includes(field));

@@ -3,7 +3,8 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { EdgetableError } from "edgetable";
 import { fromJson } from "../output/json.ts";
-import { isObject, recordOf, type BadRecord, type FileRecord } from "./record.ts";
+import { recordOf, type BadRecord, type FileRecord } from "./record.ts";
+import { isRow } from "../row.ts";
 
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -28,7 +29,7 @@ const groups = { nodes: "node", parts: "part", edges: "edge" } as const;
 
 // `{ "nodes": { "student": [ … ] } }`: what a node's list holds are its rows, what an edge's holds has its ends beside its attributes.
 const groupRow = (group: keyof typeof groups, name: string, value: unknown): unknown => {
-  if (!isObject(value)) return value;
+  if (!isRow(value)) return value;
   if (group === "nodes") return { node: name, row: value };
   if (group === "parts") {
     const { owner, ...row } = value;
@@ -39,7 +40,7 @@ const groupRow = (group: keyof typeof groups, name: string, value: unknown): unk
 };
 
 function* readGroup(group: keyof typeof groups, lists: unknown): Generator<FileRecord | BadRecord> {
-  for (const [name, rows] of Object.entries(isObject(lists) ? lists : {})) {
+  for (const [name, rows] of Object.entries(isRow(lists) ? lists : {})) {
     if (!Array.isArray(rows)) yield { place: `${group}.${name}`, problem: "it is no list" };
     else yield* rows.map((row: unknown, at) => recordOf(`${group}.${name}[${at}]`, groupRow(group, name, row)));
   }
@@ -62,7 +63,7 @@ export async function* readJson(input: Readable): AsyncGenerator<FileRecord | Ba
     );
   }
   if (Array.isArray(value)) for (const [at, row] of value.entries()) yield recordOf(`[${at}]`, row);
-  else if (isObject(value) && Object.keys(value).some((name) => Object.hasOwn(groups, name)))
+  else if (isRow(value) && Object.keys(value).some((name) => Object.hasOwn(groups, name)))
     for (const group of ["nodes", "parts", "edges"] as const) yield* readGroup(group, value[group]);
   else
     throw new EdgetableError(

@@ -1,4 +1,5 @@
 import { toJson } from "../output/json.ts";
+import { isRow } from "../row.ts";
 
 /** One record of an input file, before it is known what it means. */
 export interface FileRecord {
@@ -17,11 +18,6 @@ export interface BadRecord {
 
 export const isBad = (record: FileRecord | BadRecord): record is BadRecord => "problem" in record;
 
-type Value = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is Value =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-
 /** The record of a value of JSON, or what is wrong with it. */
 export const recordOf = (place: string, value: unknown): FileRecord | BadRecord =>
-  isObject(value) ? { place, value, texts: "dates" } : { place, problem: `it is no object: ${toJson(value).slice(0, 80)}` };
+  isRow(value) ? { place, value, texts: "dates" } : { place, problem: `it is no object: ${toJson(value).slice(0, 80)}` };

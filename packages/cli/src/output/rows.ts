@@ -1,8 +1,7 @@
 import { toJson } from "./json.ts";
 import type { Style } from "./style.ts";
 import { renderTable } from "./table.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../row.ts";
 
 const isPlain = (value: unknown): value is Row =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -1,5 +1,6 @@
 import { usageError } from "../failure.ts";
 import { fromJson } from "../output/json.ts";
+import { isRow } from "../row.ts";
 
 /** Values given on the command line. */
 export interface Given {
@@ -7,9 +8,6 @@ export interface Given {
   /** Names of those that came as text (`name=value`), whose type is still to be found. */
   readonly texts: ReadonlySet<string>;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Reads a JSON object. @throws {cli.usage} when it is none. */
 const parseObject = (text: string, what: string): Readonly<Record<string, unknown>> => {
@@ -21,7 +19,7 @@ const parseObject = (text: string, what: string): Readonly<Record<string, unknow
       `${what} is no JSON: ${error instanceof Error ? error.message : String(error)}. Quote it as one argument, such as '{"name":"x"}'.`,
     );
   }
-  if (isObject(value)) return value;
+  if (isRow(value)) return value;
   throw usageError(`${what} must be a JSON object, such as '{"name":"x"}'; it is ${text}.`);
 };
 

@@ -5,14 +5,10 @@ import { createFitter, fitTexts, problemsOf } from "./fit-texts.ts";
 import { usageError } from "../failure.ts";
 import { toJson } from "../output/json.ts";
 import { showCell } from "../output/rows.ts";
+import { isRow, type Row } from "../row.ts";
 
 /** Comparisons whose operands are values of the attribute, or lists of them. */
 const COMPARISONS: ReadonlySet<string> = new Set(["eq", "ne", "lt", "lte", "gt", "gte", "between", "in"]);
-
-type Row = Readonly<Record<string, unknown>>;
-
-const isRow = (value: unknown): value is Row =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 // JSON has no dates: where the schema wants one it is a text, as in a file of rows.
 const withDates = async (schema: StandardSchema | undefined, filter: Row): Promise<Row> => {

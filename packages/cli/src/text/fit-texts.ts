@@ -1,8 +1,6 @@
 import type { StandardSchema } from "edgetable";
-import { isObject } from "../load/record.ts";
 import { isoDate } from "./iso-date.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import { isRow, type Row } from "../row.ts";
 
 const asJson = (text: string): unknown => {
   if (!/^[[{"]/.test(text)) return undefined;
@@ -49,7 +47,7 @@ const inNumbers = (value: unknown): unknown => {
   if (typeof value === "bigint") return Number.isFinite(Number(value)) && BigInt(Number(value)) === value ? Number(value) : value;
   if (Array.isArray(value)) return value.map(inNumbers);
   if (value instanceof Set) return new Set([...value].map(inNumbers));
-  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inNumbers(inner)])) : value;
+  return isRow(value) ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inNumbers(inner)])) : value;
 };
 
 // DynamoDB has one type for both: what was written as the number 1e21 is read, and dumped, as a bigint.

@@ -2,8 +2,7 @@ import { didYouMean, type Catalog } from "edgetable";
 import { usageError } from "../failure.ts";
 import { parseAssignments } from "./assignments.ts";
 import { fitTexts } from "./fit-texts.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../row.ts";
 
 /** A node's id as it was given. */
 export interface NodeId {
