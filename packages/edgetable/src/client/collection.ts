@@ -1,7 +1,6 @@
 import type { Found } from "../executor/found.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 const isItself = (entry: NodeEntry, id: Row, found: Found): boolean =>
   found.shape.kind === "node" &&

@@ -1,6 +1,6 @@
 import { checkRun, createCall, type RunOptions } from "../executor/call.ts";
 import { readUnits } from "../ir/capacity.ts";
-import type { DeleteWrite, Row } from "../ir/logical-write.ts";
+import type { DeleteWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { cascades } from "../planner/writes/cascade-ends.ts";
 import { planCascade, type CascadePlan } from "../planner/writes/plan-cascade.ts";
@@ -9,6 +9,7 @@ import { INDEX_LAG } from "./job-options.ts";
 import { explainRead } from "./explanation.ts";
 import { asWriteCall, writeCall, type WriteDriver } from "./write-call.ts";
 import type { DeleteCall, DeleteOptions, ExplainedWriteRequest, JobHandle, WriteExplanation } from "./write-types.ts";
+import type { Row } from "../util/row.ts";
 
 type Options = DeleteOptions<Row>;
 

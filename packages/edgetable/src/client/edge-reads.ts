@@ -13,8 +13,7 @@ import type { Read } from "./read-types.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { listOf, namesIn } from "../util/check-range.ts";
 import { checkEdgeFilter } from "./check-names.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 /** What the options of a point read may be. */
 export const consistentKinds = { consistent: "boolean" } as const;

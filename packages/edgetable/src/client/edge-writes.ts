@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { EndId, LogicalWrite, Row } from "../ir/logical-write.ts";
+import type { EndId, LogicalWrite } from "../ir/logical-write.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
 import { checkKey } from "../schema/check-id.ts";
 import { checkEnd } from "../schema/edge-end.ts";
@@ -9,6 +9,7 @@ import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { EdgeWrites, LinkOptions, RelinkOptions } from "./write-types.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { namesIn } from "../util/check-range.ts";
+import type { Row } from "../util/row.ts";
 
 interface AnyEnds {
   readonly from: Row;

@@ -1,7 +1,6 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { checkEnd } from "../schema/edge-end.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 /**
  * One end of an edge's row: the node's id, with its type where several may stand there.

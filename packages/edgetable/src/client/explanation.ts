@@ -1,11 +1,11 @@
 import { BATCH_GET_KEYS, readUnits } from "../ir/capacity.ts";
 import type { HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import { askedKeys, distinctKeys, encodeBatchGet, encodeGet } from "../requests/encode-get.ts";
 import { encodeQuery, type Binding } from "../requests/encode-read.ts";
 import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
 
 /** One request of an explained call; `after` says what a dependent request takes its keys from. */
 export interface ExplainedRequest {

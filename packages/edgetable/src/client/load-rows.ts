@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { stoppedByClose } from "../executor/jobs/stopped-by-close.ts";
 import { runLoad } from "../executor/load/run-load.ts";
 import type { LoadReport } from "../executor/load/tally.ts";
-import type { LogicalWrite, Row } from "../ir/logical-write.ts";
+import type { LogicalWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -11,6 +11,7 @@ import { LEASE } from "./job-options.ts";
 import { checkLoadOptions, loadSettings, type LoadOptions } from "./load-options.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 import { writeOf, type WriteDriver } from "./write-call.ts";
+import type { Row } from "../util/row.ts";
 
 type Reader = (given: Row) => LogicalWrite;
 

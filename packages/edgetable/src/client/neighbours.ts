@@ -16,8 +16,8 @@ import type { Entry, HydrateOptions, Page, PageOptions, Read } from "./read-type
 import { MOST_ROWS, pageCall, pageKinds, readInParts } from "./page-call.ts";
 import { countCall, readCall } from "./read-call.ts";
 import { WalkQuery } from "./walk.ts";
+import type { Row } from "../util/row.ts";
 
-type Row = Readonly<Record<string, unknown>>;
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
 const kinds: Kinds<PageOptions<PageKind>> = { ...pageKinds, of: ["edges", "nodes", "entries", "ids"] };

@@ -20,11 +20,10 @@ import { levelKinds } from "./walk-call.ts";
 import type { WalkOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel } from "./walk-types.ts";
 import { paths, suggest, type Start } from "./walks/answers.ts";
-import { common } from "./walks/common.ts";
+import { common } from "./walks/common-neighbours.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { listOf, namesIn } from "../util/check-range.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 interface GetOptions {
   readonly consistent?: boolean;

@@ -1,4 +1,3 @@
-import type { Row } from "../ir/logical-write.ts";
 import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
 import { checkKey, checkNodeId } from "../schema/check-id.ts";
 import { defined } from "../util/invariant.ts";
@@ -9,6 +8,7 @@ import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { DeleteOptions, NodeWrites, PartWrites, WriteOptions } from "./write-types.ts";
 import type { Kinds } from "../util/check-options.ts";
 import { namesIn } from "../util/check-range.ts";
+import type { Row } from "../util/row.ts";
 
 interface AnyTypes {
   readonly row: Row;

@@ -10,8 +10,7 @@ import type { ReadExplanation } from "./explanation.ts";
 import { findNode } from "./find-node.ts";
 import { countCall, readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 /** The builder behind {@link PartList}; each method returns a new one. */
 export class PartQuery {

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { readWhere } from "../ir/condition.ts";
-import type { Changes, Guards, Row } from "../ir/logical-write.ts";
+import type { Changes, Guards } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
@@ -8,6 +8,7 @@ import { checkAttributes } from "../schema/validate-value.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { namesIn, listOf } from "../util/check-range.ts";
 import type { WriteOptions } from "./write-types.ts";
+import type { Row } from "../util/row.ts";
 
 const CLAUSES = ["set", "remove", "add", "append"];
 

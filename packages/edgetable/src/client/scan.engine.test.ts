@@ -4,7 +4,6 @@ import type { EdgetableError } from "../errors/edgetable-error.ts";
 import { systemEffects } from "../executor/system-effects.ts";
 import { createSession } from "../executor/session.ts";
 import type { StrayItem } from "../executor/scan/run-scan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
@@ -14,6 +13,7 @@ import { createDriver, type Driver } from "./driver.ts";
 import { loadOf, type Load } from "./load.ts";
 import type { ScanOptions } from "./scan-options.ts";
 import { scanOf, type Scan, type ScanTable } from "./scan.ts";
+import type { Row } from "../util/row.ts";
 
 const id = z.object({ id: z.string() });
 const definition = {

@@ -1,9 +1,9 @@
-import type { Row } from "../ir/logical-write.ts";
 import type { ScanReport, Scanning } from "../executor/scan/run-scan.ts";
 import { namesIn } from "../util/check-range.ts";
 import type { Driver } from "./driver.ts";
 import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
 import type { ScanOptions } from "./scan-options.ts";
+import type { Row } from "../util/row.ts";
 
 interface ScannedNode<Name, Stored> {
   readonly node: Name;

@@ -19,8 +19,7 @@ import type { Entry, Page, Read } from "./read-types.ts";
 import { pageCall, pageKinds, readInParts } from "./page-call.ts";
 import { countCall, readCall } from "./read-call.ts";
 import type { SearchPageOptions } from "./search-types.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 const kindOf = ({ nodes, edges, parts }: Catalog, name: string): SearchKind => {
   if (Object.hasOwn(nodes, name)) return { of: "node", name };

@@ -9,8 +9,7 @@ import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
 import { onAbort } from "../util/on-abort.ts";
 import type { Driver } from "./driver.ts";
 import type { WalkOptions } from "./walk-options.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 const MOST_SHOWN = 1000;
 const MOST_PLANS = 500;

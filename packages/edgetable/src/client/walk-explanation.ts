@@ -6,8 +6,7 @@ import { encodeQuery } from "../requests/encode-read.ts";
 import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { ExplainedRequest } from "./explanation.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 /** What a walk will do, and about how much, without doing it. The same plan object is what runs. */
 export interface WalkExplanation {

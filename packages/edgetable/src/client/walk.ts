@@ -31,8 +31,7 @@ import type {
   WalkLevel,
 } from "./walk-types.ts";
 import { walked } from "./walked.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 export interface AnyHop {
   readonly out?: string;

@@ -1,4 +1,3 @@
-import type { Row } from "../ir/logical-write.ts";
 import type { HydrateStep, ReadPlan } from "../ir/physical-plan.ts";
 import { decodeOwn } from "../requests/decode-item.ts";
 import { keyOf } from "../requests/item-key.ts";
@@ -8,6 +7,7 @@ import { batchGet } from "./batch-get.ts";
 import type { Found, Reader } from "./found.ts";
 import { byIdentity, identity } from "./item-identity.ts";
 import type { CallContext } from "./session.ts";
+import type { Row } from "../util/row.ts";
 
 /** Finds a node whose table key does not follow from its id. */
 export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;

@@ -1,5 +1,4 @@
 import type { GetStep } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import { sameValue } from "../keys/template.ts";
 import { decodeItem } from "../requests/decode-item.ts";
 import { askedKeys, distinctKeys, encodeGet } from "../requests/encode-get.ts";
@@ -11,6 +10,7 @@ import { valueAt } from "../util/value-at.ts";
 import { batchGet } from "./batch-get.ts";
 import { shapesOf, type Found, type Reader, type Rows } from "./found.ts";
 import { byIdentity, identity } from "./item-identity.ts";
+import type { Row } from "../util/row.ts";
 
 const foundOf = (catalog: Catalog, shapes: readonly Shape[], item: Item): readonly Found[] => {
   const shape = shapeOf(catalog, shapes, item);

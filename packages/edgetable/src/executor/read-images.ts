@@ -1,5 +1,4 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Row } from "../ir/logical-write.ts";
 import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-need.ts";
 import { decodeItem } from "../requests/decode-item.ts";
@@ -12,6 +11,7 @@ import type { Shape } from "../schema/shape.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { batchGet } from "./batch-get.ts";
 import type { CallContext, Session } from "./session.ts";
+import type { Row } from "../util/row.ts";
 
 type Get = ReadNeed & { readonly kind: "get" };
 type Find = ReadNeed & { readonly kind: "find" };

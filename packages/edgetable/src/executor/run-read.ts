@@ -1,6 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { AccessStep, GetStep, ReadPlan } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Position } from "../requests/cursor.ts";
 import type { Reader, Rows } from "./found.ts";
@@ -8,6 +7,7 @@ import { hydrate, type FindNode } from "./hydrate.ts";
 import { readGets } from "./read-gets.ts";
 import { countSource, readMerged, readQueries } from "./read-queries.ts";
 import type { CallContext, Session } from "./session.ts";
+import type { Row } from "../util/row.ts";
 
 export interface ReadRequest {
   readonly plan: ReadPlan;

@@ -1,6 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { stepUnits } from "../ir/capacity.ts";
-import type { LogicalWrite, Row } from "../ir/logical-write.ts";
+import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { Atomic, Failure, Images, PlannedItem, WritePlan } from "../ir/write-plan.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
 import { encodeSingle, encodeTransaction, type EncodedWrite, type WriteTarget } from "../requests/encode-write.ts";
@@ -13,6 +13,7 @@ import { isFailedCondition } from "./failed-condition.ts";
 import { failureOf, isAsWritten } from "./failed-term.ts";
 import type { CallContext, Session } from "./session.ts";
 import { jsonText } from "../util/json-text.ts";
+import type { Row } from "../util/row.ts";
 
 /** Why one of the writes did not happen. */
 export interface FailedWrite {

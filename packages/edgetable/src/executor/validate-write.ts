@@ -1,9 +1,10 @@
-import type { Changes, LogicalWrite, Row } from "../ir/logical-write.ts";
+import type { Changes, LogicalWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { ownerFields } from "../schema/owner-fields.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { type Maybe, validateChanges, validateRow } from "../schema/validate-value.ts";
+import type { Row } from "../util/row.ts";
 
 const andThen = <A, B>(value: Maybe<A>, next: (value: A) => B): Maybe<B> => (value instanceof Promise ? value.then(next) : next(value));
 

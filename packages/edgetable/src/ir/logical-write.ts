@@ -1,6 +1,5 @@
 import type { Conditions } from "./condition.ts";
-
-export type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 /** One end of an edge: which node type, and which node of it. */
 export interface EndId {

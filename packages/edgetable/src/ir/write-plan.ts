@@ -1,7 +1,7 @@
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import type { Conditions } from "./condition.ts";
-import type { Row } from "./logical-write.ts";
+import type { Row } from "../util/row.ts";
 
 /** Why a write did not happen, where a caller may expect it. */
 export type Failure =

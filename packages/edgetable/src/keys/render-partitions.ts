@@ -2,8 +2,7 @@ import { encodeStrictly } from "./encode-field.ts";
 import { fieldValue } from "./field-value.ts";
 import type { Template } from "./key-template.ts";
 import { growthOf, readShards, turnOf } from "./sharding.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 /** One of the keys over which a sharded template spreads the items of one value. */
 export interface Partition {

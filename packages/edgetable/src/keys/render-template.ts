@@ -2,6 +2,7 @@ import { encodeStrictly } from "./encode-field.ts";
 import { fieldValue } from "./field-value.ts";
 import type { FieldPart, Template } from "./key-template.ts";
 import { writtenCount } from "./sharding.ts";
+import type { Row } from "../util/row.ts";
 
 /** As much of a key as is known, from the left. */
 export interface Prefix {
@@ -16,8 +17,6 @@ export interface Prefix {
   /** The distinct paths whose values are in the text. */
   readonly used: readonly string[];
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 // The number of a writer's shards may depend on another field of the row.
 const inRow = (part: FieldPart, row: Row): FieldPart => {

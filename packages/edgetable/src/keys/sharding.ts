@@ -2,8 +2,7 @@ import type { Sharding } from "./field-format.ts";
 import { fieldValue } from "./field-value.ts";
 import type { FieldPart, Template } from "./key-template.ts";
 import { encodeShard } from "./shard.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 const hotCounts = ({ hot = {} }: Sharding, value: unknown): readonly number[] | undefined => {
   const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "bigint" || typeof value === "boolean";

@@ -1,11 +1,11 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Row } from "../ir/logical-write.ts";
 import { readTemplate, type Template } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { decodeValue } from "./attribute-value.ts";
+import type { Row } from "../util/row.ts";
 
 const place = (row: Record<string, unknown>, path: string, value: unknown): void => {
   const dot = path.indexOf(".");

@@ -1,12 +1,12 @@
 import { keyId } from "../ir/write-plan.ts";
 import type { GetStep } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { BatchGetItemInput, GetItemInput, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { inShape } from "./encode-read.ts";
 import { keyOf } from "./item-key.ts";
+import type { Row } from "../util/row.ts";
 
 /** A row that is asked for, and where it would be. */
 export interface AskedKey {

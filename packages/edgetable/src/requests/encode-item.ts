@@ -1,5 +1,4 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import { DELETING } from "../schema/system-items.ts";
@@ -7,6 +6,7 @@ import type { AttributeValue, Item } from "../transport/operations.ts";
 import { valueAt } from "../util/value-at.ts";
 import { encodeDate, encodeValue } from "./attribute-value.ts";
 import { checkLength, keyText } from "./item-key.ts";
+import type { Row } from "../util/row.ts";
 
 /** Name of the attribute that counts an item's writes. */
 export const VERSION = "version";

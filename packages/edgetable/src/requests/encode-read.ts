@@ -1,7 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { heldBy, keysBeside } from "../schema/held-by.ts";
 import type { Index, Shape } from "../schema/shape.ts";
@@ -11,6 +10,7 @@ import { conditionExpression } from "./condition-expression.ts";
 import { attributeOf } from "./encode-item.ts";
 import { keyRange } from "./key-range.ts";
 import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
+import type { Row } from "../util/row.ts";
 
 /** The values of one call that a plan's slots and templates are filled from. */
 export interface Binding {

@@ -1,6 +1,5 @@
 import { comparePrimary, keyBytes, renderTemplate } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -8,6 +7,7 @@ import { encodeQuery, isEmptyRange, rowOf, type PageRequest } from "./encode-rea
 import { after, keyRange } from "./key-range.ts";
 
 import { nameIn, namesOf } from "./placeholders.ts";
+import type { Row } from "../util/row.ts";
 
 /** What is left of a sort key's range: both ends included. */
 export interface Bounds {

@@ -1,5 +1,4 @@
 import type { QueryStep } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import { renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key, QueryInput } from "../transport/operations.ts";
@@ -7,6 +6,7 @@ import { defined } from "../util/invariant.ts";
 import { encodeQuery, isEmptyRange, type Binding } from "./encode-read.ts";
 
 import { inPartition, partitionsOf } from "./partitions.ts";
+import type { Row } from "../util/row.ts";
 
 export interface HopPage {
   /** One of the node's partitions, where its edges are spread over shards. */

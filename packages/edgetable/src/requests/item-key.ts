@@ -1,9 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Row } from "../ir/logical-write.ts";
 import { keyBytes, renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import type { Row } from "../util/row.ts";
 
 // "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas.
 const PARTITION_KEY_BYTES = 2048;

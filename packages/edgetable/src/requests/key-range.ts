@@ -1,7 +1,7 @@
 import { comparePrimary, encodeField, encodePrefix, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
+import type { Row } from "../util/row.ts";
 
 type Range = Extract<SortCondition, { readonly kind: "range" }>;
 

@@ -1,10 +1,10 @@
 import { renderPartitions, type Partition, type Template } from "../keys/template.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
-import type { Row } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 
 import { defined } from "../util/invariant.ts";
 import { rowOf, type Binding } from "./encode-read.ts";
+import type { Row } from "../util/row.ts";
 
 const literal = (text: string, like: Template): Template => ({
   ...like,

@@ -2,8 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import type { Catalog } from "./catalog.ts";
 import { checkId, checkNodeId } from "./check-id.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 const typesByFields = (catalog: Catalog, types: readonly string[], id: Row): readonly string[] =>
   types.filter((type) => {

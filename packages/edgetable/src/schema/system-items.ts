@@ -1,8 +1,7 @@
 import { parseTemplate, readTemplate, renderTemplate, type Template } from "../keys/template.ts";
 import { defined } from "../util/invariant.ts";
 import type { Catalog, NodeEntry } from "./catalog.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../util/row.ts";
 
 /** Where one of Edgetable's own items stands in the table. */
 export interface SystemKey {

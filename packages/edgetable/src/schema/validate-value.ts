@@ -3,8 +3,8 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import { attributeSchemas } from "./attribute-schemas.ts";
 import type { AnySchema, SchemaIssue, SchemaResult } from "./standard-schema.ts";
+import type { Row } from "../util/row.ts";
 
-type Row = Readonly<Record<string, unknown>>;
 export type Maybe<T> = T | Promise<T>;
 
 const pathOf = (issue: SchemaIssue): string =>

@@ -8,8 +8,7 @@ import { budgetOf, walkKinds, type WalkOptions } from "../walk-options.ts";
 import type { PathsOptions, Reached, WalkCall, Walked } from "../walk-types.ts";
 import { pathCall } from "./path-call.ts";
 import type { PathAsk } from "./search-paths.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 /** A node with the beginning of every walk from it. */
 export interface Start {

@@ -4,9 +4,8 @@ import { planOf, untilAborted, walkContext } from "../walk-ask.ts";
 import { explainWalk, type WalkExplanation } from "../walk-explanation.ts";
 import { budgetOf } from "../walk-options.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
-import type { CommonSearch } from "./read-common.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { CommonSearch } from "./read-common-neighbours.ts";
+import type { Row } from "../../util/row.ts";
 
 const collect = { kind: "ids" } as const;
 
@@ -35,7 +34,10 @@ export const common = (search: CommonSearch, others: readonly Row[]): WalkCall<W
   for (const one of listOf(others)) from(node, one).hop(search.hop);
   const make = async (run: RunOptions): Promise<Report<Walked<Row>>> => {
     const context = walkContext(driver, run);
-    const value = await untilAborted(async () => (await import("./read-common.ts")).readCommon(search, others, context), run.signal);
+    const value = await untilAborted(
+      async () => (await import("./read-common-neighbours.ts")).readCommon(search, others, context),
+      run.signal,
+    );
     return reportOf(value, context.meter);
   };
   return createCall(() => explainAll(search, [id, ...others]), make);

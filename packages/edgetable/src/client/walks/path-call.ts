@@ -5,8 +5,7 @@ import { explainWalk } from "../walk-explanation.ts";
 import { budgetOf } from "../walk-options.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
 import type { PathAsk } from "./search-paths.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 const collect = { kind: "ids" } as const;
 

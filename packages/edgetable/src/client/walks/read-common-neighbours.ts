@@ -10,8 +10,7 @@ import type { AnyHop } from "../walk.ts";
 import type { Walked } from "../walk-types.ts";
 import { walked } from "../walked.ts";
 import type { Start } from "./answers.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 const collect = { kind: "ids" } as const;
 

@@ -12,8 +12,7 @@ import { begin, plainSeal } from "../walk-continuation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
 import type { Walked } from "../walk-types.ts";
 import { walked } from "../walked.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 /** Between which nodes paths are looked for, and which of them. */
 export interface PathAsk {

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { DeleteWrite, Row } from "../../ir/logical-write.ts";
+import type { DeleteWrite } from "../../ir/logical-write.ts";
 import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { ownerText } from "../../schema/system-items.ts";
@@ -8,6 +8,7 @@ import { defined } from "../../util/invariant.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
 import { mapValues } from "../../util/map-values.ts";
 import type { JobFacts } from "./job-item.ts";
+import type { Row } from "../../util/row.ts";
 
 // A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas), of which escapes may take three for one.
 const LONGEST = 200;

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { DeleteWrite, Row } from "../../ir/logical-write.ts";
+import type { DeleteWrite } from "../../ir/logical-write.ts";
 import type { JobDone } from "../../ir/write-outcome.ts";
 import type { Atomic } from "../../ir/write-plan.ts";
 import type { CascadePlan } from "../../planner/writes/plan-cascade.ts";
@@ -7,6 +7,7 @@ import { addCosts, type Cost, Meter, NO_COST, type SentRequest } from "../meter.
 import type { FailedWrite } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { checkLease, type Lease } from "./lease.ts";
+import type { Row } from "../../util/row.ts";
 
 /** How a deletion with all that goes along is done. */
 export interface DeletionSettings {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Row } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { keyOfItem } from "../../requests/item-key.ts";
@@ -11,6 +10,7 @@ import type { Item, Key } from "../../transport/operations.ts";
 import { batchGet } from "../batch-get.ts";
 import type { CallContext, Session } from "../session.ts";
 import { attributesOf, edgeRow, type Copy } from "./read-item.ts";
+import type { Row } from "../../util/row.ts";
 
 /** What became of a copy that had to be settled. */
 export type Settled =

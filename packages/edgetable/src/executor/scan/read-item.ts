@@ -1,5 +1,4 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
-import type { Row } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { edgeCopies, type EdgeCopy } from "../../planner/writes/edge-copies.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
@@ -11,6 +10,7 @@ import type { Shape } from "../../schema/shape.ts";
 import { isSystemItem } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
+import type { Row } from "../../util/row.ts";
 
 /** One of the two items of an edge that is stored twice. */
 export interface Copy {

@@ -1,6 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { withDetails } from "../../errors/with-details.ts";
-import type { Row } from "../../ir/logical-write.ts";
 import { keyOfItem } from "../../requests/item-key.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { hasPassed } from "../../util/has-passed.ts";
@@ -11,6 +10,7 @@ import { type PageMark, type Places, trackPlaces } from "./places.ts";
 import { positionText, readPosition } from "./position.ts";
 import { type Copy, readItem } from "./read-item.ts";
 import { scanPages } from "./scan-pages.ts";
+import type { Row } from "../../util/row.ts";
 
 /** An item of the table that gives no row. */
 export interface StrayItem {

@@ -15,8 +15,7 @@ import type { NodeKey, NodeRef } from "./node-names.ts";
 import type { Expanded } from "./read-edges.ts";
 import type { Layer, Work } from "./walk-state.ts";
 import { isEnd, type WalkRun } from "./walk-run.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 const knownAt = (run: WalkRun, layer: Layer): ReadonlySet<NodeKey> => {
   const keep: PlannedStep | undefined = run.request.plan.steps[layer.step + 1];

@@ -1,7 +1,6 @@
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 /** A node as one short text: its type's character, then its id. */
 export type NodeKey = string;

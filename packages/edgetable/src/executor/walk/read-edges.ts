@@ -15,8 +15,7 @@ import type { NodeKey } from "./node-names.ts";
 import { memberOf, type Work } from "./walk-state.ts";
 import { pageLimit, takeFirst, type Ends, type Part, type Reading, type Source } from "./reading.ts";
 import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 /** What reading a node gave, and what of it is left. */
 export interface Expanded extends Ends {

@@ -7,8 +7,7 @@ import { batchGet } from "../batch-get.ts";
 import { runLanes } from "./lanes.ts";
 import type { NodeKey } from "./node-names.ts";
 import { isEnd, type WalkRun } from "./walk-run.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 interface Chunk {
   readonly keys: readonly NodeKey[];

@@ -10,8 +10,7 @@ import { groupsOf, isBarrier, releasePassed, totalOf } from "./release-passed.ts
 import { runLayer } from "./run-layers.ts";
 import { bytesOf, emptyState, isEmpty, layerId, layerPlace, type Layer, type WalkState } from "./walk-state.ts";
 import { beginRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 /** Why a walk ended before its end, and what it left. */
 export interface Stopped {

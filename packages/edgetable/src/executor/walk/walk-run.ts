@@ -12,8 +12,7 @@ import { isLevel, nodeList, type NodeList } from "./node-list.ts";
 import { nodeNames, type NodeKey, type NodeNames, type NodeRef } from "./node-names.ts";
 import { emptyState, type WalkState, type Work } from "./walk-state.ts";
 import { jsonText } from "../../util/json-text.ts";
-
-type Row = Readonly<Record<string, unknown>>;
+import type { Row } from "../../util/row.ts";
 
 /** What becomes of a node with more edges than the budget's breadth. */
 export type Supernode = "page" | "sample" | "refuse";

@@ -1,4 +1,4 @@
-import type { Changes, Guards, Row } from "../../ir/logical-write.ts";
+import type { Changes, Guards } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { attributeOf, checkCarried, encodeField, VERSION, writtenBy } from "../../requests/encode-item.ts";
 import { checkLength, keyText } from "../../requests/item-key.ts";
@@ -11,6 +11,7 @@ import { guardTerms } from "./guard-terms.ts";
 import { moveItem } from "./move-item.ts";
 import { present, STALE } from "./planning.ts";
 import { isTableKey, touched, touchesKeys, unread, type Wanted } from "./touched-keys.ts";
+import type { Row } from "../../util/row.ts";
 
 /** One item and what is to happen to its fields. */
 export interface ItemChange extends Wanted {

@@ -1,6 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { Changes, Row } from "../../ir/logical-write.ts";
+import type { Changes } from "../../ir/logical-write.ts";
 import { addDecimals } from "./add-decimals.ts";
+import type { Row } from "../../util/row.ts";
 
 // DynamoDB refuses these by the same code, where the item need not be read first.
 const refuseOperand = (field: string): never => {

@@ -1,10 +1,11 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { EndId, Row } from "../../ir/logical-write.ts";
+import type { EndId } from "../../ir/logical-write.ts";
 import type { EdgeEntry } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { defined } from "../../util/invariant.ts";
 import type { EdgeBetween } from "./degree-guards.ts";
 import { sameValue } from "../../keys/template.ts";
+import type { Row } from "../../util/row.ts";
 
 /** One place where an edge is written, and its row as it stands there. */
 export interface EdgeCopy {

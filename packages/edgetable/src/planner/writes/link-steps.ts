@@ -1,4 +1,4 @@
-import type { LinkWrite, PutEdgeWrite, RelinkWrite, Row, UnlinkWrite } from "../../ir/logical-write.ts";
+import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { encodeItem, VERSION } from "../../requests/encode-item.ts";
 import { keyIfComplete, keyOfItem } from "../../requests/item-key.ts";
@@ -8,6 +8,7 @@ import { countSteps, type EdgeBetween } from "./degree-guards.ts";
 import { type EdgeCopy, edgeCopies } from "./edge-copies.ts";
 import { existsStep } from "./exists-step.ts";
 import { absent } from "./planning.ts";
+import type { Row } from "../../util/row.ts";
 
 const ends = ["from", "to"] as const;
 

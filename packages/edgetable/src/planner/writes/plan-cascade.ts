@@ -1,6 +1,6 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalPlan } from "../../ir/logical-plan.ts";
-import type { DeleteWrite, EndId, LogicalWrite, Row } from "../../ir/logical-write.ts";
+import type { DeleteWrite, EndId, LogicalWrite } from "../../ir/logical-write.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
 import { underPath } from "../../schema/build-shape.ts";
 import type { Catalog } from "../../schema/catalog.ts";
@@ -8,6 +8,7 @@ import type { Shape } from "../../schema/shape.ts";
 import { defined } from "../../util/invariant.ts";
 import { planRead } from "../plan.ts";
 import { cascadeEnds, type CascadeEnd, partsOf } from "./cascade-ends.ts";
+import type { Row } from "../../util/row.ts";
 
 /** One read that finds what goes with a node. */
 export interface Sweep {

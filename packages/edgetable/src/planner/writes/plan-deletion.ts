@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
-import type { DeleteWrite, LogicalWrite, Row } from "../../ir/logical-write.ts";
+import type { DeleteWrite, LogicalWrite } from "../../ir/logical-write.ts";
 import { type Images, keyId, type PlannedItem, type Term, type WriteItem, type WritePlan } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
@@ -11,6 +11,7 @@ import { restrictSteps, spentGuardKeys } from "./degree-guards.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { planWrites } from "./plan-write.ts";
 import { imageOf, locate, NOT_FOUND, type Planning, present, STALE } from "./planning.ts";
+import type { Row } from "../../util/row.ts";
 
 /** A node's deletion as a job: its state is in the table from the mark to the end. */
 export interface JobMark {

@@ -1,4 +1,4 @@
-import type { LinkWrite, PutEdgeWrite, Row, UnlinkWrite } from "../../ir/logical-write.ts";
+import type { LinkWrite, PutEdgeWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import { sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { VERSION } from "../../requests/encode-item.ts";
@@ -10,6 +10,7 @@ import { endTerms, isOtherEdge } from "./end-terms.ts";
 import { guardTerms } from "./guard-terms.ts";
 import { betweenOf, endChecks, linkSteps, putCopy } from "./link-steps.ts";
 import { imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
+import type { Row } from "../../util/row.ts";
 
 /** Writes an edge, where there is none. */
 export const planLink = ({ catalog }: Planning, write: LinkWrite): Steps => {

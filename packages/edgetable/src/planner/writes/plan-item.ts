@@ -1,4 +1,4 @@
-import type { CreateWrite, DeleteWrite, PutWrite, Row, UpdateWrite } from "../../ir/logical-write.ts";
+import type { CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { encodeItem, VERSION } from "../../requests/encode-item.ts";
@@ -15,6 +15,7 @@ import { guardTerms } from "./guard-terms.ts";
 import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
 import { readsImage } from "./touched-keys.ts";
 import { markerSteps, uniqueTerms } from "./unique-markers.ts";
+import type { Row } from "../../util/row.ts";
 
 interface Subject {
   readonly of: "node" | "part";

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { RelinkWrite, Row } from "../../ir/logical-write.ts";
+import type { RelinkWrite } from "../../ir/logical-write.ts";
 import type { WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { VERSION } from "../../requests/encode-item.ts";
@@ -14,6 +14,7 @@ import { betweenOf, linkSteps } from "./link-steps.ts";
 import { unchanged } from "./move-item.ts";
 import { imageOf, locate, notFound, type Planning, present, type Steps } from "./planning.ts";
 import { readsImage } from "./touched-keys.ts";
+import type { Row } from "../../util/row.ts";
 
 interface OneCopy extends EdgeCopy {
   /** The edge's own copy decides; the other follows it. */

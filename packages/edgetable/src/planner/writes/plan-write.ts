@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { ITEM_BYTES, itemBytes, itemBytesAtMost, TRANSACTION_BYTES, TRANSACTION_ITEMS } from "../../ir/capacity.ts";
-import type { LogicalWrite, Row } from "../../ir/logical-write.ts";
+import type { LogicalWrite } from "../../ir/logical-write.ts";
 import type { Images, PlannedItem, WriteItem, WritePlan } from "../../ir/write-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { unreachable } from "../../util/invariant.ts";
@@ -9,6 +9,7 @@ import { planLink, planPutEdge, planUnlink } from "./plan-edge.ts";
 import { planCreate, planDelete, planPut, planUpdate } from "./plan-item.ts";
 import { planRelink } from "./plan-relink.ts";
 import type { Planning, Steps } from "./planning.ts";
+import type { Row } from "../../util/row.ts";
 
 const planOne = (planning: Planning, write: LogicalWrite): Steps => {
   switch (write.kind) {

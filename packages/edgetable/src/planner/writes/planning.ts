@@ -1,4 +1,3 @@
-import type { Row } from "../../ir/logical-write.ts";
 import { type Failure, type Images, keyId, type ReadNeed, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { renderPrefix, renderTemplate } from "../../keys/template.ts";
 import { keyIfComplete, keyOf } from "../../requests/item-key.ts";
@@ -7,6 +6,7 @@ import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { jsonText } from "../../util/json-text.ts";
 import { checkOwnPartition } from "../own-partition.ts";
+import type { Row } from "../../util/row.ts";
 
 /** One planning: what is known, and what turned out to be missing. */
 export interface Planning {

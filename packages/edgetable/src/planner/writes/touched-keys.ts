@@ -1,8 +1,9 @@
-import type { Changes, Row } from "../../ir/logical-write.ts";
+import type { Changes } from "../../ir/logical-write.ts";
 import type { Template } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { valueAt } from "../../util/value-at.ts";
+import type { Row } from "../../util/row.ts";
 
 /** What is to happen to the fields of an item of a shape. */
 export interface Wanted {

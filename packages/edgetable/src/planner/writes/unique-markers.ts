@@ -1,4 +1,3 @@
-import type { Row } from "../../ir/logical-write.ts";
 import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
 import { attributeOf } from "../../requests/encode-item.ts";
 import { checkLength } from "../../requests/item-key.ts";
@@ -6,6 +5,7 @@ import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { STALE } from "./planning.ts";
+import type { Row } from "../../util/row.ts";
 
 interface Attribute {
   readonly node: string;

@@ -1,0 +1,2 @@
+/** Attributes by name. */
+export type Row = Readonly<Record<string, unknown>>;
