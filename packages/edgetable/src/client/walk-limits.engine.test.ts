@@ -105,6 +105,26 @@ test("an abort ends a walk at once, and nothing is sent after it", async () => {
   expect(watched.widths).toHaveLength(33);
 });
 
+/** Milliseconds from an abort in the middle of a walk to its end. */
+const timeToEnd = async (): Promise<number> => {
+  const watched = watch((attempt) => (attempt === 1 ? 0 : 60_000));
+  const control = new AbortController();
+  const call = walkOver(watched).ids().run({ signal: control.signal });
+  call.catch(() => undefined);
+  while (watched.widths.length < 33) await turns();
+  const aborted = performance.now();
+  control.abort();
+  await expect(call).rejects.toMatchObject({ code: "execute.aborted" });
+  return performance.now() - aborted;
+};
+
+test("an abort takes less than 50 ms", async () => {
+  // The quickest of many: whatever else the machine does, it does not do it each time.
+  const times = [];
+  for (let round = 0; round < 20; round++) times.push(await timeToEnd());
+  expect(Math.min(...times)).toBeLessThan(50);
+});
+
 test("a walk that is throttled goes narrower, and answers all the same", async () => {
   const calm = watch(1);
   expect(await walkOver(calm).count()).toMatchObject({ count: FRIENDS, complete: true });
