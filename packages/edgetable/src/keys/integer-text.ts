@@ -1,3 +1,4 @@
+import { isNumber } from "../util/is-number.ts";
 import { type Refusal, refusal } from "./field-format.ts";
 
 const digitsOnly = /^\d+$/;
@@ -5,8 +6,7 @@ const plainShape = /^(?:0|-?[1-9]\d*)$/;
 const maximalDigits = 38; // The precision of type N, ServiceQuotas.
 
 const notInteger = (value: unknown): Refusal => {
-  const isNumber = typeof value === "number" || typeof value === "bigint";
-  if (!isNumber) return refusal("keys.wrongType", "is not an integer", "Give an integer.");
+  if (!isNumber(value)) return refusal("keys.wrongType", "is not an integer", "Give an integer.");
   return refusal("keys.notEncodable", "is not a safe integer", "Give an integer up to 2^53 - 1, or write {field:number}.");
 };
 

@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { isWellFormed } from "../keys/escape-text.ts";
 import { dateText } from "../keys/template.ts";
 import type { AttributeValue } from "../transport/operations.ts";
+import { isNumber } from "../util/is-number.ts";
 
 // "Nested attribute depth: up to 32 levels", ServiceQuotas; the attribute itself is the first.
 const MOST_LEVELS = 32;
@@ -23,8 +24,6 @@ const numberText = (value: number | bigint, path: string): string => {
   if (typeof value === "number" && !Number.isFinite(value)) throw unsupported(path, value, [`the number ${value}`, CONVERT]);
   return String(value);
 };
-
-const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
 
 // Members that differ for JavaScript may be one for DynamoDB, which refuses a set that has it twice: 1 and 1n, equal bytes.
 const distinct = (members: readonly string[]): string[] => [...new Set(members)];

@@ -2,6 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes } from "../../ir/logical-write.ts";
 import { addDecimals } from "./add-decimals.ts";
 import type { Row } from "../../util/row.ts";
+import { isNumber } from "../../util/is-number.ts";
 
 // DynamoDB refuses these by the same code, where the item need not be read first.
 const refuseOperand = (field: string): never => {
@@ -9,8 +10,6 @@ const refuseOperand = (field: string): never => {
     details: { attribute: field },
   });
 };
-
-const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
 
 const plus = (field: string, before: unknown, delta: unknown): unknown => {
   if (delta instanceof Set)
