@@ -49,21 +49,27 @@ const inPackage = ({ platform, arch, resolveFrom }: Surroundings, executable: st
   return undefined;
 };
 
-const onPath = ({ environment }: Surroundings, executable: string): string | undefined =>
-  (environment["PATH"] ?? "")
+/** The program of a name; on Windows, `name.exe` or `name.cmd`. */
+export const findOnPath = (
+  name: string,
+  { environment, platform }: Pick<Surroundings, "environment" | "platform"> = here(),
+): string | undefined => {
+  const endings = platform === "win32" ? [".exe", ".cmd"] : [""];
+  return (environment["PATH"] ?? "")
     .split(delimiter)
     .filter((folder) => folder !== "")
-    .map((folder) => join(folder, executable))
+    .flatMap((folder) => endings.map((ending) => join(folder, `${name}${ending}`)))
     .find(isRunnable);
+};
 
 const notFound = ({ platform, arch }: Surroundings): EdgetableError => {
   const target = `${platform}-${arch}`;
   const install = published.includes(target)
-    ? `Install it with \`npm install --save-dev @dynoxide/${target}\``
-    : `None is published for this platform (there is one for ${published.join(", ")}): put a \`dynoxide\` you built on PATH`;
+    ? `Install the optional package with \`npm install --save-dev @dynoxide/${target}\``
+    : `None is published for this platform (there is one for ${published.join(", ")}): put a \`dynoxide\` that you built on PATH`;
   return new EdgetableError(
     "local.engineNotFound",
-    `No embedded engine for ${target} was found. ${install}, or name a binary in EDGETABLE_ENGINE, or pass the endpoint of a DynamoDB that runs already (--endpoint on the command line).`,
+    `No embedded engine for ${target} was found. ${install}, or name a binary in EDGETABLE_ENGINE. Where Java or Docker is installed, DynamoDB Local does the same: startEngine({ engine: "dynamodb-local" }), or edgetable dev --engine dynamodb-local.`,
     {
       details: { platform, arch, package: `@dynoxide/${target}` },
     },
@@ -89,7 +95,7 @@ export const findEngineBinary = (surroundings: Surroundings = here()): EngineBin
   const executable = surroundings.platform === "win32" ? "dynoxide.exe" : "dynoxide";
   const packaged = inPackage(surroundings, executable);
   if (packaged !== undefined) return { path: packaged, from: "package" };
-  const path = onPath(surroundings, executable);
+  const path = findOnPath("dynoxide", surroundings);
   if (path !== undefined) return { path, from: "PATH" };
   throw notFound(surroundings);
 };

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { findEngineBinary } from "./binary.ts";
-import { createLocalTransport, startEngine, type LocalEngine } from "./index.ts";
-import type { Transport } from "edgetable";
+import { startEngine, type LocalEngine } from "./index.ts";
+import { createLeanTransport, type Transport } from "edgetable";
 
 const root = mkdtempSync(join(tmpdir(), "edgetable-file-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -38,7 +38,7 @@ const put = (transport: Transport, id: number, filling = ""): Promise<unknown> =
   transport.send("PutItem", { TableName: "Things", Item: { id: { S: String(id) }, filling: { S: filling } } });
 
 const count = async (engine: LocalEngine): Promise<number> => {
-  const transport = createLocalTransport(engine);
+  const transport = createLeanTransport({ endpoint: engine.endpoint });
   const { Count } = await transport.send("Scan", { TableName: "Things", Select: "COUNT" } as never);
   await transport.close();
   return Count ?? 0;
@@ -46,7 +46,7 @@ const count = async (engine: LocalEngine): Promise<number> => {
 
 /** Eight writers until the engine is killed under them; gives how many writes were acknowledged. */
 const writeUntilKilled = async (engine: LocalEngine): Promise<number> => {
-  const transport = createLocalTransport(engine);
+  const transport = createLeanTransport({ endpoint: engine.endpoint });
   await createTable(transport);
   let acknowledged = 0;
   const writer = async (offset: number): Promise<void> => {
@@ -65,7 +65,7 @@ describe("an engine on a file", () => {
   test("keeps its data over a stop, in a folder that it makes", async () => {
     file = join(root, "new", "folder", "dev.db");
     const first = await startEngine({ file });
-    const transport = createLocalTransport(first);
+    const transport = createLeanTransport({ endpoint: first.endpoint });
     await createTable(transport);
     await put(transport, 1);
     await first.stop();
@@ -100,6 +100,26 @@ describe("an engine on a file", () => {
   });
 });
 
+test.skipIf(process.platform === "win32")(
+  "the file, what SQLite writes beside it, the lock and the new folder are for this account alone",
+  async () => {
+    const folder = join(dirname(file), "made", "here");
+    const before = process.umask(0o022);
+    const engine = await startEngine({ file: join(folder, "dev.db") });
+    const transport = createLeanTransport({ endpoint: engine.endpoint });
+    await createTable(transport);
+    await put(transport, 1);
+    const names = readdirSync(folder);
+    expect(names.toSorted()).toEqual(["dev.db", "dev.db-shm", "dev.db-wal", "dev.db.lock"]);
+    const modes = names.map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8));
+    expect(modes).toEqual(["600", "600", "600", "600"]);
+    expect(["made", "made/here"].map((name) => (statSync(join(dirname(file), name)).mode & 0o777).toString(8))).toEqual(["700", "700"]);
+    await transport.close();
+    await engine.stop();
+    process.umask(before);
+  },
+);
+
 describe("two engines on one file", () => {
   test("the second is refused and told where the first answers", async () => {
     const first = await startEngine({ file });
@@ -109,7 +129,10 @@ describe("two engines on one file", () => {
   });
 
   test("of eight at once one wins, on a fresh file and on a stale lock", async () => {
-    for (const stale of [undefined, JSON.stringify({ parent: 2 ** 22 + 1, since: 1, engine: { pid: 2 ** 22 + 2, port: 1 } })]) {
+    for (const stale of [
+      undefined,
+      JSON.stringify({ parent: 2 ** 22 + 1, since: 1, engine: { pid: 2 ** 22 + 2, bare: { host: "127.0.0.1", port: 1 }, endpoint: "" } }),
+    ]) {
       if (stale !== undefined) writeFileSync(`${file}.lock`, stale);
       const results = await Promise.allSettled(Array.from({ length: 8 }, () => startEngine({ file })));
       const won = results.filter((result) => result.status === "fulfilled");
@@ -131,6 +154,8 @@ describe("two engines on one file", () => {
       JSON.stringify({ parent: 1, since: 1 }),
       // Of a clock that was set back since.
       JSON.stringify({ parent: process.pid, since: Date.now() + 3_600_000 }),
+      JSON.stringify({ parent: process.pid, since: 1, engine: { pid: process.pid, bare: { host: "127.0.0.1", port: 1 }, endpoint: "" } }),
+      // Of a version that wrote less.
       JSON.stringify({ parent: process.pid, since: 1, engine: { pid: process.pid, port: 1 } }),
     ];
     for (const text of locks) {
@@ -195,7 +220,7 @@ describe.skipIf(!mounted)("a full disk (skipped where this user cannot mount one
   test("a write is refused as an error, nothing acknowledged is lost, and the engine goes on", async () => {
     file = join(disk, "dev.db");
     const engine = await startEngine({ file });
-    const transport = createLocalTransport(engine);
+    const transport = createLeanTransport({ endpoint: engine.endpoint });
     await createTable(transport);
     let acknowledged = 0;
     const fill = async (): Promise<void> => {
@@ -213,7 +238,7 @@ describe.skipIf(!mounted)("a full disk (skipped where this user cannot mount one
     const binary = join(mkdtempSync(join(root, "stand-in-")), "engine");
     // Fills the disk between taking the lock and naming the engine in it.
     const fill = `cat /dev/zero > ${join(disk, "filling")} 2>/dev/null`;
-    writeFileSync(binary, `#!/bin/sh\n${fill}\nexec ${findEngineBinary().path} serve --host 127.0.0.1 --port "$5"\n`, { mode: 0o755 });
+    writeFileSync(binary, `#!/bin/sh\n${fill}\nexec ${findEngineBinary().path} serve --host "$3" --port "$5"\n`, { mode: 0o755 });
     await expect(startEngine({ file, binary })).rejects.toMatchObject(failed(/late\.db\.lock cannot be written: ENOSPC.*space left/));
     expect(readdirSync(disk).filter((name) => name.startsWith("late.db"))).toEqual([]);
     rmSync(join(disk, "filling"));

@@ -12,7 +12,7 @@ import { startEngine } from "./index.ts";
 const folder = mkdtempSync(join(tmpdir(), "edgetable-engine-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A program that stands in for the engine; `$5` is the port it was told to take. */
+/** A program that stands in for the engine; it was told to listen on `$3`, port `$5`. */
 const standIn = (name: string, script: string): string => {
   const path = join(folder, name);
   writeFileSync(path, script.startsWith("#!") ? script : `#!/bin/sh\n${script}\n`);
@@ -133,14 +133,14 @@ describe("a start that fails", () => {
   });
 
   test("a binary that listens and never answers", async () => {
-    const source = `#!${process.execPath}\nconst port = Number(process.argv[6]);\nrequire("node:net").createServer(() => undefined).listen(port, "127.0.0.1", () => console.error("listening on http://127.0.0.1:" + port));\n`;
+    const source = `#!${process.execPath}\nconst port = Number(process.argv[6]);\nrequire("node:net").createServer(() => undefined).listen(port, process.argv[4], () => console.error("listening on http://" + process.argv[4] + ":" + port));\n`;
     await expect(startEngine({ binary: standIn("deaf", source), startTimeout: 1_500 })).rejects.toMatchObject(
       failed("did not answer within 1500 ms"),
     );
   });
 
   test("a binary that claims to listen and does not", async () => {
-    const binary = standIn("liar", 'echo "listening on http://127.0.0.1:$5" >&2\nexec sleep 60');
+    const binary = standIn("liar", 'echo "listening on http://$3:$5" >&2\nexec sleep 60');
     await expect(startEngine({ binary })).rejects.toMatchObject(failed("did not answer a ListTables request"));
   });
 

@@ -77,3 +77,20 @@ export const sweepExpired = async (transport: Transport, expiry: Expiry): Promis
   } while (next);
   return deleted;
 };
+
+/** Does the same to every table that has a time to live. */
+export const sweepTables = async (transport: Transport, now: number): Promise<void> => {
+  let from: string | undefined;
+  do {
+    const { TableNames = [], LastEvaluatedTableName } = await transport.send(
+      "ListTables",
+      from === undefined ? {} : { ExclusiveStartTableName: from },
+    );
+    for (const table of TableNames) {
+      const { TimeToLiveDescription } = await transport.send("DescribeTimeToLive", { TableName: table });
+      const { TimeToLiveStatus: status, AttributeName: attribute } = TimeToLiveDescription ?? {};
+      if (status === "ENABLED" && attribute !== undefined) await sweepExpired(transport, { table, attribute, now });
+    }
+    from = LastEvaluatedTableName;
+  } while (from !== undefined);
+};

@@ -8,7 +8,11 @@ import { lockFile } from "./file-lock.ts";
 const root = mkdtempSync(join(tmpdir(), "edgetable-lock-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const dead = JSON.stringify({ parent: 2 ** 22 + 1, since: 1, engine: { pid: 2 ** 22 + 2, port: 1 } });
+const dead = JSON.stringify({
+  parent: 2 ** 22 + 1,
+  since: 1,
+  engine: { pid: 2 ** 22 + 2, bare: { host: "127.0.0.1", port: 1 }, endpoint: "" },
+});
 
 const contend = async (name: string): Promise<number> => {
   const file = join(root, name);

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EdgetableError } from "edgetable";
-import { accepts, host } from "./loopback.ts";
+import { accepts, type Address } from "./loopback.ts";
 
 /**
  * One engine to a database file. The lock is a small JSON file beside it that names its owner.
@@ -14,9 +14,18 @@ import { accepts, host } from "./loopback.ts";
  */
 export interface FileLock {
   /** Writes down the engine that now uses the file. */
-  record(engine: { readonly pid: number; readonly port: number }): Promise<void>;
+  record(engine: RunningEngine): Promise<void>;
   /** Takes the lock away, unless it is someone else's by now. Never rejects: what cannot be removed is stale to the next start. */
   release(): Promise<void>;
+}
+
+/** What a lock says of the engine that uses the file. */
+export interface RunningEngine {
+  readonly pid: number;
+  /** Where the engine itself listens, and not its guards: they end with the parent, the engine a moment later. */
+  readonly bare: Address;
+  /** Where clients connect. */
+  readonly endpoint: string;
 }
 
 interface Owner {
@@ -26,7 +35,7 @@ interface Owner {
   readonly id?: string;
   /** Milliseconds since 1970. */
   readonly since: number;
-  readonly engine?: { readonly pid: number; readonly port: number };
+  readonly engine?: RunningEngine;
 }
 
 // A starting engine has no port yet; a start that takes longer than this has died.
@@ -50,14 +59,15 @@ const isAlive = (pid: number): boolean => {
 const isHeld = async ({ parent, since, engine }: Owner): Promise<boolean> =>
   engine === undefined
     ? isAlive(parent) && Math.abs(Date.now() - since) < longestStart
-    : isAlive(engine.pid) && (await accepts(engine.port));
+    : isAlive(engine.pid) && (await accepts(engine.bare));
 
 const read = (path: string): Promise<string | undefined> => readFile(path, "utf8").catch(() => undefined);
 
 const parse = (text: string): Owner | undefined => {
   try {
     const owner = JSON.parse(text) as Partial<Owner> | null;
-    return typeof owner?.parent === "number" && typeof owner.since === "number" ? (owner as Owner) : undefined;
+    const isWhole = owner?.engine === undefined || typeof owner.engine.bare.port === "number";
+    return typeof owner?.parent === "number" && typeof owner.since === "number" && isWhole ? (owner as Owner) : undefined;
   } catch {
     return undefined;
   }
@@ -72,7 +82,7 @@ const unwritable = (path: string, error: unknown): EdgetableError =>
 
 const create = async (path: string, text: string): Promise<boolean> => {
   try {
-    await writeFile(path, text, { flag: "wx" });
+    await writeFile(path, text, { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
@@ -122,8 +132,7 @@ const takeOver = async (path: string, stale: string, mine: string): Promise<bool
 
 const inUse = (file: string, path: string, owner: Owner): EdgetableError => {
   const { engine, parent } = owner;
-  const by =
-    engine === undefined ? `process ${parent}, which is starting an engine on it` : `engine ${engine.pid} at http://${host}:${engine.port}`;
+  const by = engine === undefined ? `process ${parent}, which is starting an engine on it` : `engine ${engine.pid} at ${engine.endpoint}`;
   return new EdgetableError(
     "local.engineFailed",
     `${file} is in use by ${by}. Use that endpoint, stop it, or choose another file; if you are sure that nothing uses it, delete ${path}.`,
@@ -171,7 +180,7 @@ const takeTurn = async (file: string, path: string, { mine, late }: Waiting): Pr
 export const lockFile = async (file: string): Promise<FileLock> => {
   const path = `${resolve(file)}.lock`;
   const mine: Owner = { parent: process.pid, id: randomUUID(), since: Date.now() };
-  await mkdir(dirname(path), { recursive: true }).catch(() => undefined);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => undefined);
   const began = performance.now();
   for (let waited = 0; waited < 4 * patience; waited = performance.now() - began) {
     if ((await create(path, JSON.stringify(mine))) || (await takeTurn(file, path, { mine, late: waited > patience })))

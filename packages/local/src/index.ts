@@ -1,4 +1,3 @@
 export { startEngine, type LocalEngine } from "./engine.ts";
-export type { EngineOptions } from "./engine-options.ts";
-export { createLocalTransport } from "./local-transport.ts";
+export type { EngineName, EngineOptions } from "./engine-options.ts";
 export { sweepExpired, type Expiry } from "./expired-items.ts";

@@ -1,11 +1,17 @@
+import { randomInt } from "node:crypto";
 import { request } from "node:http";
 import { connect, createServer } from "node:net";
 import { EdgetableError } from "edgetable";
 
 export const host = "127.0.0.1";
 
-/** A loopback port that was free a moment ago: whoever takes it must be ready to lose the race. */
-export const freePort = (): Promise<number> =>
+/** Where something listens. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+const freePort = (host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
@@ -15,10 +21,26 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-/** Whether anything accepts connections on a loopback port. */
-export const accepts = (port: number): Promise<boolean> =>
+/** 127.0.0.1, with a port that was free a moment ago. */
+export const freeAddress = async (): Promise<Address> => ({ host, port: await freePort(host) });
+
+/**
+ * An address for the bare engine, which answers every web page: one of the 16 million of loopback, so that no page finds
+ * it by trying. macOS has 127.0.0.1 alone. The port was free a moment ago: whoever takes it must be ready to lose the race.
+ */
+export const hiddenAddress = async (): Promise<Address> => {
+  const hidden = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  try {
+    return { host: hidden, port: await freePort(hidden) };
+  } catch {
+    return freeAddress();
+  }
+};
+
+/** Whether anything accepts connections on a loopback address. */
+export const accepts = (address: Address): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 500 });
+    const socket = connect({ ...address, timeout: 500 });
     const settle = (result: boolean) => (): void => {
       socket.destroy();
       resolve(result);
@@ -37,9 +59,9 @@ const headers = {
 };
 
 /** Sends one real ListTables and gives the engine's version as its answer states it, else "unknown". */
-export const listTables = (port: number, signal: AbortSignal): Promise<string> =>
+export const listTables = (address: Address, signal: AbortSignal): Promise<string> =>
   new Promise((resolve, reject) => {
-    const call = request({ host, port, method: "POST", path: "/", headers, agent: false, signal }, (answer) => {
+    const call = request({ ...address, method: "POST", path: "/", headers, agent: false, signal }, (answer) => {
       answer.resume();
       const version = answer.headers["x-dynoxide-version"] ?? answer.headers.server ?? "unknown";
       if (answer.statusCode === 200) answer.once("end", () => resolve(String(version)));

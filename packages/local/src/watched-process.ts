@@ -36,13 +36,14 @@ const mostOutput = 4096;
 const watchdogPipe = 3;
 
 // A line on the pipe sends the reader away: the child is gone and its pid may be another's by now.
-const script = `(read _ <&${watchdogPipe} || kill -9 $$) >/dev/null 2>&1 & exec "$@" ${watchdogPipe}<&- </dev/null`;
+// What the child writes, such as a database and its logs, is for this account alone.
+const script = `umask 077; (read _ <&${watchdogPipe} || kill -9 $$) >/dev/null 2>&1 & exec "$@" ${watchdogPipe}<&-`;
 
-const start = (path: string, args: readonly string[]): ChildProcess =>
+const start = (path: string, args: readonly string[], input: "ignore" | "pipe"): ChildProcess =>
   process.platform === "win32"
-    ? spawn(path, args, { stdio: ["ignore", "pipe", "pipe"], windowsHide: true })
+    ? spawn(path, args, { stdio: [input, "pipe", "pipe"], windowsHide: true })
     : // A session of its own: Ctrl-C reaches the parent alone, which may still need the engine to finish.
-      spawn("/bin/sh", ["-c", script, "edgetable-engine", path, ...args], { stdio: ["ignore", "pipe", "pipe", "pipe"], detached: true });
+      spawn("/bin/sh", ["-c", script, "edgetable-engine", path, ...args], { stdio: [input, "pipe", "pipe", "pipe"], detached: true });
 
 const collectOutput = (child: ChildProcess): Pick<WatchedProcess, "output" | "wrote"> => {
   let text = "";
@@ -67,16 +68,21 @@ const dismissWatchdog = (pipe: Socket | undefined): void => {
   pipe?.end("\n");
 };
 
-/** Starts a program that dies with this process. @param path of the program; its arguments follow. */
-export const startWatched = (path: string, args: readonly string[]): WatchedProcess => {
-  const child = start(path, args);
+/**
+ * Starts a program that dies with this process.
+ *
+ * @param path of the program; its arguments follow
+ * @param keepsInput whether its standard input ends with this process. @default false: it has none
+ */
+export const startWatched = (path: string, args: readonly string[], keepsInput = false): WatchedProcess => {
+  const child = start(path, args, keepsInput ? "pipe" : "ignore");
   const pipe = child.stdio[watchdogPipe] as Socket | undefined;
   const ended = new Promise<Ending>((resolve) => {
     child.once("error", (error) => resolve({ code: null, signal: null, error }));
     child.once("close", (code, signal) => resolve({ code, signal }));
     child.once("exit", () => dismissWatchdog(pipe));
   });
-  const handles = [child, child.stdout, child.stderr, pipe] as readonly (Socket | ChildProcess | undefined)[];
+  const handles = [child, child.stdin, child.stdout, child.stderr, pipe] as readonly (Socket | ChildProcess | null | undefined)[];
   return {
     pid: child.pid ?? 0,
     ended,
