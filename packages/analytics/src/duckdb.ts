@@ -1,0 +1,102 @@
+import {
+  DuckDBBlobValue,
+  DuckDBDecimalValue,
+  DuckDBInstance,
+  DuckDBListValue,
+  DuckDBStructValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  type DuckDBConnection,
+  type DuckDBValue,
+} from "@duckdb/node-api";
+import { EdgetableError } from "edgetable";
+
+/** What DuckDB may use. */
+export interface EngineLimits {
+  /** Memory, such as `2GB` (decimal). Beyond it DuckDB spills to disk. @default "2GB" */
+  readonly memoryLimit?: string;
+  /** Threads, 1 to 256. @default the processors of the machine, at most 8 */
+  readonly threads?: number;
+}
+
+export interface Database {
+  readonly connection: DuckDBConnection;
+  run(sql: string): Promise<void>;
+  rows(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  close(): void;
+}
+
+/** A value as JavaScript has it: no digit of a decimal and no unit of a 64-bit number is lost. */
+const plainValue = (value: DuckDBValue): unknown => {
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof DuckDBDecimalValue) return value.scale === 0 ? value.value : value.toString();
+  if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue) return new Date(Number(value.micros / 1000n));
+  if (value instanceof DuckDBBlobValue) return new Uint8Array(value.bytes);
+  if (value instanceof DuckDBListValue) return value.items.map(plainValue);
+  if (value instanceof DuckDBStructValue)
+    return Object.fromEntries(Object.entries(value.entries).map(([name, one]) => [name, plainValue(one)]));
+  return value.toString();
+};
+
+/** A text as a SQL literal. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** The first line of an engine's message, and the rest where it points into the statement. */
+const failed = (sql: string, cause: unknown): never => {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const machine = /no space left|out of memory|could not allocate|i\/o error|io error/i.test(message);
+  throw new EdgetableError(
+    machine ? "analytics.engine" : "analytics.sql",
+    machine ? `DuckDB ran out of room: ${message} Raise memoryLimit, or free disk space.` : `DuckDB refused the statement: ${message}`,
+    { cause, details: { sql } },
+  );
+};
+
+/**
+ * Opens DuckDB, in memory or on a file.
+ *
+ * @throws {analytics.engine} when it cannot start with these limits or open the file
+ */
+export const openDuckDb = async (path: string, { memoryLimit = "2GB", threads }: EngineLimits): Promise<Database> => {
+  let instance: DuckDBInstance;
+  try {
+    instance = await DuckDBInstance.create(path, {
+      memory_limit: memoryLimit,
+      ...(threads === undefined ? {} : { threads: String(threads) }),
+    });
+  } catch (cause) {
+    throw new EdgetableError(
+      "analytics.engine",
+      `DuckDB did not start on ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        cause,
+        details: { path, memoryLimit, threads },
+      },
+    );
+  }
+  const connection = await instance.connect();
+  // Timestamps are UTC whatever the machine's zone.
+  await connection.run("set timezone = 'UTC'");
+  return {
+    connection,
+    run: async (sql) => {
+      try {
+        await connection.run(sql);
+      } catch (cause) {
+        failed(sql, cause);
+      }
+    },
+    rows: async (sql) => {
+      try {
+        const rows = (await connection.runAndReadAll(sql)).getRowObjects();
+        return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)])));
+      } catch (cause) {
+        return failed(sql, cause);
+      }
+    },
+    close: () => {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+};

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { readFile, readdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { EdgetableError } from "edgetable";
+
+/** A data file of an export. */
+export interface DataFile {
+  readonly path: string;
+  readonly items: number;
+  readonly md5: string | undefined;
+}
+
+/** A full or incremental export of DynamoDB to S3, as it lies in a folder. */
+export interface ExportManifest {
+  readonly folder: string;
+  readonly tableArn: string;
+  readonly format: "DYNAMODB_JSON" | "ION";
+  readonly kind: "full" | "incremental";
+  readonly items: number;
+  /** The moment that a full export shows, in microseconds since 1970; 0 where the summary does not say. */
+  readonly takenAt: bigint;
+  readonly files: readonly DataFile[];
+}
+
+interface Summary {
+  readonly tableArn?: string;
+  readonly outputFormat?: string;
+  readonly exportType?: string;
+  readonly itemCount?: number;
+  readonly exportTime?: string;
+}
+
+interface FileLine {
+  readonly dataFileS3Key: string;
+  readonly itemCount: number;
+  readonly md5Checksum?: string;
+}
+
+const refuse = (message: string, details: Readonly<Record<string, unknown>>, cause?: unknown): never => {
+  throw new EdgetableError("analytics.export", message, { details, ...(cause === undefined ? {} : { cause }) });
+};
+
+const readText = (path: string): Promise<string> =>
+  readFile(path, "utf8").catch((cause: unknown) => refuse(`The export lacks ${basename(path)}: ${path} cannot be read.`, { path }, cause));
+
+/** The export's folder in the folder that was named: itself, or the only one below `AWSDynamoDB`. */
+const exportFolder = async (given: string): Promise<string> => {
+  if (existsSync(join(given, "manifest-summary.json"))) return given;
+  const root = existsSync(join(given, "AWSDynamoDB")) ? join(given, "AWSDynamoDB") : given;
+  const found = existsSync(root) ? (await readdir(root)).filter((name) => existsSync(join(root, name, "manifest-summary.json"))) : [];
+  if (found.length === 1) return join(root, found[0]!);
+  return refuse(
+    found.length === 0
+      ? `There is no export in ${given}: no folder in it holds manifest-summary.json. Copy the bucket's AWSDynamoDB folder here.`
+      : `${given} holds several exports (${found.join(", ")}). Name one of them.`,
+    { folder: given, found },
+  );
+};
+
+/**
+ * Reads what an export says of itself. The manifest alone says which files belong to it: incremental exports share a folder.
+ *
+ * @throws {analytics.export} when a manifest or a data file is missing, or a manifest is not what its checksum says
+ */
+export const readManifest = async (given: string): Promise<ExportManifest> => {
+  const folder = await exportFolder(given);
+  const summaryText = await readText(join(folder, "manifest-summary.json"));
+  const filesText = await readText(join(folder, "manifest-files.json"));
+  for (const [name, text] of [["manifest-summary", summaryText] as const, ["manifest-files", filesText] as const]) {
+    const path = join(folder, `${name}.checksum`);
+    if (!existsSync(path)) continue;
+    const wanted = (await readText(path)).trim();
+    const md5 = createHash("md5").update(text).digest("base64");
+    if (wanted !== md5)
+      refuse(`${name}.json does not fit its checksum: the export is damaged or was changed. Copy it again.`, { path, wanted, md5 });
+  }
+  const { tableArn = "", outputFormat = "DYNAMODB_JSON", exportType, itemCount = 0, exportTime = "" } = JSON.parse(summaryText) as Summary;
+  if (outputFormat !== "DYNAMODB_JSON" && outputFormat !== "ION")
+    refuse(`The export's format ${outputFormat} is not known; it must be DYNAMODB_JSON or ION.`, { outputFormat });
+  const lines = filesText.split("\n").filter((line) => line.trim() !== "");
+  const files = lines.map((line, at): DataFile => {
+    let entry: FileLine;
+    try {
+      entry = JSON.parse(line) as FileLine;
+    } catch (cause) {
+      return refuse(`Line ${at + 1} of manifest-files.json is not JSON.`, { line: at + 1 }, cause);
+    }
+    const name = basename(entry.dataFileS3Key);
+    // A full export keeps its files below itself; incremental ones share AWSDynamoDB/data.
+    const path = [join(folder, "data", name), join(folder, "..", "data", name)].find((one) => existsSync(one));
+    if (path === undefined)
+      return refuse(`The export names ${entry.dataFileS3Key}, and the file is missing. Copy the whole export.`, {
+        file: entry.dataFileS3Key,
+      });
+    return { path, items: entry.itemCount, md5: entry.md5Checksum };
+  });
+  const kind = exportType === "INCREMENTAL_EXPORT" ? "incremental" : "full";
+  return {
+    folder,
+    tableArn,
+    format: outputFormat as ExportManifest["format"],
+    kind,
+    items: itemCount,
+    takenAt: BigInt(Date.parse(exportTime) || 0) * 1000n,
+    files,
+  };
+};

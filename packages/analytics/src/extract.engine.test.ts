@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineGraph, edge, node } from "edgetable";
+import { startEngine, type LocalEngine } from "@edgetable/local";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { extract, openLake } from "./index.ts";
+
+const rows = 45_000;
+const network = (page: z.ZodObject = z.object({ pageId: z.string(), words: z.int() })) =>
+  defineGraph({
+    table: "Network",
+    nodes: { page: node({ key: "PAGE#{pageId}", schema: page as z.ZodObject<{ pageId: z.ZodString; words: z.ZodInt }> }) },
+    edges: { linksTo: edge({ from: "page", to: "page", schema: z.object({}) }) },
+  });
+
+let engine: LocalEngine;
+let folder: string;
+const connect = (graph = network()) => graph.connect({ endpoint: engine.endpoint });
+
+beforeAll(async () => {
+  engine = await startEngine();
+  const db = connect();
+  await db.table.create();
+  await db.load(Array.from({ length: rows }, (_, at) => ({ node: "page" as const, row: { pageId: `p${at}`, words: at } })));
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "extract-"));
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+const counts = async (into: string): Promise<unknown> => {
+  const lake = await openLake(into);
+  const [row] = await lake.query("select count(*) as pages, count(distinct page_id) as distinct_pages, sum(words) as words from page");
+  lake.close();
+  return row;
+};
+const all = { pages: BigInt(rows), distinct_pages: BigInt(rows), words: (BigInt(rows) * BigInt(rows - 1)) / 2n };
+
+test("an interrupted extraction goes on where it stood, and gives every row once", async () => {
+  const into = join(folder, "lake");
+  const stop = new AbortController();
+  const interrupted = extract(connect(), {
+    into,
+    signal: stop.signal,
+    // Rows are committed by the twenty thousand.
+    onProgress: ({ rows: read }) => read > 25_000 && stop.abort(),
+    unitsPerSecond: 150,
+  });
+  await expect(interrupted).rejects.toMatchObject({ code: "execute.aborted" });
+  expect(existsSync(into)).toBe(false);
+  const report = await extract(connect(), { into });
+  expect(report.resumed).toBe(true);
+  // What was read before is not read again.
+  expect(report.scan.items).toBeLessThan(rows);
+  expect(await counts(into)).toEqual(all);
+  expect(await readdir(folder)).toEqual(["lake"]);
+});
+
+test("an older lake is replaced by the new one when that is complete", async () => {
+  const into = join(folder, "lake");
+  await extract(connect(), { into });
+  const report = await extract(connect(), { into });
+  expect(report).toMatchObject({ resumed: false, unfit: {} });
+  expect(await counts(into)).toEqual(all);
+});
+
+test("a folder that holds something else is left alone", async () => {
+  const into = join(folder, "mine");
+  await mkdir(into);
+  await writeFile(join(into, "thesis.txt"), "x");
+  await expect(extract(connect(), { into })).rejects.toMatchObject({
+    code: "analytics.lake",
+    message: expect.stringContaining("holds no lake"),
+  });
+  expect(await readdir(into)).toEqual(["thesis.txt"]);
+});
+
+describe("a value that does not fit its column", () => {
+  const texts = network(z.object({ pageId: z.string(), words: z.string() }));
+
+  test("ends the extraction and is named", async () => {
+    await expect(extract(connect(texts), { into: join(folder, "lake") })).rejects.toMatchObject({
+      code: "analytics.column",
+      message: expect.stringContaining('A value of "page" does not fit the column page.words, which the schema makes text'),
+    });
+  });
+
+  test("is left out and counted where that is asked for", async () => {
+    const into = join(folder, "lake");
+    expect((await extract(connect(texts), { into, unfit: "null" })).unfit).toEqual({ "page.words": rows });
+  });
+});

@@ -1,0 +1,35 @@
+export { extract, type ExtractOptions, type ExtractProgress, type ExtractReport, type Scannable } from "./extract.ts";
+export { connectExport, type ExportedTable, type ExportOptions } from "./export/connect-export.ts";
+export type { DataFile, ExportManifest } from "./export/read-manifest.ts";
+export { openLake, type Lake, type ProgramProgress, type ResultRow, type RunProgramOptions } from "./lake.ts";
+export type { LakeFile, StoredColumn, StoredTable } from "./lake-file.ts";
+export type { ColumnType } from "./column-type.ts";
+export type { EngineLimits } from "./duckdb.ts";
+export {
+  rollUp,
+  rollUpHierarchy,
+  top,
+  weightedSum,
+  type ChainHop,
+  type HierarchyOptions,
+  type RollUpOptions,
+  type TopOptions,
+  type WeightedSumOptions,
+} from "./jobs/table-jobs.ts";
+export { runOnSpark, sparkDriver, type SparkOptions } from "./spark.ts";
+export type { Program, Step } from "./program.ts";
+export {
+  commonNeighbours,
+  components,
+  degrees,
+  hops,
+  kCore,
+  pageRank,
+  recommend,
+  triangles,
+  type CommonNeighboursOptions,
+  type GraphOptions,
+  type HopsOptions,
+  type PageRankOptions,
+  type RecommendOptions,
+} from "./jobs/graph-jobs.ts";
