@@ -1,0 +1,24 @@
+import { education } from "./model.ts";
+
+// Outside the handler, so that a warm function keeps its connections. Region and credentials are the function's own.
+const db = education.connect();
+
+interface Event {
+  readonly pathParameters?: { readonly courseId?: string };
+}
+
+const answer = (statusCode: number, body: unknown) => ({
+  statusCode,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+/** GET /courses/{courseId}/students, for AWS Lambda behind an API Gateway: `npm run build` bundles it into dist/handler.mjs. */
+export const handler = async ({ pathParameters }: Event) => {
+  const courseId = pathParameters?.courseId;
+  if (courseId === undefined) return answer(400, { message: "courseId is missing" });
+  const course = await db.course({ courseId }).get();
+  if (!course) return answer(404, { message: `there is no course ${courseId}` });
+  const students = await db.course({ courseId }).in("enrolledIn").entries();
+  return answer(200, { course, students: students.map(({ edge, node }) => ({ name: node?.name, enrolledAt: edge.enrolledAt })) });
+};

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startEngine } from "@edgetable/local";
+import { education } from "./model.ts";
+
+// An engine of this test's own, in memory: nothing to install, nothing to clean up.
+const engine = await startEngine();
+const db = education.connect({ endpoint: engine.endpoint });
+
+before(async () => {
+  await db.table.create();
+  await db.student.create({ studentId: "S1", name: "John Doe", email: "john@example.com" });
+  await db.student.create({ studentId: "S2", name: "Jane Roe", email: "jane@example.com" });
+  await db.course.create({ courseId: "C1", name: "Advanced Mathematics", credits: 3 });
+  for (const studentId of ["S1", "S2"])
+    await db.enrolledIn.link({ studentId }, { courseId: "C1" }, { enrolledAt: `2024-04-0${studentId.slice(1)}T10:00:00` });
+});
+
+after(async () => {
+  await db.close();
+  await engine.stop();
+});
+
+test("an email belongs to one student", async () => {
+  const outcome = await db.student.create({ studentId: "S3", name: "Someone Else", email: "john@example.com" });
+  assert.equal(outcome.ok ? "created" : outcome.reason, "notUnique");
+});
+
+test("students of a course come in the order of enrolment, in two requests", async () => {
+  const { value, requests } = await db.course({ courseId: "C1" }).in("enrolledIn").entries().report();
+  assert.deepEqual(
+    value.map(({ node }) => node?.name),
+    ["John Doe", "Jane Roe"],
+  );
+  assert.deepEqual(
+    requests.map(({ operation }) => operation),
+    ["Query", "BatchGetItem"],
+  );
+});
