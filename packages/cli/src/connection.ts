@@ -1,4 +1,5 @@
 import {
+  configuredEndpoint,
   didYouMean,
   offline,
   type AnyGraph,
@@ -12,7 +13,7 @@ import {
   type TableAdmin,
 } from "edgetable";
 import { usageError } from "./failure.ts";
-import type { CommonOptions, Invocation } from "./invocation.ts";
+import type { Invocation } from "./invocation.ts";
 import { loadModel, theGraph } from "./model/load-model.ts";
 import type { Row } from "./row.ts";
 
@@ -79,16 +80,24 @@ const attempts = 6;
 
 // Seals the cursors that this command prints, so that reading a page never writes a secret into the
 // table. Whoever can use the cursor has the credentials to read the table anyway.
-const cursorSecret = "edgetable command line cursors, version 1";
+const cursorSecret = Buffer.from("edgetable command line cursors, version 1");
+
+/** Where a command goes: the endpoint of the option, else of the surroundings; undefined for DynamoDB in the region. */
+export const endpointOf = ({ options: { endpoint, profile }, io }: Invocation): string | undefined =>
+  endpoint ?? configuredEndpoint(profile, io.env)?.url;
 
 /** How the command line connects. */
-const connectOptions = ({ endpoint, region, profile }: CommonOptions): ConnectOptions => ({
-  ...(endpoint === undefined ? {} : { endpoint }),
-  ...(region === undefined ? {} : { region }),
-  ...(profile === undefined ? {} : { profile }),
-  retry: { attempts },
-  cursorSecret,
-});
+const connectOptions = (call: Invocation): ConnectOptions => {
+  const { region, profile } = call.options;
+  const endpoint = endpointOf(call);
+  return {
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(profile === undefined ? {} : { profile }),
+    retry: { attempts },
+    cursorSecret,
+  };
+};
 
 /** Opens a connection for the time of a function. */
 export const withDb = async <T>(graph: AnyGraph, options: ConnectOptions, use: (db: UntypedDb) => Promise<T>): Promise<T> => {
@@ -101,9 +110,10 @@ export const withDb = async <T>(graph: AnyGraph, options: ConnectOptions, use: (
 };
 
 /** The model's one graph, connected, for the time of a function; to nothing where requests are only shown. */
-export const withGraph = async <T>({ options, io }: Invocation, use: (db: UntypedDb) => Promise<T>): Promise<T> => {
+export const withGraph = async <T>(call: Invocation, use: (db: UntypedDb) => Promise<T>): Promise<T> => {
+  const { options, io } = call;
   const { explain } = options as { readonly explain?: boolean };
-  return withDb(theGraph(await loadModel(options.model, io.cwd)), explain ? { transport: offline } : connectOptions(options), use);
+  return withDb(theGraph(await loadModel(options.model, io.cwd)), explain ? { transport: offline } : connectOptions(call), use);
 };
 
 /** `db.<node>` by name. @throws {cli.usage} when there is no such node type. */

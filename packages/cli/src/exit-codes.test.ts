@@ -9,3 +9,7 @@ test("no error but a defect ends as a defect", () => {
   expect(codes.length).toBeGreaterThan(40);
   expect(codes.filter((code) => exitCodeOf(code) === exitCode.defect)).toEqual(["invariant"]);
 });
+
+test.each(["constructor", "__proto__", "toString.x"])("a code %s that no error has ends as a defect", (code) => {
+  expect(exitCodeOf(code)).toBe(exitCode.defect);
+});

@@ -42,6 +42,7 @@ const byFamily: Readonly<Record<string, ExitCode>> = {
   load: exitCode.no,
   scan: exitCode.no,
   table: exitCode.no,
+  analytics: exitCode.usage,
 };
 
 const byCode: Readonly<Record<string, ExitCode>> = {
@@ -51,9 +52,16 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   "cli.output": exitCode.output,
   "execute.aborted": exitCode.interrupted,
   "execute.notWritten": exitCode.no,
+  "analytics.column": exitCode.no,
+  "analytics.engine": exitCode.service,
+  "analytics.export": exitCode.no,
   // Stored data that the model cannot read.
   "keys.unreadable": exitCode.no,
 };
 
 /** How the command ends on an error of the given code. */
-export const exitCodeOf = (code: string): ExitCode => byCode[code] ?? byFamily[code.split(".")[0] ?? ""] ?? exitCode.defect;
+export const exitCodeOf = (code: string): ExitCode => {
+  if (Object.hasOwn(byCode, code)) return byCode[code] ?? exitCode.defect;
+  const family = code.split(".")[0] ?? "";
+  return Object.hasOwn(byFamily, family) ? (byFamily[family] ?? exitCode.defect) : exitCode.defect;
+};

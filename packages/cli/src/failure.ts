@@ -23,14 +23,17 @@ const systemMessages: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
 };
 
+const systemMessage = ({ code = "" }: NodeJS.ErrnoException): string | undefined =>
+  Object.hasOwn(systemMessages, code) ? systemMessages[code] : undefined;
+
 /** What the system says of a file, in words. */
 export const systemProblem = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  return systemMessages[(error as NodeJS.ErrnoException).code ?? ""] ?? error.message;
+  return systemMessage(error) ?? error.message;
 };
 
 const fileError = (error: NodeJS.ErrnoException): Failure | undefined => {
-  const problem = systemMessages[error.code ?? ""];
+  const problem = systemMessage(error);
   if (problem === undefined || error.path === undefined) return undefined;
   return { message: `${error.path}: ${problem}.`, code: "cli.usage", docs: undefined, details: { path: error.path }, stack: error.stack };
 };

@@ -4,6 +4,7 @@ import { commands } from "./commands/index.ts";
 import { exitCode, exitCodeOf, type ExitCode } from "./exit-codes.ts";
 import { failureOf, usageError } from "./failure.ts";
 import { processIo, type Io } from "./io.ts";
+import { shielded } from "./output/visible.ts";
 import { createProgram, type Outcome } from "./program.ts";
 import { reportFailure } from "./report-failure.ts";
 import { unwritable } from "./write-whole.ts";
@@ -41,7 +42,8 @@ const codeOf = (error: unknown, io: Io, json: boolean): ExitCode => {
  * @param argv the arguments, without the program's own name
  * @returns the exit code; never throws
  */
-export const main = async (argv: readonly string[], io: Io): Promise<ExitCode> => {
+export const main = async (argv: readonly string[], bare: Io): Promise<ExitCode> => {
+  const io = shielded(bare);
   const outcome: Outcome = { code: exitCode.ok };
   try {
     await createProgram(commands, { io, outcome, version: version() }).parseAsync([...argv], { from: "user" });
@@ -64,7 +66,7 @@ export const runProcess = async (): Promise<void> => {
   // The reader of a pipe has gone (`| head`): what is left to say interests nobody.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(exitCode.ok);
-    reportFailure(unwritable("Standard output", error), io, argv.includes("--json"));
+    reportFailure(unwritable("Standard output", error), shielded(io), argv.includes("--json"));
     process.exit(exitCode.output);
   });
   // Nor does it stop the work: a load goes on although nobody reads how far it is.

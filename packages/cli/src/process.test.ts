@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createJiti } from "jiti";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bin, createFolder, educationModel, type Folder } from "./test-support/lab.ts";
 
@@ -25,6 +26,63 @@ test("what a model prints is no part of the answer", () => {
   const { status, stdout, stderr } = start("patterns", "--model", "loud.ts", "--json");
   expect({ status, stderr }).toEqual({ status: 0, stderr: "loud\nlouder\n" });
   expect(JSON.parse(stdout)).toHaveLength(2);
+});
+
+describe("compiled models", () => {
+  const patterns = (model: string, temporary: string) =>
+    spawnSync(process.execPath, [bin, "patterns", "--model", model, "--json"], {
+      cwd: folder.path,
+      encoding: "utf8",
+      env: { ...process.env, TMPDIR: temporary, TMP: temporary, TEMP: temporary },
+    });
+  // A cached file that keeps the seal of the source it was made of, and does something else.
+  const plant = (cache: string): void => {
+    for (const name of readdirSync(cache)) {
+      const text = readFileSync(join(cache, name), "utf8");
+      writeFileSync(join(cache, name), `console.error("planted");\n${text}`);
+    }
+  };
+
+  test("are not read from the shared temporary folder, nor written to it", async () => {
+    folder.write("deep/model.ts", educationModel);
+    const temporary = join(folder.path, "tmp");
+    const shared = join(temporary, "jiti");
+    mkdirSync(shared, { recursive: true });
+    // What the model's compiler would find there, had another account put it there first.
+    await createJiti(join(folder.path, "deep/model.ts"), { fsCache: shared, interopDefault: true, moduleCache: false }).import(
+      join(folder.path, "deep/model.ts"),
+    );
+    plant(shared);
+    const before = readdirSync(shared);
+    expect(before).not.toEqual([]);
+    expect(patterns("deep/model.ts", temporary)).toMatchObject({ status: 0, stderr: "" });
+    expect(readdirSync(temporary)).toEqual(["jiti"]);
+    expect(readdirSync(shared)).toEqual(before);
+  });
+
+  test.skipIf(process.platform === "win32")("are kept in the project, where no other account can write (skipped on Windows)", () => {
+    const project = createFolder({ "package.json": "{}", "project/src/model.ts": educationModel });
+    const cache = join(project.path, "project", "node_modules", ".cache", "edgetable");
+    const ask = () => spawnSync(process.execPath, [bin, "patterns", "--json"], { cwd: join(project.path, "project"), encoding: "utf8" });
+    try {
+      expect(ask()).toMatchObject({ status: 0, stderr: "" });
+      expect(existsSync(cache), "no node_modules, no cache").toBe(false);
+      mkdirSync(join(project.path, "project", "node_modules"), { mode: 0o755 });
+      expect(ask()).toMatchObject({ status: 0, stderr: "" });
+      expect(readdirSync(cache)).not.toEqual([]);
+      expect(statSync(cache).mode & 0o777).toBe(0o700);
+      plant(cache);
+      expect(ask(), "the cache is used").toMatchObject({ status: 0, stderr: expect.stringContaining("planted") });
+      for (const open of [cache, join(cache, ".."), join(cache, "..", "..")]) {
+        const mode = statSync(open).mode & 0o777;
+        chmodSync(open, 0o777);
+        expect(ask(), `others may write to ${open}`).toMatchObject({ status: 0, stderr: "" });
+        chmodSync(open, mode);
+      }
+    } finally {
+      project.remove();
+    }
+  });
 });
 
 test("a model that never finishes is told of", () => {
@@ -85,6 +143,35 @@ test("a reader of the notes that goes away early stops nothing", () => {
     encoding: "utf8",
   });
   expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/studentsOfCourse[^]*ended with 0\n$/) });
+});
+
+test("the export that dev prints is all that a machine without AWS configuration needs", async () => {
+  const child = spawn(process.execPath, [bin, "dev", "--memory"], { cwd: folder.path, stdio: ["ignore", "pipe", "pipe"] });
+  const banner = await new Promise<string>((resolve) => child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString())));
+  const [, name = "", endpoint = ""] = /(?:export |\$env:)(\w+) ?= ?"?(http:[\d./:]+)/.exec(banner) ?? [];
+  const environment = { PATH: process.env["PATH"], HOME: folder.path, USERPROFILE: folder.path, [name]: endpoint };
+  const edgetable = (...argv: readonly string[]) =>
+    spawnSync(process.execPath, [bin, ...argv], { cwd: folder.path, encoding: "utf8", env: environment });
+  expect(edgetable("table", "diff")).toMatchObject({ status: 0, stdout: expect.stringContaining("fits the model") });
+  folder.write(
+    "script.mjs",
+    `import { createJiti } from "jiti";
+const { education } = await createJiti(import.meta.url).import("./edgetable.ts");
+const db = education.connect();
+await db.student.create({ studentId: "S7", name: "Gil" });
+console.log((await db.student.get({ studentId: "S7" })).name);
+await db.close();`,
+  );
+  expect(spawnSync(process.execPath, ["script.mjs"], { cwd: folder.path, encoding: "utf8", env: environment })).toMatchObject({
+    stderr: "",
+    stdout: "Gil\n",
+  });
+  expect(edgetable("get", "student", "S7")).toMatchObject({ status: 0, stdout: expect.stringContaining("Gil") });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  await ended;
+  const after = edgetable("get", "student", "S7");
+  expect(after).toMatchObject({ status: 4, stderr: expect.stringMatching(/nothing listens at 127\.0\.0\.1:\d+\.\s+Start\s+an\s+engine/) });
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)("dev ends with 0 on %s and leaves no engine behind", async (signal) => {

@@ -36,11 +36,6 @@ const optionOf = ({ flags, text, parse, choices }: OptionSpec): Option => {
 const argumentsOf = (text: string | undefined): readonly Argument[] =>
   text === undefined ? [] : text.split(" ").map((one) => new Argument(one));
 
-const endpointOf = ({ endpoint }: CommonOptions, { env }: Io): { readonly endpoint?: string } => {
-  const found = endpoint ?? (env["AWS_ENDPOINT_URL_DYNAMODB"] || env["AWS_ENDPOINT_URL"]);
-  return found === undefined || found === "" ? {} : { endpoint: found };
-};
-
 const act = (command: Command, spec: CommandSpec, { io, outcome }: Building): void => {
   const { run } = spec;
   if (!run) return;
@@ -49,7 +44,7 @@ const act = (command: Command, spec: CommandSpec, { io, outcome }: Building): vo
     const options = command.optsWithGlobals<CommonOptions>();
     const args = processed.filter((one) => !Array.isArray(one)) as readonly (string | undefined)[];
     const rest = (processed.find((one) => Array.isArray(one)) ?? []) as readonly string[];
-    outcome.code = await run(invocation(io, { args, rest, options: { ...options, ...endpointOf(options, io) } }));
+    outcome.code = await run(invocation(io, { args, rest, options }));
   });
 };
 
@@ -73,6 +68,7 @@ const build = (command: Command, spec: CommandSpec, building: Building): Command
 const introduction = `A typed property graph in one DynamoDB table: plans, advice, tables and data of a model file.
 
 Start with:
+  $ edgetable init my-graph       a small project that runs
   $ edgetable dev                 an engine on this machine, with the model's tables
   $ edgetable patterns            what the model is asked, and what each question costs
   $ edgetable explain <pattern>   the exact requests of one question`;

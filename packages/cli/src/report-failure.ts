@@ -22,7 +22,7 @@ const further: readonly (readonly [code: string, words: RegExp, mend: string])[]
 ];
 
 const mendOf = ({ code, message }: Failure): string | undefined =>
-  further.find(([of, words]) => of === code && words.test(message))?.[2] ?? mends[code];
+  further.find(([of, words]) => of === code && words.test(message))?.[2] ?? (Object.hasOwn(mends, code) ? mends[code] : undefined);
 
 const text = (failure: Failure, io: Io): string => {
   const style = styleOf(io.err, io.env);

@@ -53,7 +53,7 @@ test("an engine that is not there is told within seconds", async () => {
     const started = Date.now();
     const ran = await run([...argv, "--endpoint", "http://127.0.0.1:1"], { cwd: folder.path });
     expect(ran).toMatchObject({ code: 4, out: "", err: expect.stringContaining("execute.connection") });
-    expect(ran.err).toContain("`edgetable dev` starts an engine on this machine");
+    expect(ran.err).toContain("Start an engine there with `edgetable dev`");
     // Well before the 30 s that a call has elsewhere, however busy the machine.
     expect(Date.now() - started).toBeLessThan(25_000);
   }

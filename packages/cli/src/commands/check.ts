@@ -11,8 +11,8 @@ interface Options {
   readonly strict?: boolean;
 }
 
-/** Advice, or a pattern that has no plan: its rule is the error's code, and no law speaks. */
-type Finding = Omit<Advice, "law"> & { readonly table: string; readonly law?: Advice["law"] };
+/** Advice, or a pattern that has no plan: its rule is the error's code, and it has no concern. */
+type Finding = Omit<Advice, "concern"> & { readonly table: string; readonly concern?: Advice["concern"] };
 
 const withoutPlan = ({ name, problem }: PlannedPattern): readonly Omit<Finding, "table">[] =>
   problem
@@ -28,10 +28,10 @@ const findingsOf = ({ graphs, patterns }: Model): readonly Finding[] =>
 
 const paint: Readonly<Record<Advice["severity"], "red" | "yellow" | "cyan">> = { error: "red", warning: "yellow", note: "cyan" };
 
-const render = ({ severity, definition, rule, law, message, mend }: Finding, style: Style, columns: number | undefined): string => {
+const render = ({ severity, definition, rule, concern, message, mend }: Finding, style: Style, columns: number | undefined): string => {
   const width = (columns ?? Number.POSITIVE_INFINITY) - 2;
   const lines = [...wrap(message, width), ...wrap(mend, width)];
-  return `${style[paint[severity]](severity)}  ${style.bold(definition)}  ${style.dim(law === undefined ? rule : `${rule} · law ${law}`)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+  return `${style[paint[severity]](severity)}  ${style.bold(definition)}  ${style.dim(concern === undefined ? rule : `${rule} · ${concern}`)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
 };
 
 const count = (findings: readonly Finding[], severity: Advice["severity"]): number =>

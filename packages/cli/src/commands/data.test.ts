@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createLocalTransport, startEngine, type LocalEngine } from "@edgetable/local";
-import type { Item, Transport } from "edgetable";
+import { startEngine, type LocalEngine } from "@edgetable/local";
+import { createLeanTransport, type Item, type Transport } from "edgetable";
 import { createFolder, educationData, educationModel, run, type Folder } from "../test-support/lab.ts";
 
 let folder: Folder;
@@ -17,7 +17,7 @@ const json = async (...argv: readonly string[]): Promise<unknown> => JSON.parse(
 
 beforeAll(async () => {
   engine = await startEngine();
-  transport = createLocalTransport(engine);
+  transport = createLeanTransport({ endpoint: engine.endpoint });
   folder = createFolder({ "edgetable.ts": educationModel, "data.json": educationData });
   expect((await edgetable("table", "create")).code).toBe(0);
   expect((await edgetable("load", "data.json")).err).toBe("");

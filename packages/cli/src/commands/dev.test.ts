@@ -49,7 +49,7 @@ test("starts an engine, creates the table, loads the data, tells the endpoint, a
   ])
     expect(text).toContain(words);
   expect(await name(endpoint)).toContain("Ann");
-  expect(await stop()).toMatchObject({ code: 0, err: "Ctrl-C stops it.\nStopped.\n" });
+  expect(await stop()).toMatchObject({ code: 0, err: "Ctrl-C stops the engine.\nStopped. The data was in memory, and is gone.\n" });
   expect((await run(["get", "student", "S1", "--endpoint", endpoint], { cwd: folder.path })).code).toBe(4);
 });
 
@@ -68,6 +68,44 @@ test("keeps its data in .edgetable/data.db", async () => {
   const third = await run(["dev"], { cwd: folder.path });
   expect(third).toMatchObject({ code: 4, err: expect.stringContaining(`is in use by engine`) });
   expect((await second.stop()).code).toBe(0);
+});
+
+test("starts without a model too, and says so", async () => {
+  const empty = createFolder();
+  const controller = new AbortController();
+  let out = "";
+  const ended = run(["dev", "--memory"], {
+    cwd: empty.path,
+    signal: controller.signal,
+    onOut: (text) => (out += text),
+    onErr: () => controller.abort(),
+  });
+  expect(await ended).toMatchObject({ code: 0 });
+  expect(out).toContain("tables    none created: there is no model here; --model names one, edgetable init makes one\n");
+  expect(await run(["dev", "--memory", "--data", "x.json"], { cwd: empty.path })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--data needs a model"),
+  });
+  empty.remove();
+});
+
+test("a model that cannot be read is an error, and no engine without tables", async () => {
+  const broken = createFolder({ "edgetable.ts": "export const" });
+  expect(await run(["dev", "--memory"], { cwd: broken.path })).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("cli.modelUnreadable"),
+  });
+  broken.remove();
+});
+
+test("web pages of an origin that is named may connect, others not", async () => {
+  const { endpoint, stop } = await dev("--memory", "--allow-origin", "http://localhost:5173", "--allow-origin", "http://localhost:3000");
+  const preflight = async (origin: string): Promise<number> =>
+    (await fetch(endpoint, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } })).status;
+  expect(await Promise.all(["http://localhost:5173", "http://localhost:3000", "http://localhost:9"].map(preflight))).toEqual([
+    204, 204, 403,
+  ]);
+  await stop();
 });
 
 test("ends with the engine's last words when the engine ends", async () => {
@@ -102,6 +140,10 @@ test("takes a free port where the usual one is taken, and refuses a taken one th
 
 test.each([
   [["--memory", "--file", "x.db"], 2, "Give one of --file and --memory."],
+  [["--engine", "dynamodb-local", "--file", "x.db"], 2, "DynamoDB Local runs in memory: leave out --file."],
+  [["--engine", "dynalite"], 2, "dynamodb-local"],
+  [["--memory", "--jar", "x.jar"], 2, 'give engine "dynamodb-local" with it'],
+  [["--memory", "--allow-origin", "localhost:5173"], 2, "give scheme, host and port alone"],
   [["--port", "70000"], 2, "from 1 to 65,535"],
   [["--memory", "--data", "rows.csv"], 2, "--data takes JSON or NDJSON"],
   [["--memory", "--data", "no.json"], 2, "there is no such file"],

@@ -1,12 +1,13 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { AnyGraph } from "edgetable";
-import { startEngine, type EngineOptions, type LocalEngine } from "@edgetable/local";
+import { startEngine, type EngineName, type EngineOptions, type LocalEngine } from "@edgetable/local";
 import { withDb } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { failureOf, hasCode, usageError } from "../failure.ts";
-import { defineCommand, note, type CommandSpec, type Invocation } from "../invocation.ts";
+import { collect, defineCommand, note, type CommandSpec, type Invocation } from "../invocation.ts";
 import { openFile } from "../load/open-file.ts";
 import { runLoad, summary } from "../load/run-load.ts";
+import { findModel } from "../model/find-model.ts";
 import { loadModel, theGraph, type Model } from "../model/load-model.ts";
 import { renderPairs } from "../output/table.ts";
 import { toJson } from "../output/json.ts";
@@ -18,6 +19,12 @@ interface Options {
   readonly memory?: boolean;
   readonly port?: number;
   readonly data?: string;
+  readonly engine?: EngineName;
+  readonly jar?: string;
+  readonly allowOrigin?: readonly string[];
+  readonly allowHost?: readonly string[];
+  /** Seconds. */
+  readonly sweep?: number;
 }
 
 type Call = Invocation<Options>;
@@ -26,15 +33,24 @@ type Call = Invocation<Options>;
 const usualPort = 8000;
 
 const fileOf = ({ options, io }: Call): string | undefined =>
-  options.memory ? undefined : resolve(io.cwd, options.file ?? join(".edgetable", "data.db"));
+  options.memory || options.engine === "dynamodb-local" ? undefined : resolve(io.cwd, options.file ?? join(".edgetable", "data.db"));
 
 const portIsTaken = (error: unknown): boolean =>
   hasCode(error, "local.engineFailed") && /already in use|address in use/i.test(failureOf(error).message);
 
 /** Starts the engine on the usual port, and on a free one where that is taken; one that was asked for must be free. */
 const start = async (call: Call): Promise<LocalEngine> => {
-  const file = fileOf(call);
-  const options: EngineOptions = { signal: call.io.signal, ...(file === undefined ? {} : { file }) };
+  const { engine, jar, allowOrigin, allowHost, sweep } = call.options;
+  const options: EngineOptions = {
+    signal: call.io.signal,
+    file: fileOf(call),
+    engine,
+    jar: jar === undefined ? undefined : resolve(call.io.cwd, jar),
+    allowOrigins: allowOrigin,
+    allowHosts: allowHost,
+    sweepEvery: sweep === undefined ? undefined : sweep * 1000,
+  };
+  if (engine === "dynamodb-local" && !call.options.json) note(call, "Starting DynamoDB Local. The first start may have to fetch it.");
   try {
     return await startEngine({ ...options, port: call.options.port ?? usualPort });
   } catch (error) {
@@ -48,8 +64,19 @@ interface Prepared {
   readonly created: boolean;
 }
 
+/** The model that is named or lies here. Without one the engine starts all the same, with the tables that its file has. */
+const modelOf = async ({ options, io }: Call): Promise<Model | undefined> => {
+  try {
+    findModel(options.model, io.cwd);
+  } catch (error) {
+    if (options.model === undefined) return undefined;
+    throw error;
+  }
+  return loadModel(options.model, io.cwd);
+};
+
 const prepare = async (
-  { graphs }: Model,
+  graphs: Model["graphs"],
   connection: { readonly endpoint: string; readonly signal: AbortSignal },
 ): Promise<readonly Prepared[]> => {
   const prepared: Prepared[] = [];
@@ -61,9 +88,9 @@ const prepare = async (
   return prepared;
 };
 
-const loadSample = async (call: Call, model: Model, endpoint: string): Promise<string | undefined> => {
+const loadSample = async (call: Call, model: Model | undefined, endpoint: string): Promise<string | undefined> => {
   const { data } = call.options;
-  if (data === undefined) return undefined;
+  if (data === undefined || model === undefined) return undefined;
   const result = await withDb(theGraph(model), { endpoint }, (db) =>
     runLoad(db, openFile(data, {}, call.io), { io: call.io, load: { name: data, targets: [] } }),
   );
@@ -76,31 +103,39 @@ const shown = (path: string | undefined, cwd: string): string => {
   return short.startsWith("..") || isAbsolute(short) ? path : short;
 };
 
+/** How this platform's usual shell sets a variable. */
+const exported = (name: string, value: string): string =>
+  process.platform === "win32" ? `$env:${name} = "${value}"` : `export ${name}=${value}`;
+
+const engineNames: Readonly<Record<EngineName, string>> = { dynoxide: "dynoxide", "dynamodb-local": "DynamoDB Local" };
+
 interface Ready {
   readonly engine: LocalEngine;
+  readonly model: Model | undefined;
   readonly tables: readonly Prepared[];
   readonly loaded: string | undefined;
 }
 
-const announce = (call: Call, { engine, tables, loaded }: Ready): void => {
+const announce = (call: Call, { engine, model, tables, loaded }: Ready): void => {
   const { io, style, options } = call;
   const { endpoint, version, pid } = engine;
   const taken = options.port === undefined && !endpoint.endsWith(`:${usualPort}`) ? `  (port ${usualPort} is taken)` : "";
   const file = fileOf(call);
   // One line, so that a script that starts it can wait for it.
-  if (options.json) io.out.write(`${toJson({ endpoint, version, pid, file: file ?? null, tables })}\n`);
+  if (options.json) io.out.write(`${toJson({ endpoint, engine: engine.engine, version, pid, file: file ?? null, tables })}\n`);
   else {
+    const created = tables.map(({ table, created }) => `${table}${created ? " (created)" : ""}`).join(", ");
     const pairs: readonly (readonly [string, string])[] = [
       ["endpoint", `${endpoint}${taken}`],
       ["data", shown(file, io.cwd)],
-      ["tables", tables.map(({ table, created }) => `${table}${created ? " (created)" : ""}`).join(", ")],
+      ["tables", model ? created : "none created: there is no model here; --model names one, edgetable init makes one"],
       ...(loaded === undefined ? [] : [["loaded", loaded] as const]),
       ["connect", `graph.connect({ endpoint: "${endpoint}" })`],
-      ["shell", `export AWS_ENDPOINT_URL_DYNAMODB=${endpoint}`],
-      ["engine", `dynoxide ${version}, process ${pid}`],
+      ["shell", `${exported("AWS_ENDPOINT_URL_DYNAMODB", endpoint)}   (then graph.connect(), edgetable and AWS's own clients go here)`],
+      ["engine", `${engineNames[engine.engine]} ${version}, process ${pid}`],
     ];
     io.out.write(`${renderPairs(pairs, io.out.columns, style)}\n`);
-    note(call, "Ctrl-C stops it.");
+    note(call, "Ctrl-C stops the engine.");
   }
 };
 
@@ -108,35 +143,56 @@ export const devCommand: CommandSpec = defineCommand<Options>({
   name: "dev",
   group: "Develop:",
   summary: "Run an engine on this machine, with the model's tables",
-  description: "The data stays in a file until that is deleted. Ctrl-C stops the engine and ends with 0.",
+  description:
+    "The data stays in a file until that is deleted. Ctrl-C stops the engine and ends with 0. Without a model it starts with no table of its own. Programs on this machine can connect; web pages cannot, unless --allow-origin names theirs.",
   options: [
     { flags: "--file <path>", text: "database file (default: .edgetable/data.db)" },
     { flags: "--memory", text: "keep everything in memory instead" },
     { flags: "--port <n>", text: "port on 127.0.0.1 (default: 8000, or a free one where that is taken)", parse: wholeNumber(65_535) },
     { flags: "--data <file>", text: "load this JSON or NDJSON file first (its form: edgetable load --help)" },
+    { flags: "--sweep <seconds>", text: "delete items whose time to live is over, so often (default: never)", parse: wholeNumber(86_400) },
+    {
+      flags: "--allow-origin <origin>",
+      text: "let web pages of this origin read and write, such as http://localhost:5173; repeatable",
+      parse: collect,
+    },
+    { flags: "--allow-host <name>", text: "accept this name in the Host header, such as host.docker.internal; repeatable", parse: collect },
+    {
+      flags: "--engine <name>",
+      text: "dynoxide, or Amazon's dynamodb-local, in memory, by Java or Docker (default: dynoxide)",
+      choices: ["dynoxide", "dynamodb-local"],
+    },
+    { flags: "--jar <path>", text: "DynamoDBLocal.jar to run (default: EDGETABLE_DYNAMODB_LOCAL_JAR, else Maven fetches it, else Docker)" },
   ],
   examples: [
     "edgetable dev",
     "edgetable dev --memory --data sample.json",
     "edgetable dev --model src/graph.ts --file /tmp/graph.db --port 8123",
+    "edgetable dev --engine dynamodb-local",
   ],
   run: async (call) => {
-    const { memory, file, data } = call.options;
+    const { memory, file, data, engine: name } = call.options;
     if (memory && file !== undefined) throw usageError("Give one of --file and --memory.");
+    if (name === "dynamodb-local" && file !== undefined) throw usageError("DynamoDB Local runs in memory: leave out --file.");
     if (data !== undefined && /\.[ct]sv$/i.test(data))
       throw usageError(`--data takes JSON or NDJSON, whose rows say what they are. Load ${data} by edgetable load, while this runs.`);
-    const model = await loadModel(call.options.model, call.io.cwd);
+    const model = await modelOf(call);
+    if (data !== undefined && model === undefined) throw usageError("--data needs a model, and there is none here: --model names one.");
     const engine = await start(call);
     try {
       const { endpoint } = engine;
-      const tables = await prepare(model, { endpoint, signal: call.io.signal });
+      const tables = await prepare(model?.graphs ?? [], { endpoint, signal: call.io.signal });
       const loaded = await loadSample(call, model, endpoint);
-      announce(call, { engine, tables, loaded });
+      announce(call, { engine, model, tables, loaded });
       await untilInterrupted(engine, fileOf(call), call.io.signal);
     } finally {
       await engine.stop();
     }
-    note(call, "Stopped.");
+    const kept = fileOf(call);
+    note(
+      call,
+      kept === undefined ? "Stopped. The data was in memory, and is gone." : `Stopped. The data stays in ${shown(kept, call.io.cwd)}.`,
+    );
     return exitCode.ok;
   },
 });

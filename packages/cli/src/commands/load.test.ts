@@ -324,8 +324,47 @@ describe("files", () => {
       "marked.ndjson",
       `{"node":"student","row":{"studentId":{"$set":5}}}\n{"node":"student","row":{"studentId":"S9","name":"Ida"}}\n`,
     );
-    expect(await edgetable(["load", "marked.ndjson"])).toMatchObject({ code: 1, err: expect.stringContaining("line 1: it is no JSON:") });
+    expect(await edgetable(["load", "marked.ndjson"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('line 1: {"$set":5} is no valid $set'),
+    });
     expect(await get("student", "S9")).toEqual({ studentId: "S9", name: "Ida" });
+  });
+
+  test("refuse one row that is nested too deeply, by its place, and load the others", async () => {
+    const deep = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    const rows = (name: string): readonly string[] => [
+      `{"node":"student","row":{"studentId":"${name}1","name":"Ida"}}`,
+      `{"node":"student","row":{"studentId":"${name}2","name":${deep(50_000)}}}`,
+      deep(50_000),
+      `{"node":"student","row":{"studentId":"${name}4","name":"Kim"}}`,
+    ];
+    folder.write("deep.ndjson", rows("N").join("\n"));
+    folder.write("deep.json", `[${rows("J").join(",")}]`);
+    folder.write("deep.csv", `studentId,name,year\nC1,Ida,1\nC2,Bob,"${deep(50_000)}"\nC4,Kim,1\n`);
+    const told = "it is nested more than 100 levels deep, and DynamoDB takes 32";
+    expect(await edgetable(["load", "deep.ndjson"])).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("4 rows, 2 items written"),
+      err: `deep.ndjson line 2: ${told}\ndeep.ndjson line 3: ${told}\n`,
+    });
+    expect(await edgetable(["load", "deep.json"])).toMatchObject({ code: 1, err: `deep.json [1]: ${told}\ndeep.json [2]: ${told}\n` });
+    const csv = await edgetable(["load", "deep.csv", "--node", "student"]);
+    expect(csv).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("3 rows, 2 items written"),
+      err: expect.stringContaining("line 3: year is "),
+    });
+    for (const id of ["N4", "J4", "C4"]) expect(await get("student", id)).toMatchObject({ name: "Kim" });
+    folder.write("deep.map.json", `{"node":"student","row":{"studentId":"studentId","name":{"value":${deep(50_000)}}}}`);
+    expect(await edgetable(["load", "deep.csv", "--map", "deep.map.json"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("nested"),
+    });
+    expect(await edgetable(["get", "student", `{"studentId":${deep(50_000)}}`])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(told),
+    });
   });
 
   test("with the same failure over and over say it a few times", async () => {

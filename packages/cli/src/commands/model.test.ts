@@ -200,10 +200,10 @@ export const shop = defineGraph({ table: "Shop", nodes: { user: node({ key: "USE
     );
   });
 
-  test("gives each finding with law and mend, and ends with 0 when there is no error", async () => {
+  test("gives each finding with concern and mend, and ends with 0 when there is no error", async () => {
     const { code, out } = await at(80, "check");
     expect(code).toBe(0);
-    expect(out).toContain("note  enrolledIn  unboundedCollection · law 8");
+    expect(out).toContain("note  enrolledIn  unboundedCollection · cost\n");
     expect(out).toMatch(/edgetable\.ts: 0 errors, 0 warnings, \d+ notes\n$/);
     for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
   });

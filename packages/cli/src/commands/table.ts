@@ -1,13 +1,13 @@
 import type { TableDifference } from "edgetable";
 import { confirms } from "../ask.ts";
-import { withGraph, type UntypedDb } from "../connection.ts";
+import { endpointOf, withGraph, type UntypedDb } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec, type Invocation } from "../invocation.ts";
 import { renderTable } from "../output/table.ts";
 
-const place = ({ options }: Invocation): string =>
-  options.endpoint ?? (options.region === undefined ? "the AWS region of the environment" : `AWS, ${options.region}`);
+const place = (call: Invocation): string =>
+  endpointOf(call) ?? (call.options.region === undefined ? "the AWS region of the environment" : `AWS, ${call.options.region}`);
 
 const createCommand = defineCommand({
   name: "create",

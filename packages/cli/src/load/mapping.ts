@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { didYouMean, type Catalog } from "edgetable";
 import { usageError } from "../failure.ts";
+import { isTooDeep } from "../output/json.ts";
 import { isRow } from "../row.ts";
 
 /** Where a value comes from: the name of a column, or a constant. */
@@ -72,7 +73,9 @@ const parseTarget = (given: unknown, where: string, catalog: Catalog): Target =>
 
 const parseFile = (path: string): unknown => {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (isTooDeep(value)) throw usageError(`${path} is nested deeper than any row can be stored.`);
+    return value;
   } catch (error) {
     if (error instanceof SyntaxError) throw usageError(`${path} is no JSON: ${error.message}.`);
     throw error;

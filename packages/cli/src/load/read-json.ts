@@ -2,7 +2,6 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { EdgetableError } from "edgetable";
-import { fromJson } from "../output/json.ts";
 import { recordOf, type BadRecord, type FileRecord } from "./record.ts";
 import { isRow } from "../row.ts";
 
@@ -17,7 +16,7 @@ export async function* readNdjson(input: Readable): AsyncGenerator<FileRecord | 
     const trimmed = (line === 1 ? source.replace(/^\uFEFF/, "") : source).trim();
     if (trimmed === "") continue;
     try {
-      yield recordOf(`line ${line}`, fromJson(trimmed));
+      yield recordOf(`line ${line}`, JSON.parse(trimmed));
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       yield { place: `line ${line}`, problem: `it is no JSON: ${reason(error)}` };
@@ -54,7 +53,7 @@ function* readGroup(group: keyof typeof groups, lists: unknown): Generator<FileR
 export async function* readJson(input: Readable): AsyncGenerator<FileRecord | BadRecord> {
   let value: unknown;
   try {
-    value = fromJson((await text(input)).replace(/^\uFEFF/, ""));
+    value = JSON.parse((await text(input)).replace(/^\uFEFF/, ""));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new EdgetableError(

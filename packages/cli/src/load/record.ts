@@ -1,4 +1,4 @@
-import { toJson } from "../output/json.ts";
+import { revive, toJson } from "../output/json.ts";
 import { isRow } from "../row.ts";
 
 /** One record of an input file, before it is known what it means. */
@@ -18,6 +18,13 @@ export interface BadRecord {
 
 export const isBad = (record: FileRecord | BadRecord): record is BadRecord => "problem" in record;
 
-/** The record of a value of JSON, or what is wrong with it. */
-export const recordOf = (place: string, value: unknown): FileRecord | BadRecord =>
-  isRow(value) ? { place, value, texts: "dates" } : { place, problem: `it is no object: ${toJson(value).slice(0, 80)}` };
+/** The record of a parsed line or row of JSON, or what is wrong with it. */
+export const recordOf = (place: string, parsed: unknown): FileRecord | BadRecord => {
+  try {
+    const value = revive(parsed);
+    return isRow(value) ? { place, value, texts: "dates" } : { place, problem: `it is no object: ${toJson(value).slice(0, 80)}` };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { place, problem: error.message };
+  }
+};

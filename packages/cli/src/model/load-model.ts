@@ -3,6 +3,7 @@ import { relative } from "node:path";
 import { createJiti } from "jiti";
 import { didYouMean, EdgetableError, type AnyGraph, type Patterns } from "edgetable";
 import { failureOf, usageError } from "../failure.ts";
+import { compiledCache } from "./compiled-cache.ts";
 import { findModel, type ModelPlace } from "./find-model.ts";
 
 /** What a model file exports. */
@@ -94,7 +95,7 @@ const importModel = async (path: string, file: string): Promise<Readonly<Record<
   try {
     // Resolves the model's imports from the model's own place: its `edgetable` may be another copy than ours.
     // `interopDefault`: a CommonJS model makes modules of what it requires, and those import Node's by default.
-    const jiti = createJiti(path, { interopDefault: true, moduleCache: false });
+    const jiti = createJiti(path, { interopDefault: true, moduleCache: false, fsCache: compiledCache(path) });
     const found = await printingAside(() => untilIdle(jiti.import<Readonly<Record<string, unknown>>>(path)));
     // What CommonJS assigns to module.exports may be the graph itself.
     return kindOf(found) === "graph" && !Object.hasOwn(found, "default") ? { default: found } : found;

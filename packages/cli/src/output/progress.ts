@@ -1,4 +1,5 @@
 import type { Io } from "../io.ts";
+import { control } from "./visible.ts";
 import { wrap } from "./width.ts";
 
 /** A line that is written over on a terminal, and a plain line now and then elsewhere. */
@@ -19,7 +20,7 @@ export const createProgress = ({ err }: Io): Progress => {
   let shown = "";
   let said = Date.now();
   const clear = (): void => {
-    if (shown !== "") err.write("\r\u001b[K");
+    if (shown !== "") err.write(control("\r[K"));
     shown = "";
   };
   const show = (text: string): void => {

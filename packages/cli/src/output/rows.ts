@@ -1,6 +1,7 @@
 import { toJson } from "./json.ts";
 import type { Style } from "./style.ts";
 import { renderTable } from "./table.ts";
+import { visibleLine } from "./visible.ts";
 import type { Row } from "../row.ts";
 
 const isPlain = (value: unknown): value is Row =>
@@ -65,8 +66,8 @@ export const renderRows = (rows: readonly unknown[], { columns, style, first = [
   const numeric = (name: string): boolean =>
     cells.every((row) => /^-?\d*(?:\.\d*)?$/.test(row.get(name) ?? "")) && cells.some((row) => row.get(name));
   const table = {
-    columns: names.map((title) => ({ title, align: numeric(title) ? ("right" as const) : ("left" as const) })),
-    rows: cells.map((row) => names.map((name) => row.get(name) ?? "")),
+    columns: names.map((title) => ({ title: visibleLine(title), align: numeric(title) ? ("right" as const) : ("left" as const) })),
+    rows: cells.map((row) => names.map((name) => visibleLine(row.get(name) ?? ""))),
   };
   return renderTable(table, columns, style);
 };

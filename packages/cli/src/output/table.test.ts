@@ -1,9 +1,9 @@
-import picocolors from "picocolors";
 import { expect, test } from "vitest";
+import { createStyle } from "./style.ts";
 import { renderTable } from "./table.ts";
 import { widthOf, wrap } from "./width.ts";
 
-const style = picocolors.createColors(false);
+const style = createStyle(false);
 const columns = [{ title: "name" }, { title: "text" }, { title: "n", align: "right" as const, flexible: false }];
 const rows = [
   ["first", "a sentence of several words that is rather long", "1"],

@@ -1,10 +1,12 @@
+import { visible } from "./visible.ts";
+
 const wide = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
 const none = /\p{Mark}|\u200d/u;
 
 /** How many columns of a terminal a text takes. */
 export const widthOf = (text: string): number => {
   let width = 0;
-  for (const character of text) if (!none.test(character)) width += wide.test(character) ? 2 : 1;
+  for (const character of visible(text)) if (!none.test(character)) width += wide.test(character) ? 2 : 1;
   return width;
 };
 
@@ -24,7 +26,7 @@ const cut = (word: string, width: number): readonly string[] => {
 /** Breaks a text into lines of at most so many columns, between words where it can. */
 export const wrap = (text: string, width: number): readonly string[] => {
   const lines: string[] = [];
-  for (const paragraph of text.split("\n")) {
+  for (const paragraph of visible(text).split("\n")) {
     let line = "";
     let used = 0;
     for (const word of paragraph.split(" ").flatMap((one) => (widthOf(one) > width ? cut(one, width) : one))) {

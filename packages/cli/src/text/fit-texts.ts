@@ -1,11 +1,13 @@
 import type { StandardSchema } from "edgetable";
+import { isTooDeep } from "../output/json.ts";
 import { isoDate } from "./iso-date.ts";
 import { isRow, type Row } from "../row.ts";
 
 const asJson = (text: string): unknown => {
   if (!/^[[{"]/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value) ? undefined : value;
   } catch {
     return undefined;
   }

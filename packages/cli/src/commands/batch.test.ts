@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEngine, type LocalEngine } from "@edgetable/local";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createFolder, educationData, educationModel, run, type Folder, type Ran } from "../test-support/lab.ts";
+
+let engine: LocalEngine;
+let folder: Folder;
+const batch = (...argv: readonly string[]): Promise<Ran> =>
+  run(["batch", ...argv], { cwd: folder.path, env: { AWS_ENDPOINT_URL: engine.endpoint } });
+const lake = mkdtempSync(join(tmpdir(), "batch-"));
+
+beforeAll(async () => {
+  engine = await startEngine();
+  folder = createFolder({ "model.ts": educationModel, "data.json": educationData });
+  const options = { cwd: folder.path, env: { AWS_ENDPOINT_URL: engine.endpoint } };
+  expect((await run(["table", "create"], options)).code).toBe(0);
+  expect((await run(["load", "data.json"], options)).code).toBe(0);
+});
+afterAll(async () => {
+  await engine.stop();
+  folder.remove();
+  rmSync(lake, { recursive: true, force: true });
+});
+
+const at = ["--lake", join(lake, "education")];
+
+test("extracts the table, lists its columns, and answers SQL", async () => {
+  const extracted = await batch("extract", ...at, "--segments", "2");
+  expect(extracted).toMatchObject({ code: 0, err: expect.stringMatching(/RCU/) });
+  expect(extracted.out).toMatch(/student +node +3/);
+  expect(extracted.out).toMatch(/enrolled_in +edge +4/);
+  expect((await batch("tables", ...at)).out).toMatch(/term +1 +node +text[^]*starts +timestamp +starts/);
+  const { out } = await batch("sql", "select name, year from student where year is not null", ...at);
+  expect(out).toMatch(/name +year\nAnn +3\n/);
+  expect(JSON.parse((await batch("sql", "select starts from term", ...at, "--json")).out)).toEqual([
+    { starts: "2024-09-01T00:00:00.000Z" },
+  ]);
+});
+
+describe("jobs", () => {
+  test("run, and say what they computed", async () => {
+    const { code, out, err } = await batch("run", "recommend", "--edges", "enrolledIn", "--at-least", "1", ...at);
+    expect(code).toBe(0);
+    expect(out).toMatch(/node +recommended +shared +jaccard +place\ncourse:C1 +course:C2 +1 +0.33/);
+    expect(err).toContain("For each target the 10 others that share most sources with it");
+  });
+
+  test("are printed as the program that Spark runs", async () => {
+    expect(JSON.parse((await batch("program", "degrees", ...at)).out)).toMatchObject({
+      job: "degrees",
+      steps: [{ kind: "table", name: "arcs" }, {}],
+    });
+  });
+
+  test.each([
+    [["run"], "Name a job. The jobs: degrees, page-rank,"],
+    [["run", "page-rnk"], 'There is no job "page-rnk". Did you mean "page-rank"?'],
+    [["run", "constructor"], 'There is no job "constructor".'],
+    [["run", "k-core"], "The job k-core needs --k."],
+    [["run", "degrees", "--rounds", "3"], "The job degrees does not take --rounds. It takes --edges."],
+    [["run", "page-rank", "--edges", "enroledIn"], 'The lake has no edge "enroledIn". Did you mean "enrolledIn"?'],
+    [["sql", "select nme from student"], "The lake's tables: student, course, home, term, enrolled_in, lives_in, note."],
+  ])("%j is refused", async (argv, message) => {
+    const { code, err } = await batch(...argv, ...at);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+  });
+
+  test("need a lake", async () => {
+    const { code, err } = await batch("run", "degrees", "--lake", join(lake, "none"));
+    expect(code).toBe(2);
+    expect(err).toContain("There is no lake in");
+  });
+});
