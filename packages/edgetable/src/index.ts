@@ -1,5 +1,5 @@
 export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts";
-export type { ConnectOptions } from "./client/connect.ts";
+export type { ConnectOptions, CursorSecret } from "./client/connect.ts";
 export type { Jobs, ResumeOptions } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchExplanation, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { Db } from "./client/db.ts";
@@ -24,12 +24,13 @@ export type { Reshard } from "./client/reshard.ts";
 export type { ReshardOptions } from "./client/reshard-items.ts";
 export type { ReshardProgress } from "./executor/reshard/resharding.ts";
 export type { ReshardReport } from "./executor/reshard/run-reshard.ts";
-export type { EdgeSearch, Find, Kinded, Search, SearchPageOptions } from "./client/search-types.ts";
+export type { Kinded } from "./client/graph-types.ts";
+export type { EdgeSearch, Find, Search, SearchPageOptions } from "./client/search-types.ts";
 export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/value-index.ts";
-export type { Collection, Entry, Neighbours, NodeHandle, Page, PageOptions, PartList, Read } from "./client/read-types.ts";
+export type { Collection, Entry, Neighbours, NodeHandle, Page, PageBudget, PageOptions, PartList, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export type { WalkExplanation } from "./client/walk-explanation.ts";
-export type { BudgetOptions, WalkOptions } from "./client/walk-options.ts";
+export type { BudgetOptions, StoreCursor, WalkOptions } from "./client/walk-options.ts";
 export type {
   Gathered,
   GroupOptions,
@@ -68,7 +69,8 @@ export type { DeletionProgress } from "./executor/jobs/deletion.ts";
 export type { Job } from "./executor/jobs/job-item.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
-export type { ScanReport, StrayItem } from "./executor/scan/run-scan.ts";
+export type { ScanReport } from "./executor/scan/run-scan.ts";
+export type { Drift, DriftedItem, ReadingOptions, StrayItem } from "./executor/reading-options.ts";
 export type { Cost, SentRequest } from "./executor/meter.ts";
 export type { RetryPolicy } from "./executor/retry.ts";
 export type { Effects } from "./executor/effects.ts";
@@ -80,6 +82,13 @@ export type { EdgeLayout, IndexExpectation, IndexLayout, ItemLayout, Layout, Sha
 export type { Catalog } from "./schema/catalog.ts";
 export type { ShardCounts } from "./schema/shard-counts.ts";
 export type { StandardSchema } from "./schema/standard-schema.ts";
-export { createLeanTransport, defaultCredentials, type Credentials, type LeanTransportOptions } from "./transport/lean/index.ts";
+export {
+  configuredEndpoint,
+  createLeanTransport,
+  defaultCredentials,
+  type Credentials,
+  type FoundEndpoint,
+  type LeanTransportOptions,
+} from "./transport/lean/index.ts";
 export type { SendOptions, Transport } from "./transport/transport.ts";
 export type * from "./transport/operations.ts";

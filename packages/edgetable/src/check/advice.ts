@@ -1,28 +1,29 @@
 import type { Catalog } from "../schema/catalog.ts";
 
-/** The laws of the design that advice refers to, by number and name. */
-export const LAWS = {
-  keys: "1 Keys",
-  indexKeys: "2 Index keys never go stale",
-  noScan: "4 No Scan",
-  batch: "5 Nothing is lost in a batch",
-  budgets: "8 Budgets are hard",
-  truth: "10 No hidden copies of the truth",
+/** What advice is about, in words that are shown beside its rule. */
+export const CONCERNS = {
+  keys: "key design",
+  indexKeys: "index keys",
+  noScan: "no Scan",
+  batch: "throughput",
+  budgets: "cost",
+  truth: "stale copies",
 } as const;
 
-export type Law = (typeof LAWS)[keyof typeof LAWS];
+export type Concern = (typeof CONCERNS)[keyof typeof CONCERNS];
 
 /** What may be better about a model that works. */
 export interface Advice {
-  /** The rule that speaks, such as `hotIndexPartition`. */
+  /** The rule that gives it, such as `hotIndexPartition`. */
   readonly rule: string;
-  readonly law: Law;
+  /** What it is about, such as `cost` or `key design`. */
+  readonly concern: Concern;
   /** The node, edge, part, index or pattern that it is about. */
   readonly definition: string;
   readonly message: string;
   /** What to do about it. */
   readonly mend: string;
-  /** `error` breaks a law, `warning` will hurt at scale or mislead, `note` is a price worth knowing. */
+  /** `error` must not ship, `warning` will hurt at scale or mislead, `note` is a price worth knowing. */
   readonly severity: "error" | "warning" | "note";
 }
 

@@ -45,7 +45,7 @@ const cases = (rule: string, all: Readonly<Record<string, Case>>): void => {
   describe(rule, () => {
     test.each(Object.entries(all))("%s", (_, { model, advice }) => {
       const given = about(model, rule);
-      expect(given.map(({ law, definition, severity }) => ({ law, definition, severity }))).toEqual(
+      expect(given.map(({ concern, definition, severity }) => ({ concern, definition, severity }))).toEqual(
         advice.map(({ says: _says, ...rest }) => rest),
       );
       for (const [at, { says }] of advice.entries())
@@ -54,36 +54,32 @@ const cases = (rule: string, all: Readonly<Record<string, Case>>): void => {
   });
 };
 
-const warning = (law: Advice["law"], definition: string, ...says: readonly string[]) => ({
-  law,
+const warning = (concern: Advice["concern"], definition: string, ...says: readonly string[]) => ({
+  concern,
   definition,
   severity: "warning" as const,
   says,
 });
-const note = (law: Advice["law"], definition: string, ...says: readonly string[]) => ({ law, definition, severity: "note" as const, says });
+const note = (concern: Advice["concern"], definition: string, ...says: readonly string[]) => ({
+  concern,
+  definition,
+  severity: "note" as const,
+  says,
+});
 
 cases("hotIndexPartition", {
   "every root item under one key": {
     model: billingLab,
-    advice: [
-      warning(
-        "5 Nothing is lost in a batch",
-        "invoice",
-        '"GSI_1"',
-        '"SK" is always "root"',
-        "1,000 writes a second",
-        "key attributes of its own",
-      ),
-    ],
+    advice: [warning("throughput", "invoice", '"GSI_1"', '"SK" is always "root"', "1,000 writes a second", "key attributes of its own")],
   },
   "a constant index key": {
     model: inLayout({ indexes, nodes: { user: { keys: { G1: "USERS", G2: "{name}" } } } }),
-    advice: [warning("5 Nothing is lost in a batch", "user", '"G1" is always "USERS"', "{id:shard(16)}")],
+    advice: [warning("throughput", "user", '"G1" is always "USERS"', "{id:shard(16)}")],
   },
-  "a country as the index key": { model: school, advice: [note("5 Nothing is lost in a batch", "livesIn", "{to.country}", "few values")] },
+  "a country as the index key": { model: school, advice: [note("throughput", "livesIn", "{to.country}", "few values")] },
   "a boolean as the index key": {
     model: inLayout({ indexes, nodes: { user: { keys: { G1: "A#{active:boolean}", G2: "{name}" } } } }),
-    advice: [note("5 Nothing is lost in a batch", "user", "{active}")],
+    advice: [note("throughput", "user", "{active}")],
   },
   "a shard or an id is none": {
     model: inLayout({
@@ -101,22 +97,19 @@ const found = (entry: object) => ({
 cases("fewShards", {
   "fewer than the expected writes need": {
     ...found({ by: "name", shards: 4, expect: { writesPerSecond: 5000 } }),
-    advice: [warning("5 Nothing is lost in a batch", "user", "5,000 writes", "4 shards take", "to 8", "[8, 4]", "edgetable reshard")],
+    advice: [warning("throughput", "user", "5,000 writes", "4 shards take", "to 8", "[8, 4]", "edgetable reshard")],
   },
   "one shard for many reads": {
     ...found({ by: "name", expect: { readsPerSecond: 600_000 } }),
-    advice: [warning("5 Nothing is lost in a batch", "user", "600,000 rows read", "one shard takes", "[12, 1]")],
+    advice: [warning("throughput", "user", "600,000 rows read", "one shard takes", "[12, 1]")],
   },
   "far more than are needed": {
     ...found({ by: "name", shards: 64, expect: { writesPerSecond: 10 } }),
-    advice: [note("5 Nothing is lost in a batch", "user", "1 would do", "64 shards")],
+    advice: [note("throughput", "user", "1 would do", "64 shards")],
   },
   "more searches than any number of shards answers": {
     ...found({ by: "name", shards: 16, expect: { readsPerSecond: 70_000, pageRows: 10 } }),
-    advice: [
-      warning("8 Budgets are hard", "user", "7,000 searches", "6,000 at most", "split"),
-      note("5 Nothing is lost in a batch", "user", "3 would do"),
-    ],
+    advice: [warning("cost", "user", "7,000 searches", "6,000 at most", "split"), note("throughput", "user", "3 would do")],
   },
   "as many as are needed": { ...found({ by: "name", shards: 6, expect: { writesPerSecond: 5000 } }), advice: [] },
   "an index of a layout": {
@@ -124,31 +117,31 @@ cases("fewShards", {
       indexes: { byName: { partitionKey: "G1", sortKey: "G2", expect: { writesPerSecond: 3000 } } },
       nodes: { user: { keys: { G1: "U{id:shard(2)}", G2: "{name}" } } },
     }),
-    advice: [warning("5 Nothing is lost in a batch", "byName", "2 shards take", "to 4")],
+    advice: [warning("throughput", "byName", "2 shards take", "to 4")],
   },
 });
 
 cases("unboundedCollection", {
   "an edge without a limit": {
     model: education,
-    advice: [note("8 Budgets are hard", "enrolledIn", '"student"', "nothing bounds", "maxDegree: { from: … }", 'out("enrolledIn").page()')],
+    advice: [note("cost", "enrolledIn", '"student"', "nothing bounds", "maxDegree: { from: … }", 'out("enrolledIn").page()')],
   },
   "both copies of an edge stored twice": {
     model: inLayout({ nodes: { user: {}, team: {} } }, { edges: { joins: joins({ stored: "twice" }) } }),
-    advice: [note("8 Budgets are hard", "joins", '"user"'), note("8 Budgets are hard", "joins", '"team"', 'in("joins").page()')],
+    advice: [note("cost", "joins", '"user"'), note("cost", "joins", '"team"', 'in("joins").page()')],
   },
   "an edge with a limit": { model: inLayout({}, { edges: { joins: joins({ maxDegree: { from: 10 } }) } }), advice: [] },
   "an edge of which there is one": { model: inLayout({}, { edges: { joins: joins({ multiplicity: "many-to-one" }) } }), advice: [] },
   "more than a page by its expectations": {
     model: inLayout({}, { edges: { joins: joins({ expect: { from: 10_000, bytes: 500 } }) } }),
-    advice: [warning("8 Budgets are hard", "joins", "5 requests of 1 MB")],
+    advice: [warning("cost", "joins", "5 requests of 1 MB")],
   },
 });
 
 cases("staleCopy", {
   "a date copied onto each edge": {
     model: billingDocs,
-    advice: [warning("10 No hidden copies of the truth", "contains", '"Dated"', '"invoice" and "bill"', "immutable", "entries()")],
+    advice: [warning("stale copies", "contains", '"Dated"', '"invoice" and "bill"', "immutable", "entries()")],
   },
   "an attribute of an immutable name": {
     model: inLayout(
@@ -166,24 +159,18 @@ cases("staleCopy", {
 cases("mutableKey", {
   "a parent's id in the table key": {
     model: trackerDraft,
-    advice: [
-      note("2 Index keys never go stale", "project", '"SK"', "{tenantId}", "deletes the item"),
-      note("2 Index keys never go stale", "issue", "{projectId}"),
-    ],
+    advice: [note("index keys", "project", '"SK"', "{tenantId}", "deletes the item"), note("index keys", "issue", "{projectId}")],
   },
   "a shard of a name": {
     model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name:shard(8)}", G2: "{id}" } } } }),
-    advice: [warning("2 Index keys never go stale", "user", "{name}", "another shard", "from the id")],
+    advice: [warning("index keys", "user", "{name}", "another shard", "from the id")],
   },
   "a node's attribute in an edge's key": {
     model: inLayout(
       { indexes, nodes: { team: { keys: { SK: "{owner}" } } }, edges: { joins: { keys: { G1: "{to.owner}", G2: "{from}" } } } },
       { edges: { joins: joins() } },
     ),
-    advice: [
-      warning("2 Index keys never go stale", "joins", "{to.owner}", "old key"),
-      note("2 Index keys never go stale", "team", "{owner}"),
-    ],
+    advice: [warning("index keys", "joins", "{to.owner}", "old key"), note("index keys", "team", "{owner}")],
   },
   "an index key of the item's own is recomputed": {
     model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } }),
@@ -194,28 +181,28 @@ cases("mutableKey", {
 cases("costlyProjection", {
   "keys only, on small items": {
     model: trackerDraft,
-    advice: [note("8 Budgets are hard", "issue", '"byRelated"', "name, state", "200 bytes", "one write unit", 'project "ALL"')],
+    advice: [note("cost", "issue", '"byRelated"', "name, state", "200 bytes", "one write unit", 'project "ALL"')],
   },
   "keys only, on larger items": {
     model: inLayout(
       { indexes: { gsi: { ...indexes.gsi, projection: "KEYS_ONLY" } }, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } },
       { nodes: { user: user({ expect: { bytes: 5000 } }) } },
     ),
-    advice: [note("8 Budgets are hard", "user", "leaves active out", "Name what reads need")],
+    advice: [note("cost", "user", "leaves active out", "Name what reads need")],
   },
   "everything, of large items": {
     model: inLayout(
       { indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } },
       { nodes: { user: user({ expect: { bytes: 9000 } }) } },
     ),
-    advice: [note("8 Budgets are hard", "user", "9000 bytes", "9 write units", '"KEYS_ONLY"')],
+    advice: [note("cost", "user", "9000 bytes", "9 write units", '"KEYS_ONLY"')],
   },
   "a name that no item stores": {
     model: inLayout({
       indexes: { gsi: { ...indexes.gsi, projection: ["activ", "active"] } },
       nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } },
     }),
-    advice: [warning("8 Budgets are hard", "gsi", '"activ"', 'Did you mean "active"?')],
+    advice: [warning("cost", "gsi", '"activ"', 'Did you mean "active"?')],
   },
   "everything, of small items": { model: education, advice: [] },
 });
@@ -223,7 +210,7 @@ cases("costlyProjection", {
 cases("prefixHazard", {
   "an id at the end": {
     model: billingLab,
-    advice: [note("1 Keys", "bills", 'begins_with "B#42" also meets "B#420"', "compare whole keys by =")],
+    advice: [note("key design", "bills", 'begins_with "B#42" also meets "B#420"', "compare whole keys by =")],
   },
   "a key that goes on where another ends": {
     model: inLayout(
@@ -232,29 +219,29 @@ cases("prefixHazard", {
     ),
     advice: [
       warning(
-        "1 Keys",
+        "key design",
         "joins",
         '"leads" (TEAM#{to.teamId}#LEADS) goes on',
         'begins_with "TEAM#42" also meets "TEAM#420"',
         'every "leads" of "TEAM#42"',
       ),
-      note("1 Keys", "user", '"USER#42" also meets "USER#420"'),
+      note("key design", "user", '"USER#42" also meets "USER#420"'),
     ],
   },
   "Edgetable's own layout": { model: defaults, advice: [] },
 });
 
 cases("lostOrder", {
-  "an unpadded number": { model: trackerDraft, advice: [warning("1 Keys", "issue", "{num}", "1, 10, 2", "{num:6}")] },
+  "an unpadded number": { model: trackerDraft, advice: [warning("key design", "issue", "{num}", "1, 10, 2", "{num:6}")] },
   "a text with more behind it": {
     model: trackerPublished,
-    advice: [warning("1 Keys", "value", "{value}#{num:6}", 'below "#"', '"Data"', "lower delimiter")],
+    advice: [warning("key design", "value", "{value}#{num:6}", 'below "#"', '"Data"', "lower delimiter")],
   },
   "Edgetable's own layout": { model: defaults, advice: [] },
 });
 
 cases("highDelimiter", {
-  "a bar": { model: people, advice: [note("1 Keys", "friend", '"|"', '"TypeTarget"', "above digits", 'use "#"')] },
+  "a bar": { model: people, advice: [note("key design", "friend", '"|"', '"TypeTarget"', "above digits", 'use "#"')] },
   "a hash": { model: school, advice: [] },
 });
 
@@ -264,7 +251,7 @@ cases("refusedValues", {
       { delimiter: "-", indexes, nodes: { user: { keys: { G1: "A", G2: "{name}" } } } },
       { nodes: { user: user({ key: "user-{id}" }) } },
     ),
-    advice: [note("1 Keys", "user", "{name}", 'contains "-" is refused', 'delimiters: { "G2": "\\u0001" }')],
+    advice: [note("key design", "user", "{name}", 'contains "-" is refused', 'delimiters: { "G2": "\\u0001" }')],
   },
   "a name under a delimiter of its own": { model: trackerDraft, advice: [] },
 });
@@ -272,7 +259,7 @@ cases("refusedValues", {
 cases("sharedPartition", {
   "two node types in one partition": {
     model: inLayout({ nodes: { user: { keys: { PK: "{id}", SK: "U" } }, team: { keys: { PK: "{teamId}", SK: "T" } } } }),
-    advice: [warning("1 Keys", "team", '"user" ({id})', "collection()", "layout.sharedIds")],
+    advice: [warning("key design", "team", '"user" ({id})', "collection()", "layout.sharedIds")],
   },
   "shared ids": { model: people, advice: [] },
 });
@@ -280,11 +267,11 @@ cases("sharedPartition", {
 cases("idleIndexKey", {
   "half an index key": {
     model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name}" } } } }),
-    advice: [warning("2 Index keys never go stale", "user", 'fills "G1" but not "G2"', '"gsi"', 'Fill "G2" too')],
+    advice: [warning("index keys", "user", 'fills "G1" but not "G2"', '"gsi"', 'Fill "G2" too')],
   },
   "a misspelt index key": {
     model: inLayout({ indexes, nodes: { user: { keys: { G11: "{name}" } } } }),
-    advice: [note("2 Index keys never go stale", "user", '"G11"', 'Did you mean "G1"?')],
+    advice: [note("index keys", "user", '"G11"', 'Did you mean "G1"?')],
   },
   "an index that shares the table's key": { model: trackerPublished, advice: [] },
 });
@@ -316,7 +303,7 @@ describe("patternRequests", () => {
     expect(about(education, "patternRequests", [hydrated])).toEqual([
       {
         rule: "patternRequests",
-        law: "8 Budgets are hard",
+        concern: "cost",
         definition: "names",
         severity: "note",
         message: 'the pattern "names" needs 3 requests: Query, BatchGetItem × 2.',
@@ -347,9 +334,9 @@ describe("patternRequests", () => {
     expect(mends).toEqual([expect.stringContaining("expect.from and expect.to"), expect.stringContaining("recommendShards")]);
   });
 
-  test("a Scan breaks law 4 and comes first", () => {
+  test("a Scan is an error and comes first", () => {
     const [first] = checkGraph(assertModel(billingLab), [pattern("all", { operation: "Scan" })]);
-    expect(first).toMatchObject({ rule: "patternRequests", severity: "error", law: "4 No Scan", definition: "all" });
+    expect(first).toMatchObject({ rule: "patternRequests", severity: "error", concern: "no Scan", definition: "all" });
   });
 
   test("takes a graph and what explainPatterns gives", () => {

@@ -1,3 +1,3 @@
 export { checkGraph } from "./check-graph.ts";
 export { recommendShards, type ShardAdvice, type ShardDemand } from "./recommend-shards.ts";
-export type { Advice, CheckedPattern, Law } from "./advice.ts";
+export type { Advice, CheckedPattern, Concern } from "./advice.ts";

@@ -169,7 +169,7 @@ test("put of an edge replaces what is there, counts a guarded edge once, and che
   await batch([lab.node("student").put({ id: "P1", name: "Pat" }), lab.node("course").put({ id: "P1" })]);
   lab.sent.length = 0;
   expect(await lab.edge("leads").put({ id: "P1" }, { id: "P1" })).toMatchObject({ ok: true, atomic: { kind: "transaction", items: 5 } });
-  expect(lab.sent.map(({ operation }) => operation)).toEqual(["GetItem", "TransactWriteItems"]);
+  expect(lab.sent.map(({ operation }) => operation)).toEqual(["BatchGetItem", "Query", "Query", "TransactWriteItems"]);
   expect(await lab.edge("leads").put({ id: "P1" }, { id: "P1" })).toMatchObject({ ok: true, atomic: { items: 3 } });
   const items = await lab.items();
   expect(items["STUDENT#P1 / ~degree#leads#out"]).toMatchObject({ "~count": { N: "1" } });
@@ -181,4 +181,31 @@ test("put of an edge replaces what is there, counts a guarded edge once, and che
   await lab.edge("takes").put({ id: "P1" }, { id: "P1" }, { grade: "A" }).orThrow();
   await lab.edge("takes").put({ id: "P1" }, { id: "P1" }, { grade: "B" }).orThrow();
   expect((await lab.items())["STUDENT#P1 / takes#COURSE#P1"]).toMatchObject({ grade: { S: "B" } });
+});
+
+test.each<readonly [string, object]>([
+  ["an item that was not sent", { Batch: [{ PutRequest: { Item: { pk: { S: "COURSE#66" }, sk: { S: "#" }, type: { S: "course" } } } }] }],
+  ["an item of another table", { Other: [{ PutRequest: { Item: { pk: { S: "COURSE#N1" }, sk: { S: "#" } } } }] }],
+  ["neither a put nor a deletion", { Batch: [{}] }],
+  ["a put without an item", { Batch: [{ PutRequest: {} }] }],
+  ["an item without a key", { Batch: [{ PutRequest: { Item: { id: { S: "N1" } } } }] }],
+])("%s that an answer leaves unprocessed is not written: the answer is not DynamoDB's", async (_, UnprocessedItems) => {
+  lab.hooks.answer = (sent, output) => (sent.operation === "BatchWriteItem" ? { UnprocessedItems } : output);
+  expect(await errorOf(() => batch([lab.node("course").put({ id: "N1" })]).orThrow())).toMatchObject({
+    code: "execute.connection",
+    message: expect.stringContaining("not DynamoDB's"),
+  });
+  expect(lab.sent).toHaveLength(1);
+  expect((await lab.items())["COURSE#66 / #"]).toBeUndefined();
+});
+
+test("what is sent again is what was sent, whatever else the answer says of it", async () => {
+  let left = 1;
+  lab.hooks.answer = (sent, output) => {
+    if (sent.operation !== "BatchWriteItem" || left-- <= 0) return output;
+    const item = { pk: { S: "STUDENT#N2" }, sk: { S: "#" }, type: { S: "student" }, id: { S: "N2" }, name: { S: "forged" } };
+    return { UnprocessedItems: { Batch: [{ PutRequest: { Item: item } }, { PutRequest: { Item: item } }] } };
+  };
+  expect(await batch([lab.node("student").put({ id: "N2", name: "own" })])).toMatchObject({ ok: true, items: 1 });
+  expect(requestsOf(lab.sent[1]!)).toEqual(requestsOf(lab.sent[0]!));
 });

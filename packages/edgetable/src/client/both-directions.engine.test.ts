@@ -38,12 +38,15 @@ test("neighbours in either direction are read from the far end of each edge, and
     RequestItems: { [graph.catalog.table]: { Keys: ["PERSON#b", "PERSON#c", "TEAM#t"].map((pk) => ({ pk: { S: pk }, sk: { S: "#" } })) } },
   });
   expect(value).toEqual([
-    { edge: { from: { type: "person", id: "a" }, to: { type: "person", id: "b" } }, node: { id: "b" } },
+    { edge: { from: { type: "person", id: "a" }, to: { type: "person", id: "b" } }, node: { kind: "person", row: { id: "b" } } },
     { edge: { from: { type: "person", id: "c" }, to: { type: "person", id: "a" } }, node: undefined },
-    { edge: { from: { type: "team", name: "t" }, to: { type: "person", id: "a" } }, node: { name: "t" } },
+    { edge: { from: { type: "team", name: "t" }, to: { type: "person", id: "a" } }, node: { kind: "team", row: { name: "t" } } },
   ]);
   expect(missing).toEqual([{ type: "person", id: "c" }]);
-  expect(await known.nodes()).toEqual([{ id: "b" }, { name: "t" }]);
-  expect((await known.page({ of: "nodes", limit: 2 })).items).toEqual([{ id: "b" }]);
+  expect(await known.nodes()).toEqual([
+    { kind: "person", row: { id: "b" } },
+    { kind: "team", row: { name: "t" } },
+  ]);
+  expect((await known.page({ of: "nodes", limit: 2 })).items).toEqual([{ kind: "person", row: { id: "b" } }]);
   expect(known.entries().explain().requests.at(-1)).toMatchObject({ operation: "BatchGetItem", after: 'the "to" or "from" of each edge' });
 });

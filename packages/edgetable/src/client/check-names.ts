@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/neighbours.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
+import { refuseStoredNames } from "../schema/stored-names.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
@@ -47,8 +48,11 @@ export const edgeFields = (driver: Pick<Driver, "catalog">, edge: string): reado
  *
  * @throws {schema.unknownAttribute}
  */
-export const checkEdgeFields = (driver: Driver, edge: string, given: readonly string[]): void =>
+export const checkEdgeFields = (driver: Driver, edge: string, given: readonly string[]): void => {
+  const { shapes } = defined(driver.catalog.edges[edge], "edge");
+  for (const shape of shapes) refuseStoredNames(shape, given);
   checkNames(given, { kind: "edge", name: edge }, edgeFields(driver, edge));
+};
 
 /**
  * The same of a filter, and of what it asks of the ends' ids.
@@ -72,9 +76,33 @@ export const checkEdgeFilter = (driver: Driver, edge: string, where: Readonly<Re
  *
  * @throws {schema.unknownAttribute}
  */
-export const checkNodeFields = (driver: Driver, types: readonly string[], given: readonly string[]): void => {
-  for (const name of types)
-    checkNames(given, { kind: "node", name }, attributeNames(defined(driver.catalog.nodes[name], name).definition.schema));
+const checkNodeFields = (driver: Driver, types: readonly string[], given: readonly string[]): void => {
+  for (const name of types) {
+    const { definition, shape } = defined(driver.catalog.nodes[name], name);
+    refuseStoredNames(shape, given);
+    checkNames(given, { kind: "node", name }, attributeNames(definition.schema));
+  }
+};
+
+/**
+ * The node types that have every one of the given attributes, as far as their schemas tell: a filter of nodes of several
+ * types keeps nodes of these alone.
+ *
+ * @throws {schema.unknownAttribute} where no type has them all
+ */
+export const typesWith = (driver: Driver, types: readonly string[], given: readonly string[]): readonly string[] => {
+  const refusals: unknown[] = [];
+  const having = types.filter((type) => {
+    try {
+      checkNodeFields(driver, [type], given);
+      return true;
+    } catch (error) {
+      refusals.push(error);
+      return false;
+    }
+  });
+  if (having.length === 0) throw refusals[0];
+  return having;
 };
 
 /**

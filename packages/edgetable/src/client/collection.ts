@@ -1,11 +1,12 @@
 import type { Found } from "../executor/found.ts";
+import { sameValue } from "../keys/template.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";
 
 const isItself = (entry: NodeEntry, id: Row, found: Found): boolean =>
   found.shape.kind === "node" &&
   found.shape.definition === entry.name &&
-  entry.idFields.every((field) => String(found.row[field]) === String(id[field]));
+  entry.idFields.every((field) => sameValue(found.row[field], id[field]));
 
 /** Sorts the rows of one partition by what they are. */
 export const toCollection = (entry: NodeEntry, id: Row, found: readonly Found[]): unknown => {

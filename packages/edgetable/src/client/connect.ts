@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { RetryPolicy } from "../executor/retry.ts";
 import { createSession, type Session } from "../executor/session.ts";
+import type { Secrets } from "../requests/cursor.ts";
 import type { SentRequest } from "../executor/meter.ts";
 import { systemEffects } from "../executor/system-effects.ts";
 import type { Effects } from "../executor/effects.ts";
@@ -8,15 +9,19 @@ import type { Catalog } from "../schema/catalog.ts";
 import { createLeanTransport, type Credentials } from "../transport/lean/index.ts";
 import { deferTransport } from "../transport/defer-transport.ts";
 import { TIMEOUTS, type Transport } from "../transport/transport.ts";
-import { DEADLINES } from "../executor/call.ts";
+import { DEADLINES, EXPIRED, readingKinds } from "../executor/call.ts";
 import { ruleNames } from "../planner/rule-names.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { listOf, namesIn, oneOf } from "../util/check-range.ts";
 import { createDriver, type Driver, type DriverOptions } from "./driver.ts";
+import type { ReadingOptions } from "../executor/reading-options.ts";
 
 /** How to reach the table, and how calls behave. */
-export interface ConnectOptions {
-  /** URL of the endpoint. @default the region's own */
+export interface ConnectOptions extends ReadingOptions {
+  /**
+   * URL of the endpoint. @default as the AWS SDK finds it: AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, `endpoint_url` of the
+   * profile; else the region's own
+   */
   readonly endpoint?: string;
   /** @default AWS_REGION, AWS_DEFAULT_REGION or the profile's */
   readonly region?: string;
@@ -36,12 +41,20 @@ export interface ConnectOptions {
   readonly requestTimeout?: number;
   /** Milliseconds for one call, retries included, 1 to 86,400,000. @default 30,000 */
   readonly deadline?: number;
+  /** Whether reads give items whose `ttl` has passed and that DynamoDB has not removed yet. @default "hide" */
+  readonly expired?: "hide" | "show";
   /** Is told of every request that was answered. */
   readonly onRequest?: (request: SentRequest) => void;
-  /** Seals cursors; not empty, and as hard to guess as a password. @default a random one that is kept in the table and read once */
-  readonly cursorSecret?: string;
+  /**
+   * Seals cursors: 32 random bytes or more, as they are or as hex or base64 text, or a passphrase of 15 characters or
+   * more, which is stretched once, a fraction of a second on another thread. Of a list the first seals, and each
+   * opens, so that a secret can be replaced. @default a random one that is kept in the table and read once
+   */
+  readonly cursorSecret?: CursorSecret | readonly CursorSecret[];
   /** False to skip the schemas when writing. @default true */
   readonly validate?: boolean;
+  /** Whether writes are sent as transactions with a token, as `idempotent` of a call says: exact, for twice the write units. @default false */
+  readonly idempotent?: boolean;
   /** Names of planner rules to switch off, for tests and measurements. */
   readonly rulesOff?: readonly string[];
   /** Clock, randomness and sleep. @default the real ones */
@@ -52,6 +65,31 @@ export interface ConnectOptions {
 export interface SdkClient {
   readonly send: (command: never, options?: never) => Promise<unknown>;
 }
+
+/** A secret that seals cursors: random bytes, such bytes as hex or base64 text, or a passphrase. */
+export type CursorSecret = string | Uint8Array;
+
+// Bytes of a secret that nobody can guess; characters of a passphrase: NIST SP 800-63B-4, section 3.1.1.2.
+const RANDOM_BYTES = 32;
+const PASSPHRASE = 15;
+const MAKES_ONE = `node -p 'crypto.randomBytes(32).toString("base64url")'`;
+
+const checkSecrets = (given: unknown): void => {
+  const secrets: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const refuse = (what: string): never => {
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `cursorSecret ${what}. Give ${RANDOM_BYTES} random bytes or more (\`${MAKES_ONE}\` makes some), or a passphrase of ${PASSPHRASE} characters or more: whoever guesses it forges cursors.`,
+      { details: { option: "cursorSecret" } },
+    );
+  };
+  if (secrets.length === 0) refuse("is an empty list");
+  for (const secret of secrets) {
+    if (secret instanceof Uint8Array && secret.length < RANDOM_BYTES) refuse(`has ${secret.length} bytes`);
+    else if (typeof secret !== "string" && !(secret instanceof Uint8Array)) refuse("takes text, bytes, or a list of them");
+    else if (secret.length < PASSPHRASE) refuse(secret === "" ? "is empty" : `has ${secret.length} characters`);
+  }
+};
 
 // The SDK's side is loaded by those who use it only.
 const sdkTransport = (client: SdkClient): Transport =>
@@ -71,7 +109,7 @@ const transportOf = (options: ConnectOptions): Transport => {
 
 // Asked for until it is known; a failure is not kept.
 const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "secretRequests" | "forgetSecret"> => {
-  let known: Promise<string> | undefined;
+  let known: Promise<Secrets> | undefined;
   const forget = (error: unknown): never => {
     known = undefined;
     throw error;
@@ -79,10 +117,9 @@ const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "
   const cursorSecret: Driver["cursorSecret"] = async (context, makes) => {
     if (known) return known;
     const { leaveSecret, readSecret } = await import("../executor/cursor-secret.ts");
-    if (makes) return (known ??= leaveSecret(session, context).catch(forget));
+    if (makes) return (known ??= leaveSecret(session, context).then((secret): Secrets => [secret], forget));
     const secret = await readSecret(session, context);
-    if (secret !== undefined) known ??= Promise.resolve(secret);
-    return secret;
+    return secret === undefined ? undefined : (known ??= Promise.resolve([secret]));
   };
   // Whoever is the first to need one in a table looks for it, then leaves it there.
   return { cursorSecret, secretRequests: 2, forgetSecret: () => (known = undefined) };
@@ -99,21 +136,16 @@ const kinds: Kinds<ConnectOptions> = {
   concurrency: [1, 1000],
   requestTimeout: TIMEOUTS,
   deadline: DEADLINES,
+  expired: (given: string) => oneOf("expired", given, EXPIRED),
   onRequest: "function",
-  cursorSecret: "string",
+  cursorSecret: checkSecrets,
   validate: "boolean",
+  idempotent: "boolean",
+  ...readingKinds,
   rulesOff: (names: readonly string[]) => {
     for (const name of listOf(names, "rules")) oneOf("planner rule", name, ruleNames);
   },
   effects: namesIn,
-};
-
-const check = (options: ConnectOptions): void => {
-  checkOptions(options, kinds);
-  if (options.cursorSecret === "")
-    throw new EdgetableError("plan.invalidOption", "cursorSecret is empty: give a secret, or anybody can forge cursors.", {
-      details: { option: "cursorSecret" },
-    });
 };
 
 /**
@@ -122,7 +154,7 @@ const check = (options: ConnectOptions): void => {
  * @throws {plan.invalidOption} when an option is out of its range
  */
 export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver => {
-  check(options);
+  checkOptions(options, kinds);
   const session = createSession({
     catalog,
     transport: transportOf(options),
@@ -137,7 +169,12 @@ export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver =>
     session,
     rulesOff: options.rulesOff ?? [],
     validates: options.validate ?? true,
+    idempotent: options.idempotent,
     deadline: options.deadline,
-    ...(cursorSecret === undefined ? secretInTable(session) : { cursorSecret: async () => cursorSecret }),
+    expired: options.expired,
+    reading: { onStray: options.onStray, unknown: options.unknown },
+    ...(cursorSecret === undefined
+      ? secretInTable(session)
+      : { cursorSecret: async () => (await import("../executor/given-secrets.ts")).secretsOf(cursorSecret, catalog.table) }),
   });
 };

@@ -15,7 +15,7 @@ type Options = DeleteOptions<Row>;
 
 const sweepRequests = (catalog: Catalog, plan: CascadePlan): readonly ExplainedWriteRequest[] =>
   plan.sweeps.flatMap((sweep) =>
-    explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] } }).requests.map(
+    explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] }, livingAt: undefined }).requests.map(
       ({ operation, input, readUnits: units }) => ({ operation, input, readUnits: units, writeUnits: 0 }),
     ),
   );

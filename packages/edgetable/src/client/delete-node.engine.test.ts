@@ -126,9 +126,7 @@ describe("a small deletion", () => {
 
     const outcome = await lab.node("student").delete({ id: "S1" }, quick);
     expect(operations()).toEqual(
-      ["GetItem", "TransactWriteItems", "Query", "Query gsi1", "GetItem", "TransactWriteItems"].map((one) =>
-        one.replace("gsi1", "reverse"),
-      ),
+      ["GetItem", "TransactWriteItems", "Query", "Query gsi1", "TransactWriteItems"].map((one) => one.replace("gsi1", "reverse")),
     );
     expect(outcome).toMatchObject({ ok: true, row: { id: "S1", email: "a@b" }, atomic: { kind: "transaction", items: 18 } });
     expect(await keys()).toEqual(
@@ -220,9 +218,9 @@ describe("a small deletion", () => {
   test("an index is read only when it has had the time to show what preceded the mark", async () => {
     await create(["course", "C1"]);
     const times: Record<string, number> = {};
-    lab.hooks.before = ({ operation, input }) => void (times[`${operation} ${input.IndexName ?? ""}`] ??= Date.now());
+    lab.hooks.before = ({ operation, input }) => void (times[`${operation} ${input.IndexName ?? ""} ${input.Select ?? ""}`] ??= Date.now());
     await lab.node("course").delete({ id: "C1" }, { indexLag: 150 });
-    expect(times["Query reverse"]! - times["TransactWriteItems "]!).toBeGreaterThanOrEqual(150);
+    expect(times["Query reverse "]! - times["TransactWriteItems  "]!).toBeGreaterThanOrEqual(150);
   });
 
   test("explain tells what is read, without reading it", () => {

@@ -1,3 +1,4 @@
+import type { Secrets } from "../requests/cursor.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { RunOptions } from "../executor/call.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
@@ -5,6 +6,7 @@ import type { ReadPlan } from "../ir/physical-plan.ts";
 import { planRead } from "../planner/plan.ts";
 import { Meter } from "../executor/meter.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import type { ReadingOptions } from "../executor/reading-options.ts";
 
 const DEFAULT_DEADLINE = 30_000;
 const MOST_PLANS = 2000;
@@ -14,6 +16,8 @@ export interface Driver {
   readonly session: Session;
   readonly catalog: Catalog;
   readonly validates: boolean;
+  /** Whether writes that do not say otherwise are sent with a token. */
+  readonly idempotent: boolean;
   /** Names of planner rules that are switched off. */
   readonly rulesOff: ReadonlySet<string>;
   /** The plan of a form of call: made once, then looked up by its signature. */
@@ -21,7 +25,7 @@ export interface Driver {
   /** What a call with checked options brings along. */
   context(options: RunOptions): CallContext;
   /** The secret that seals cursors; undefined where there is none yet, and none is to be made. */
-  cursorSecret(context: CallContext, makes: boolean): Promise<string | undefined>;
+  cursorSecret(context: CallContext, makes: boolean): Promise<Secrets | undefined>;
   /** The most requests that the secret will take: none once it is known. */
   secretRequests(): number;
   /** Lets go of a secret that went with its table. */
@@ -30,9 +34,13 @@ export interface Driver {
 
 export interface DriverOptions {
   readonly session: Session;
+  readonly idempotent?: boolean | undefined;
   readonly rulesOff: readonly string[];
   readonly validates: boolean;
   readonly deadline: number | undefined;
+  /** Whether items that have expired are shown until DynamoDB removes them. */
+  readonly expired?: "hide" | "show" | undefined;
+  readonly reading?: ReadingOptions | undefined;
   readonly cursorSecret: Driver["cursorSecret"];
   /** The most requests that it takes. @default 0 */
   readonly secretRequests?: number;
@@ -50,6 +58,7 @@ export const createDriver = (options: DriverOptions): Driver => {
     session,
     catalog: session.catalog,
     validates: options.validates,
+    idempotent: options.idempotent ?? false,
     rulesOff: off,
     plan: (signature, logical) => {
       const known = plans.get(signature);
@@ -60,10 +69,12 @@ export const createDriver = (options: DriverOptions): Driver => {
       plans.set(signature, plan);
       return plan;
     },
-    context: ({ signal, deadline }) => ({
+    context: ({ signal, deadline, expired = options.expired, onStray = options.reading?.onStray, unknown = options.reading?.unknown }) => ({
       meter: new Meter(),
       signal,
+      reading: onStray === undefined && unknown === undefined ? undefined : { onStray, unknown },
       deadline: session.effects.now() + (deadline ?? options.deadline ?? DEFAULT_DEADLINE),
+      livingAt: session.catalog.ttl === undefined || expired === "show" ? undefined : Math.floor(session.effects.now() / 1000),
     }),
     cursorSecret: async (context, makes) => {
       const secret = await options.cursorSecret(context, makes);

@@ -198,7 +198,7 @@ test("an edge changes its type with what it holds", async () => {
     ok: true,
     row: { since: "2020", nick: "four" },
   });
-  expect(lab.sent.map(({ operation }) => operation)).toEqual(["BatchGetItem", "TransactWriteItems"]);
+  expect(lab.sent.map(({ operation }) => operation)).toEqual(["BatchGetItem", "Query", "Query", "TransactWriteItems"]);
   const items = await lab.items();
   expect(items["STUDENT#S4 / bestFriendOf#STUDENT#S1"]).toMatchObject({ nick: { S: "one" } });
   expect(Object.keys(items).filter((key) => key.includes("/ friendOf"))).toEqual(["STUDENT#S3 / friendOf#STUDENT#S3"]);

@@ -1,12 +1,12 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { EndId, LogicalWrite } from "../ir/logical-write.ts";
+import type { EndId, LinkWrite, LogicalWrite } from "../ir/logical-write.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
 import { checkKey } from "../schema/check-id.ts";
 import { checkEnd } from "../schema/edge-end.ts";
 import { edgeNamed } from "./check-names.ts";
-import { checkOwnNames, readChanges, readGuards, readSomeChanges, subjectOf, writeKinds } from "./read-changes.ts";
+import { checkOwnNames, readChanges, readGuards, readSomeChanges, sendingKinds, subjectOf, writeKinds } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
-import type { EdgeWrites, LinkOptions, RelinkOptions } from "./write-types.ts";
+import type { EdgeWrites, LinkOptions, RelinkOptions, WriteOptions } from "./write-types.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { namesIn } from "../util/check-range.ts";
 import type { Row } from "../util/row.ts";
@@ -24,7 +24,7 @@ interface AnyTypes {
   readonly changes: Row;
 }
 
-const linkKinds: Kinds<LinkOptions<Row>> = { reverse: namesIn };
+const linkKinds: Kinds<LinkOptions<Row>> = { ...sendingKinds, reverse: namesIn };
 const nested = ["from", "to"];
 const relinkKinds: Kinds<RelinkOptions<Row, Row, Row>> = { ...writeKinds, ...linkKinds, key: namesIn, type: "string" };
 
@@ -41,7 +41,7 @@ const refuseReference = (entry: EdgeEntry): void => {
 /** The writing side of `db.<edge>`. */
 export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<AnyEnds, AnyTypes> => {
   const edge = entry.name;
-  const subject = subjectOf(edge, entry.definition, entry.key);
+  const subject = subjectOf(edge, entry.definition, entry.key, entry.shapes[0]);
   const ends = (from: Row, to: Row): { readonly edge: string; readonly from: EndId; readonly to: EndId } => {
     refuseReference(entry);
     return { edge, from: checkEnd(driver.catalog, entry.from, from), to: checkEnd(driver.catalog, entry.to, to) };
@@ -58,9 +58,10 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       },
     );
   };
-  const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): { readonly row: Row; readonly reverse: Row } => {
+  const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): Pick<LinkWrite, "row" | "reverse" | "idempotent"> => {
     checkOwnNames(subject, namesIn(row));
-    return { row, reverse: reverseOf(checkOptions(options, linkKinds).reverse) };
+    const { reverse, idempotent } = checkOptions(options, linkKinds);
+    return { row, reverse: reverseOf(reverse), idempotent };
   };
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
@@ -71,7 +72,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       const guards = readGuards(subject, options, { kinds: relinkKinds, nested });
       const { type } = options;
       const target = type === undefined ? undefined : edgeNamed(driver, type);
-      const of = target ? subjectOf(target.name, target.definition, []) : subject;
+      const of = target ? subjectOf(target.name, target.definition, [], target.shapes[0]) : subject;
       const changes = target ? readChanges(of, given as Row) : readSomeChanges(of, given as Row);
       return call({
         kind: "relink",
@@ -80,11 +81,14 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
         changes,
         reverse: reverseOf(options.reverse),
         guards,
+        idempotent: options.idempotent,
         type,
         validates: driver.validates,
       });
     },
-    unlink: (from, to, key = {}, options = {}) =>
-      call({ kind: "unlink", ...ends(from, to), key: keyOf(key), guards: readGuards(subject, options, { nested }) }),
+    unlink: (from, to, key = {}, options: WriteOptions<Row> = {}) => {
+      const guards = readGuards(subject, options, { nested });
+      return call({ kind: "unlink", ...ends(from, to), key: keyOf(key), guards, idempotent: options.idempotent });
+    },
   };
 };

@@ -48,11 +48,15 @@ const open = async (projection: IndexProjection, keeps: "note" | "nothing") => {
   const nodes = { tenant, project: keeps === "note" ? project : (short as typeof project) };
   const sent: SentRequest[] = [];
   const graph = defineGraph({ table: engine.freshTableName(), nodes, edges: { ofTenant }, layout });
-  const db = graph.connect({ transport: engine.transport, cursorSecret: "test", onRequest: (request) => sent.push(request) });
+  const db = graph.connect({
+    transport: engine.transport,
+    cursorSecret: "test".padEnd(43, "-"),
+    onRequest: (request) => sent.push(request),
+  });
   await db.table.create();
   for (const row of rows) await db.project.create(kept(row, keeps)).orThrow();
   sent.length = 0;
-  const off = graph.connect({ transport: engine.transport, cursorSecret: "test", rulesOff: ["use-embedded-node"] });
+  const off = graph.connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-"), rulesOff: ["use-embedded-node"] });
   const of = { tenantId: "T" };
   return {
     sent: () => sent.map(({ operation, index }) => [operation, index]),

@@ -1,7 +1,10 @@
-import { BATCH_GET_KEYS, readUnits } from "../ir/capacity.ts";
-import type { HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import { BATCH_GET_KEYS, queryPrice, readUnits } from "../ir/capacity.ts";
+import type { Alternative, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import { pageOf } from "../executor/page-of.ts";
+import { passesAll } from "../executor/read-queries.ts";
+import { passingPart } from "../planner/assumed-rows.ts";
 import { askedKeys, distinctKeys, encodeBatchGet, encodeGet } from "../requests/encode-get.ts";
-import { encodeQuery, type Binding } from "../requests/encode-read.ts";
+import { encodeQuery, isEmptyRange, type Binding } from "../requests/encode-read.ts";
 import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
@@ -27,45 +30,85 @@ export interface ReadExplanation {
   readonly consistency: "strong" | "eventual";
   /** Predicted from the model's `expect`, else from 10 edges at a node and 200 bytes an item. */
   readonly cost: { readonly requests: number; readonly readUnits: number };
+  /** Of a search: other indexes that serve it, the cheapest first, with their predicted prices. */
+  readonly alternatives?: readonly Alternative[];
   readonly notes: readonly string[];
 }
 
 /** What of a call a Query follows from. */
-type Asked = Pick<ExplainRequest, "binding" | "limit">;
+type Asked = Pick<ExplainRequest, "binding" | "limit" | "plan" | "livingAt">;
 
-const expectedOf = (step: QueryStep, limit: number | undefined): number =>
-  Math.min(limit ?? Number.POSITIVE_INFINITY, step.sort?.kind === "equals" ? 1 : step.expect.rows);
+interface Reading {
+  /** The items of the first request; undefined for as many as a page holds. */
+  readonly first: number | undefined;
+  /** Items that are read in all, and by how many requests at least. */
+  readonly items: number;
+  readonly requests: number;
+}
 
-const explainScatter = (catalog: Catalog, step: QueryStep, { binding, limit }: Asked): ExplainedRequest => {
+/** What is read of one partition that is expected to hold so many items, to find so many rows: as the read loops go on. */
+const readingOf = (catalog: Catalog, step: QueryStep, { plan, limit }: Asked, share = 1): Reading => {
+  const held = step.expect.rows * share;
+  if (limit === undefined) return { first: undefined, items: held, requests: 1 };
+  const conditions = [...step.filter, ...(plan.filter?.conditions ?? [])];
+  const passes = passesAll(plan, step);
+  const first = pageOf({ wanted: limit, found: 0, read: 0 }, passes);
+  const shape = defined(catalog.shapesById[step.shapes[0] ?? ""], "shape");
+  const part = conditions.reduce((product, condition) => product * passingPart(catalog, shape, condition), 1);
+  let [read, requests] = [0, 0];
+  do {
+    read += pageOf({ wanted: limit, found: Math.floor(read * part), read }, passes) ?? held;
+    requests++;
+  } while (read < held && read * part < limit);
+  return { first, items: Math.min(read, held), requests };
+};
+
+/** How many partitions a merged read asks, side by side: each for its share of the rows. */
+export const lanesOf = (catalog: Catalog, { plan, binding }: Pick<Asked, "plan" | "binding">): number =>
+  plan.sources.reduce((sum, step) => sum + (step.kind === "query" && step.scatter ? partitionsOf(catalog, step, binding).length : 1), 0);
+
+const explainScatter = (catalog: Catalog, step: QueryStep, asked: Asked): ExplainedRequest | undefined => {
+  const { binding, limit, livingAt } = asked;
   const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
+  const count = partitions.length;
   const each = inPartition(step, partitions[0] ?? "");
-  const share = limit === undefined ? undefined : shareOf(limit, partitions.length);
-  const bytes = Math.ceil(expectedOf(step, limit) / partitions.length) * step.expect.bytes;
+  const share = limit === undefined ? undefined : shareOf(limit, asked.plan.merged ? lanesOf(catalog, asked) : count);
+  const { first, items, requests } = readingOf(catalog, step, { ...asked, limit: share }, 1 / count);
+  const price = queryPrice(items * count * step.expect.bytes, count, step);
+  const input = encodeQuery(catalog, each, { binding, limit: first, start: undefined, backward: false, livingAt });
+  if (isEmptyRange(input)) return undefined;
   return {
     operation: "Query",
-    input: encodeQuery(catalog, each, { binding, limit: share, start: undefined, backward: false }),
-    times: partitions.length,
-    readUnits: partitions.length * readUnits(bytes),
+    input,
+    times: Math.max(price.requests, count * requests),
+    readUnits: price.readUnits,
     partitions,
   };
 };
 
-const explainQuery = (catalog: Catalog, step: QueryStep, asked: Asked): ExplainedRequest => {
-  if (step.scatter) return explainScatter(catalog, step, asked);
-  const { binding, limit } = asked;
+/** The Queries of a step; undefined where its bounds contradict each other, for then it sends none. */
+const explainQuery = (catalog: Catalog, step: QueryStep, asked: Asked): ExplainedRequest | undefined => {
+  if (step.scatter || asked.plan.merged) return explainScatter(catalog, step, asked);
+  const { first, items, requests } = readingOf(catalog, step, asked);
+  const price = queryPrice(items * step.expect.bytes, 1, step);
+  const input = encodeQuery(catalog, step, {
+    binding: asked.binding,
+    limit: first,
+    start: undefined,
+    backward: false,
+    livingAt: asked.livingAt,
+  });
+  if (isEmptyRange(input)) return undefined;
   return {
     operation: "Query",
-    input: encodeQuery(catalog, step, { binding, limit, start: undefined, backward: false }),
-    times: 1,
-    readUnits: readUnits(expectedOf(step, limit) * step.expect.bytes, step),
+    input,
+    times: Math.max(price.requests, requests),
+    readUnits: price.readUnits,
   };
 };
 
 const expectedRows = (plan: ReadPlan, limit: number | undefined): number => {
-  const rows = plan.sources.reduce(
-    (sum, source) => sum + (source.kind === "query" ? (source.sort?.kind === "equals" ? 1 : source.expect.rows) : 1),
-    0,
-  );
+  const rows = plan.sources.reduce((sum, source) => sum + (source.kind === "query" ? source.expect.rows : 1), 0);
   return Math.min(limit ?? Number.POSITIVE_INFINITY, rows);
 };
 
@@ -95,8 +138,12 @@ const explainHydrate = (catalog: Catalog, step: HydrateStep, rows: number): read
   ];
 };
 
-const notesOf = (plan: ReadPlan): readonly string[] => {
+const notesOf = (plan: ReadPlan, limit: number | undefined): readonly string[] => {
   const notes: string[] = [];
+  if (limit !== undefined && plan.sources.some((source) => source.kind === "query" && !passesAll(plan, source)))
+    notes.push(
+      `reads ${pageOf({ wanted: limit, found: 0, read: 0 }, false)} items first, then as many as the hit rate calls for, up to 1 MB a request, until ${limit} rows are found: at most four times the items that it needs`,
+    );
   for (const source of plan.sources) {
     if (source.kind !== "query") continue;
     if (source.filter.length > 0)
@@ -111,16 +158,20 @@ const notesOf = (plan: ReadPlan): readonly string[] => {
   return notes;
 };
 
+const CONTRADICTION = "the conditions contradict each other: nothing is sent, and nothing found";
+
 export interface ExplainRequest {
   readonly plan: ReadPlan;
   readonly binding: Binding;
   readonly rows?: readonly Row[];
   readonly limit?: number | undefined;
+  readonly empty?: boolean;
+  readonly livingAt: number | undefined;
 }
 
 const explainSources = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] =>
-  request.plan.sources.map((source) => {
-    if (source.kind === "query") return explainQuery(catalog, source, request);
+  request.plan.sources.flatMap((source) => {
+    if (source.kind === "query") return explainQuery(catalog, source, request) ?? [];
     const shape = defined(catalog.shapesById[source.shapes[0] ?? ""], "shape");
     const keys = distinctKeys(askedKeys(catalog, source, request.rows ?? [request.binding.row]));
     const units = readUnits(shape.bytes, source) * keys.length;
@@ -138,11 +189,21 @@ const explainSources = (catalog: Catalog, request: ExplainRequest): readonly Exp
 /** Explains a read: pure, from the plan and the call's values. */
 export const explainRead = (catalog: Catalog, request: ExplainRequest): ReadExplanation => {
   const { plan } = request;
-  const hydrated = plan.hydrate ? explainHydrate(catalog, plan.hydrate, expectedRows(plan, request.limit)) : [];
-  const requests = [...explainSources(catalog, request), ...hydrated];
+  const sources = request.empty ? [] : explainSources(catalog, request);
+  const hydrated = plan.hydrate && sources.length > 0 ? explainHydrate(catalog, plan.hydrate, expectedRows(plan, request.limit)) : [];
+  const requests = [...sources, ...hydrated];
   const cost = {
     requests: requests.reduce((sum, one) => sum + one.times, 0),
     readUnits: requests.reduce((sum, one) => sum + one.readUnits, 0),
   };
-  return { kind: "read", plan, requests, consistency: plan.consistency, cost, notes: notesOf(plan) };
+  const [source] = plan.sources;
+  const alternatives = plan.sources.length === 1 && source?.kind === "query" ? source.alternatives : undefined;
+  const explained = {
+    plan,
+    requests,
+    consistency: plan.consistency,
+    cost,
+    notes: sources.length > 0 ? notesOf(plan, request.limit) : [CONTRADICTION],
+  };
+  return { kind: "read", ...explained, ...(alternatives ? { alternatives } : {}) };
 };

@@ -17,6 +17,17 @@ export type EndId<N extends Nodes, Type extends string> = NodeIds<N>[Type];
 
 export type EndRow<N extends Nodes, Type extends string> = NodeRows<N>[Type];
 
+/** A row that says of which kind it is, where there may be several. */
+export interface Kinded<Kind, Row> {
+  readonly kind: Kind;
+  readonly row: Row;
+}
+
+/** A node as a call gives it: its row, which says of which kind it is where nodes of several may come. */
+export type GivenNode<N extends Nodes, Type extends string> = {
+  readonly [One in Type]: [Type] extends [One] ? N[One]["~types"]["row"] : Kinded<One, N[One]["~types"]["row"]>;
+}[Type];
+
 // These name the two ends' ids and not the whole graph, so that a caller's own declarations stay short.
 
 /** An edge as it is read: its attributes, and the ids of its ends. */
@@ -31,8 +42,8 @@ export type EdgeFilter<Row, From, To> = Where<Row> & { readonly from?: Where<Fro
 export interface EdgeInGraph<N extends Nodes, E extends AnyEdge, Row, From, To> {
   readonly from: From;
   readonly to: To;
-  readonly source: EndRow<N, E["~from"]>;
-  readonly target: EndRow<N, E["~to"]>;
+  readonly source: GivenNode<N, E["~from"]>;
+  readonly target: GivenNode<N, E["~to"]>;
   readonly edge: Edge<Row, From, To>;
   readonly filter: EdgeFilter<Row, From, To>;
 }

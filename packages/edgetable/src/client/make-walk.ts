@@ -1,19 +1,19 @@
 import type { CallContext } from "../executor/session.ts";
 import { runWalk, type WalkOutcome } from "../executor/walk/run-walk.ts";
 import type { WalkBudget } from "../executor/walk/budget.ts";
-import { openWalk, sealWalk } from "../executor/walk/walk-cursor.ts";
+import { plainWalk, walkOf, type PlainState } from "../executor/walk/walk-cursor.ts";
 import type { WalkState as ResumedWalk } from "../executor/walk/walk-state.ts";
 import type { WalkPlan } from "../ir/walk-plan.ts";
-import { jsonText } from "../util/json-text.ts";
+import { exactText } from "../keys/template.ts";
 import type { Driver } from "./driver.ts";
 import { findNode } from "./find-node.ts";
 import type { WalkAsk } from "./walk-ask.ts";
-import { begin, type StateSeal } from "./walk-continuation.ts";
+import { begin, type StateForm } from "./walk-continuation.ts";
 import type { WalkEnd } from "./walk-types.ts";
 
 /** What `next` is bound to: the very walk, its start and its values. */
 const queryOf = (driver: Driver, form: string, { state }: WalkAsk): string =>
-  `walk|${driver.catalog.table}|${form}|${jsonText([state.id, state.values])}`;
+  `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values])}`;
 
 /** What a walk gave, and how it ended. */
 export interface Made {
@@ -29,13 +29,13 @@ interface Ready {
   readonly budget: WalkBudget;
 }
 
-const sealing: StateSeal<ResumedWalk> = { seal: sealWalk, open: openWalk };
+const walkStates: StateForm<ResumedWalk> = { plain: plainWalk, state: (plain) => walkOf(plain as PlainState) };
 
 /** Makes a walk, or goes on with one. */
 export const makeWalk = async (driver: Driver, { ask, form, plan, budget: whole }: Ready, context: CallContext): Promise<Made> => {
   const { state, options, paths = { limit: 0, simple: false } } = ask;
   const query = (): string => queryOf(driver, form, ask);
-  const { state: from, budget, seal } = await begin(driver, { cursor: options.cursor, query, budget: whole, sealing }, context);
+  const { state: from, budget, seal } = await begin(driver, { options, query, budget: whole, form: walkStates }, context);
   const request = {
     plan,
     start: { type: state.node, id: state.id },

@@ -14,7 +14,7 @@ const sent: SentRequest[] = [];
 let engine: TestEngine;
 const open = async () => {
   const graph = defineGraph({ table: engine.freshTableName("references"), nodes, edges });
-  const db = graph.connect({ transport: engine.transport, cursorSecret: "s", onRequest: (request) => sent.push(request) });
+  const db = graph.connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), onRequest: (request) => sent.push(request) });
   await db.table.create();
   await db.folder.create({ folderId: "f", name: "Drafts" }).orThrow();
   await db.doc.create({ docId: "filed", folderId: "f" }).orThrow();

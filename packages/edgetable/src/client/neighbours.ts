@@ -1,13 +1,14 @@
 import type { Found } from "../executor/found.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
+import { contradict } from "../ir/evaluate-condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/neighbours.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { inRange, namesIn } from "../util/check-range.ts";
-import { jsonText } from "../util/json-text.ts";
+import { exactText } from "../keys/template.ts";
 import { checkEdgeFields, checkEdgeFilter, checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
@@ -17,6 +18,7 @@ import { MOST_ROWS, pageCall, pageKinds, readInParts } from "./page-call.ts";
 import { countCall, readCall } from "./read-call.ts";
 import { WalkQuery } from "./walk.ts";
 import type { Row } from "../util/row.ts";
+import { own } from "../util/own.ts";
 
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
@@ -78,11 +80,11 @@ export class NeighbourQuery {
   }
 
   nodes(options: HydrateOptions<Row> = {}): Read<readonly Row[]> {
-    return this.#nodes(options, (found): readonly Row[] => found.flatMap((one) => (one.node ? [one.node as Row] : [])));
+    return this.#nodes(options, (found, plan) => found.map((one) => this.#node(plan, one)).filter((node) => node !== undefined));
   }
 
   entries(options: HydrateOptions<Row> = {}): Read<readonly Entry<Row, Row>[]> {
-    return this.#nodes(options, (found) => found.map((one) => this.#entry(one)));
+    return this.#nodes(options, (found, plan) => found.map((one) => this.#entry(plan, one)));
   }
 
   ids(): Read<readonly Row[]> {
@@ -109,7 +111,7 @@ export class NeighbourQuery {
     const request = this.#request(kind === "nodes" || kind === "entries" ? this.#hydrated(undefined) : wants.edges);
     const { id, values } = this.#state;
     // Whatever a page holds, it is a page of these edges: a cursor serves all of them.
-    const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${jsonText([id, values])}`;
+    const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${exactText([id, values])}`;
     return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems(kind, request.plan, found));
   }
 
@@ -137,7 +139,7 @@ export class NeighbourQuery {
     for await (const found of readInParts(this.#driver, this.#request(wants.edges))) for (const one of found) yield this.#edge(one);
   }
 
-  #nodes<T>(options: HydrateOptions<Row>, give: (found: readonly Found[]) => T): Read<T> {
+  #nodes<T>(options: HydrateOptions<Row>, give: (found: readonly Found[], plan: ReadPlan) => T): Read<T> {
     const { given } = checkOptions(options, { given: namesIn });
     return this.#rows(this.#hydrated(given), give, given);
   }
@@ -149,11 +151,18 @@ export class NeighbourQuery {
   #edge(found: Found): Row {
     const { select } = this.#state;
     if (!select) return found.row;
-    return Object.fromEntries(["from", "to", ...select].map((field) => [field, found.row[field]]));
+    return Object.fromEntries(["from", "to", ...select].map((field) => [field, own(found.row, field)]));
   }
 
-  #entry(found: Found): Entry<Row, Row> {
-    return { edge: this.#edge(found), node: found.node };
+  #entry(plan: ReadPlan, found: Found): Entry<Row, Row> {
+    return { edge: this.#edge(found), node: this.#node(plan, found) };
+  }
+
+  // The ends of an edge may be of several kinds where those that this call leads to are of one.
+  #node(plan: ReadPlan, found: Found): Row | undefined {
+    const { node, shape } = found;
+    if (!node || !shape.several || walkFrom(this.#driver.catalog, this.#state).at.length === 1) return node;
+    return { kind: shape[farOf(plan, found)], row: node };
   }
 
   #request(want: Want, given?: Row): ReadRequest {
@@ -163,7 +172,7 @@ export class NeighbourQuery {
     // The anchor stands at the near end of whichever edge is read; both, for edges in either direction.
     const row = Object.assign({}, given, { from: state.id, to: state.id });
     const binding: Binding = { row, values: state.values };
-    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver) };
+    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
   }
 
   #rows<T>(want: Want, give: (found: readonly Found[], plan: ReadPlan) => T, given?: Row): Read<T> {
@@ -176,9 +185,9 @@ export class NeighbourQuery {
       case "edges":
         return found.map((one) => this.#edge(one));
       case "nodes":
-        return found.flatMap((one) => one.node ?? []);
+        return found.map((one) => this.#node(plan, one)).filter((node) => node !== undefined);
       case "entries":
-        return found.map((one) => this.#entry(one));
+        return found.map((one) => this.#entry(plan, one));
       case "ids":
         return found.map((one) => one.row[farOf(plan, one)]);
     }

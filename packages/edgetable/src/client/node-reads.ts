@@ -1,9 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
+import { exactText } from "../keys/template.ts";
 import { collectionForm, collectionPlan, lookupForm, lookupPlan, type CollectionState, type LookupState } from "../query/lookup.ts";
 import type { Direction } from "../query/neighbours.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
-import { checkId, checkKey, leadingIdFields } from "../schema/check-id.ts";
+import { checkId, checkKey, checkNodeId, leadingIdFields } from "../schema/check-id.ts";
 import { endRow } from "./end-row.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { toCollection } from "./collection.ts";
@@ -48,13 +49,13 @@ const getNode =
     const request: ReadRequest = {
       plan: driver.plan(lookupForm(state), () => lookupPlan(state)),
       findNode: findNode(driver),
-      binding: { row: rowOf(entry, id, options), values: [] },
+      binding: { row: rowOf(driver, entry, id, options), values: [] },
     };
     return readCall(driver, request, ([one]) => one?.row);
   };
 
-const rowOf = (entry: NodeEntry, id: Row, { given }: GetOptions): Row => {
-  const checked = checkId(entry.name, entry.idFields, id);
+const rowOf = ({ catalog }: Driver, entry: NodeEntry, id: Row, { given }: GetOptions): Row => {
+  const checked = checkNodeId(catalog, entry, id);
   return given ? { ...given, ...checked } : { ...checked };
 };
 
@@ -62,14 +63,14 @@ const getNodes =
   (driver: Driver, entry: NodeEntry) =>
   (ids: readonly Row[], options: GetOptions = {}): Read<readonly (Row | undefined)[]> => {
     const state = lookupOf(entry, options, true);
-    const rows = listOf(ids).map((id) => rowOf(entry, id, options));
+    const rows = listOf(ids).map((id) => rowOf(driver, entry, id, options));
     const request: ReadRequest = {
       plan: driver.plan(lookupForm(state), () => lookupPlan(state)),
       findNode: findNode(driver),
       binding: { row: {}, values: [] },
       rows,
     };
-    const idOf = (row: Row): string => JSON.stringify(entry.idFields.map((field) => String(row[field])));
+    const idOf = (row: Row): string => exactText(entry.idFields.map((field) => row[field]));
     if (request.plan.sources[0]?.kind === "query") {
       throw new EdgetableError(
         "plan.unsupported",
@@ -92,7 +93,7 @@ const collect = (
   const request: ReadRequest = {
     plan: driver.plan(collectionForm(state), () => collectionPlan(state)),
     findNode: findNode(driver),
-    binding: { row: checkId(entry.name, entry.idFields, id), values: [] },
+    binding: { row: checkNodeId(driver.catalog, entry, id), values: [] },
   };
   return readCall(driver, request, (found) => toCollection(entry, id, found));
 };
@@ -261,7 +262,7 @@ export class NodeHandle {
 /** The reading side of `db.<node>`: a function that gives a handle, with its own methods. */
 export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeHandle) & object => {
   const handle = (id: Row): NodeHandle =>
-    new NodeHandle(driver, entry, { id: checkId(entry.name, entry.idFields, id), fields: entry.idFields });
+    new NodeHandle(driver, entry, { id: checkNodeId(driver.catalog, entry, id), fields: entry.idFields });
   const within = (id: Row): NodeHandle =>
     new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, checkId(entry.name, [], id)) });
   return Object.assign(handle, {

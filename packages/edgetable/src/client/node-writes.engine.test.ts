@@ -105,22 +105,30 @@ test("update is one UpdateItem that gives the new row, and does not create", asy
   expect(await lab.node("student").update({ studentId: "none" }, { name: "B" })).toMatchObject({ ok: false, reason: "notFound" });
 });
 
-test("what accumulates goes as a transaction of one with a token", async () => {
+test("what accumulates is one UpdateItem that gives the new row", async () => {
   await lab.node("student").create({ studentId: "S3", name: "Ann", year: 1 });
   lab.sent.length = 0;
-  const outcome = await lab.node("student").update({ studentId: "S3" }, { add: { year: 2 }, append: { tags: ["x"] } });
-  expect(outcome).toMatchObject({ ok: true, atomic: { kind: "transaction", items: 1 } });
-  expect(lab.sent.map(({ operation }) => operation)).toEqual(["TransactWriteItems"]);
-  expect(lab.sent[0]?.input.ClientRequestToken).toMatch(/^[0-9a-f]{32}$/);
-  expect(lab.sent[0]?.input.TransactItems[0].Update.UpdateExpression).toBe("SET #0 = list_append(if_not_exists(#0, :0), :1) ADD #1 :2");
+  const update = lab.node("student").update({ studentId: "S3" }, { add: { year: 2 }, append: { tags: ["x"] } });
+  expect(update.explain().notes.join()).toMatch(/execute\.ambiguous.*idempotent/);
+  const outcome = await update;
+  expect(outcome).toMatchObject({
+    ok: true,
+    atomic: { kind: "item" },
+    row: { year: 3, tags: ["x"] },
+    cost: { requests: 1, writeUnits: 1 },
+  });
+  expect(lab.sent.map(({ operation }) => operation)).toEqual(["UpdateItem"]);
+  expect(lab.sent[0]?.input.UpdateExpression).toBe("SET #0 = list_append(if_not_exists(#0, :0), :1) ADD #1 :2");
   expect((await lab.items())["STUDENT#S3 / #"]).toMatchObject({ year: { N: "3" }, tags: { L: [{ S: "x" }] } });
 });
 
 test("nothing is added to what is no number, nor appended to what is no list, also where the item is read first", async () => {
   await lab.node("account").create({ id: "added", email: "a@x.org", note: "n" });
   const before = await lab.items();
+  const unvalidated = nodeWrites({ ...lab.driver, validates: false }, lab.catalog.nodes["account"]!);
   for (const changes of [{ add: { email: 1 } }, { add: { email: new Set(["b"]) } }, { append: { email: ["b"] } }, { add: { note: 1 } }]) {
-    expect(await codeOf(() => lab.node("account").update({ id: "added" }, changes))).toBe("execute.rejected");
+    expect(await codeOf(() => lab.node("account").update({ id: "added" }, changes))).toBe("schema.invalidValue");
+    expect(await codeOf(() => unvalidated.update({ id: "added" }, changes))).toBe("execute.rejected");
   }
   expect(await lab.items()).toEqual(before);
   await lab.node("account").delete({ id: "added" });
@@ -189,7 +197,12 @@ test("a version rises with every write, and an older one is refused", async () =
     reason: "versionConflict",
     current: { version: 2 },
   });
-  expect(await accounts.update({ id: "V1" }, { note: "m" })).toMatchObject({ ok: true, atomic: { kind: "transaction" } });
+  expect(await accounts.update({ id: "V1" }, { note: "m" })).toMatchObject({
+    ok: true,
+    row: { version: 3, note: "m" },
+    atomic: { kind: "item" },
+    cost: { requests: 1 },
+  });
   expect(await accounts.delete({ id: "V1" }, { ifVersion: 3 })).toMatchObject({ ok: true });
 });
 

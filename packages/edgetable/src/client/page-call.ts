@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createCall, reportOf } from "../executor/call.ts";
 import type { Found } from "../executor/found.ts";
 import { runRead, type ReadRequest } from "../executor/run-read.ts";
-import type { Position } from "../requests/cursor.ts";
+import type { Position, Secrets } from "../requests/cursor.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Kinds } from "../util/check-options.ts";
 import type { Driver } from "./driver.ts";
@@ -13,6 +13,7 @@ import type { SearchPageOptions } from "./search-types.ts";
 /** The most rows of a page. */
 export const MOST_ROWS = 10_000;
 const PAGE_ROWS = 20;
+const MOST_BUDGET = 1_000_000_000;
 const ITERATED = 1000;
 
 const paging = loadOnce(async () => import("../executor/read-page.ts"));
@@ -21,11 +22,15 @@ interface PageAsk {
   readonly request: ReadRequest;
   /** What cursors are bound to: the table, the query's form and its values. */
   readonly query: string;
-  readonly options: { readonly limit?: number; readonly cursor?: string | undefined };
+  readonly options: SearchPageOptions;
 }
 
 /** What the options of every page may be. */
-export const pageKinds: Kinds<SearchPageOptions> = { limit: [1, MOST_ROWS], cursor: undefined };
+export const pageKinds: Kinds<SearchPageOptions> = {
+  limit: [1, MOST_ROWS],
+  cursor: undefined,
+  budget: { requests: [1, MOST_BUDGET], units: [1, MOST_BUDGET] },
+};
 
 /**
  * A call that reads a page, and what to make of its rows.
@@ -41,15 +46,20 @@ export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly
       { details: { limit: ask.request.limit } },
     );
   }
-  const request = { ...ask.request, limit: options.limit ?? PAGE_ROWS };
+  const budget = { requests: options.budget?.requests, readUnits: options.budget?.units };
+  const request = { ...ask.request, limit: options.limit ?? PAGE_ROWS, budget };
   return createCall(
-    () => explainRead(driver.catalog, request),
+    () => explainRead(driver.catalog, { ...request, livingAt: driver.context({}).livingAt }),
     async (run) => {
       const context = driver.context(run);
       const { readPage } = await paging();
-      const secret = (makes: boolean): Promise<string | undefined> => driver.cursorSecret(context, makes);
-      const { found, next, previous } = await readPage(driver.session, { request, query, cursor: options.cursor, secret }, context);
-      return reportOf({ items: give(found), next, previous }, context.meter);
+      const secret = (makes: boolean): Promise<Secrets | undefined> => driver.cursorSecret(context, makes);
+      const { found, next, previous, stopped } = await readPage(
+        driver.session,
+        { request, query, cursor: options.cursor, secret },
+        context,
+      );
+      return reportOf({ items: give(found), next, previous, stopped }, context.meter);
     },
   );
 };
@@ -59,7 +69,8 @@ export async function* readInParts(driver: Driver, request: ReadRequest): AsyncG
   let from: Position | undefined;
   let left = request.limit ?? Number.POSITIVE_INFINITY;
   do {
-    const { found, next } = await runRead(driver.session, { ...request, limit: Math.min(left, ITERATED), from }, driver.context({}));
+    const part = { ...request, limit: Math.min(left, ITERATED), from, budget: {} };
+    const { found, next } = await runRead(driver.session, part, driver.context({}));
     yield found;
     left -= found.length;
     from = next;

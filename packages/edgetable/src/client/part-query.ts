@@ -1,7 +1,9 @@
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
+import { contradict } from "../ir/evaluate-condition.ts";
 import { partForm, partPlan, type PartState, type PartWant } from "../query/parts.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
+import { refuseStoredNames } from "../schema/stored-names.ts";
 import type { PartEntry } from "../schema/catalog.ts";
 import { inRange, namesIn } from "../util/check-range.ts";
 import { checkNames } from "./check-names.ts";
@@ -29,7 +31,8 @@ export class PartQuery {
   }
 
   where(filter: Row): PartQuery {
-    const { definition, name } = this.#entry;
+    const { definition, name, shape } = this.#entry;
+    refuseStoredNames(shape, namesIn(filter));
     checkNames(namesIn(filter), { kind: "part", name }, attributeNames(definition.schema));
     const { conditions, values } = this.#state;
     const more = readWhere(filter, [], values.length);
@@ -67,7 +70,8 @@ export class PartQuery {
   #request(want: PartWant): ReadRequest {
     const state = this.#state;
     const plan = this.#driver.plan(partForm(state, want), () => partPlan(state, want));
-    return { plan, binding: { row: state.id, values: state.values }, limit: state.limit, findNode: findNode(this.#driver) };
+    const binding = { row: state.id, values: state.values };
+    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
   }
 }
 

@@ -119,6 +119,8 @@ export const combine = <const Calls extends Readonly<Record<string, Call<unknown
       },
       requests: reports.flatMap((report) => report.requests),
       missing: reports.flatMap((report) => report.missing),
+      strays: sum((one) => one.strays),
+      drifted: { items: sum((one) => one.drifted.items), first: reports.flatMap((report) => report.drifted.first) },
     };
   };
   return createCall(() => joinExplanations(list.map((call) => call.explain())), make);

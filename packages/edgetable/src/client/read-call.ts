@@ -13,14 +13,14 @@ export const readCall = <T>(driver: Driver, request: ReadRequest, give: (found: 
     const { found } = await runRead(driver.session, request, context);
     return reportOf(give(found), context.meter, missingOf(request.plan, found));
   };
-  const explain = (): ReadExplanation => explainRead(driver.catalog, request);
+  const explain = (): ReadExplanation => explainRead(driver.catalog, { ...request, livingAt: driver.context({}).livingAt });
   return createCall(explain, make);
 };
 
 /** A call that counts what a request would read. */
 export const countCall = (driver: Driver, request: ReadRequest): Read<number> =>
   createCall(
-    () => explainRead(driver.catalog, request),
+    () => explainRead(driver.catalog, { ...request, livingAt: driver.context({}).livingAt }),
     async (options) => {
       const context = driver.context(options);
       return reportOf(await runCount(driver.session, request, context), context.meter);

@@ -3,11 +3,13 @@ import { readWhere } from "../ir/condition.ts";
 import type { Changes, Guards } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
+import type { Shape } from "../schema/shape.ts";
+import { refuseStoredNames } from "../schema/stored-names.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { checkAttributes } from "../schema/validate-value.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { namesIn, listOf } from "../util/check-range.ts";
-import type { WriteOptions } from "./write-types.ts";
+import type { SendingOptions, WriteOptions } from "./write-types.ts";
 import type { Row } from "../util/row.ts";
 
 const CLAUSES = ["set", "remove", "add", "append"];
@@ -20,6 +22,8 @@ export interface Subject {
   /** Attributes that never change: the key's, and those declared immutable. */
   readonly fixed: readonly string[];
   readonly version: boolean;
+  /** A shape of its items: it says which attributes are stored under other names. */
+  readonly shape: Shape | undefined;
 }
 
 interface Definition {
@@ -29,11 +33,12 @@ interface Definition {
 }
 
 /** What a definition says of its attributes. */
-export const subjectOf = (name: string, definition: Definition, key: readonly string[]): Subject => ({
+export const subjectOf = (name: string, definition: Definition, key: readonly string[], shape: Shape | undefined): Subject => ({
   name,
   names: definition.schema ? attributeNames(definition.schema) : [],
   fixed: [...key, ...(definition.immutable ?? []), ...(definition.version ? [VERSION] : [])],
   version: definition.version ?? false,
+  shape,
 });
 
 const refuse = (subject: Subject, message: string, details: Row): never => {
@@ -73,8 +78,10 @@ const changedFields = ({ set, remove, add, append }: Changes): readonly string[]
 const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
 
 /** Refuses attributes that are not the subject's. */
-export const checkOwnNames = (subject: Subject, given: readonly string[]): void =>
+export const checkOwnNames = (subject: Subject, given: readonly string[]): void => {
+  if (subject.shape) refuseStoredNames(subject.shape, given);
   checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
+};
 
 /**
  * Reads the changes of an update: new values, or `{ set, remove, add, append }`.
@@ -108,8 +115,11 @@ export const readSomeChanges = (subject: Subject, given: Row): Changes => {
   return changes;
 };
 
+/** What the options of a write without conditions may be. */
+export const sendingKinds: Kinds<SendingOptions> = { idempotent: "boolean" };
+
 /** What the options of every conditional write may be. */
-export const writeKinds: Kinds<WriteOptions<Row>> = { if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
+export const writeKinds: Kinds<WriteOptions<Row>> = { idempotent: "boolean", if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
 
 /**
  * Reads `if` and `ifVersion`.

@@ -1,7 +1,7 @@
 import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { AnyEdgeInGraph, EdgesAt, Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
+import type { AnyEdgeInGraph, Edges, EdgesAt, EdgesInGraph, EndId, EndRow, GivenNode, Nodes, Parts } from "./graph-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
 import type { EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
@@ -19,6 +19,19 @@ export interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | undefined;
   readonly previous: string | undefined;
+  /**
+   * Why the page is short though there may be more rows: its budget of requests or units, or the deadline (`time`)
+   * ended it. `next` goes on from there. Undefined for a page that is full, or the last.
+   */
+  readonly stopped: "requests" | "units" | "time" | undefined;
+}
+
+/** What a page may take to find its rows, filters included; the nodes at the ends of edges are read beyond it. */
+export interface PageBudget {
+  /** Attempts of requests, 1 to 1,000,000,000, and no fewer than the partitions that the page reads. Never one more. */
+  readonly requests?: number;
+  /** Read units, 1 to 1,000,000,000. No request is begun beyond them; each partition is read once in any case. */
+  readonly units?: number;
 }
 
 /** Which page of neighbours. */
@@ -27,6 +40,8 @@ export interface PageOptions<Of extends string> {
   readonly limit?: number;
   /** `next` or `previous` of an earlier page of the same query. */
   readonly cursor?: string | undefined;
+  /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
+  readonly budget?: PageBudget;
   /** What the page holds. @default "edges" */
   readonly of?: Of;
 }
@@ -48,6 +63,8 @@ export interface PageItems<Edge, Node, Id> {
 /** What is inferred of a node's neighbours along an edge type. Each member is resolved when it is first asked for. */
 export interface NeighbourTypes {
   readonly node: unknown;
+  /** The attributes that may be given of a node beside its id. */
+  readonly given: unknown;
   readonly id: unknown;
   readonly filter: unknown;
   /** True where a strongly consistent read is possible, else the sentence that says why not. */
@@ -85,10 +102,13 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   readonly consistent: T["strong"] extends true ? () => this : (this: T["strong"]) => never;
   /** The edges. One Query for each megabyte. */
   edges(): Read<readonly Edge[]>;
-  /** The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the report. */
-  nodes(options?: HydrateOptions<Partial<T["node"]>>): Read<readonly T["node"][]>;
+  /**
+   * The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the
+   * report. Where an edge leads to several kinds, each is `{ kind, row }`, here and in `entries`.
+   */
+  nodes(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly T["node"][]>;
   /** Each edge with its neighbour: what `nodes` costs. Where the neighbour has no item, `node` is not there. */
-  entries(options?: HydrateOptions<Partial<T["node"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
+  entries(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
   /** The neighbours' ids. What `edges` costs. */
   ids(): Read<readonly T["id"][]>;
   /** How many edges there are. What `edges` costs; DynamoDB counts and sends no items, unless a condition is checked in memory. */
@@ -125,6 +145,7 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
 /** The same neighbours in any order. */
 export interface Unordered<T extends NeighbourTypes> {
   readonly node: T["node"];
+  readonly given: T["given"];
   readonly id: T["id"];
   readonly filter: T["filter"];
   readonly strong: T["loose"];
@@ -143,6 +164,7 @@ type StrongOf<Name extends string, Order, Loose> = Order extends undefined ? Loo
 /** The nodes that an edge leads to from a node. */
 export interface Targets<Name extends keyof E & string, N extends Nodes, E extends Edges> {
   readonly node: EdgesInGraph<N, E>[Name]["target"];
+  readonly given: EndRow<N, E[Name]["~to"]>;
   readonly id: EdgesInGraph<N, E>[Name]["to"];
   readonly filter: EdgesInGraph<N, E>[Name]["filter"];
   readonly strong: StrongOf<Name, E[Name]["orderBy"], true>;
@@ -153,11 +175,23 @@ export interface Targets<Name extends keyof E & string, N extends Nodes, E exten
 /** The nodes from which an edge leads to a node. */
 export interface Sources<Name extends keyof E & string, N extends Nodes, E extends Edges> {
   readonly node: EdgesInGraph<N, E>[Name]["source"];
+  readonly given: EndRow<N, E[Name]["~from"]>;
   readonly id: EdgesInGraph<N, E>[Name]["from"];
   readonly filter: EdgesInGraph<N, E>[Name]["filter"];
   readonly strong: StrongOf<Name, E[Name]["orderBy"], LooseIn<Name, E[Name]["~stored"]>>;
   readonly loose: LooseIn<Name, E[Name]["~stored"]>;
   readonly on: Walk<N, E, E[Name]["~from"], Name>;
+}
+
+/** The nodes that an edge joins to a node, in either direction. */
+export interface Joined<Name extends keyof E & string, N extends Nodes, E extends Edges> {
+  readonly node: GivenNode<N, E[Name]["~from"] | E[Name]["~to"]>;
+  readonly given: EndRow<N, E[Name]["~from"] | E[Name]["~to"]>;
+  readonly id: EndId<N, E[Name]["~from"] | E[Name]["~to"]>;
+  readonly filter: EdgesInGraph<N, E>[Name]["filter"];
+  readonly strong: Sources<Name, N, E>["strong"];
+  readonly loose: Sources<Name, N, E>["loose"];
+  readonly on: Walk<N, E, E[Name]["~from"] | E[Name]["~to"], Name>;
 }
 
 /** A node with everything in its partition. */
@@ -219,7 +253,7 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   /** Edges in either direction: the outgoing first, then the incoming. */
   both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(
     edge: Edge,
-  ): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Sources<Edge, N, E>>;
+  ): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Joined<Edge, N, E>>;
   /** Whether an edge leads to the given node. One GetItem. */
   has<Edge extends EdgesAt<E, Name, "~from">>(
     edge: Edge,

@@ -1,4 +1,6 @@
-import type { ScanReport, StrayItem } from "../executor/scan/run-scan.ts";
+import type { StrayItem } from "../executor/reading-options.ts";
+import type { ScanReport } from "../executor/scan/run-scan.ts";
+import { readingKinds } from "../executor/call.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
 import { listOf, oneOf } from "../util/check-range.ts";
@@ -24,8 +26,12 @@ export interface ScanOptions {
   readonly deadline?: number;
   /** Ends the scan with `execute.aborted`. */
   readonly signal?: AbortSignal;
-  /** Is told of every item that gives no row. @default the first one ends the scan with `scan.strayItem` */
-  readonly onStray?: (stray: StrayItem) => void;
+  /**
+   * Is told of every item that gives no row; `"skip"` counts them in the report alone, and `"throw"` ends the scan
+   * with `scan.strayItem` at the first one.
+   * @default "throw"
+   */
+  readonly onStray?: "skip" | "throw" | ((stray: StrayItem) => void);
   /** Is told how far the scan has come. */
   readonly onProgress?: (report: ScanReport) => void;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
@@ -41,7 +47,7 @@ const kinds: Kinds<ScanOptions> = {
   from: "string",
   deadline: [1, 86_400_000],
   signal: aSignal,
-  onStray: "function",
+  onStray: readingKinds.onStray,
   onProgress: "function",
   progressEvery: [1, 600_000],
 };

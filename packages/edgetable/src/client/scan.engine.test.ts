@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { EdgetableError } from "../errors/edgetable-error.ts";
 import { systemEffects } from "../executor/system-effects.ts";
 import { createSession } from "../executor/session.ts";
-import type { StrayItem } from "../executor/scan/run-scan.ts";
+import type { StrayItem } from "../executor/reading-options.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
@@ -51,7 +51,7 @@ const definition = {
 let lab: WriteLab;
 let copy: WriteLab;
 const driverOf = ({ driver }: WriteLab): Driver =>
-  createDriver({ session: driver.session, rulesOff: [], validates: true, deadline: undefined, cursorSecret: async () => "test" });
+  createDriver({ session: driver.session, rulesOff: [], validates: true, deadline: undefined, cursorSecret: async () => ["test"] });
 let scan: ScanTable<Row>;
 let load: Load<unknown>;
 let full: Readonly<Record<string, Item>>;
@@ -164,7 +164,7 @@ const pagedDriver = (limit: number): Driver => {
     },
     effects: systemEffects,
   });
-  return createDriver({ session, rulesOff: [], validates: true, deadline: undefined, cursorSecret: async () => "test" });
+  return createDriver({ session, rulesOff: [], validates: true, deadline: undefined, cursorSecret: async () => ["test"] });
 };
 
 test("segments are read side by side", async () => {

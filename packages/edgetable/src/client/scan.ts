@@ -70,6 +70,7 @@ const unread: ScanReport = {
   system: 0,
   stray: 0,
   uneven: 0,
+  drifted: { items: 0, first: [] },
   cost: { requests: 0, readUnits: 0, writeUnits: 0 },
   position: undefined,
 };

@@ -39,7 +39,7 @@ const open = (rulesOff: readonly string[] = []) =>
       },
       close: () => undefined,
     },
-    cursorSecret: "s",
+    cursorSecret: "s".padEnd(43, "-"),
     rulesOff,
   });
 

@@ -1,7 +1,7 @@
 import type { Where } from "../ir/condition.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { AnyEdgeInGraph, Edges, EdgesInGraph, EndId, Nodes, Parts } from "./graph-types.ts";
-import type { Entry, Page, Read } from "./read-types.ts";
+import type { AnyEdgeInGraph, Edges, EdgesInGraph, EndId, Kinded, Nodes, Parts } from "./graph-types.ts";
+import type { Entry, Page, PageBudget, Read } from "./read-types.ts";
 
 /** A page of a search. */
 export interface SearchPageOptions {
@@ -9,6 +9,8 @@ export interface SearchPageOptions {
   readonly limit?: number;
   /** `next` or `previous` of an earlier page of the same search. */
   readonly cursor?: string | undefined;
+  /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
+  readonly budget?: PageBudget;
 }
 
 // Rows of several kinds keep saying of which they are; edges keep their ends.
@@ -24,6 +26,7 @@ type Picked<Row, Field> = Pick<Row, keyof Row & Field>;
  * the methods at the end of a chain return a call. It is read from an index, and so eventually
  * consistent. Over shards it is one Query for each, merged: pages are of exactly the size asked for.
  *
+ * @throws {plan.unsupported} from a call with a list (`in`) whose values, by shards, are more than 1,000 partitions
  * @throws {plan.noIndex} from a call that no index serves, for there is no Scan; and from `using`, for an index that there is none of
  * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the kind does not have
  * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
@@ -46,7 +49,7 @@ export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row>
   /** How many rows there are. What `rows` costs; DynamoDB counts and sends no items, unless a condition is checked in memory. */
   count(): Read<number>;
   /**
-   * The sum of an attribute over the rows, those without it adding nothing; a bigint beyond 2^53. What `rows` costs, and
+   * The sum of an attribute over the rows, those without it adding nothing; another value than a number is refused; a bigint beyond 2^53. What `rows` costs, and
    * no more is sent than that attribute: a roll-up at whatever level of a hierarchy the conditions name.
    *
    * @throws {schema.unknownAttribute} for a name that the kind does not have
@@ -54,9 +57,11 @@ export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row>
    */
   sum(attribute: keyof Filter & string): Read<number | bigint>;
   /**
-   * A page with cursors of those beside it. One Query for each shard, more where a filter leaves a page short; the
-   * first page of a table leaves the secret of its cursors there.
+   * A page with cursors of those beside it. One Query for each shard, more where a filter leaves a page short: then
+   * each reads more items, at most four times as many as the page needs. The first page of a table leaves the secret of
+   * its cursors there.
    *
+   * @throws {plan.invalidOption} from the call, when its budget has no request for each shard
    * @throws {cursor.invalid} when the cursor is not of this search
    * @throws {cursor.outgrown} when the shards grew since, and the rows at the page's end can no longer be told apart
    */
@@ -81,12 +86,6 @@ export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Fil
   /** Each edge with the node at one of its ends. */
   entries(end: "from"): Read<readonly Entry<Row, Source>[]>;
   entries(end: "to"): Read<readonly Entry<Row, Target>[]>;
-}
-
-/** A row of a search for several kinds. */
-export interface Kinded<Kind, Row> {
-  readonly kind: Kind;
-  readonly row: Row;
 }
 
 type PartRow<N extends Nodes, P extends Parts, Kind extends keyof P> = P[Kind]["~types"]["row"] & EndId<N, P[Kind]["of"]>;

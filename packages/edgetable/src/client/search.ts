@@ -3,14 +3,16 @@ import { createCall } from "../executor/call.ts";
 import type { Found } from "../executor/found.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
-import { searchForm, searchPlan, type SearchKind, type SearchState, type SearchWant } from "../query/search.ts";
+import { contradict } from "../ir/evaluate-condition.ts";
+import { searchForm, type SearchKind, type SearchState, type SearchWant } from "../query/search.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { checkOptions } from "../util/check-options.ts";
 import { inRange, listOf, namesIn } from "../util/check-range.ts";
+import { refuseStoredNames } from "../schema/stored-names.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
-import { jsonText } from "../util/json-text.ts";
+import { exactText } from "../keys/template.ts";
 import { checkIndex, checkNames, edgeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
@@ -19,6 +21,7 @@ import type { Entry, Page, Read } from "./read-types.ts";
 import { pageCall, pageKinds, readInParts } from "./page-call.ts";
 import { countCall, readCall } from "./read-call.ts";
 import type { SearchPageOptions } from "./search-types.ts";
+import { planSearch } from "./spread-search.ts";
 import type { Row } from "../util/row.ts";
 
 const kindOf = ({ nodes, edges, parts }: Catalog, name: string): SearchKind => {
@@ -42,6 +45,11 @@ const fieldsOf = (driver: Driver, { of, name }: SearchKind): readonly string[] |
 };
 
 const checkFields = (driver: Driver, kinds: readonly SearchKind[], given: readonly string[]): void => {
+  const { nodes, edges, parts } = driver.catalog;
+  for (const { name } of kinds) {
+    const shape = nodes[name]?.shape ?? parts[name]?.shape ?? edges[name]?.shapes[0];
+    if (shape) refuseStoredNames(shape, given);
+  }
   for (const kind of kinds) checkNames(given, { kind: kind.of, name: kind.name }, fieldsOf(driver, kind));
 };
 
@@ -97,15 +105,15 @@ export class SearchQuery {
   }
 
   sources(): Read<readonly Row[]> {
-    return this.#read("from", (found) => found.flatMap((one): readonly Row[] => (one.node ? [one.node] : [])));
+    return this.#read("from", (found) => found.map((one) => this.#node("from", one)).filter((node) => node !== undefined));
   }
 
   targets(): Read<readonly Row[]> {
-    return this.#read("to", (found) => found.flatMap((one): readonly Row[] => (one.node ? [one.node] : [])));
+    return this.#read("to", (found) => found.map((one) => this.#node("to", one)).filter((node) => node !== undefined));
   }
 
   entries(end: "from" | "to"): Read<readonly Entry<unknown, Row>[]> {
-    return this.#read(end, (found) => found.map((one) => ({ edge: this.#row(one), node: one.node })));
+    return this.#read(end, (found) => found.map((one) => ({ edge: this.#row(one), node: this.#node(end, one) })));
   }
 
   count(): Read<number> {
@@ -123,8 +131,11 @@ export class SearchQuery {
 
   page(options: SearchPageOptions = {}): Read<Page<unknown>> {
     checkOptions(options, pageKinds);
-    const query = `${this.#driver.catalog.table}|${searchForm(this.#state, "rows")}|${jsonText(this.#state.values)}`;
-    return pageCall(this.#driver, { request: this.#request("rows"), query, options }, (found) => found.map((one) => this.#row(one)));
+    const request = this.#request("rows");
+    // A cursor is a key of the index: where the model comes to expect another price, another index may be read.
+    const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
+    const query = `${this.#driver.catalog.table}|${searchForm(this.#state, "rows")}|${exactText([indexes, this.#state.values])}`;
+    return pageCall(this.#driver, { request, query, options }, (found) => found.map((one) => this.#row(one)));
   }
 
   explain(): ReadExplanation {
@@ -133,6 +144,11 @@ export class SearchQuery {
 
   async *[Symbol.asyncIterator](): AsyncGenerator {
     for await (const found of readInParts(this.#driver, this.#request("rows"))) for (const one of found) yield this.#row(one);
+  }
+
+  #node(end: "from" | "to", { node, shape }: Found): Row | undefined {
+    const several = (this.#driver.catalog.edges[shape.definition]?.[end].length ?? 1) > 1;
+    return node && several ? { kind: shape[end], row: node } : node;
   }
 
   #row({ shape, row: whole }: Found): unknown {
@@ -150,8 +166,8 @@ export class SearchQuery {
         details: { kind: stranger.name },
       });
     }
-    const plan = this.#driver.plan(searchForm(state, want), () => searchPlan(state, want));
-    return { plan, binding: { row: {}, values: state.values }, limit: state.limit, findNode: findNode(this.#driver) };
+    const { plan, binding } = planSearch(this.#driver, state, want);
+    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
   }
 
   #read<T>(want: SearchWant, give: (found: readonly Found[]) => T): Read<T> {

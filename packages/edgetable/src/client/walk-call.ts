@@ -32,7 +32,14 @@ export const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOu
   const plan = planOf(driver, ask, form);
   const budget = budgetOf(ask.options, kindsOf[ask.collect.kind]);
   const explain = (): WalkExplanation =>
-    explainWalk(driver.catalog, { plan, id: ask.state.id, values: ask.state.values, breadth: budget.breadth });
+    explainWalk(driver.catalog, {
+      plan,
+      id: ask.state.id,
+      values: ask.state.values,
+      breadth: budget.breadth,
+      livingAt: driver.context({}).livingAt,
+      storeCursor: ask.options.storeCursor,
+    });
   const make = async (run: RunOptions): Promise<Report<T>> => {
     const context = walkContext(driver, run);
     const work = async (): Promise<Made> => (await making()).makeWalk(driver, { ask, form, plan, budget }, context);

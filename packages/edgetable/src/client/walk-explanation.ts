@@ -6,6 +6,7 @@ import { encodeQuery } from "../requests/encode-read.ts";
 import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { ExplainedRequest } from "./explanation.ts";
+import type { StoreCursor } from "./walk-options.ts";
 import type { Row } from "../util/row.ts";
 
 /** What a walk will do, and about how much, without doing it. The same plan object is what runs. */
@@ -27,6 +28,8 @@ export interface ExplainedWalk {
   readonly id: Row;
   readonly values: readonly unknown[];
   readonly breadth: number;
+  readonly livingAt: number | undefined;
+  readonly storeCursor: StoreCursor | undefined;
 }
 
 // A node that is not known yet stands in a request by its key's form.
@@ -52,7 +55,7 @@ const explainHop = (
     const limit = partitions && hop.limit !== undefined ? shareOf(most, partitions.length) : most;
     return {
       operation: "Query",
-      input: encodeQuery(catalog, step, { binding, limit, start: undefined, backward: false }),
+      input: encodeQuery(catalog, step, { binding, limit, start: undefined, backward: false, livingAt: walk.livingAt }),
       times: Math.ceil(hop.expect.requests / share),
       readUnits: hop.expect.readUnits / share,
       ...(partitions ? { partitions } : {}),
@@ -99,7 +102,7 @@ const explainNodes = ({ plan }: ExplainedWalk): readonly ExplainedRequest[] => {
   ];
 };
 
-const notesOf = ({ plan }: ExplainedWalk): readonly string[] => {
+const notesOf = ({ plan, storeCursor }: ExplainedWalk): readonly string[] => {
   const hops = plan.steps.filter((step): step is PlannedHop => step.kind === "hop");
   const checked = hops.flatMap((hop) => Object.values(hop.reading).flatMap((read) => read.filter?.conditions ?? []));
   return [
@@ -107,6 +110,11 @@ const notesOf = ({ plan }: ExplainedWalk): readonly string[] => {
     ...hops.flatMap((hop) =>
       hop.by === "get" ? [`asks for edges "${hop.edge}" to known nodes by their keys, where that is cheaper`] : [],
     ),
+    ...(storeCursor
+      ? [
+          `a walk that stops stores its state for ${storeCursor.seconds} s, beyond the budget: 1 write unit for each KB; going on reads it for 1 read unit for each 4 KB`,
+        ]
+      : []),
   ];
 };
 

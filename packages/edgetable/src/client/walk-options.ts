@@ -1,5 +1,6 @@
 import type { WalkBudget } from "../executor/walk/budget.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
+import { inRange } from "../util/check-range.ts";
 
 /** What a walk may take. Hitting any of it ends the walk, with what was found so far. */
 export interface BudgetOptions {
@@ -29,9 +30,22 @@ export interface WalkOptions {
   readonly supernode?: "page" | "sample" | "refuse";
   /** `next` of an earlier answer to the same walk: it goes on from there. */
   readonly cursor?: string | undefined;
+  /**
+   * Stores what a stopped walk must remember in the table, so that `next` has less than 200 characters. Without it
+   * `next` holds that state itself, and may have hundreds of thousands. Storing takes a write unit for each KB of the
+   * state, a continuation a read unit for each 4 KB. These requests come on top of `budget` and count in the report's cost.
+   */
+  readonly storeCursor?: StoreCursor;
+}
+
+/** How the state of a stopped walk is stored. */
+export interface StoreCursor {
+  /** Seconds until `next` expires, 1 to 2,592,000 (30 days). Until then it may be used any number of times. */
+  readonly seconds: number;
 }
 
 const MOST = 1_000_000_000;
+const MOST_SECONDS = 2_592_000;
 
 const budgets: Kinds<BudgetOptions> = {
   requests: [1, MOST],
@@ -42,8 +56,16 @@ const budgets: Kinds<BudgetOptions> = {
   memory: [1000, 1_000_000_000_000],
 };
 
+const checkStore = (given: StoreCursor, name: string): unknown =>
+  inRange(`${name}.seconds`, checkOptions(given, { seconds: undefined }, name).seconds, [1, MOST_SECONDS]);
+
 /** What the options of every walk may be. */
-export const walkKinds: Kinds<WalkOptions> = { budget: budgets, supernode: ["page", "sample", "refuse"], cursor: undefined };
+export const walkKinds: Kinds<WalkOptions> = {
+  budget: budgets,
+  supernode: ["page", "sample", "refuse"],
+  cursor: undefined,
+  storeCursor: checkStore,
+};
 
 /**
  * A budget in full; what else is asked of the walk is checked with it.

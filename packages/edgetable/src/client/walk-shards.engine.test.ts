@@ -26,7 +26,7 @@ let sent: SentRequest[] = [];
 
 const person = (personId: string) => ({ personId });
 const open = (shards: string) =>
-  graphOf(table, shards).connect({ transport: engine.transport, cursorSecret: "s", onRequest: (one) => sent.push(one) });
+  graphOf(table, shards).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), onRequest: (one) => sent.push(one) });
 
 // Everybody knows z, and a knows everybody.
 const people = ["a", "b", "c", "d", "e", "f"];

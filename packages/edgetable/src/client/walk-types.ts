@@ -1,6 +1,6 @@
 import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
-import type { EdgesAt, Edges, EdgesInGraph, EndId, Nodes } from "./graph-types.ts";
+import type { Edges, EdgesAt, EdgesInGraph, EndId, GivenNode, Nodes } from "./graph-types.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 import type { WalkOptions } from "./walk-options.ts";
 
@@ -21,7 +21,7 @@ export interface WalkEnd {
   readonly stopped: WalkStop | undefined;
   /**
    * A cursor that goes on from here; absent where nothing is left, and where the budget had no room for it: ask
-   * `complete`. A connection's first one takes 2 of the budget's requests, without the option `cursorSecret`.
+   * `complete`. It holds the walk's state, or names it with the option `storeCursor`. A connection's first one takes 2 of the budget's requests, without the option `cursorSecret`.
    */
   readonly next: string | undefined;
 }
@@ -131,7 +131,7 @@ type WhereNode<N extends Nodes, At extends string> = At extends keyof N ? Where<
  * @throws {schema.unknownEdge} {schema.unknownAttribute} {plan.invalidOption} at once, from the method that names what there is none of
  * @throws {traverse.depth} from `repeat`, for a depth that is not from 1 to 100
  * @throws {traverse.supernode} from a call with `supernode: "refuse"`, at a node with more edges than `budget.breadth`
- * @throws {cursor.invalid} from a call, for a cursor that is not of this walk
+ * @throws {cursor.invalid} from a call, for a cursor that is not of this walk, or that was stored and has expired
  *
  * @example
  * // Who takes a course that Ann takes?
@@ -143,7 +143,7 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
   /** Goes along the edges that reach its nodes, back to where they start. */
   in<Edge extends EdgesTo<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~from"], Edge>;
   /** Goes along the edges in either direction. */
-  both<Edge extends EdgesBoth<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~from"], Edge>;
+  both<Edge extends EdgesBoth<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~from"] | E[Edge]["~to"], Edge>;
   /** Goes along one edge several times: what a round finds is where the next begins. */
   repeat<Out extends EdgesFrom<E, At> = never, In extends EdgesTo<E, At> = never, Both extends EdgesBoth<E, At> = never>(
     hop: Hop<Out, In, Both, EdgesInGraph<N, E>[Out | In | Both]["filter"], WhereNode<N, FarOf<E, Out | Both, In | Both>>>,
@@ -151,7 +151,10 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
   ): Walk<N, E, FarOf<E, Out | Both, In | Both>, Out | In | Both>;
   /** Keeps the edges of the last hop for which every condition holds. */
   where(filter: EdgesInGraph<N, E>[Last]["filter"]): Walk<N, E, At, Last>;
-  /** Keeps the nodes for which every condition holds; it reads them. One without an item never passes. */
+  /**
+   * Keeps the nodes for which every condition holds; it reads them. One without an item never passes, and neither does one
+   * of a kind that has not every attribute named.
+   */
   whereNode(filter: WhereNode<N, At>): Walk<N, E, At, Last>;
   /** From here on each node counts once, and what was gathered on the way to it is forgotten. */
   dedupe(): Walk<N, E, At, Last>;
@@ -161,8 +164,8 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
   among(nodes: readonly EndId<N, At>[]): Walk<N, E, At, Last>;
   /** The nodes' ids, each once, in the order in which they are reached. */
   ids(options?: WalkOptions): WalkCall<Walked<EndId<N, At>>>;
-  /** The nodes, each once: one BatchGetItem for each 100 beyond the walk. Missing ones are left out and named in the report. */
-  nodes(options?: WalkOptions): WalkCall<Walked<At extends keyof N ? N[At]["~types"]["row"] : never>>;
+  /** The nodes, each once: one BatchGetItem for each 100 beyond the walk. Missing ones are left out and named in the report; of several kinds each is `{ kind, row }`. */
+  nodes(options?: WalkOptions): WalkCall<Walked<GivenNode<N, At>>>;
   /** How many ways there are; after `dedupe`, how many nodes. */
   count(options?: WalkOptions): WalkCall<WalkCount>;
   /** Each node with the number of ways that lead to it. */
@@ -245,7 +248,8 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
     options?: PathsOptions,
   ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
   /**
-   * All paths that come to no node twice, the shorter first. Reads each node that leads to `to` once. Where
+   * All paths that come to no node twice, the shorter first. Reads layers of nodes from both ends, of the two always the
+   * one that is expected to cost less: a node of many edges at one end is read no further than the other end costs. Where
    * more than 100,000 beginnings of paths would be kept in mind it ends, `stopped` by `limit` and without `next`.
    */
   allPaths<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(

@@ -42,7 +42,7 @@ const place = (country: string, city: string) => ({ country, city });
 beforeAll(async () => {
   engine = await openEngine();
   table = engine.freshTableName("walkwithin");
-  db = graphOf(table).connect({ transport: engine.transport, cursorSecret: "s", onRequest: (one) => sent.push(one) });
+  db = graphOf(table).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), onRequest: (one) => sent.push(one) });
   await db.table.create();
   for (const [at, [id, country, city]] of (
     [

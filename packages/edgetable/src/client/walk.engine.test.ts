@@ -36,7 +36,11 @@ const knows = [
 beforeAll(async () => {
   engine = await openEngine();
   table = engine.freshTableName("walk");
-  db = graphOf(table).connect({ transport: engine.transport, cursorSecret: "test", onRequest: (request) => sent.push(request) });
+  db = graphOf(table).connect({
+    transport: engine.transport,
+    cursorSecret: "test".padEnd(43, "-"),
+    onRequest: (request) => sent.push(request),
+  });
   await db.table.create();
   for (const [at, personId] of "abcde".split("").entries()) {
     await db.person.create({ personId, age: 10 * at });

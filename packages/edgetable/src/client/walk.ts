@@ -9,7 +9,7 @@ import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { inRange, listOf, namesIn, shown } from "../util/check-range.ts";
-import { checkEdge, checkEdgeFields, checkEdgeFilter, checkNodeFields } from "./check-names.ts";
+import { checkEdge, checkEdgeFields, checkEdgeFilter, typesWith } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { MOST, shownId, type WalkAsk } from "./walk-ask.ts";
 import { groupKinds, levelKinds, pathKinds, walkCall } from "./walk-call.ts";
@@ -133,9 +133,9 @@ export class WalkQuery {
 
   whereNode(filter: Row): WalkQuery {
     const { at, values } = this.#state;
-    checkNodeFields(this.#driver, at, namesIn(filter));
+    const nodes = typesWith(this.#driver, at, namesIn(filter));
     const read = readWhere(filter, [], values.length);
-    return this.#step({ kind: "filterNodes", nodes: at, conditions: read.conditions }, read.values);
+    return this.#step({ kind: "filterNodes", nodes, conditions: read.conditions }, read.values);
   }
 
   dedupe(): WalkQuery {
@@ -262,9 +262,9 @@ export class WalkQuery {
     checkEdge(this.#driver, at, { edge, direction });
     const plain = { ...plainHop(this.#driver.catalog, { edge, direction, near: at }), ...repeat };
     const onEdges = this.#conditions(edge, named.where ?? {}, this.#state.values);
-    if (named.whereNode) checkNodeFields(this.#driver, plain.far, namesIn(named.whereNode));
+    const passing = named.whereNode ? typesWith(this.#driver, plain.far, namesIn(named.whereNode)) : plain.far;
     const onNodes = readWhere(named.whereNode ?? {}, [], onEdges.values.length);
-    const hop = { ...plain, conditions: onEdges.conditions, nodeConditions: onNodes.conditions };
+    const hop = { ...plain, passing, conditions: onEdges.conditions, nodeConditions: onNodes.conditions };
     return this.#with({ steps: [...steps, hop], values: [...onEdges.values, ...onNodes.values], at: hop.far });
   }
 

@@ -13,7 +13,7 @@ import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";
 import { listOf } from "../util/check-range.ts";
 
 /** What writes need of a connection. */
-export type WriteDriver = Pick<Driver, "session" | "catalog" | "validates" | "context">;
+export type WriteDriver = Pick<Driver, "session" | "catalog" | "validates" | "context"> & Partial<Pick<Driver, "idempotent">>;
 
 // A transaction takes its calls apart again. (A WeakMap costs the collector 1 to 2 µs for each call.)
 const WRITE = Symbol("write");
@@ -61,6 +61,7 @@ const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): WriteExp
       valid.catch(() => undefined);
       return write;
     }),
+    driver.context({}).livingAt,
   );
 
 const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
@@ -90,7 +91,8 @@ export const asWriteCall = <Row>(
 };
 
 /** A call that makes one write. */
-export const writeCall = <Row>(driver: WriteDriver, write: LogicalWrite): WriteCall<Row> => {
+export const writeCall = <Row>(driver: WriteDriver, given: LogicalWrite): WriteCall<Row> => {
+  const write = driver.idempotent === true && given.idempotent === undefined ? { ...given, idempotent: true } : given;
   const make = async (options: RunOptions): Promise<Report<WriteOutcome<Row>>> => {
     const context = driver.context(options);
     const result = await runOne(driver, write, context);

@@ -38,11 +38,27 @@ export interface WriteCall<Row> extends Call<WriteOutcome<Row>, WriteExplanation
   orThrow(options?: RunOptions): Promise<Written<Row>>;
 }
 
-/** What must hold of the item for it to be written. */
-export interface WriteOptions<Filter> {
-  /** Conditions on the item as it is now; when one fails, the outcome is `conditionFailed`. */
+/** How a write is sent. */
+export interface SendingOptions {
+  /**
+   * Sends the write as a transaction of one with a token, so that a request that is repeated because its answer was
+   * lost takes effect exactly once, for ten minutes. Costs twice the write units, and an update gives no row back.
+   * Without it, a write that another call may have made as well ends in `execute.ambiguous` after a lost answer, and
+   * so do `add` of numbers and `append`.
+   *
+   * @default the connection's, false unless it says otherwise
+   */
+  readonly idempotent?: boolean;
+}
+
+/** What must hold of the item for it to be written, and how it is sent. */
+export interface WriteOptions<Filter> extends SendingOptions {
+  /** Conditions on the item as it is now; when one fails, the outcome is `conditionFailed`. An undefined condition is refused. */
   readonly if?: Filter;
-  /** The version that was read; when the item is at another, the outcome is `versionConflict`. Needs `version: true`. */
+  /**
+   * The version that was read; when the item is at another, the outcome is `versionConflict`. Needs `version: true`.
+   * Undefined is refused: leave the option out to write at any version.
+   */
   readonly ifVersion?: number;
 }
 
@@ -82,9 +98,13 @@ export interface DeleteCall<Row> extends WriteCall<Row> {
 export interface ChangeSet<Changes> {
   readonly set?: Changes;
   readonly remove?: readonly (keyof Changes & string)[];
-  /** Numbers to add (negative ones subtract), sets to unite with; a missing attribute counts as 0 or empty. */
+  /**
+   * Numbers to add (negative ones subtract), sets to unite with; a missing attribute counts as 0 or empty. The schema
+   * checks the attribute's type and the members of a set. It does not see the sum: a range such as `max` needs a condition
+   * in `if`.
+   */
   readonly add?: { readonly [Field in keyof Changes]?: number | bigint | ReadonlySet<unknown> };
-  /** Elements to put behind a list; a missing attribute counts as empty. */
+  /** Elements to put behind a list; a missing attribute counts as empty. The schema checks each element, but not the length. */
   readonly append?: { readonly [Field in keyof Changes]?: readonly unknown[] };
 }
 
@@ -109,18 +129,20 @@ export interface NodeWrites<T extends ItemTypes> {
    * const outcome = await db.student.create({ studentId: "S1", name: "John Doe" });
    * if (!outcome.ok) console.log(outcome.reason);
    */
-  create(input: T["input"]): WriteCall<T["row"]>;
+  create(input: T["input"], options?: SendingOptions): WriteCall<T["row"]>;
   /** Writes a node, whatever was there. One PutItem; with unique attributes or a version it reads first. */
   put(input: T["input"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /**
    * Changes a node that is there; when there is none, the outcome is `notFound`. `changes` are new
    * values, or `{ set, remove, add, append }`; new values are stored as the schema's output, like those
-   * of `create`. One UpdateItem; where an index key needs attributes
-   * that are not in the call, a GetItem before it. `add` and `append` cost twice the units: they are
-   * sent as a transaction of one, so that a repeated request counts once.
+   * of `create`. One UpdateItem, which gives the row back; where an index key needs attributes that are not in the
+   * call, a GetItem before it; where the item lacks an index entry that its model declared later, a second UpdateItem
+   * that writes the whole entry. With unique attributes a transaction. A repeated request may raise the version twice.
    *
    * @throws {schema.immutableAttribute} for an attribute of the key, or one declared immutable
    * @throws {execute.conflict} when other writers came between every time
+   * @throws {execute.ambiguous} when an answer was lost and nothing tells whether this call made the write: with `if`,
+   * `ifVersion`, `add` of a number or `append`, unless it is `idempotent`
    */
   update(id: T["id"], changes: T["changes"] | ChangeSet<T["changes"]>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /**
@@ -146,7 +168,7 @@ export interface NodeWrites<T extends ItemTypes> {
 /** The writing side of `db.<part>`; `Owner` is the id of the node that contains it. */
 export interface PartWrites<Owner, T extends ItemTypes> {
   /** Writes a new part; when there is one, the outcome is `exists`. One PutItem. */
-  create(owner: Owner, input: T["input"]): WriteCall<T["row"]>;
+  create(owner: Owner, input: T["input"], options?: SendingOptions): WriteCall<T["row"]>;
   /** Writes a part, whatever was there. One PutItem. */
   put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /** Changes a part that is there. One UpdateItem. */
@@ -177,7 +199,7 @@ export interface EdgeEnds {
 }
 
 /** How an edge is written. */
-export interface LinkOptions<Changes> {
+export interface LinkOptions<Changes> extends SendingOptions {
   /** Attributes that differ on the copy in the target's partition, of an edge stored in both. */
   readonly reverse?: Changes;
 }

@@ -14,6 +14,7 @@ export type ErrorCode =
   | "schema.immutableAttribute"
   // A key cannot be made from a value, or a key read from the table does not fit its template.
   | "keys.delimiter"
+  | "keys.reserved"
   | "keys.empty"
   | "keys.wrongType"
   | "keys.notEncodable"
@@ -71,5 +72,11 @@ export type ErrorCode =
   | "cli.modelUnreadable"
   | "cli.output"
   | "cli.usage"
+  // Batch jobs.
+  | "analytics.lake"
+  | "analytics.column"
+  | "analytics.sql"
+  | "analytics.engine"
+  | "analytics.export"
   // Our own fault: please report it.
   | "invariant";

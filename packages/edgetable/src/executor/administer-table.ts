@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { compareTable, createTableInput, type TableDifference } from "../requests/table.ts";
+import { compareExpiry, compareTable, createTableInput, expiryOf, type TableDifference } from "../requests/table.ts";
 import type { TableDescription } from "../transport/operations.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -72,6 +72,27 @@ const refuseDeleted = (table: string): never => {
   );
 };
 
+const readExpiry = async (session: Session, context: CallContext): Promise<string | undefined> =>
+  expiryOf(await session.send("DescribeTimeToLive", { TableName: session.catalog.table }, context));
+
+/** Switches on the removal of expired items, where the model has a `ttl`; another attribute must not be in its place. */
+const enableExpiry = async (session: Session, context: CallContext): Promise<void> => {
+  const { ttl, table } = session.catalog;
+  if (ttl === undefined) return;
+  const refuseOther = (found: string | undefined): boolean => {
+    if (found !== undefined && found !== ttl) refuseMismatch(table, compareExpiry(session.catalog, found));
+    return found === ttl;
+  };
+  if (refuseOther(await readExpiry(session, context))) return;
+  const input = { TableName: table, TimeToLiveSpecification: { AttributeName: ttl, Enabled: true } };
+  try {
+    await session.send("UpdateTimeToLive", input, context);
+  } catch (error) {
+    // Somebody else was faster, or the answer to our own attempt was lost.
+    if (!isEdgetableError(error, "execute.rejected") || !refuseOther(await readExpiry(session, context))) throw error;
+  }
+};
+
 /** Creates the table and waits until it is active; one that is there, or comes meanwhile, has to fit the model. */
 export const createTable = async (session: Session, context: CallContext): Promise<{ readonly created: boolean }> => {
   const { catalog } = session;
@@ -81,13 +102,14 @@ export const createTable = async (session: Session, context: CallContext): Promi
   const created = !existing && (await unlessDone(session.send("CreateTable", createTableInput(catalog), context), exists));
   const table = await waitUntil(session, context, (one) => (isBeing(one, "DELETING") ? refuseDeleted(catalog.table) : isActive(one)));
   if (table && !existing && !created) refuseUnfit(session, table);
+  await enableExpiry(session, context);
   return { created };
 };
 
 /** How the table differs from the model; undefined when there is none. */
 export const diffTable = async (session: Session, context: CallContext): Promise<readonly TableDifference[] | undefined> => {
   const table = await describe(session, context);
-  return table && compareTable(session.catalog, table);
+  return table && [...compareTable(session.catalog, table), ...compareExpiry(session.catalog, await readExpiry(session, context))];
 };
 
 /** Deletes the table, where there is one, and waits until it is gone. */

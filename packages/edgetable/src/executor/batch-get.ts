@@ -1,7 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import { encodeBatchGet } from "../requests/encode-get.ts";
+import type { Catalog } from "../schema/catalog.ts";
 import type { Item, Key, KeysAndAttributes } from "../transport/operations.ts";
+import { foreignAnswer, unprocessedOf } from "./item-identity.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const ROUNDS = 20;
@@ -14,18 +16,27 @@ export interface KeySet {
   readonly consistent: boolean;
 }
 
-const unprocessed = (table: string, left: Readonly<Record<string, KeysAndAttributes>> | undefined): readonly Key[] =>
-  left?.[table]?.Keys ?? [];
+const keysOf = (left: Readonly<Record<string, KeysAndAttributes>> = {}): Readonly<Record<string, readonly Key[]>> =>
+  Object.fromEntries(Object.entries(left).map(([table, { Keys }]) => [table, Keys]));
+
+// Whoever looks for an item by its key relies on there being one.
+const keyed = ({ index: { partitionKey, sortKey } }: Catalog, items: readonly Item[] = []): readonly Item[] => {
+  for (const item of items)
+    if (item[partitionKey] === undefined || (sortKey !== undefined && item[sortKey] === undefined))
+      throw foreignAnswer("BatchGetItem", "it has an item without the table's key");
+  return items;
+};
 
 // Law 5: what DynamoDB leaves unprocessed is asked for again, with growing pauses while nothing comes.
 const readChunk = async (session: Session, { keys, consistent }: KeySet, context: CallContext): Promise<readonly Item[]> => {
-  const { table } = session.catalog;
+  const { catalog } = session;
   const items: Item[] = [];
   let left = keys;
   for (let idle = 0; idle < ROUNDS;) {
-    const output = await session.send("BatchGetItem", encodeBatchGet(table, left, consistent), context);
-    items.push(...(output.Responses?.[table] ?? []));
-    const next = unprocessed(table, output.UnprocessedKeys);
+    const output = await session.send("BatchGetItem", encodeBatchGet(catalog.table, left, consistent), context);
+    items.push(...keyed(catalog, output.Responses?.[catalog.table]));
+    const asked = { operation: "BatchGetItem", sent: left, left: keysOf(output.UnprocessedKeys), keyIn: (key: Key) => key } as const;
+    const next = unprocessedOf(catalog, asked);
     if (next.length === 0) return items;
     idle = next.length < left.length ? 0 : idle + 1;
     left = next;

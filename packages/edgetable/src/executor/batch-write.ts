@@ -1,6 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { encodeBatchWrite } from "../requests/encode-batch-write.ts";
-import type { WriteRequest } from "../transport/operations.ts";
+import type { Item, Key, WriteRequest } from "../transport/operations.ts";
+import { unprocessedOf } from "./item-identity.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const BASE_DELAY = 25;
@@ -11,6 +12,9 @@ export interface Unwritten {
   readonly request: WriteRequest;
   readonly error: EdgetableError;
 }
+
+const keyIn = (request: Partial<Record<"PutRequest", { Item?: Item }> & Record<"DeleteRequest", { Key?: Key }>>): Item | undefined =>
+  request.PutRequest?.Item ?? request.DeleteRequest?.Key;
 
 const leftOver = (left: readonly WriteRequest[]): readonly Unwritten[] => {
   const message = `BatchWriteItem left ${left.length} items unprocessed until the deadline. Try again, or give the table more capacity.`;
@@ -35,13 +39,12 @@ export const batchWrite = async (
   requests: readonly WriteRequest[],
   context: CallContext,
 ): Promise<readonly Unwritten[]> => {
-  const { table } = session.catalog;
-  const { effects } = session;
+  const { catalog, effects } = session;
   let left = requests;
   for (let idle = 0; left.length > 0;) {
     try {
-      const output = await session.send("BatchWriteItem", encodeBatchWrite(table, left), context);
-      const next = output.UnprocessedItems?.[table] ?? [];
+      const output = await session.send("BatchWriteItem", encodeBatchWrite(catalog.table, left), context);
+      const next = unprocessedOf(catalog, { operation: "BatchWriteItem", sent: left, left: output.UnprocessedItems ?? {}, keyIn });
       idle = next.length < left.length ? 0 : idle + 1;
       left = next;
       if (next.length === 0) return [];

@@ -17,7 +17,7 @@ const refused = (): { readonly calls: Readonly<Record<string, Call<unknown>>>; r
     sent++;
     throw refusal;
   };
-  const db = graph.connect({ transport: { send, close: () => undefined }, cursorSecret: "secret" });
+  const db = graph.connect({ transport: { send, close: () => undefined }, cursorSecret: "secret".padEnd(43, "-") });
   const [a, b] = [{ cityId: "a" }, { cityId: "b" }] as const;
   const calls = {
     get: db.city.get(a),

@@ -1,8 +1,10 @@
 import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
 import type { Cost, Meter, SentRequest } from "./meter.ts";
+import { oneOf } from "../util/check-range.ts";
+import type { Drift, ReadingOptions } from "./reading-options.ts";
 
 /** How one call is made. */
-export interface RunOptions {
+export interface RunOptions extends ReadingOptions {
   /** Ends the call when it is aborted. */
   readonly signal?: AbortSignal;
   /**
@@ -12,13 +14,32 @@ export interface RunOptions {
    * long as the node has edges
    */
   readonly deadline?: number;
+  /**
+   * "show" gives items whose `ttl` has passed and that DynamoDB has not removed yet.
+   *
+   * @default the connection's, "hide" unless it says otherwise
+   */
+  readonly expired?: "hide" | "show";
 }
+
+/** How items that have expired may be treated. */
+export const EXPIRED: readonly ("hide" | "show")[] = ["hide", "show"];
 
 /** Milliseconds that a call may be given, at least and at most. */
 export const DEADLINES = [1, 86_400_000] as const;
 
+const isStrayChoice = (given: unknown): unknown => typeof given === "function" || oneOf("choice", String(given), ["skip", "throw"]);
+
+/** What options of reading may be. */
+export const readingKinds: Kinds<ReadingOptions> = { onStray: isStrayChoice, unknown: ["show", "hide"] };
+
 /** What options of a call may be. */
-export const runKinds: Kinds<RunOptions> = { signal: aSignal, deadline: DEADLINES };
+export const runKinds: Kinds<RunOptions> = {
+  signal: aSignal,
+  deadline: DEADLINES,
+  ...readingKinds,
+  expired: (given: string) => oneOf("expired", given, EXPIRED),
+};
 
 /** @throws {plan.invalidOption} when an option is out of its range, unknown, or no signal */
 export const checkRun = (options: RunOptions = {}): RunOptions => checkOptions(options, runKinds);
@@ -30,6 +51,10 @@ export interface Report<T> {
   readonly requests: readonly SentRequest[];
   /** Ids of nodes that edges point to and that have no item. */
   readonly missing: readonly unknown[];
+  /** How many items stand where a row should and cannot be read as one; see `onStray`. */
+  readonly strays: number;
+  /** Items of which a stored copy disagrees with their key; rows hold what the key says. */
+  readonly drifted: Drift;
 }
 
 /**
@@ -54,16 +79,22 @@ export interface Call<T, Plan = unknown> extends PromiseLike<T> {
   report(options?: RunOptions): Promise<Report<T>>;
 }
 
+const NO_DRIFT: Drift = { items: 0, first: [] };
+
+type Counted = Pick<Meter, "cost" | "requests"> & Partial<Pick<Meter, "strays" | "drifted">>;
+
 /** What a call gave, with what its meter counted. */
 export const reportOf = <T>(
   value: T,
-  { cost, requests }: Pick<Meter, "cost" | "requests">,
+  { cost, requests, strays = 0, drifted = NO_DRIFT }: Counted,
   missing: Report<T>["missing"] = [],
 ): Report<T> => ({
   value,
   cost,
   requests,
   missing,
+  strays,
+  drifted,
 });
 
 /** A call over its two sides: what explains it and what makes it. */

@@ -5,6 +5,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { Item } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
+import type { PageSpending, ReadStop } from "./read-budget.ts";
 import type { CallContext, Session } from "./session.ts";
 
 /** A row with where it came from. */
@@ -21,6 +22,8 @@ export interface Rows {
   readonly found: readonly Found[];
   /** Where to go on; undefined when everything was read. */
   readonly next: Position | undefined;
+  /** Why it ended before it found as many rows as it was asked for, with more to read. */
+  readonly stopped?: ReadStop | undefined;
   /** Of a read over shards: where the rows begin among others of the first one's sort key, seen from the other side. */
   readonly begun?: Ties | undefined;
 }
@@ -33,6 +36,8 @@ export interface Reader {
   readonly context: CallContext;
   readonly limit: number | undefined;
   readonly backward: boolean;
+  /** Of a page: what it may take. A read that gives no cursor has none, and ends with an error at its deadline. */
+  readonly spending?: PageSpending | undefined;
 }
 
 /** The shapes that a step finds. */

@@ -1,6 +1,7 @@
 import type { HydrateStep, ReadPlan } from "../ir/physical-plan.ts";
 import { decodeOwn } from "../requests/decode-item.ts";
 import { keyOf } from "../requests/item-key.ts";
+import { isExpired } from "../requests/living.ts";
 import type { Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch-get.ts";
@@ -8,6 +9,8 @@ import type { Found, Reader } from "./found.ts";
 import { byIdentity, identity } from "./item-identity.ts";
 import type { CallContext } from "./session.ts";
 import type { Row } from "../util/row.ts";
+import { isOfShape } from "../requests/item-shape.ts";
+import { readRow } from "./read-row.ts";
 
 /** Finds a node whose table key does not follow from its id. */
 export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
@@ -31,16 +34,21 @@ const hydrateByBatch = async (reader: Reader, step: HydrateStep, found: readonly
   for (const [at, one] of found.entries()) {
     const place = places[at];
     const item = place && byKey.get(place.id);
-    one.node = item && place ? decodeOwn(catalog, place.node.shape, item) : undefined;
+    const shape = place?.node.shape;
+    // In an adopted table another kind of item, or one of nobody's, may lie under the node's key.
+    const isNode = item && shape && !isExpired(catalog, item, context.livingAt) && (catalog.escapes || isOfShape(catalog, shape, item));
+    one.node = isNode ? readRow(reader, [shape, item], decodeOwn) : undefined;
   }
 };
 
 /** Adds to each edge the node at its far end. */
 export const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNode): Promise<void> => {
-  const { catalog } = reader.session;
   const step = defined(reader.plan.hydrate, "hydrate step");
   if (step.by === "none") {
-    for (const one of found) one.node = decodeOwn(catalog, one.shape, one.item);
+    for (const one of found) {
+      const isGone = isExpired(reader.session.catalog, one.item, reader.context.livingAt);
+      one.node = isGone ? undefined : readRow(reader, [one.shape, one.item], decodeOwn);
+    }
     return;
   }
   if (step.by === "batchGet") return hydrateByBatch(reader, step, found);

@@ -3,11 +3,24 @@ import { above } from "../requests/encode-scatter.ts";
 import type { Key } from "../transport/operations.ts";
 import { headOf, never, type Lane } from "./lane.ts";
 
+/** A place in the global order. */
+export interface Place {
+  readonly sort: string;
+  /** The partition's. */
+  readonly order: number;
+}
+
 /** The global order: by sort key, then by partition. */
-export const compareHeads = (a: Lane, b: Lane, descending: boolean): number => {
-  const order = comparePrimary(headOf(a).sort, headOf(b).sort) || a.order - b.order;
+export const comparePlaces = (a: Place, b: Place, descending: boolean): number => {
+  const order = comparePrimary(a.sort, b.sort) || a.order - b.order;
   return descending ? -order : order;
 };
+
+/** Where the next row of a lane stands. */
+export const placeOf = (lane: Lane): Place => ({ sort: headOf(lane).sort, order: lane.order });
+
+/** The global order of two lanes' next rows. */
+export const compareHeads = (a: Lane, b: Lane, descending: boolean): number => comparePlaces(placeOf(a), placeOf(b), descending);
 
 /** Where a page ended: under which sort key, in which partition, behind which item. */
 export interface PageEnd {

@@ -3,9 +3,10 @@ import type { Partition } from "../keys/template.ts";
 import { encodeLane, prefixOf, type Bounds } from "../requests/encode-scatter.ts";
 import { inPartition } from "../requests/partitions.ts";
 import { rowOf } from "../requests/encode-read.ts";
-import type { Item, Key } from "../transport/operations.ts";
+import type { Item, Key, QueryOutput } from "../transport/operations.ts";
 import type { Found, Reader } from "./found.ts";
 import { pageOf } from "./page-of.ts";
+import { keyTextOf } from "../requests/key-value.ts";
 
 /** What lanes need of whoever runs them. */
 export interface LaneContext {
@@ -15,6 +16,8 @@ export interface LaneContext {
   startKeyOf(step: QueryStep, item: Item): Key;
   /** Whether every item that a step reads is a row of the answer. */
   passesAll(step: QueryStep): boolean;
+  /** How many partitions were not read yet. */
+  unread?(): number;
 }
 
 /** A row that waits for its turn. */
@@ -42,6 +45,11 @@ export interface Lane {
   done: boolean;
   /** How often it was read. */
   rounds: number;
+  /** How many items were read since it was begun or rewound, and how many of them were rows of the answer. */
+  read: number;
+  given: number;
+  /** Whether it was answered since. */
+  asked: boolean;
 }
 
 /** A lane skips nothing, as a rule. */
@@ -60,12 +68,14 @@ export const createLane = (order: number, { source, step, partition }: Pick<Lane
   skips: never,
   done: false,
   rounds: 0,
+  read: 0,
+  given: 0,
+  asked: false,
 });
 
 /** The text by which an item sorts; empty where the index has no sort key. */
 export const sortTextOf = ({ sortKey }: QueryStep, item: Item): string => {
-  const value = sortKey === undefined ? undefined : item[sortKey];
-  return value && "S" in value ? value.S : "";
+  return (sortKey === undefined ? undefined : keyTextOf(item[sortKey])) ?? "";
 };
 
 export const headOf = (lane: Lane): Head => lane.buffer[lane.head] as Head;
@@ -76,21 +86,31 @@ export const rewind = (lane: Lane): void => {
   lane.head = 0;
   lane.done = false;
   lane.rounds = 0;
+  lane.asked = false;
+  lane.read = 0;
+  lane.given = 0;
   lane.start = lane.first;
 };
 
-const readOnce = async (context: LaneContext, lane: Lane, limit: number | undefined): Promise<readonly Head[]> => {
-  const { session, binding, context: call, backward } = context.reader;
+/** Reads one page of a lane; undefined where the page's budget ended before that. */
+const readOnce = async (context: LaneContext, lane: Lane, limit: number | undefined): Promise<readonly Head[] | undefined> => {
+  const { session, binding, context: call, backward, spending } = context.reader;
   const { step, start, bounds } = lane;
-  const input = encodeLane(session.catalog, step, { binding, limit, start, backward, bounds });
-  const output = input ? await session.send("Query", input, call) : { Items: [] };
+  const input = encodeLane(session.catalog, step, { binding, limit, start, backward, bounds, livingAt: call.livingAt });
+  const send = async (): Promise<QueryOutput> => (input ? session.send("Query", input, call) : { Items: [] });
+  const output = spending && input ? await spending.send(send, { kept: context.unread?.() ?? 0, isFirst: !lane.asked }) : await send();
+  if (!output) return undefined;
+  lane.asked = true;
+  lane.read += output.ScannedCount ?? output.Items?.length ?? 0;
   lane.start = output.LastEvaluatedKey;
   lane.done = lane.start === undefined;
   const prefix = prefixOf(step, rowOf(session.catalog, step, binding), binding.values);
-  return context.accept(lane.source, output.Items ?? []).flatMap((found) => {
+  const heads = context.accept(lane.source, output.Items ?? []).flatMap((found) => {
     const sort = sortTextOf(step, found.item);
     return lane.skips(sort) || !sort.startsWith(prefix) ? [] : [{ found, sort }];
   });
+  lane.given += heads.length;
+  return heads;
 };
 
 /** Reads on until there is a row, or nothing is left; without a number of rows, all that is left. */
@@ -98,9 +118,15 @@ export const fillLane = async (context: LaneContext, lane: Lane, wanted: number 
   const heads: Head[] = [];
   // A partition that has to be asked again holds more than its share.
   const share = wanted === undefined ? undefined : wanted * 2 ** Math.min(lane.rounds, 10);
-  const limit = share === undefined ? undefined : pageOf(share, context.passesAll(lane.step));
+  const passes = context.passesAll(lane.step);
   const enough = wanted === undefined ? Number.POSITIVE_INFINITY : 1;
-  while (!lane.done && heads.length < enough) heads.push(...(await readOnce(context, lane, limit)));
+  while (!lane.done && heads.length < enough) {
+    const { given: found, read } = lane;
+    const limit = share === undefined ? undefined : passes ? share : pageOf({ wanted: found + (wanted ?? 0), found, read }, false);
+    const more = await readOnce(context, lane, limit);
+    if (!more) break;
+    heads.push(...more);
+  }
   lane.rounds++;
   lane.buffer = heads;
   lane.head = 0;
@@ -119,12 +145,14 @@ export const countLane = async (context: LaneContext, lane: Lane): Promise<numbe
     return count;
   }
   let start: Key | undefined;
+  let read = 0;
   do {
-    const limit = wanted === undefined ? undefined : pageOf(wanted - count, context.passesAll(lane.step));
-    const input = encodeLane(session.catalog, lane.step, { binding, limit, start, backward: false, bounds: {} });
+    const limit = wanted === undefined ? undefined : pageOf({ wanted, found: count, read }, context.passesAll(lane.step));
+    const input = encodeLane(session.catalog, lane.step, { binding, limit, start, backward: false, bounds: {}, livingAt: call.livingAt });
     if (!input) return count;
     const output = await session.send("Query", input, call);
     count += output.Count ?? 0;
+    read += output.ScannedCount ?? output.Count ?? 0;
     start = output.LastEvaluatedKey;
   } while (start !== undefined && count < most);
   return count;

@@ -1,4 +1,5 @@
 import type { ConsumedCapacity, Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
+import type { Drift, DriftedItem } from "./reading-options.ts";
 
 /** One request that was sent, as hooks and reports see it. */
 export interface SentRequest {
@@ -82,6 +83,9 @@ export const describeRequest = <O extends Operation>(
   };
 };
 
+/** How many drifted items are named; all are counted. */
+const MOST_DRIFTED = 10;
+
 /** Sums what a call's requests consumed. Only the first `most` requests are kept; all are counted. */
 export class Meter {
   readonly requests: SentRequest[] = [];
@@ -89,6 +93,10 @@ export class Meter {
   #count = 0;
   readUnits = 0;
   writeUnits = 0;
+  /** Items that could not be read as rows. */
+  strays = 0;
+  readonly #drifted: DriftedItem[] = [];
+  #drifts = 0;
 
   constructor(most: number = Number.POSITIVE_INFINITY) {
     this.#most = most;
@@ -99,6 +107,16 @@ export class Meter {
     this.readUnits += request.readUnits;
     this.writeUnits += request.writeUnits;
     if (this.requests.length < this.#most) this.requests.push(request);
+  }
+
+  /** Notes a copy that disagrees with its key. */
+  drifts(one: DriftedItem): void {
+    this.#drifts++;
+    if (this.#drifted.length < MOST_DRIFTED) this.#drifted.push(one);
+  }
+
+  get drifted(): Drift {
+    return { items: this.#drifts, first: this.#drifted };
   }
 
   get cost(): Cost {

@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
+import { planCount } from "../planner/writes/all-edges.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-need.ts";
 import { decodeItem } from "../requests/decode-item.ts";
 import { encodeField } from "../requests/encode-item.ts";
@@ -8,13 +9,18 @@ import { keyOfItem } from "../requests/item-key.ts";
 import { sameAttribute } from "../requests/same-attribute.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
+import { COUNT } from "../schema/system-items.ts";
 import type { Item, Key } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch-get.ts";
+import type { FindNode } from "./hydrate.ts";
+import { checkedItem } from "./item-identity.ts";
 import type { CallContext, Session } from "./session.ts";
 import type { Row } from "../util/row.ts";
 
 type Get = ReadNeed & { readonly kind: "get" };
 type Find = ReadNeed & { readonly kind: "find" };
+type Count = ReadNeed & { readonly kind: "count" };
 
 const sameKey = (item: Item, key: Key): boolean => Object.entries(key).every(([attribute, value]) => sameAttribute(item[attribute], value));
 
@@ -27,7 +33,7 @@ const readGets = async (
   if (!only) return [];
   if (gets.length === 1) {
     const output = await session.send("GetItem", encodeNeededGet(session.catalog, only), context);
-    return [[only.id, output.Item ?? null]];
+    return [[only.id, checkedItem(session.catalog, only.key, output.Item) ?? null]];
   }
   const items = await batchGet(session, { keys: gets.map(({ key }) => key), consistent: true }, context);
   return gets.map(({ id, key }) => [id, items.find((item) => sameKey(item, key)) ?? null]);
@@ -59,7 +65,17 @@ const readFind = async (session: Session, need: Find, context: CallContext): Pro
   );
 };
 
-/** Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several; a Query for each item that is to be found. */
+const noNode: FindNode = () => Promise.resolve(undefined);
+
+const readCount = async (session: Session, need: Count, context: CallContext): Promise<Item> => {
+  const { runCount } = await import("./run-read.ts");
+  const plan = defined(planCount(session.catalog, need), "a plan that counts edges");
+  const binding = { row: { from: need.node.id, to: need.node.id }, values: [] };
+  const count = await runCount(session, { plan, binding, findNode: noNode }, context);
+  return { [COUNT]: { N: String(count) } };
+};
+
+/** Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several; a Query for each item that is to be found, and Queries for each node whose edges are to be counted. */
 export const readImages = async (session: Session, reads: readonly ReadNeed[], context: CallContext): Promise<Images> => {
   const gets = readGets(
     session,
@@ -67,9 +83,12 @@ export const readImages = async (session: Session, reads: readonly ReadNeed[], c
     context,
   );
   const finds = reads.filter((need) => need.kind === "find").map(async (need) => ({ need, item: await readFind(session, need, context) }));
+  const counts = reads
+    .filter((need) => need.kind === "count")
+    .map(async (need) => [need.id, await readCount(session, need, context)] as const);
   const found = (await Promise.all(finds)).flatMap(({ need, item }) => [
     [need.id, item] as const,
     ...(item ? [[keyId(keyOfItem(session.catalog, item)), item] as const] : []),
   ]);
-  return Object.fromEntries([...(await gets), ...found]);
+  return Object.fromEntries([...(await gets), ...found, ...(await Promise.all(counts))]);
 };

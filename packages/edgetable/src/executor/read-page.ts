@@ -1,7 +1,8 @@
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { checkCursor, openCursor, sealCursor, type Position } from "../requests/cursor.ts";
+import { checkCursor, openCursor, sealCursor, type Position, type Secrets } from "../requests/cursor.ts";
 import type { Found, Rows } from "./found.ts";
 import { startKeyOf } from "./read-queries.ts";
+import type { ReadStop } from "./read-budget.ts";
 import { runRead, type ReadRequest } from "./run-read.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -10,7 +11,7 @@ export interface PageRequest {
   /** What the cursors are bound to. */
   readonly query: string;
   /** Gives the secret; where it is not to be made, undefined when there is none. */
-  readonly secret: (makes: boolean) => Promise<string | undefined>;
+  readonly secret: (makes: boolean) => Promise<Secrets | undefined>;
   /** Where to go on; undefined at the beginning. */
   readonly cursor: string | undefined;
 }
@@ -20,6 +21,7 @@ export interface FoundPage {
   readonly found: readonly Found[];
   readonly next: string | undefined;
   readonly previous: string | undefined;
+  readonly stopped: ReadStop | undefined;
 }
 
 interface Edges {
@@ -48,7 +50,9 @@ const edgesOf = (
   const turned =
     first && step
       ? { source: first.source, key: startKeyOf(catalog, step, first.item), backward: !backward, ties: rows.begun }
-      : from && turnedAt(plan, from);
+      : rows.stopped && rows.next?.key
+        ? { ...rows.next, backward: !backward }
+        : from && turnedAt(plan, from);
   if (backward) return { next: turned, previous: rows.next };
   return { next: rows.next, previous: from && !isBeginning(from) ? turned : undefined };
 };
@@ -62,10 +66,11 @@ export const readPage = async (session: Session, page: PageRequest, context: Cal
   const { request, query, cursor } = page;
   // A cursor that is none must leave nothing in the table.
   if (cursor !== undefined) checkCursor(cursor);
-  const secret = await page.secret(cursor === undefined);
-  const from = cursor === undefined ? undefined : openCursor(cursor, query, secret);
+  if (request.empty) return { found: [], next: undefined, previous: undefined, stopped: undefined };
+  const secrets = await page.secret(cursor === undefined);
+  const from = cursor === undefined ? undefined : openCursor(cursor, query, secrets);
   const rows = await runRead(session, { ...request, from }, context);
-  const seal = (position: Position | undefined): string | undefined => position && sealCursor(position, query, secret ?? "");
+  const seal = (position: Position | undefined): string | undefined => position && secrets && sealCursor(position, query, secrets);
   const { next, previous } = edgesOf(session, request.plan, { rows, from });
-  return { found: rows.found, next: seal(next), previous: seal(previous) };
+  return { found: rows.found, next: seal(next), previous: seal(previous), stopped: rows.stopped };
 };

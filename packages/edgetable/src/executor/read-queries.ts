@@ -1,7 +1,6 @@
 import { holds } from "../ir/evaluate-condition.ts";
 import type { AccessStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
-import { decodeItem } from "../requests/decode-item.ts";
 import { encodeQuery, isEmptyRange, type PageRequest } from "../requests/encode-read.ts";
 import { refers, shapeOf } from "../requests/item-shape.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -10,6 +9,7 @@ import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operat
 import { shapesOf, type Found, type Reader, type Rows } from "./found.ts";
 import { pageOf } from "./page-of.ts";
 import type { Scatter } from "./scatter.ts";
+import { readRow } from "./read-row.ts";
 
 /** The key after which a Query goes on behind the given item. */
 export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {
@@ -30,7 +30,8 @@ const accept = (reader: Reader, source: number, items: readonly Item[]): Found[]
   for (const item of items) {
     const shape = shapeOf(catalog, shapes, item);
     if (!shape) continue;
-    const row = decodeItem(catalog, shape, item);
+    const row = readRow(reader, [shape, item]);
+    if (!row) continue;
     if (!refers(shape, row)) continue;
     if (reader.plan.filter?.conditions.some((condition) => !holds(condition, row, reader.binding.values))) continue;
     found.push({ shape, row, item, source });
@@ -38,10 +39,11 @@ const accept = (reader: Reader, source: number, items: readonly Item[]): Found[]
   return found;
 };
 
-const passesAll = (plan: ReadPlan, step: QueryStep): boolean => !plan.filter && !step.discards && step.filter.length === 0;
+/** Whether every item that a step reads is a row of the answer. */
+export const passesAll = (plan: ReadPlan, step: QueryStep): boolean => !plan.filter && !step.discards && step.filter.length === 0;
 
-const queryPage = async (reader: Reader, step: QueryStep, page: PageRequest): Promise<QueryOutput> => {
-  const input = encodeQuery(reader.session.catalog, step, page);
+const queryPage = async (reader: Reader, step: QueryStep, page: Omit<PageRequest, "livingAt">): Promise<QueryOutput> => {
+  const input = encodeQuery(reader.session.catalog, step, { ...page, livingAt: reader.context.livingAt });
   return isEmptyRange(input) ? { Items: [], Count: 0 } : reader.session.send("Query", input, reader.context);
 };
 
@@ -51,11 +53,16 @@ const readSource = async (reader: Reader, source: number, from: Key | undefined)
   const step = plan.sources[source] as QueryStep;
   const found: Found[] = [];
   let start = from;
+  let read = 0;
   const goingOn = (key: Key | undefined): Position | undefined => key && { source, key, backward };
   for (;;) {
-    const limit = wanted === undefined ? undefined : pageOf(wanted - found.length, passesAll(plan, step));
-    const output = await queryPage(reader, step, { binding, limit, start, backward });
+    const limit = wanted === undefined ? undefined : pageOf({ wanted, found: found.length, read }, passesAll(plan, step));
+    const page = { binding, limit, start, backward };
+    const { spending } = reader;
+    const output = spending ? await spending.send(async () => queryPage(reader, step, page)) : await queryPage(reader, step, page);
+    if (!output) return { found, next: { source, key: start, backward }, stopped: spending?.stopped() };
     found.push(...accept(reader, source, output.Items ?? []));
+    read += output.ScannedCount ?? output.Count ?? 0;
     start = output.LastEvaluatedKey;
     if (wanted !== undefined && found.length >= wanted) {
       const cutShort = found.length > wanted;
@@ -110,6 +117,7 @@ export const readQueries = async (reader: Reader, from: Position): Promise<Rows>
     const part = await (isParted(reader, plan.sources[source]) ? readParted(rest, [source], place) : readSource(rest, source, place.key));
     if (found.length === 0) begun = part.begun;
     found.push(...part.found);
+    if (part.stopped) return { ...part, found, begun };
     if (part.next) return { found, next: part.next, begun };
     const following = order[turn + 1];
     if (limit !== undefined && found.length >= limit && following !== undefined)
@@ -120,12 +128,13 @@ export const readQueries = async (reader: Reader, from: Position): Promise<Rows>
 
 const countPages = async (reader: Reader, step: QueryStep): Promise<number> => {
   const { plan, binding, limit: wanted } = reader;
-  let count = 0;
+  let [count, read] = [0, 0];
   let start: Key | undefined;
   do {
-    const limit = wanted === undefined ? undefined : pageOf(wanted - count, passesAll(plan, step));
+    const limit = wanted === undefined ? undefined : pageOf({ wanted, found: count, read }, passesAll(plan, step));
     const output = await queryPage(reader, step, { binding, limit, start, backward: false });
     count += output.Count ?? 0;
+    read += output.ScannedCount ?? output.Count ?? 0;
     start = output.LastEvaluatedKey;
   } while (start !== undefined && count < (wanted ?? Number.POSITIVE_INFINITY));
   return count;

@@ -1,5 +1,5 @@
-import { isEdgetableError, type EdgetableError } from "../errors/edgetable-error.ts";
-import { withDetails } from "../errors/with-details.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { joinDetails, withDetails } from "../errors/with-details.ts";
 import type { Effects } from "./effects.ts";
 import type { Patience } from "./limit-concurrency.ts";
 
@@ -23,11 +23,25 @@ export interface Attempts {
   ambiguous: boolean;
 }
 
-const isAmbiguous = (error: EdgetableError): boolean => error.details["ambiguous"] === true;
+/** Whether a request that failed so may have taken effect. */
+export const isAmbiguous = (error: unknown): error is EdgetableError => isEdgetableError(error) && error.details["ambiguous"] === true;
 
 // Full jitter: "Exponential Backoff And Jitter", AWS Architecture Blog.
 const waitBefore = (retry: RetryPolicy, attempt: number, random: number): number =>
   random * Math.min(retry.maxDelay, retry.baseDelay * 2 ** (attempt - 1));
+
+// Whoever gave the call its time is told that it was too short, and not only what the last attempt met.
+const atDeadline = (error: EdgetableError): EdgetableError =>
+  new EdgetableError(
+    error.code,
+    `${error.message} The call's deadline left no time for another attempt: give the call more time (deadline).`,
+    {
+      details: joinDetails(error.details, { deadline: true }),
+      cause: error.cause ?? error,
+      retryable: error.retryable,
+      ...(error.request ? { request: error.request } : {}),
+    },
+  );
 
 const finalError = (error: unknown, { made, ambiguous }: Attempts): unknown => {
   if (made === 1) return error;
@@ -40,7 +54,8 @@ export const retrying =
   async (error: unknown, attempts: Attempts, { deadline, signal }: Patience): Promise<void> => {
     const wait = waitBefore(retry, attempts.made, effects.random());
     const mayRetry = isEdgetableError(error) && error.retryable && attempts.made < retry.attempts;
-    if (!mayRetry || effects.now() + wait >= deadline) throw finalError(error, attempts);
+    if (!mayRetry) throw finalError(error, attempts);
+    if (effects.now() + wait >= deadline) throw finalError(atDeadline(error), attempts);
     attempts.ambiguous ||= isAmbiguous(error);
     await effects.sleep(wait, signal);
   };

@@ -1,18 +1,21 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { joinDetails } from "../errors/with-details.ts";
 import { stepUnits } from "../ir/capacity.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
-import type { Atomic, Failure, Images, PlannedItem, WritePlan } from "../ir/write-plan.ts";
+import { type Atomic, type Failure, type Images, keyId, type PlannedItem, type WritePlan } from "../ir/write-plan.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
 import { encodeSingle, encodeTransaction, type EncodedWrite, type WriteTarget } from "../requests/encode-write.ts";
-import { decodeItem } from "../requests/decode-item.ts";
 import { isOfShape } from "../requests/item-shape.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import { isFailedCondition } from "./failed-condition.ts";
-import { failureOf, isAsWritten } from "./failed-term.ts";
+import { failureOf, foundAs, type FoundItem, isRepeatable, isUncontested } from "./failed-term.ts";
+import { isAmbiguous } from "./retry.ts";
+import { readRow, type Reading } from "./read-row.ts";
+import type { Shape } from "../schema/shape.ts";
 import type { CallContext, Session } from "./session.ts";
-import { jsonText } from "../util/json-text.ts";
+import { exactText } from "../keys/template.ts";
 import type { Row } from "../util/row.ts";
 
 /** Why one of the writes did not happen. */
@@ -25,7 +28,7 @@ export interface FailedWrite {
 /** How writes that belong together ended: all happened, or none. */
 export type WriteResult =
   | { readonly ok: true; readonly rows: readonly (Row | undefined)[]; readonly atomic: Atomic }
-  | { readonly ok: false; readonly failed: readonly FailedWrite[] };
+  | { readonly ok: false; readonly failed: readonly FailedWrite[]; readonly images?: Images };
 
 type Ready = WritePlan & { readonly kind: "ready" };
 
@@ -44,10 +47,14 @@ export const newToken = (session: Session): string =>
       .padStart(8, "0"),
   ).join("");
 
-const currentRow = (catalog: Catalog, { item }: PlannedItem, found: Item | undefined): Row | undefined =>
-  found && item.shape && isOfShape(catalog, item.shape, found) ? decodeItem(catalog, item.shape, found) : undefined;
+// What was written is written: a row that cannot be read is not told.
+const toldRow = ({ session, context }: Reading, shape: Shape, item: Item): Row | undefined =>
+  readRow({ session, context: { ...context, reading: { unknown: context.reading?.unknown, onStray: "skip" } } }, [shape, item]);
 
-const sameFailure = (a: Failure, b: Failure): boolean => jsonText(a) === jsonText(b);
+const currentRow = (reading: Reading, { item }: PlannedItem, found: Item | undefined): Row | undefined =>
+  found && item.shape && isOfShape(reading.session.catalog, item.shape, found) ? toldRow(reading, item.shape, found) : undefined;
+
+const sameFailure = (a: Failure, b: Failure): boolean => exactText(a) === exactText(b);
 
 /** The writes that set the condition; all that share the item where none is known to. */
 const blamed = ({ writes, asked = [] }: PlannedItem, failure: Failure): readonly number[] => {
@@ -55,14 +62,22 @@ const blamed = ({ writes, asked = [] }: PlannedItem, failure: Failure): readonly
   return own.length > 0 ? own : writes;
 };
 
-const fail = (catalog: Catalog, planned: PlannedItem, found: Item | undefined): readonly FailedWrite[] => {
+const fail = (reading: Reading, planned: PlannedItem, found: Item | undefined): readonly FailedWrite[] => {
   const failure = failureOf(planned.item, found);
   return blamed(planned, failure).map((write) => ({
     write,
     failure,
-    current: failure.reason === "endMissing" ? undefined : currentRow(catalog, planned, found),
+    current: failure.reason === "endMissing" ? undefined : currentRow(reading, planned, found),
   }));
 };
+
+/** The items that the write was refused for because they are not as they were taken to be: the next plan goes by them. */
+const imagesOf = (refusals: readonly { readonly planned: PlannedItem; readonly found: Item | undefined }[]): Images =>
+  Object.fromEntries(
+    refusals.flatMap(({ planned: { item }, found }) =>
+      failureOf(item, found).reason === "staleRead" ? [[keyId(item.key), found ?? null] as const] : [],
+    ),
+  );
 
 /** A write that a condition refused. */
 interface Refused {
@@ -85,20 +100,41 @@ const noteRefusal = (session: Session, context: CallContext, { plan, encoded, er
 const faultOf = (error: unknown): string | undefined =>
   isEdgetableError(error) ? (error.details["fault"] as string | undefined) : undefined;
 
-const ambiguous = (cause: EdgetableError): EdgetableError =>
+const states: Readonly<Record<FoundItem, string>> = {
+  asWritten: "The item is as this call would have left it, by this call or by another one that made the same write",
+  different: "The item is not as this call would have left it: another call came before it or after it",
+  absent: "The item is not there: it never was, or another call deleted it",
+};
+
+/** A lost answer after which nothing tells whether this call or another one made the write. */
+const ambiguous = (cause: EdgetableError, found?: FoundItem): EdgetableError =>
   new EdgetableError(
     "execute.ambiguous",
-    "The answer to a first attempt was lost, and the item is now in neither the old nor the new state: another writer came between. Read it, and decide.",
+    `The answer to a request was lost, and it may have taken effect. ${found === undefined ? "A second request would add to it" : states[found]}. Read the item and decide, or make such calls with { idempotent: true }.`,
     {
       cause,
-      details: cause.details,
+      details: found === undefined ? cause.details : { ...cause.details, found },
       ...(cause.request ? { request: cause.request } : {}),
     },
   );
 
-const rowOf = (catalog: Catalog, plan: Ready, attributes: Item | undefined): Row | undefined => {
+/** The error of a write, which says so where one of its attempts may have taken effect. */
+const tellingEffect = (error: unknown): unknown => {
+  if (!isEdgetableError(error)) return error;
+  if (error.details["ambiguous"] !== true && error.details["afterAmbiguity"] !== true) return error;
+  const { code, message, details, cause, retryable, request } = error;
+  const text = `${message}${/[.?!]$/.test(message) ? "" : "."} The write may have taken effect.`;
+  return new EdgetableError(code, text, {
+    details: joinDetails(details, {}),
+    cause: cause ?? error,
+    retryable,
+    ...(request && { request }),
+  });
+};
+
+const rowOf = (reading: Reading, plan: Ready, attributes: Item | undefined): Row | undefined => {
   const shape = plan.items[0]?.item.shape;
-  return plan.rows[0] ?? (attributes && shape ? decodeItem(catalog, shape, attributes) : undefined);
+  return plan.rows[0] ?? (attributes && shape ? toldRow(reading, shape, attributes) : undefined);
 };
 
 const sendSingle = async (session: Session, plan: Ready, context: CallContext): Promise<WriteResult> => {
@@ -106,23 +142,26 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
   const encoded = encodeSingle(targetOf(session.catalog), planned.item as Parameters<typeof encodeSingle>[1]);
   const done = (attributes: Item | undefined): WriteResult => ({
     ok: true,
-    rows: [rowOf(session.catalog, plan, attributes)],
+    rows: [rowOf({ session, context }, plan, attributes)],
     atomic: plan.atomic,
   });
   const started = session.effects.now();
   try {
-    const output: WriteItemOutput = await session.send(encoded.operation as "PutItem", encoded.input as never, context);
+    const asked = plan.once ? { ...context, once: true } : context;
+    const output: WriteItemOutput = await session.send(encoded.operation as "PutItem", encoded.input as never, asked);
     return done(output.Attributes);
   } catch (error) {
-    if (!isFailedCondition(error)) throw error;
+    if (plan.once && isAmbiguous(error) && error.retryable) throw ambiguous(error);
+    if (!isFailedCondition(error)) throw tellingEffect(error);
     const { details } = error;
     const found = details["item"] as Item | undefined;
     noteRefusal(session, context, { plan, encoded, error, started });
     if (details["afterAmbiguity"] === true) {
-      if (isAsWritten(planned.item, found)) return done(found);
-      if (planned.item.kind !== "delete") throw ambiguous(error);
+      const state = foundAs(planned.item, found);
+      if (state === "asWritten" && isUncontested(planned.item)) return done(found);
+      if (state === "absent" || !isRepeatable(planned.item)) throw ambiguous(error, state);
     }
-    return { ok: false, failed: fail(session.catalog, planned, found) };
+    return { ok: false, failed: fail({ session, context }, planned, found), images: imagesOf([{ planned, found }]) };
   }
 };
 
@@ -141,13 +180,14 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
       faultOf(error) === "TransactionCanceledException"
         ? ((error as EdgetableError).details["reasons"] as readonly CancellationReason[] | undefined)
         : undefined;
-    const failed = (reasons ?? []).flatMap((reason, at) => {
+    const refusals = (reasons ?? []).flatMap((reason, at) => {
       const planned = plan.items[at];
-      return planned && reason.Code === "ConditionalCheckFailed" ? fail(session.catalog, planned, reason.Item) : [];
+      return planned && reason.Code === "ConditionalCheckFailed" ? [{ planned, found: reason.Item }] : [];
     });
-    if (failed.length === 0) throw error;
+    if (refusals.length === 0) throw tellingEffect(error);
+    const failed = refusals.flatMap(({ planned, found }) => fail({ session, context }, planned, found));
     noteRefusal(session, context, { plan, encoded, error: error as EdgetableError, started });
-    return { ok: false, failed };
+    return { ok: false, failed, images: imagesOf(refusals) };
   }
 };
 
@@ -162,9 +202,13 @@ const reading = loadOnce(async () => import("./read-images.ts"));
 const planReading = async (
   session: Session,
   planner: WritePlanner,
-  { needs, context }: { readonly needs: WritePlan & { readonly kind: "needs" }; readonly context: CallContext },
+  {
+    needs,
+    known,
+    context,
+  }: { readonly needs: WritePlan & { readonly kind: "needs" }; readonly known: Images; readonly context: CallContext },
 ): Promise<Settled> => {
-  let images: Images = {};
+  let images = known;
   let plan: WritePlan = needs;
   const { readImages } = await reading();
   while (plan.kind === "needs") {
@@ -174,26 +218,41 @@ const planReading = async (
   return plan;
 };
 
-const runOnce = async (session: Session, planner: WritePlanner, context: CallContext): Promise<WriteResult> => {
-  const needs = planner({});
-  const plan = needs.kind === "needs" ? await planReading(session, planner, { needs, context }) : needs;
+const NOTHING: Images = Object.freeze({});
+
+const runOnce = async (session: Session, planner: WritePlanner, known: Images, context: CallContext): Promise<WriteResult> => {
+  const needs = planner(known);
+  const plan = needs.kind === "needs" ? await planReading(session, planner, { needs, known, context }) : needs;
   if (plan.kind === "settled") return { ok: false, failed: [{ write: plan.write, failure: plan.failure, current: undefined }] };
   return plan.atomic.kind === "item" ? sendSingle(session, plan, context) : sendTransaction(session, plan, context);
 };
 
-const isStale = (result: WriteResult): boolean => !result.ok && result.failed.some(({ failure }) => failure.reason === "staleRead");
+const failedFor = ({ failed }: WriteResult & { readonly ok: false }, reason: Failure["reason"]): boolean =>
+  failed.some(({ failure }) => failure.reason === reason);
+
+// What is not there needs no second look at what goes with it.
+const isStale = (result: WriteResult & { readonly ok: false }): boolean => failedFor(result, "staleRead") && !failedFor(result, "notFound");
 
 /**
  * Makes what a planner plans: reads what the plan needs, writes on condition that it is unchanged, and
- * plans again from a fresh read when it is not.
+ * plans again from the items that refused the write when it is not.
  *
+ * @param read what the caller has read already, by the needs' ids
  * @throws {execute.conflict} when other writers came between every time
- * @throws {execute.ambiguous} when the answer to an attempt was lost and cannot be told from the item
+ * @throws {execute.ambiguous} when the answer to an attempt was lost and nothing tells whether it took effect
  */
-export const runPlanned = async (session: Session, planner: WritePlanner, context: CallContext): Promise<WriteResult> => {
+export const runPlanned = async (
+  session: Session,
+  planner: WritePlanner,
+  context: CallContext,
+  read: Images = NOTHING,
+): Promise<WriteResult> => {
+  let known = read;
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const result = await runOnce(session, planner, context);
-    if (!isStale(result)) return result;
+    const result = await runOnce(session, planner, known, context);
+    if (result.ok) return result;
+    if (!isStale(result)) return { ok: false, failed: result.failed.filter(({ failure }) => failure.reason !== "staleRead") };
+    known = result.images ?? NOTHING;
     const wait = session.effects.random() * Math.min(MAX_DELAY, BASE_DELAY * 2 ** attempt);
     if (session.effects.now() + wait >= context.deadline) break;
     await session.effects.sleep(wait, context.signal);
@@ -206,4 +265,4 @@ export const runPlanned = async (session: Session, planner: WritePlanner, contex
 
 /** Makes writes together; see {@link runPlanned}. */
 export const runWrites = (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> =>
-  runPlanned(session, (images) => planWrites(session.catalog, writes, images), context);
+  runPlanned(session, (images) => planWrites(session.catalog, writes, images, context.livingAt), context);

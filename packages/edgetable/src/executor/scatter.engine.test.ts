@@ -51,7 +51,7 @@ const placesIn = (table: string, shards: readonly number[]): ((personId: string)
 test("a cursor from before a growth goes on after it: nothing twice, nothing lost", async () => {
   for (const limit of [1, 7, 30, 89]) {
     const table = await filled([2]);
-    const options = { transport: engine.transport, cursorSecret: "s" };
+    const options = { transport: engine.transport, cursorSecret: "s".padEnd(43, "-") };
     const [before, after] = [graphOf(table, [2]).connect(options), graphOf(table, [8, 2]).connect(options)];
     const first = await before.find("person").page({ limit });
     const place = placesIn(table, [8, 2]);
@@ -88,7 +88,7 @@ test.each([
       },
       close: () => undefined,
     };
-    const db = graphOf(table, shards).connect({ transport: moving, cursorSecret: "s" });
+    const db = graphOf(table, shards).connect({ transport: moving, cursorSecret: "s".padEnd(43, "-") });
     const found: string[] = [];
     let cursor: string | undefined;
     do {
@@ -116,7 +116,7 @@ test("rows under one sort key are told apart across a growth, until they are too
     [400, 300, "cursor.outgrown"],
   ] as const) {
     const table = engine.freshTableName("tied");
-    const options = { transport: engine.transport, cursorSecret: "s" };
+    const options = { transport: engine.transport, cursorSecret: "s".padEnd(43, "-") };
     const before = tied(table, "shard(2)").connect(options);
     await before.table.create();
     await before.load(Array.from({ length: count }, (_, at) => ({ node: "day", row: { id: `d${at}`, date: "1980-12-19" } }) as const));
@@ -137,7 +137,7 @@ test("rows under one sort key are told apart across a growth, until they are too
 
 test("a cursor in a partition that the model has no longer is refused", async () => {
   const table = await filled([8]);
-  const options = { transport: engine.transport, cursorSecret: "s" };
+  const options = { transport: engine.transport, cursorSecret: "s".padEnd(43, "-") };
   const cursors = [];
   for (const limit of [1, 2, 3, 4, 5, 6]) cursors.push((await graphOf(table, [8]).connect(options).find("person").page({ limit })).next);
   const fewer = graphOf(table, [1]).connect(options);
@@ -193,7 +193,7 @@ test("less than a value leaves that value out, where nothing follows it in the k
 });
 
 test("rows under one sort key that moved between two pages are not lost, in either direction", async () => {
-  const options = { transport: engine.transport, cursorSecret: "s" };
+  const options = { transport: engine.transport, cursorSecret: "s".padEnd(43, "-") };
   const ids = Array.from({ length: 12 }, (_, at) => `d${at}`);
   for (const reverse of [false, true]) {
     const table = engine.freshTableName("moved");
@@ -210,7 +210,7 @@ test("rows under one sort key that moved between two pages are not lost, in eith
 
 test("a prefix does not reach the very next text: between pages, nor beside another bound", async () => {
   const table = engine.freshTableName("next");
-  const db = tied(table, "shard(2)").connect({ transport: engine.transport, cursorSecret: "s" });
+  const db = tied(table, "shard(2)").connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-") });
   await db.table.create();
   const dates = ["1", "19", "198", "2", "2"];
   await db.load(dates.map((date, at) => ({ node: "day", row: { id: `d${at}`, date } }) as const));
@@ -247,7 +247,7 @@ test.each([false, true])(
   "a page backwards over equal sort keys is as it was, though all moved in between (reverse: %s)",
   async (reverse) => {
     const table = engine.freshTableName("back");
-    const options = { transport: engine.transport, cursorSecret: "s" };
+    const options = { transport: engine.transport, cursorSecret: "s".padEnd(43, "-") };
     const search = (format: string, sent: unknown[] = []): Pages => {
       const transport: Transport = {
         send: async (operation, input, more) => {
@@ -309,7 +309,7 @@ const likesIn = (table: string, format: string) => {
 
 test("pages in the one shard of a known id go on, and back, after it grew", async () => {
   const table = engine.freshTableName("known");
-  const options = { transport: engine.transport, cursorSecret: "s" };
+  const options = { transport: engine.transport, cursorSecret: "s".padEnd(43, "-") };
   const likes = (format: string) => likesIn(table, format).connect(options).person({ id: "b" }).out("likes").using("byDate");
   const before = likesIn(table, "shard(1)").connect(options);
   await before.table.create();
@@ -331,7 +331,7 @@ test("pages in the one shard of a known id go on, and back, after it grew", asyn
 });
 
 test("beyond an end, the way back begins at that end", async () => {
-  const db = graphOf(await filled([1]), [1]).connect({ transport: engine.transport, cursorSecret: "s" });
+  const db = graphOf(await filled([1]), [1]).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-") });
   const page = (cursor: string | undefined) => db.find("person").page({ limit: 1, cursor });
   const second = await page((await page(undefined)).next);
   const first = await page(second.previous);

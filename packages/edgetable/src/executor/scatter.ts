@@ -5,8 +5,9 @@ import { partitionsOf, shareOf } from "../requests/partitions.ts";
 import { defined } from "../util/invariant.ts";
 import type { Found, Reader, Rows } from "./found.ts";
 import { countLane, createLane, fillLane, headOf, rewind, sortTextOf, type Lane, type LaneContext } from "./lane.ts";
-import { compareHeads, laneBounds, type PageEnd } from "./lane-order.ts";
-import { hashOf, trackTies, type TieTracker } from "./ties.ts";
+import { compareHeads, comparePlaces, laneBounds, placeOf, type PageEnd, type Place } from "./lane-order.ts";
+import { nameOf, trackTies, type TieTracker } from "./ties.ts";
+import { keyTextOf } from "../requests/key-value.ts";
 
 /** A read of several partitions, of one step or of several, in the one order of their sort keys. */
 export interface Scatter extends LaneContext {
@@ -54,8 +55,7 @@ const resume = (scatter: Scatter, lanes: readonly Lane[]): Resumed => {
   const { key, ties = UNNAMED } = from;
   if (!key) return { ties: trackTies(undefined), moved: false };
   const step = reader.plan.sources[from.source] as QueryStep;
-  const held = key[step.partitionKey];
-  const text = held && "S" in held ? held.S : "";
+  const text = keyTextOf(key[step.partitionKey]) ?? "";
   const at = lanes.find((lane) => lane.source === from.source && lane.partition.text === text);
   // Who knows the id looks in its own shard alone, wherever that was before.
   if (!at && step.scatter)
@@ -64,7 +64,7 @@ const resume = (scatter: Scatter, lanes: readonly Lane[]): Resumed => {
   if (moved) checkTies(ties);
   const sort = sortTextOf(step, key);
   for (const lane of lanes) laneBounds(lane, { sort, at: at?.order, key, descending: isDescending(reader, lane.step), moved });
-  const own = ties.left ? [] : [hashOf(reader.session.catalog, key)];
+  const own = ties.left ? [] : [nameOf(reader.session.catalog, key)];
   return { ties: trackTies({ sort, cut: { ...ties, named: [...ties.named, ...own] }, moved }), moved };
 };
 
@@ -132,10 +132,43 @@ const nextOf = (
   };
 };
 
+/** How far everything was read: up to where the first of the lanes stands that were not read on. */
+const frontierOf = (lanes: readonly Lane[], descending: boolean): { readonly place: Place; readonly lane: Lane } | undefined => {
+  const dry = lanes.filter(isDry);
+  if (dry.some(({ read, start }) => read === 0 || start === undefined)) return undefined;
+  const [first] = dry
+    .map((lane) => ({ lane, place: { sort: sortTextOf(lane.step, lane.start ?? {}), order: lane.order } }))
+    .toSorted((a, b) => comparePlaces(a.place, b.place, descending));
+  return first;
+};
+
+// The budget ended: what every lane is known to hold was given, and the page goes on behind it.
+const cutAt = (
+  { from: start, reader }: Scatter,
+  lanes: readonly Lane[],
+  {
+    frontier,
+    from,
+    last,
+  }: { readonly frontier: ReturnType<typeof frontierOf>; readonly from: Resumed; readonly last: Position | undefined },
+): Position => {
+  if (!frontier) return last ?? start;
+  const { lane, place } = frontier;
+  const isNamed = from.moved && from.ties.ends() && from.ties.isAt(place.sort);
+  return {
+    source: lane.source,
+    key: lane.start,
+    backward: reader.backward,
+    ties: { partitions: partitionsFor(lanes, isNamed), ...from.ties.endAt(place.sort) },
+  };
+};
+
 /** Reads a page, or all, of several partitions: exactly so many rows, in order, each once. */
 export const readScattered = async (scatter: Scatter): Promise<Rows> => {
   const { reader } = scatter;
   const lanes = lanesOf(scatter);
+  reader.spending?.checkRoom(lanes.length);
+  const unread = (): number => lanes.filter(({ asked, done }) => !asked && !done).length;
   const from = resume(scatter, lanes);
   const { ties } = from;
   const begun = (): Ties => ({ partitions: partitionsFor(lanes, from.moved && ties.begins()), ...ties.begin() });
@@ -145,8 +178,16 @@ export const readScattered = async (scatter: Scatter): Promise<Rows> => {
   const growing = isGrowing(lanes);
   let end: PageEnd | undefined;
   for (;;) {
-    await refill(scatter, { lanes, wanted: reader.limit === undefined ? undefined : limit - found.length, end });
+    await refill({ ...scatter, unread }, { lanes, wanted: reader.limit === undefined ? undefined : limit - found.length, end });
     const lane = least(lanes, descending);
+    if (reader.spending && lanes.some(isDry)) {
+      const frontier = frontierOf(lanes, descending);
+      if (!lane || !frontier || comparePlaces(placeOf(lane), frontier.place, descending) > 0) {
+        const row = found.at(-1);
+        const last = row && nextOf(scatter, lanes, { last: row, from });
+        return { found, next: cutAt(scatter, lanes, { frontier, from, last }), begun: begun(), stopped: reader.spending.stopped() };
+      }
+    }
     if (!lane) return { found, next: undefined, begun: begun() };
     const head = headOf(lane);
     lane.head++;

@@ -1,11 +1,13 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { withRequest } from "../errors/with-details.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import type { TextColumn, Transport } from "../transport/transport.ts";
 import type { Effects } from "./effects.ts";
 import { limitConcurrency } from "./limit-concurrency.ts";
 import { describeRequest, type Meter, type SentRequest } from "./meter.ts";
-import { defaultRetry, type Attempts, retrying, type RetryPolicy } from "./retry.ts";
+import { defaultRetry, type Attempts, isAmbiguous, retrying, type RetryPolicy } from "./retry.ts";
+import type { ReadingOptions } from "./reading-options.ts";
 
 /** What one call brings along. */
 export interface CallContext {
@@ -20,8 +22,16 @@ export interface CallContext {
    * any longer. A process that stood still for longer than its lease has retries and half a page in hand.
    */
   readonly guard?: (() => void) | undefined;
+  /** What hooks, reports and errors are shown in place of the input, where that holds a secret. */
+  readonly shown?: unknown;
+  /** Whether a request is not sent again after an attempt that may have taken effect: a second one would add to the first. */
+  readonly once?: boolean | undefined;
+  /** What becomes of items that others have stored. */
+  readonly reading?: ReadingOptions | undefined;
   /** Of a Query's items only this is needed. */
   readonly column?: TextColumn | undefined;
+  /** Seconds since 1970: items that expire earlier are as good as gone. Undefined where they are shown. */
+  readonly livingAt?: number | undefined;
 }
 
 /** One open connection to a table: everything that the executor needs, and nothing of a single call. */
@@ -93,11 +103,13 @@ export const createSession = (options: SessionOptions): Session => {
         if (context.admits?.(failed) === false) throw notAdmitted(operation, failed);
         try {
           const output = await attempt(operation, input, context);
-          note(describeRequest({ operation, input, attempts: attempts.made, duration: effects.now() - started }, output), context);
+          const shown = (context.shown ?? input) as typeof input;
+          note(describeRequest({ operation, input: shown, attempts: attempts.made, duration: effects.now() - started }, output), context);
           return output;
         } catch (error) {
-          failed = error;
-          await waitAfter(error, attempts, context);
+          failed = context.shown === undefined ? error : withRequest(error, { operation, input: context.shown });
+          if (context.once === true && isAmbiguous(error)) throw failed;
+          await waitAfter(failed, attempts, context);
         }
       }
     } finally {

@@ -3,7 +3,7 @@ import { VERSION } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { ownerFields } from "../schema/owner-fields.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
-import { type Maybe, validateChanges, validateRow } from "../schema/validate-value.ts";
+import { type Maybe, validateChanges, validateOperands, validateRow } from "../schema/validate-value.ts";
 import type { Row } from "../util/row.ts";
 
 const andThen = <A, B>(value: Maybe<A>, next: (value: A) => B): Maybe<B> => (value instanceof Promise ? value.then(next) : next(value));
@@ -63,7 +63,11 @@ const validateNewEdge = (
 
 const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relink" }, schema: AnySchema): Maybe<LogicalWrite> => {
   const what = write.kind === "update" ? `"${write.name}"` : `"${write.edge}"`;
-  const valid = andThen(validateSet(schema, write.changes, what), (changes) => (changes === write.changes ? write : { ...write, changes }));
+  const accumulates = hasFields(write.changes.add) || hasFields(write.changes.append);
+  const given = accumulates ? validateOperands(schema, write.changes, what) : write.changes;
+  const valid = andThen(given, (operands) =>
+    andThen(validateSet(schema, operands, what), (changes) => (changes === write.changes ? write : { ...write, changes })),
+  ) as Maybe<LogicalWrite>;
   if (write.kind === "update" || !hasFields(write.reverse)) return valid;
   return andThen(valid, (one) =>
     andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...one, reverse })),

@@ -1,5 +1,5 @@
 import { keyBytes } from "../keys/template.ts";
-import type { Index, TableIndex } from "../schema/shape.ts";
+import { keyAttributes, type Index, type TableIndex } from "../schema/shape.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { WriteItem } from "./write-plan.ts";
 
@@ -71,6 +71,21 @@ export const readUnits = (bytes: number, charge: ReadCharge = {}): number => {
   return charge.transaction ? blocks * 2 : charge.consistent ? blocks : blocks / 2;
 };
 
+/** The most bytes that one Query reads (API_Query). */
+export const PAGE_BYTES = 1_048_576;
+
+/** What a read is predicted to take. */
+export interface Price {
+  readonly requests: number;
+  readonly readUnits: number;
+}
+
+/** The price of reading so many bytes by Queries, spread evenly over so many partitions. */
+export const queryPrice = (bytes: number, partitions = 1, charge: ReadCharge = {}): Price => ({
+  requests: partitions * Math.max(1, Math.ceil(bytes / partitions / PAGE_BYTES)),
+  readUnits: partitions * readUnits(bytes / partitions, charge),
+});
+
 /** Units of writing one item of so many bytes: the larger of before and after. */
 export const writeUnits = (bytes: number, transaction = false): number =>
   Math.max(1, Math.ceil(bytes / WRITE_UNIT)) * (transaction ? 2 : 1);
@@ -101,7 +116,7 @@ export interface ItemImages {
 }
 
 const indexWriteUnits = (table: IndexedTable, index: Index, { before, after }: ItemImages): number => {
-  const keys = [table.index.partitionKey, table.index.sortKey];
+  const keys = keyAttributes(table.index);
   const old = projected(index, keys, before);
   const now = projected(index, keys, after);
   if (!old || !now) return (old ?? now) ? writeUnits(itemBytes((old ?? now) as Item)) : 0;

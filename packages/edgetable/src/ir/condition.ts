@@ -99,7 +99,22 @@ const checkOperand = (path: string, operator: ComparisonOperator, operand: unkno
   });
 };
 
-/** Reads a `where` object; `nested` names the fields (`from`, `to`) whose objects hold paths, not comparisons. */
+const refuse = (path: string, message: string): never => {
+  throw new EdgetableError("plan.invalidOption", `The condition on "${path}" ${message}`, { details: { path } });
+};
+
+// Dropping the condition would make the call read or write more than it was meant to.
+const refuseUndefined = (path: string, operator = ""): never =>
+  refuse(
+    path,
+    `cannot be checked: ${operator && `"${operator}" of `}"${path}" is undefined. Leave the key out, or give { exists: false } to ask that the attribute is absent.`,
+  );
+
+/**
+ * Reads a `where` object; `nested` names the fields (`from`, `to`) whose objects hold paths, not comparisons.
+ *
+ * @throws {plan.invalidOption} for a value that is undefined, an unknown comparison, and an operand that it does not take
+ */
 export const readWhere = (where: Readonly<Record<string, unknown>>, nested: readonly string[] = [], slots = 0): Conditions => {
   const conditions: Condition[] = [];
   const values: unknown[] = [];
@@ -108,11 +123,13 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
     values.push(value);
   };
   const read = (path: string, value: unknown): void => {
-    if (value === undefined) return;
+    if (value === undefined) refuseUndefined(path);
     if (!isPlain(value)) return add(path, "eq", value);
-    for (const [name, operand] of Object.entries(value)) {
-      if (operand === undefined) continue;
+    const comparisons = Object.entries(value);
+    if (comparisons.length === 0) refuse(path, "is empty: give a value, or a comparison such as { eq: … }.");
+    for (const [name, operand] of comparisons) {
       const operator = checkOperator(path, name);
+      if (operand === undefined) refuseUndefined(path, operator);
       checkOperand(path, operator, operand);
       add(path, operator, operand);
     }
@@ -120,7 +137,8 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
   for (const field of namesIn(where)) {
     const value = where[field];
     if (!nested.includes(field)) read(field, value);
-    else if (value !== undefined) for (const name of namesIn(value)) read(`${field}.${name}`, (value as typeof where)[name]);
+    else if (value === undefined) refuseUndefined(field);
+    else for (const name of namesIn(value)) read(`${field}.${name}`, (value as typeof where)[name]);
   }
   return { conditions, values };
 };

@@ -1,6 +1,6 @@
 import { comparePrimary, sameValue } from "../keys/template.ts";
 import { valueAt } from "../util/value-at.ts";
-import type { Condition } from "./condition.ts";
+import type { ComparisonOperator, Condition } from "./condition.ts";
 
 type Orderable = string | number | bigint;
 
@@ -34,6 +34,10 @@ const equal = (a: unknown, b: unknown): boolean => {
   );
 };
 
+/** The values of a list, each once. */
+export const distinctValues = (values: readonly unknown[]): readonly unknown[] =>
+  values.filter((value, at) => !values.slice(0, at).some((other) => equal(other, value)));
+
 const contains = (value: unknown, member: unknown): boolean => {
   if (typeof value === "string") return typeof member === "string" && value.includes(member);
   if (value instanceof Uint8Array) return member instanceof Uint8Array && Buffer.from(value).includes(Buffer.from(member));
@@ -45,11 +49,8 @@ const ordered = (value: unknown, operand: unknown, test: (order: number) => bool
   return order !== undefined && test(order);
 };
 
-/** Whether one comparison holds, as DynamoDB would decide it: other types never compare, a missing attribute only differs. */
-export const holds = (condition: Condition, row: Readonly<Record<string, unknown>>, values: readonly unknown[]): boolean => {
-  const value = valueAt(row, condition.path);
-  const operand = values[condition.slot];
-  switch (condition.operator) {
+const fits = (operator: ComparisonOperator, value: unknown, operand: unknown): boolean => {
+  switch (operator) {
     case "eq":
       return value !== undefined && equal(value, operand);
     case "ne":
@@ -76,3 +77,49 @@ export const holds = (condition: Condition, row: Readonly<Record<string, unknown
       return (value !== undefined) === operand;
   }
 };
+
+/** Whether one comparison holds, as DynamoDB would decide it: other types never compare, a missing attribute only differs. */
+export const holds = (condition: Condition, row: Readonly<Record<string, unknown>>, values: readonly unknown[]): boolean =>
+  fits(condition.operator, valueAt(row, condition.path), values[condition.slot]);
+
+interface Bound {
+  readonly value: unknown;
+  readonly inclusive: boolean;
+}
+
+const boundsOf = (operator: ComparisonOperator, operand: unknown): { readonly low?: Bound; readonly high?: Bound } => {
+  switch (operator) {
+    case "gt":
+    case "gte":
+    case "beginsWith":
+      return { low: { value: operand, inclusive: operator !== "gt" } };
+    case "lt":
+    case "lte":
+      return { high: { value: operand, inclusive: operator === "lte" } };
+    case "between": {
+      const [low, high] = operand as readonly [unknown, unknown];
+      return { low: { value: low, inclusive: true }, high: { value: high, inclusive: true } };
+    }
+    default:
+      return {};
+  }
+};
+
+/** Whether no value can satisfy all conditions on one attribute: then there is nothing to ask for. */
+export const contradict = (conditions: readonly Condition[], values: readonly unknown[]): boolean =>
+  conditions.some(({ path, operator, slot }) => {
+    const operand = values[slot];
+    const beside = conditions.filter((other) => other.path === path);
+    if (operator === "eq") return beside.some((other) => other.slot !== slot && !fits(other.operator, operand, values[other.slot]));
+    const { low } = boundsOf(operator, operand);
+    if (!low) return false;
+    return beside.some((other) => {
+      const otherOperand = values[other.slot];
+      // Beyond a prefix lies what is greater and does not begin with it.
+      if (other.operator === "beginsWith" && (compare(low.value, otherOperand) ?? 0) > 0)
+        return !String(low.value).startsWith(String(otherOperand));
+      const { high } = boundsOf(other.operator, otherOperand);
+      const order = high && compare(low.value, high.value);
+      return order !== undefined && (order > 0 || (order === 0 && !(low.inclusive && high?.inclusive)));
+    });
+  });

@@ -4,6 +4,8 @@ import type { Condition } from "./condition.ts";
 export interface KnownField {
   readonly path: string;
   readonly slot: number;
+  /** The slot of the list of which the parameter is a member: the key that fixes it makes the condition hold. */
+  readonly of?: number;
 }
 
 /** One or several things by their full ids. */
@@ -69,9 +71,10 @@ export interface Search {
   readonly name: string;
   /** Fields that the call fixes by equality. */
   readonly known: readonly KnownField[];
-  /** Fields that the call ranges over, and all those that its conditions say are there. */
+  /** Fields that the call ranges over, those that its conditions say are there, and all that it has conditions on. */
   readonly ranged: readonly string[];
   readonly present: readonly string[];
+  readonly asked: readonly string[];
   /** Comparisons of the field by which the chosen index is sorted, once a rule has moved them here. */
   readonly range: readonly Condition[];
   /** Comparisons that DynamoDB filters by after reading, once a rule has moved them here. */

@@ -23,7 +23,13 @@ export interface Guards {
   readonly version?: number | undefined;
 }
 
-interface ItemWrite {
+/** How a write is sent. */
+interface Sending {
+  /** As a transaction with a token, so that a repeated request takes effect once. @default false */
+  readonly idempotent?: boolean | undefined;
+}
+
+interface ItemWrite extends Sending {
   readonly of: "node" | "part";
   readonly name: string;
 }
@@ -53,9 +59,11 @@ export interface DeleteWrite extends ItemWrite {
   readonly kind: "delete";
   readonly id: Row;
   readonly guards: Guards;
+  /** Whether edges that restrict it are looked for. @default "checked" */
+  readonly edges?: "checked" | "unchecked";
 }
 
-interface EdgeWrite {
+interface EdgeWrite extends Sending {
   readonly edge: string;
   readonly from: EndId;
   readonly to: EndId;

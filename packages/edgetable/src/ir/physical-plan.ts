@@ -1,4 +1,5 @@
 import type { Template } from "../keys/template.ts";
+import type { Price } from "./capacity.ts";
 import type { Condition } from "./condition.ts";
 import type { KnownField } from "./logical-plan.ts";
 
@@ -24,6 +25,12 @@ export interface GetStep {
   readonly shapes: readonly string[];
   readonly many: boolean;
   readonly consistent: boolean;
+}
+
+/** A way that was not taken. */
+export interface Alternative extends Price {
+  /** The index; undefined for the table. */
+  readonly index: string | undefined;
 }
 
 /** One Query, or as many pages of it as the call needs. */
@@ -52,8 +59,10 @@ export interface QueryStep {
   /** Attributes to ask for and no others, where a walk needs no more than an edge's end. */
   readonly attributes?: readonly string[] | undefined;
   readonly counts: boolean;
-  /** The rows assumed for one call, for predictions. */
+  /** The rows that the key condition is expected to find, and the bytes of one: for predictions. */
   readonly expect: { readonly rows: number; readonly bytes: number };
+  /** Other ways to the same rows, which are predicted to cost at least as much, the cheapest first. */
+  readonly alternatives?: readonly Alternative[];
 }
 
 /** Rows passed over in memory: conditions that no key and no filter expression could take. */

@@ -16,6 +16,8 @@ export interface WalkHop {
   /** On the edges, and on the nodes that they lead to. */
   readonly conditions: readonly Condition[];
   readonly nodeConditions: readonly Condition[];
+  /** Of the far node types those that have what `nodeConditions` ask for; nodes of others never pass. */
+  readonly passing: readonly string[];
   /** How many times: the far nodes of one round are the near nodes of the next. */
   readonly rounds: number;
   /** Whether the nodes of every round go on, or those of the last alone. */
@@ -41,6 +43,7 @@ export const isClosure = ({ rounds }: Pick<WalkHop, "rounds">): boolean => round
 
 /** What stands between hops. `slot` says where in the walk's values a list of nodes is. */
 export type WalkFilter =
+  /** `nodes` are the types that have what the conditions ask for; nodes of others never pass. */
   | { readonly kind: "filterNodes"; readonly nodes: readonly string[]; readonly conditions: readonly Condition[] }
   | { readonly kind: "dedupe" }
   /** Leaves out where the walk has been. */

@@ -1,6 +1,7 @@
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import type { Conditions } from "./condition.ts";
+import type { EndId } from "./logical-write.ts";
 import type { Row } from "../util/row.ts";
 
 /** Why a write did not happen, where a caller may expect it. */
@@ -17,7 +18,11 @@ export type Failure =
 
 /** One thing that must hold of an item for the write to happen, and what it means when it does not. */
 export type Term =
-  | { readonly kind: "absent" | "present"; readonly failure: Failure }
+  | { readonly kind: "present"; readonly failure: Failure }
+  /** There is no such item, or one that expired before that time, in seconds since 1970. */
+  | { readonly kind: "absent"; readonly expired?: { readonly attribute: string; readonly before: number }; readonly failure: Failure }
+  /** The attribute is there, whatever its value. */
+  | { readonly kind: "has"; readonly attribute: string; readonly failure: Failure }
   /** The attribute has this value; `undefined`: it is not there. With `orAbsent` it may also not be there. */
   | {
       readonly kind: "equals";
@@ -26,8 +31,12 @@ export type Term =
       readonly orAbsent?: boolean;
       readonly failure: Failure;
     }
+  /** The attribute begins with the text, or is not there. */
+  | { readonly kind: "begins"; readonly attribute: string; readonly text: string; readonly failure: Failure }
   /** A count is less than the limit, or not there at all. */
   | { readonly kind: "below"; readonly attribute: string; readonly limit: number; readonly failure: Failure }
+  /** A count is there and is so much, or more. */
+  | { readonly kind: "atLeast"; readonly attribute: string; readonly least: number; readonly failure: Failure }
   | { readonly kind: "where"; readonly shape: Shape; readonly conditions: Conditions; readonly failure: Failure };
 
 /** What an update does to an item's attributes. */
@@ -51,6 +60,10 @@ export interface PutStep extends Target {
 export interface UpdateStep extends Target {
   readonly kind: "update";
   readonly changes: AttributeChanges;
+  /** Of a degree guard that is not there yet: the edges that it begins with; they are a part of what is added. */
+  readonly begins?: number;
+  /** Of a degree guard that was read: what it counts. */
+  readonly counted?: number;
 }
 export interface DeleteStep extends Target {
   readonly kind: "delete";
@@ -73,6 +86,17 @@ export type ReadNeed =
       readonly prefix: string;
       readonly row: Row;
       readonly reason: string;
+    }
+  /** How many edges a node has: the image holds the number as a degree guard does. */
+  | {
+      readonly kind: "count";
+      readonly id: string;
+      readonly edge: string;
+      readonly direction: "out" | "in";
+      readonly node: EndId;
+      /** The node's. */
+      readonly shape: Shape;
+      readonly reason: string;
     };
 
 /** One text for one table key: the `id` of a need to get it. */
@@ -84,8 +108,10 @@ export const sameKey = (a: Key, b: Key): boolean => {
   return true;
 };
 
+type KeyText = { readonly S?: string; readonly N?: string } | undefined;
+
 const sameText = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean =>
-  (a as { readonly S?: string } | undefined)?.S === (b as { readonly S?: string } | undefined)?.S;
+  (a as KeyText)?.S === (b as KeyText)?.S && (a as KeyText)?.N === (b as KeyText)?.N;
 
 /** What was read so far, by the need's `id`; null: there is no such item. */
 export type Images = Readonly<Record<string, Item | null>>;
@@ -109,6 +135,8 @@ export type WritePlan =
       readonly kind: "ready";
       readonly items: readonly PlannedItem[];
       readonly atomic: Atomic;
+      /** Of one item to which something is added: a second request would add it again, and no answer would tell. */
+      readonly once?: true;
       /** The row that each write leaves, where the plan knows it. */
       readonly rows: readonly (Row | undefined)[];
     };

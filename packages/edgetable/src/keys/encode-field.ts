@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { defined } from "../util/invariant.ts";
-import { decodeFormat, encodeFormat } from "./field-codec.ts";
+import { decodePart, encodeFormat, encodeHead, OWN_HEAD } from "./field-codec.ts";
 import { type Refusal, refusal } from "./field-format.ts";
 import type { FieldPart, Template } from "./key-template.ts";
 
@@ -27,6 +27,12 @@ const containsDelimiter = (delimiter: string): Refusal =>
     "This layout leaves no room to escape it: give a value without it, or choose a layout with another delimiter.",
   );
 
+const isReserved = refusal(
+  "keys.reserved",
+  `begins with "${OWN_HEAD}"`,
+  "Edgetable's own items have keys that begin so, and this layout leaves no room to escape it: give a value that begins otherwise.",
+);
+
 const isEmpty = refusal(
   "keys.empty",
   "is empty",
@@ -35,15 +41,19 @@ const isEmpty = refusal(
 
 /** Writes one place's value, empty texts included. */
 const encodePart = (template: Template, part: FieldPart, value: unknown): string => {
-  const text = encodeFormat(part.format, value, template);
-  if (typeof text !== "string") return refuse(template, part, { value, why: text });
+  const written = encodeFormat(part.format, value, template);
+  if (typeof written !== "string") return refuse(template, part, { value, why: written });
+  const text = part.leads ? encodeHead(written, template) : written;
   if (template.escapes || !text.includes(template.delimiter)) return text;
   return refuse(template, part, { value, why: containsDelimiter(template.delimiter) });
 };
 
 /** Writes one place's value as it stands in a whole key: an empty text is refused. */
-export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string =>
-  value === "" ? refuse(template, part, { value, why: isEmpty }) : encodePart(template, part, value);
+export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
+  if (value === "") return refuse(template, part, { value, why: isEmpty });
+  const text = encodePart(template, part, value);
+  return template.reserves && part.leads && text.startsWith(OWN_HEAD) ? refuse(template, part, { value, why: isReserved }) : text;
+};
 
 const placeOf = (template: Template, path: string): FieldPart => {
   const place = template.parts.find((part) => part.kind === "field" && part.path === path);
@@ -70,4 +80,4 @@ export const encodePrefix = (template: Template, path: string, value: unknown): 
 
 /** Reads what {@link encodeField} wrote; undefined when it did not write this. A shard reads as its number. */
 export const decodeField = (template: Template, path: string, text: string): unknown =>
-  text.includes(template.delimiter) ? undefined : decodeFormat(placeOf(template, path).format, text, template);
+  text.includes(template.delimiter) ? undefined : decodePart(placeOf(template, path), text, template);

@@ -3,7 +3,8 @@ import { decodeDate, encodeDate } from "./date-text.ts";
 import { decodeText, encodeText } from "./escape-text.ts";
 import { type FieldFormat, type KeyDialect, type Refusal, refusal } from "./field-format.ts";
 import { decodePadded, decodePlain, encodePadded, encodePlain } from "./integer-text.ts";
-import { decodeNumber, encodeNumber } from "./number-text.ts";
+import type { FieldPart } from "./key-template.ts";
+import { decodeNumber, encodeNumber, encodeStoredNumber } from "./number-text.ts";
 import { sameValue } from "./same-value.ts";
 import { decodeShard, encodeShard } from "./shard.ts";
 import { mostShards } from "./sharding.ts";
@@ -62,7 +63,7 @@ export const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDi
     case "text":
       return typeof value === "string" ? encodeText(value, dialect) : refusal("keys.wrongType", "is not a text", formatFor(value));
     case "number":
-      return encodeNumber(value);
+      return dialect.type === "N" ? encodeStoredNumber(value) : encodeNumber(value);
     case "padded":
       return encodePadded(value, format.width);
     case "plain":
@@ -79,6 +80,13 @@ export const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDi
       return unreachable(format);
   }
 };
+
+/** With what the keys of Edgetable's own items begin, and no other. */
+export const OWN_HEAD = "~";
+
+/** The text of a field that keys begin with: with escapes a leading `~` is doubled, which keeps the order of texts. */
+export const encodeHead = (text: string, { escapes }: KeyDialect): string =>
+  escapes && text.startsWith(OWN_HEAD) ? OWN_HEAD + text : text;
 
 const decodeBoolean = (text: string): boolean | undefined => (text === "true" ? true : text === "false" ? false : undefined);
 
@@ -104,4 +112,11 @@ export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDial
     default:
       return unreachable(format);
   }
+};
+
+/** Reads the value at a place of a key; undefined when the template did not write this, as where the key is one of Edgetable's own items. */
+export const decodePart = ({ format, leads }: FieldPart, text: string, dialect: KeyDialect): unknown => {
+  if (!leads || !text.startsWith(OWN_HEAD)) return decodeFormat(format, text, dialect);
+  if (!dialect.escapes) return dialect.reserves ? undefined : decodeFormat(format, text, dialect);
+  return text.startsWith(OWN_HEAD, OWN_HEAD.length) ? decodeFormat(format, text.slice(OWN_HEAD.length), dialect) : undefined;
 };

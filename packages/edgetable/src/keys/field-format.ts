@@ -36,6 +36,10 @@ export interface KeyDialect {
   readonly delimiter: string;
   /** True for the library's own layouts; false for adopted ones, which refuse the delimiter in a value. */
   readonly escapes: boolean;
+  /** The type of the attribute: `N` is one number alone. @default "S" */
+  readonly type?: "S" | "N" | undefined;
+  /** True for the table's keys in an adopted layout: there a key that begins with `~` is one of Edgetable's own items. */
+  readonly reserves?: boolean;
   /** Shardings that templates may name: `{orderId:shard(hotStatus)}`. */
   readonly shardings?: Readonly<Record<string, Sharding>> | undefined;
 }
@@ -43,7 +47,7 @@ export interface KeyDialect {
 /** Why a value cannot be written; the thrower adds the field and the template. */
 export interface Refusal {
   readonly kind: "refusal";
-  readonly code: "keys.delimiter" | "keys.empty" | "keys.wrongType" | "keys.notEncodable";
+  readonly code: "keys.delimiter" | "keys.reserved" | "keys.empty" | "keys.wrongType" | "keys.notEncodable";
   /** Continues "the value ... of {field} ...". */
   readonly problem: string;
   /** A whole sentence: what to do about it. */

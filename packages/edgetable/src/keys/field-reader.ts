@@ -1,4 +1,4 @@
-import { decodeFormat } from "./field-codec.ts";
+import { decodePart } from "./field-codec.ts";
 import { leadOf, type FieldPart, type Template } from "./key-template.ts";
 import { readTemplate } from "./read-template.ts";
 
@@ -14,14 +14,14 @@ export interface EndingField {
 }
 
 const onlyField = (template: Template, field: FieldPart): FieldReader => {
-  return (rest) => (rest === "" || rest.includes(template.delimiter) ? undefined : decodeFormat(field.format, rest, template));
+  return (rest) => (rest === "" || rest.includes(template.delimiter) ? undefined : decodePart(field, rest, template));
 };
 
 // Escaped values hold no delimiter: whatever stands before the last one, the field follows it.
 const lastField = (template: Template, field: FieldPart): FieldReader => {
   return (rest) => {
     const at = rest.lastIndexOf(template.delimiter);
-    return at < 1 || at === rest.length - 1 ? undefined : decodeFormat(field.format, rest.slice(at + 1), template);
+    return at < 1 || at === rest.length - 1 ? undefined : decodePart(field, rest.slice(at + 1), template);
   };
 };
 

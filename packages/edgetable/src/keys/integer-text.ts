@@ -1,9 +1,9 @@
 import { isNumber } from "../util/is-number.ts";
 import { type Refusal, refusal } from "./field-format.ts";
+import { isStorable, notStorable } from "./number-text.ts";
 
 const digitsOnly = /^\d+$/;
 const plainShape = /^(?:0|-?[1-9]\d*)$/;
-const maximalDigits = 38; // The precision of type N, ServiceQuotas.
 
 const notInteger = (value: unknown): Refusal => {
   if (!isNumber(value)) return refusal("keys.wrongType", "is not an integer", "Give an integer.");
@@ -27,18 +27,17 @@ export const decodePadded = (text: string, width: number): number | undefined =>
   return Number.isSafeInteger(number) ? number : undefined;
 };
 
-/** Writes a safe integer, or a bigint of up to 38 digits, as a plain decimal. */
+/** Writes a safe integer, or a bigint that DynamoDB holds, as a plain decimal. */
 export const encodePlain = (value: unknown): string | Refusal => {
   if (typeof value !== "bigint") return Number.isSafeInteger(value) ? String(value) : notInteger(value);
-  const text = String(value);
-  if (text.replace("-", "").length <= maximalDigits) return text;
-  return refusal("keys.notEncodable", `has more than ${maximalDigits} digits`, "DynamoDB keeps no more: store it as text.");
+  return isStorable(value) ? String(value) : notStorable;
 };
 
 /** Reads what {@link encodePlain} wrote: a number when it is safe, else a bigint. */
 export const decodePlain = (text: string): number | bigint | undefined => {
-  if (text.length > maximalDigits + 1 || !plainShape.test(text)) return undefined;
+  if (text.length > 127 || !plainShape.test(text)) return undefined;
   const number = Number(text);
   if (Number.isSafeInteger(number)) return number;
-  return text.replace("-", "").length <= maximalDigits ? BigInt(text) : undefined;
+  const integer = BigInt(text);
+  return isStorable(integer) ? integer : undefined;
 };

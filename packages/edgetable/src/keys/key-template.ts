@@ -14,6 +14,8 @@ export interface FieldPart {
   readonly format: FieldFormat;
   /** `path`, split at its dots. */
   readonly steps: readonly string[];
+  /** Whether every key begins with it. */
+  readonly leads?: true;
 }
 
 /** One piece of a template. A literal that follows a field always begins with the delimiter. */
@@ -22,6 +24,7 @@ export type TemplatePart = LiteralPart | FieldPart;
 /** A parsed key template: data only, frozen. */
 export interface Template extends KeyDialect {
   readonly kind: "template";
+  readonly type: "S" | "N";
   /** What it was parsed from, such as `STUDENT#{studentId}`. */
   readonly source: string;
   readonly parts: readonly TemplatePart[];

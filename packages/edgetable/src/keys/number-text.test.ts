@@ -81,3 +81,39 @@ test("one decimal has one text, whichever type it comes in", () => {
   expect(encodeNumber(2 ** 60)).not.toBe(encodeNumber(2n ** 60n));
   expect(decodeNumber(textOf(2n ** 60n))).toBe(2n ** 60n);
 });
+
+// What DynamoDB holds: 38 significant digits, magnitudes from 1e-130 to 9.99e125. Whole numbers beyond 2^53 are read as bigint.
+const digits = 12345678901234567890123456789012345678n;
+const storable = [
+  -(digits * 10n ** 88n),
+  -(10n ** 125n),
+  -(10n ** 38n),
+  -1e-130,
+  1e-130,
+  10n ** 21n,
+  10n ** 37n,
+  digits,
+  10n ** 38n,
+  10n ** 38n + 10n ** 10n,
+  digits * 10n,
+  10n ** 100n,
+  10n ** 125n,
+  digits * 10n ** 88n,
+];
+
+test("every number that DynamoDB holds has a text of its own, in order, and reads back", () => {
+  const texts = storable.map(textOf);
+  expect(texts.toSorted(comparePrimary)).toEqual(texts);
+  expect(new Set(texts).size).toBe(texts.length);
+  for (const value of storable) {
+    const back = decodeNumber(textOf(value))!;
+    expect(textOf(back)).toBe(textOf(value));
+    expect(typeof value === "bigint" ? Number(back) : back).toBe(Number(value));
+  }
+  expect(decodeNumber(textOf(digits * 10n))).toBe(digits * 10n);
+});
+
+test.each([10n ** 38n + 1n, 10n ** 126n, digits * 10n ** 89n])("%s is refused: DynamoDB does not hold it", (value) => {
+  expect(encodeNumber(value)).toMatchObject({ code: "keys.notEncodable" });
+  expect(decodeNumber(`p${500 + String(value).length - 1}${String(value).replace(/0+$/, "")}`)).not.toBe(value);
+});

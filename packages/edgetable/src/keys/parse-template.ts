@@ -36,7 +36,7 @@ const containsAlways = (format: FieldFormat, delimiter: string): boolean => {
   return format.kind === "date" && "-:.".includes(delimiter);
 };
 
-const parseField = (body: string, source: string, { delimiter, shardings }: KeyDialect): FieldPart => {
+const parseField = (body: string, source: string, { delimiter, shardings, leads }: KeyDialect & { readonly leads: boolean }): FieldPart => {
   if (body.includes("{")) invalidTemplate(source, `the brace before "${body.slice(0, body.indexOf("{"))}" is never closed.`);
   const colon = body.indexOf(":");
   const path = (colon === -1 ? body : body.slice(0, colon)).trim();
@@ -49,7 +49,8 @@ const parseField = (body: string, source: string, { delimiter, shardings }: KeyD
       `{${path}} is a date, whose text contains the delimiter "${delimiter}"; use another delimiter or keep the date as a number.`,
     );
   }
-  return Object.freeze({ kind: "field", path, format: Object.freeze(format), steps: Object.freeze(steps) });
+  const part = { kind: "field", path, format: Object.freeze(format), steps: Object.freeze(steps) } as const;
+  return Object.freeze(leads ? { ...part, leads } : part);
 };
 
 const checkLiteral = (text: string, source: string): void => {
@@ -68,7 +69,7 @@ const parseParts = (source: string, dialect: KeyDialect): TemplatePart[] => {
     if (open === -1) return parts;
     const close = source.indexOf("}", open);
     if (close === -1) invalidTemplate(source, `the brace before "${source.slice(open + 1)}" is never closed.`);
-    parts.push(parseField(source.slice(open + 1, close), source, dialect));
+    parts.push(parseField(source.slice(open + 1, close), source, { ...dialect, leads: open === 0 }));
     at = close + 1;
   }
   return parts;
@@ -89,6 +90,12 @@ const checkNeighbours = (source: string, delimiter: string, parts: readonly Temp
   }
 };
 
+const checkNumber = (source: string, parts: readonly TemplatePart[]): void => {
+  const [only, ...others] = parts;
+  if (only?.kind === "field" && only.format.kind === "number" && others.length === 0) return;
+  invalidTemplate(source, "its attribute is a number (layout.types), which holds one number and no text; write {field:number}.");
+};
+
 /**
  * Parses a key template such as `TEACHER#{to.teacherId}#CLASS#{class}`. A field is `{path}` or
  * `{path:format}`, the format one of `text` (the default), `number`, `plain`, `date`, `boolean`, a
@@ -102,15 +109,17 @@ const checkNeighbours = (source: string, delimiter: string, parts: readonly Temp
  * ```
  */
 export const parseTemplate = (source: string, options: KeyDialect): Template => {
-  const { delimiter, escapes } = options;
+  const { delimiter, escapes, reserves = false, type = "S" } = options;
   checkDelimiter(source, options);
   if (source === "") invalidTemplate(source, "it is empty; a key needs at least one character.");
   const parts = parseParts(source, options);
   checkNeighbours(source, delimiter, parts);
+  if (options.type === "N") checkNumber(source, parts);
   const places = parts.filter((part) => part.kind === "field");
   const optional = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
   const fields = Object.freeze([...new Set([...places.map((place) => place.path), ...optional])]);
   const readable = places.filter((place) => place.format.kind !== "shard").map((place) => place.path);
   const repeats = new Set(readable).size < readable.length;
-  return Object.freeze({ kind: "template", source, delimiter, escapes, parts: Object.freeze(parts), fields, optional, repeats });
+  const dialect = { delimiter, escapes, reserves, type } as const;
+  return Object.freeze({ kind: "template", source, ...dialect, parts: Object.freeze(parts), fields, optional, repeats });
 };

@@ -1,4 +1,4 @@
-import { decodeFormat } from "./field-codec.ts";
+import { decodePart } from "./field-codec.ts";
 import type { Template } from "./key-template.ts";
 import { sameValue } from "./same-value.ts";
 
@@ -13,7 +13,7 @@ const scan = (template: Template, text: string, row?: Record<string, unknown>): 
     }
     const found = text.indexOf(template.delimiter, at);
     const end = found === -1 ? text.length : found;
-    const value = end === at ? undefined : decodeFormat(part.format, text.slice(at, end), template);
+    const value = end === at ? undefined : decodePart(part, text.slice(at, end), template);
     if (value === undefined) return false;
     at = end;
     if (row === undefined || part.format.kind === "shard") continue;

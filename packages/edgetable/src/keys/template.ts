@@ -2,6 +2,8 @@
 export { comparePrimary, keyBytes } from "./byte-order.ts";
 export { encodeDate as dateText } from "./date-text.ts";
 export { decodeField, encodeField, encodePrefix } from "./encode-field.ts";
+export { exactText, readExactText } from "./exact-text.ts";
+export { decimalOf, decimalText } from "./number-text.ts";
 export { MAX_SHARDS, type FieldFormat, type Sharding } from "./field-format.ts";
 export { endingField, fieldReader } from "./field-reader.ts";
 export { leadOf, type FieldPart, type Template } from "./key-template.ts";

@@ -48,3 +48,20 @@ test("templates of different delimiters overlap unless their first literals diff
   expect(templatesOverlap(own("PROJECT#{id}"), dashed)).toBe(false);
   expect(templatesOverlap(own("{id}"), dashed)).toBe(true);
 });
+
+test.each([
+  ["{at:date}", "Join:{id}", false],
+  ["{at:date}", "2024:{id}", true],
+  ["{at:date}", "meta", false],
+  ["{at:date}|{id}", "2024-01-01T00:00:00.000Z|:{id}", true],
+  ["v{n:plain}", "vacant:{id}", false],
+  ["v{n:2}|{id}", "v12|:{id}", true],
+  ["v{n:2}", "v123:{id}", false],
+  ["{n:6|text}", "Join:{id}", true],
+  ["{id}", "Join:{id}", true],
+])("%s and, with another delimiter, %s: %s", (source, other, overlap) => {
+  const a = parseTemplate(source, { delimiter: "|", escapes: false });
+  const b = parseTemplate(other, { delimiter: ":", escapes: false });
+  expect(templatesOverlap(a, b)).toBe(overlap);
+  expect(templatesOverlap(b, a)).toBe(overlap);
+});

@@ -91,12 +91,24 @@ const segmentsOverlap = (a: Segment, b: Segment, dialect: Template): boolean => 
   return rest === "" ? formatsOverlap(long.format, short.format) : mayBegin(short.format, rest);
 };
 
+// Delimiters that differ divide the keys in different places: only how they begin can be compared.
+const beginningsOverlap = (a: Template, b: Template): boolean => {
+  const [long, short] = leadOf(a).length >= leadOf(b).length ? [a, b] : [b, a];
+  if (!leadOf(long).startsWith(leadOf(short))) return false;
+  const rest = leadOf(long).slice(leadOf(short).length);
+  const at = short.parts.findIndex((part) => part.kind === "field");
+  const field = short.parts[at];
+  if (rest === "" || field?.kind !== "field") return true;
+  const isLast = at === short.parts.length - 1;
+  return mayBegin(field.format, isLast ? rest : rest.slice(0, `${rest}${short.delimiter}`.indexOf(short.delimiter)));
+};
+
 /**
  * Whether one and the same key could be made by both templates: exact for fixed texts and for fields
  * of different alphabets or widths, else true when unsure.
  */
 export const templatesOverlap = (a: Template, b: Template): boolean => {
-  if (a.delimiter !== b.delimiter || a.escapes !== b.escapes) return leadOf(a).startsWith(leadOf(b)) || leadOf(b).startsWith(leadOf(a));
+  if (a.delimiter !== b.delimiter || a.escapes !== b.escapes) return beginningsOverlap(a, b);
   const left = segmentsOf(a);
   const right = segmentsOf(b);
   return left.length === right.length && left.every((segment, index) => segmentsOverlap(segment, right[index] ?? segment, a));

@@ -1,6 +1,6 @@
 import { growthOf, leadOf, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Index, Shape } from "../schema/shape.ts";
+import { keyAttributes, type Index, type Shape } from "../schema/shape.ts";
 
 /** A sort key template cut after the parts that are known. */
 export interface SortPrefix {
@@ -48,8 +48,8 @@ const knownIn = (shape: Shape, known: ReadonlySet<string>): ReadonlySet<string> 
 const isDetermined = (template: Template, known: ReadonlySet<string>): boolean => template.fields.every((path) => known.has(path));
 
 /** Whether the table key of a shape's items follows from what is known. */
-export const isKeyDetermined = ({ index: { partitionKey, sortKey } }: Catalog, { keys }: Shape, known: ReadonlySet<string>): boolean =>
-  [keys[partitionKey], keys[sortKey]].every((template) => template === undefined || isDetermined(template, known));
+export const isKeyDetermined = ({ index }: Catalog, { keys }: Shape, known: ReadonlySet<string>): boolean =>
+  keyAttributes(index).every((attribute) => keys[attribute] === undefined || isDetermined(keys[attribute], known));
 
 /** Whether every field of a template is known, but for those that only choose a shard. */
 const isReachable = (template: Template, known: ReadonlySet<string>): boolean => {

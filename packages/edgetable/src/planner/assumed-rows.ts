@@ -1,8 +1,27 @@
+import type { Condition } from "../ir/condition.ts";
+import { mostShards } from "../keys/template.ts";
+import { definitionOf, type Catalog, type PartEntry } from "../schema/catalog.ts";
+import { attributeNames } from "../schema/attribute-names.ts";
 import { degreeLimit } from "../schema/degree-limit.ts";
 import type { AnyEdge } from "../schema/edge.ts";
+import { heldBy, keysBeside } from "../schema/held-by.ts";
+import { idPaths } from "../schema/id-paths.ts";
+import type { ItemExpectation } from "../schema/node.ts";
+import type { Index, Shape } from "../schema/shape.ts";
+import { defined } from "../util/invariant.ts";
+import { fixedBy, inShape, type AccessPath } from "./access-path.ts";
 
 /** Rows that a Query is assumed to find where the model says nothing of them: the same for plans and for the sentences about them. */
-export const ASSUMED_ROWS = 10;
+const ASSUMED_ROWS = 10;
+
+/** How many parts of a kind a node is assumed to have. */
+export const assumedParts = ({ definition }: Pick<PartEntry, "definition">): number => definition.expect?.perNode ?? ASSUMED_ROWS;
+
+/** How many times as many edges a node has to which an edge led than one that is given. */
+export const reachedFactor = (edge: Pick<AnyEdge, "expect" | "multiplicity" | "maxDegree">, end: "from" | "to"): number => {
+  const reached = edge.expect?.reached?.[end];
+  return reached === undefined ? 1 : Math.min(reached, degreeLimit(edge, end) ?? reached) / assumedEdges(edge, end).rows;
+};
 
 interface AssumedEdges {
   readonly rows: number;
@@ -16,4 +35,92 @@ export const assumedEdges = (edge: Pick<AnyEdge, "expect" | "multiplicity" | "ma
   const limit = degreeLimit(edge, end);
   if (limit !== undefined && limit <= (declared ?? ASSUMED_ROWS)) return { rows: limit, by: "limit" };
   return { rows: declared ?? ASSUMED_ROWS, by: declared === undefined ? undefined : "expect" };
+};
+
+/** Rows that a listing of a kind is assumed to find where the model does not say how many there are. */
+const ASSUMED_ALL = 100;
+
+/** The part of what there is to range over that a range is assumed to find: a third. */
+const RANGED_PART = 3;
+
+/** How many items of a definition there are, as the model says; of edges, if need be, as many as leave its sources or reach its targets. */
+const totalOf = ({ nodes, edges, parts }: Catalog, { kind, definition }: Shape): number | undefined => {
+  if (kind !== "edge") return (kind === "node" ? nodes : parts)[definition]?.definition.expect?.count;
+  const edge = edges[definition];
+  const { expect } = edge?.definition ?? {};
+  const at = (end: "from" | "to"): number | undefined => {
+    const counts = (edge?.[end] ?? []).map((name) => nodes[name]?.definition.expect?.count);
+    return expect?.[end] !== undefined && counts.every((count) => count !== undefined)
+      ? counts.reduce((sum, count) => sum + count, 0) * expect[end]
+      : undefined;
+  };
+  return expect?.count ?? at("from") ?? at("to");
+};
+
+/** What the keys of a path are given: all of them are fields as the path's shapes name them. */
+export interface GivenFields {
+  readonly known: readonly string[];
+  readonly ranged: readonly string[];
+}
+
+/** How many rows a search's keys are expected to find on a path. */
+export const searchRows = (catalog: Catalog, path: AccessPath, { known, ranged }: GivenFields): number => {
+  const shape = defined(path.shapes[0], "shape");
+  const fixed = fixedBy(path);
+  if (idPaths(catalog, shape).every((id) => fixed.has(inShape(shape, id)))) return 1;
+  const { rowsPerValue = {}, rowsPerRange = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
+  const values = known.filter((field) => fixed.has(inShape(shape, field))).map((field) => rowsPerValue[field] ?? ASSUMED_ROWS);
+  const rows = Math.min(totalOf(catalog, shape) ?? Math.max(ASSUMED_ALL, ...values), ...values);
+  const range = ranged.find((field) => inShape(shape, field) === path.prefix?.next?.path);
+  return range === undefined ? rows : Math.min(rows, rowsPerRange[range] ?? Math.ceil(rows / RANGED_PART));
+};
+
+/** The part of a shape's items that is assumed to pass a filter: as many as share a value, a third of any other comparison. */
+export const passingPart = (catalog: Catalog, shape: Shape, { path, operator }: Condition): number => {
+  if (operator !== "eq") return 1 / RANGED_PART;
+  const total = totalOf(catalog, shape) ?? ASSUMED_ALL;
+  const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
+  return Math.min(1, (rowsPerValue[path] ?? ASSUMED_ROWS) / total);
+};
+
+// A key attribute with its name; no key is known before its values are.
+const KEY_BYTES = 50;
+
+/** The bytes of a shape's item that an index is expected to hold: all, or its keys and a share of the rest. */
+export const heldBytes = (catalog: Catalog, index: Index, shape: Shape): number => {
+  const held = heldBy(catalog, index);
+  const { bytes } = shape;
+  if (!held) return bytes;
+  const keys = keysBeside(catalog, index).length;
+  const schema = definitionOf(catalog, shape)?.schema;
+  const all = schema ? (attributeNames(schema)?.length ?? 0) : 0;
+  const share = all === 0 ? 0 : Math.min(1, (held.size - keys) / all);
+  return Math.min(bytes, Math.ceil(keys * KEY_BYTES + share * bytes));
+};
+
+/** In how many partitions the items of a path may lie, at most. */
+export const partitionsOn = ({ partition, scatters }: Pick<AccessPath, "partition" | "scatters">): number =>
+  (scatters ? partition.parts : []).reduce((product, part) => {
+    if (part.kind !== "field" || part.format.kind !== "shard") return product;
+    const { sharding } = part.format;
+    return product * (scatters?.includes(part.path) ? mostShards(sharding) : sharding.counts.length);
+  }, 1);
+
+/**
+ * How many edges a Query of a path is expected to find at a node with so many: one where the far end is known, too;
+ * of an attribute that the path's keys fix, as many as share its value; of a range, a third.
+ */
+export const edgeRows = (
+  catalog: Catalog,
+  path: AccessPath,
+  { degree, known, ranged }: GivenFields & { readonly degree: number },
+): number => {
+  const shape = defined(path.shapes[0], "shape");
+  const fixed = fixedBy(path);
+  if (idPaths(catalog, shape).every((id) => fixed.has(inShape(shape, id)))) return 1;
+  const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
+  const values = known.filter((field) => fixed.has(inShape(shape, field)));
+  const rows = Math.min(degree, ...values.map((field) => rowsPerValue[field] ?? ASSUMED_ROWS));
+  const isRanged = ranged.some((field) => inShape(shape, field) === path.prefix?.next?.path);
+  return isRanged ? Math.ceil(rows / RANGED_PART) : rows;
 };

@@ -6,7 +6,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { Index, Shape } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
 import { checkOwnPartition } from "./own-partition.ts";
-import { ASSUMED_ROWS } from "./assumed-rows.ts";
+import { assumedEdges, assumedParts } from "./assumed-rows.ts";
 
 const mirrored = (catalog: Catalog, collection: Collection): Index => {
   const { shape, definition } = defined(catalog.nodes[collection.node], "node");
@@ -18,6 +18,21 @@ const mirrored = (catalog: Catalog, collection: Collection): Index => {
     `"${collection.node}" has no item in ${collection.index === undefined ? "any index" : `the index "${collection.index}"`} under its own key. Declare mirror: true, or read its edges by in().`,
     { details: { node: collection.node, index: collection.index } },
   );
+};
+
+// The node itself, its parts and its edges.
+const expectedOf = (catalog: Catalog, { node, direction }: Collection, shapes: readonly Shape[]): QueryStep["expect"] => {
+  const end = direction === "out" ? "from" : "to";
+  const each = shapes.map((shape) => {
+    if (shape.kind === "part") return { rows: assumedParts(defined(catalog.parts[shape.definition], "part")), bytes: shape.bytes };
+    const edge = catalog.edges[shape.definition]?.definition;
+    const isNode = shape.kind === "node" || !edge;
+    const near = shape.role === "mirror" ? (end === "from" ? "to" : "from") : end;
+    return { rows: isNode ? (shape.definition === node ? 1 : 0) : assumedEdges(edge, near).rows, bytes: shape.bytes };
+  });
+  const rows = each.reduce((sum, one) => sum + one.rows, 0);
+  const bytes = each.reduce((sum, one) => sum + one.rows * one.bytes, 0);
+  return { rows, bytes: rows === 0 ? 0 : bytes / rows };
 };
 
 /** One Query for a node and all that shares its partition, of the table or of the index that mirrors it. */
@@ -49,6 +64,6 @@ export const lowerCollection = (catalog: Catalog, collection: Collection): Query
     discards: true,
     select: undefined,
     counts: false,
-    expect: { rows: ASSUMED_ROWS, bytes: node.shape.bytes },
+    expect: expectedOf(catalog, collection, shapes),
   };
 };

@@ -15,15 +15,18 @@ import { checkOwnPartition } from "./own-partition.ts";
 import { partPath } from "./part-path.ts";
 import { queryStep } from "./query-step.ts";
 import { onSharedIndex, searchesOf } from "./search-path.ts";
-import { ASSUMED_ROWS, assumedEdges } from "./assumed-rows.ts";
+import { assumedEdges, assumedParts, edgeRows, heldBytes } from "./assumed-rows.ts";
 
 type Near = "from" | "to";
 
 const lowerExpand = (catalog: Catalog, expand: Expand): QueryStep => {
   const path = choosePath(catalog, expand, new Set(expand.range.map((condition) => condition.path)));
   const edge = defined(catalog.edges[expand.edge], "edge").definition;
-  const { rows } = assumedEdges(edge, expand.direction === "out" ? "from" : "to");
-  const bytes = path.shapes[0]?.bytes ?? 0;
+  const { rows: degree } = assumedEdges(edge, expand.direction === "out" ? "from" : "to");
+  const asked = { known: expand.known.map((field) => field.path), ranged: expand.range.map((condition) => condition.path) };
+  const rows = edgeRows(catalog, path, { degree, ...asked });
+  const [shape] = path.shapes;
+  const bytes = shape ? heldBytes(catalog, path.index, shape) : 0;
   const { known, filter, forward, consistent, select } = expand;
   return queryStep(path, expand.range, { known, filter, forward, consistent, select, expect: { rows, bytes } });
 };
@@ -33,14 +36,14 @@ const inOwnPartition = (catalog: Catalog, shape: Shape, known: readonly string[]
   index: catalog.index,
   shapes: [shape],
   partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
-  prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey], "sort key"), new Set(known)),
+  prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), new Set(known)),
   scatters: undefined,
   sharesPartition: true,
   sharesPrefix: true,
 });
 
 const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
-  const { shape } = defined(catalog.parts[parts.part], "part");
+  const entry = defined(catalog.parts[parts.part], "part");
   const { filter, forward, consistent } = parts;
   return queryStep(partPath(catalog, parts), parts.range, {
     known: parts.known,
@@ -48,7 +51,7 @@ const lowerParts = (catalog: Catalog, parts: Parts): QueryStep => {
     forward,
     consistent,
     select: undefined,
-    expect: { rows: ASSUMED_ROWS, bytes: shape.bytes },
+    expect: { rows: assumedParts(entry), bytes: entry.shape.bytes },
   });
 };
 

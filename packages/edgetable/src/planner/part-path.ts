@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Parts } from "../ir/logical-plan.ts";
 import type { Catalog, PartEntry } from "../schema/catalog.ts";
-import type { Index } from "../schema/shape.ts";
+import { keyAttributes, type Index } from "../schema/shape.ts";
 import { defined } from "../util/invariant.ts";
 import { fixedBy, pathOn, type AccessPath } from "./access-path.ts";
 
@@ -17,10 +17,10 @@ const through = (catalog: Catalog, { shape }: PartEntry, at: { readonly index: I
 
 const refuse = (catalog: Catalog, { name, shape }: PartEntry): never => {
   const ids = defined(catalog.nodes[shape.from ?? ""], "owner").idFields.join(" and ");
-  const [partition, sort] = [catalog.index.partitionKey, catalog.index.sortKey].map((attribute) => shape.keys[attribute]?.source);
+  const keys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]?.source);
   throw new EdgetableError(
     "plan.noIndex",
-    `No table or index key can answer parts("${name}") of "${shape.from}": none begins with ${ids} alone, and the table's are ${partition} / ${sort}. Give the layout an index that does, or declare "${name}" as a node.`,
+    `No table or index key can answer parts("${name}") of "${shape.from}": none begins with ${ids} alone, and the table's are ${keys.join(" / ")}. Give the layout an index that does, or declare "${name}" as a node.`,
     { details: { part: name, index: undefined } },
   );
 };

@@ -1,10 +1,13 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { queryPrice, type Price } from "../ir/capacity.ts";
 import type { LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
+import type { Alternative } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { heldBy } from "../schema/held-by.ts";
 import { idPaths } from "../schema/id-paths.ts";
 import type { Index, Shape } from "../schema/shape.ts";
 import { fixedBy, inShape, pathOn, type AccessPath } from "./access-path.ts";
+import { heldBytes, partitionsOn, searchRows, type GivenFields } from "./assumed-rows.ts";
 import { tellsEnds } from "./held-attributes.ts";
 
 /** The shapes whose items a search asks for: of an edge that is stored twice, the source's copy. */
@@ -95,11 +98,10 @@ const candidates = (catalog: Catalog, search: Search): readonly AccessPath[] => 
     consistent: false,
     index: search.index,
   };
-  const isAsked = search.known.length + search.ranged.length + search.present.length > 0;
   return [catalog.index, ...catalog.indexes]
     .filter((index) => search.index === undefined || index.name === search.index)
     .flatMap((index) => pathOn(catalog, { index, shapes }, wanted) ?? [])
-    .filter((path) => search.index !== undefined || ((!isAsked || used(path, search) > 0) && findsEdges(catalog, path)))
+    .filter((path) => search.index !== undefined || ((search.asked.length === 0 || used(path, search) > 0) && findsEdges(catalog, path)))
     .toSorted((a, b) => score(b, search) - score(a, search));
 };
 
@@ -126,9 +128,37 @@ const refuse = (catalog: Catalog, search: Search): never => {
   throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, taken)}`);
 };
 
-/** Every way to the items of a search, best first. */
-const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] =>
-  candidates(catalog, search).filter(({ index }) => search.index !== undefined || unasked(catalog, index, search).length === 0);
+const fieldsOf = ({ known, ranged }: Search): GivenFields => ({ known: known.map(({ path }) => path), ranged });
+
+/** What a search is expected to find and to cost on a path. */
+export const searchPrice = (
+  catalog: Catalog,
+  path: AccessPath,
+  search: Search,
+): Price & { readonly rows: number; readonly bytes: number } => {
+  const rows = searchRows(catalog, path, fieldsOf(search));
+  const [shape] = path.shapes;
+  const bytes = shape ? heldBytes(catalog, path.index, shape) : 0;
+  return { rows, bytes, ...queryPrice(rows * bytes, partitionsOn(path)) };
+};
+
+/**
+ * Every way to the items of a search, the cheapest first. Rows of an index that holds a part of its items lack the
+ * rest: a lower price alone does not choose such an index. A search without conditions reads all rows of any index,
+ * so that the price of empty shards does not decide the order of its rows.
+ */
+const searchPaths = (catalog: Catalog, search: Search): readonly AccessPath[] => {
+  const paths = candidates(catalog, search).filter(
+    ({ index }) => search.index !== undefined || unasked(catalog, index, search).length === 0,
+  );
+  if (search.asked.length === 0) return paths;
+  const units = new Map(paths.map((path) => [path, searchPrice(catalog, path, search).readUnits]));
+  const cheapest = paths.toSorted((a, b) => (units.get(a) ?? 0) - (units.get(b) ?? 0));
+  const isWhole = ({ index }: AccessPath): boolean => index.projection === "ALL";
+  const whole = cheapest.filter(isWhole);
+  const rest = cheapest.filter((path) => !isWhole(path));
+  return paths[0] && isWhole(paths[0]) ? [...whole, ...rest] : [...rest, ...whole];
+};
 
 /**
  * The cheapest way to the items of a search.
@@ -140,6 +170,15 @@ export const searchPath = (catalog: Catalog, search: Search): AccessPath => {
   return best ?? refuse(catalog, search);
 };
 
+/** The ways to the items of a search that are not taken, and what each would cost. */
+export const alternativesOf = (catalog: Catalog, search: Search): readonly Alternative[] =>
+  searchPaths(catalog, search)
+    .slice(1)
+    .map((path) => {
+      const { requests, readUnits } = searchPrice(catalog, path, search);
+      return { index: path.index.name, requests, readUnits };
+    });
+
 /** The searches at the bottom of a plan. */
 export const searchesOf = (plan: LogicalPlan): readonly Search[] => {
   if (plan.kind === "search") return [plan];
@@ -147,17 +186,23 @@ export const searchesOf = (plan: LogicalPlan): readonly Search[] => {
   return plan.kind === "merge" ? plan.inputs.flatMap(searchesOf) : [];
 };
 
-// The index that serves every one of several searches, which then share its order.
+// The index that serves every one of several searches at the lowest price; they then share its order.
 const sharedIndex = (catalog: Catalog, searches: readonly Search[]): string => {
-  const [first, ...rest] = searches.map((search) => searchPaths(catalog, search));
-  const names = (first ?? []).map(({ index }) => index.name).filter((name) => name !== undefined);
-  const shared = names.find((name) => rest.every((paths) => paths.some(({ index }) => index.name === name)));
-  if (shared !== undefined) return shared;
+  const ways = searches.map((search) => ({ search, paths: searchPaths(catalog, search) }));
+  const names = (ways[0]?.paths ?? []).map(({ index }) => index.name).filter((name) => name !== undefined);
+  const priced = names.flatMap((name) => {
+    const each = ways.map(({ search, paths }) => ({ search, path: paths.find(({ index }) => index.name === name) }));
+    if (!each.every(({ path }) => path)) return [];
+    return [{ name, units: each.reduce((sum, { search, path }) => sum + (path ? searchPrice(catalog, path, search).readUnits : 0), 0) }];
+  });
+  const [shared] = priced.toSorted((a, b) => a.units - b.units);
+  if (shared) return shared.name;
   for (const search of searches) searchPath(catalog, search);
   const kinds = searches.map(({ name }) => name);
+  const mend = catalog.escapes ? "Declare them as entries of one index" : "Give the layout an index that answers for all of them";
   throw new EdgetableError(
     "plan.noIndex",
-    `No one index holds ${quoted(kinds)}, so that they have no common order. Declare them as entries of one index, or ask for each alone.`,
+    `No one index holds ${quoted(kinds)}, so that they have no common order. ${mend}, or ask for each alone.`,
     { details: { kinds } },
   );
 };

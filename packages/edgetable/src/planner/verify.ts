@@ -8,7 +8,7 @@ const slotsOf = (plan: LogicalPlan): readonly number[] => {
       case "expand":
       case "parts":
       case "search":
-        return [...plan.known, ...plan.range, ...plan.filter].map((one) => one.slot);
+        return [...plan.known.flatMap(({ slot, of }) => [slot, of ?? slot]), ...[...plan.range, ...plan.filter].map((one) => one.slot)];
       case "filter":
         return [...plan.conditions.map((condition) => condition.slot), ...slotsOf(plan.input)];
       case "hydrate":

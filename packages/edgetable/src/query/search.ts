@@ -1,4 +1,5 @@
 import { conditionForm, RANGES, type ComparisonOperator, type Condition } from "../ir/condition.ts";
+import { distinctValues } from "../ir/evaluate-condition.ts";
 import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
 
 /** One kind of things that is searched for. */
@@ -36,14 +37,15 @@ const pathsOf = (conditions: readonly Condition[], operators: ReadonlySet<Compar
   ...new Set(conditions.flatMap(({ path, operator }) => (operators.has(operator) ? [path] : []))),
 ];
 
-const searchOf = (state: SearchState, kind: SearchKind): LogicalPlan => {
-  const fixed = known(state);
+const searchOf = (state: SearchState, kind: SearchKind, value: KnownField | undefined): LogicalPlan => {
+  const fixed = value ? [...known(state).filter(({ path }) => path !== value.path), value] : known(state);
   const search: Search = {
     kind: "search",
     ...kind,
     known: fixed,
     ranged: pathsOf(state.conditions, RANGES).filter((path) => !fixed.some((field) => field.path === path)),
     present: pathsOf(state.conditions, PRESENT),
+    asked: [...new Set(state.conditions.map(({ path }) => path))],
     range: [],
     filter: [],
     forward: state.forward,
@@ -53,9 +55,34 @@ const searchOf = (state: SearchState, kind: SearchKind): LogicalPlan => {
   return state.conditions.length === 0 ? search : { kind: "filter", input: search, conditions: state.conditions };
 };
 
+/** A search with one input for each value of a list, which stand behind its other values. */
+export interface Spread {
+  readonly path: string;
+  /** The slot of the list. */
+  readonly slot: number;
+  readonly values: readonly unknown[];
+}
+
+/** The values of a search, and those by which it is spread. */
+export const spreadValues = ({ values }: SearchState, spread: Spread | undefined): readonly unknown[] =>
+  spread ? [...values, ...spread.values] : values;
+
+/**
+ * The ways to spread a search over the values of one of its lists: each value once. No key holds null, so that a list
+ * with one is looked for in what was read.
+ */
+export const spreadsOf = ({ conditions, values }: SearchState): readonly Spread[] =>
+  conditions.flatMap(({ path, operator, slot }) => {
+    const members = operator === "in" ? distinctValues(values[slot] as readonly unknown[]) : [];
+    return members.length === 0 || members.includes(null) ? [] : [{ path, slot, values: members }];
+  });
+
 /** The logical plan of a search. */
-export const searchPlan = (state: SearchState, want: SearchWant): LogicalPlan => {
-  const inputs = state.kinds.map((kind) => searchOf(state, kind));
+export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread): LogicalPlan => {
+  const values = spread
+    ? spread.values.map((_, at) => ({ path: spread.path, slot: state.values.length + at, of: spread.slot }))
+    : [undefined];
+  const inputs = values.flatMap((value) => state.kinds.map((kind) => searchOf(state, kind, value)));
   const [only] = inputs;
   const rows: LogicalPlan = inputs.length === 1 && only ? only : { kind: "merge", inputs };
   if (want === "rows") return rows;
@@ -64,8 +91,8 @@ export const searchPlan = (state: SearchState, want: SearchWant): LogicalPlan =>
 };
 
 /** The form of a search: two searches of the same form have the same plan, whatever their values. */
-export const searchForm = (state: SearchState, want: SearchWant): string => {
+export const searchForm = (state: SearchState, want: SearchWant, spread?: Spread): string => {
   const fixed = known(state).map(({ slot }) => slot);
   const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
-  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select?.join() ?? "*"}`;
+  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select?.join() ?? "*"}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}`;
 };

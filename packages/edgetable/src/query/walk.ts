@@ -28,14 +28,7 @@ const farTypes = (
   return [...new Set([...out, ...back])];
 };
 
-/** A hop that nothing is asked of yet. */
-export const plainHop = (
-  catalog: Catalog,
-  hop: { readonly edge: string; readonly direction: Direction; readonly near: readonly string[] },
-): WalkHop => ({
-  kind: "hop",
-  ...hop,
-  far: farTypes(catalog, hop.edge, hop),
+const UNASKED = {
   anchor: undefined,
   conditions: [],
   nodeConditions: [],
@@ -49,7 +42,16 @@ export const plainHop = (
   reads: "edges",
   counts: "ways",
   by: "list",
-});
+} as const;
+
+/** A hop that nothing is asked of yet. */
+export const plainHop = (
+  catalog: Catalog,
+  hop: { readonly edge: string; readonly direction: Direction; readonly near: readonly string[] },
+): WalkHop => {
+  const far = farTypes(catalog, hop.edge, hop);
+  return { kind: "hop", ...hop, far, passing: far, ...UNASKED };
+};
 
 /** A query for neighbours as the first hop of a walk. Its order matters only where it chooses edges. */
 export const walkFrom = (catalog: Catalog, state: NeighbourState): WalkState => {

@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { isWellFormed } from "../keys/escape-text.ts";
 import { dateText } from "../keys/template.ts";
 import type { AttributeValue } from "../transport/operations.ts";
+import { setOwn } from "../util/own.ts";
 import { isNumber } from "../util/is-number.ts";
 
 // "Nested attribute depth: up to 32 levels", ServiceQuotas; the attribute itself is the first.
@@ -115,7 +116,7 @@ const decodeNumber = (text: string): number | bigint => {
 
 const decodeMap = (map: Readonly<Record<string, AttributeValue>>): Record<string, unknown> => {
   const value: Record<string, unknown> = {};
-  for (const name in map) value[name] = decodeValue(map[name] as AttributeValue);
+  for (const name in map) setOwn(value, name, decodeValue(map[name] as AttributeValue));
   return value;
 };
 

@@ -4,6 +4,7 @@ import { encodeField as encodeKeyField, encodePrefix, keepsOrder, type Template 
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { attributeOf, encodeField } from "./encode-item.ts";
+import { keyValue } from "./key-value.ts";
 import type { Placeholders } from "./placeholders.ts";
 
 /** An attribute and how a value of the field looks in it. */
@@ -75,7 +76,7 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
   const open = operator === "beginsWith";
   const end = open ? "" : alone ? literals(template, at + 1) : template.delimiter;
   const text = open ? encodePrefix : encodeKeyField;
-  const encode = (one: unknown): AttributeValue => ({ S: literals(template, 0, at) + text(template, path, one) + end });
+  const encode = (one: unknown): AttributeValue => keyValue(template.type, literals(template, 0, at) + text(template, path, one) + end);
   if (operator === "exists" || alone || (open && first)) return compare({ attribute, encode }, comparison, names);
   if (!first || (operator !== "eq" && operator !== "ne")) return refuse();
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;

@@ -19,14 +19,17 @@ export interface Position {
  * are named. Read from here on, those that were given are not given again, and those that are left are not lost.
  */
 export interface Ties {
-  /** Hashes of the table keys of those that were given; or, with `left`, of those that were not. */
-  readonly named: readonly number[];
+  /** Names of those that were given, from their table keys; or, with `left`, of those that were not. */
+  readonly named: readonly string[];
   readonly left: boolean;
   /** Whether there were more than are named. */
   readonly more: boolean;
   /** How many partitions were read; 0 where their rows may have moved, so that only names tell them apart. */
   readonly partitions: number;
 }
+
+/** The secrets of cursors, as texts: the first seals, and each opens. */
+export type Secrets = readonly [string, ...string[]];
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -36,29 +39,32 @@ const LEFT = 2;
 
 const keyOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** Seals a text so that it can be neither read nor altered, nor used with another query (law 7). */
-export const sealText = (text: string, query: string, secret: string): string => {
+/** Seals bytes so that they can be neither read nor altered, nor used with another query (law 7). */
+export const sealBytes = (bytes: Buffer, query: string, [secret]: Secrets): Buffer => {
   // The nonce follows from the content: the same page always has the same cursor, and a nonce is never
   // used for two different texts.
-  const nonce = createHash("sha256").update(secret).update(query).update(text).digest().subarray(0, NONCE_BYTES);
+  const nonce = createHash("sha256").update(secret).update(query).update(bytes).digest().subarray(0, NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", keyOf(secret), nonce).setAAD(Buffer.from(query));
-  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+  const sealed = [cipher.update(bytes), cipher.final()];
+  return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]);
 };
 
+/** Seals a text as {@link sealBytes} does, into a text. */
+export const sealText = (text: string, query: string, secrets: Secrets): string =>
+  sealBytes(Buffer.from(text), query, secrets).toString("base64url");
+
 /** Seals a position. */
-export const sealCursor = (position: Position, query: string, secret: string): string => {
+export const sealCursor = (position: Position, query: string, secrets: Secrets): string => {
   const { ties } = position;
   const tied = ties ? [ties.partitions, (ties.more ? MORE : 0) + (ties.left ? LEFT : 0), ...ties.named] : undefined;
   const text = JSON.stringify([position.source, position.backward ? 1 : 0, position.key ?? null, ...(tied ? [tied] : [])]);
-  return sealText(text, query, secret);
+  return sealText(text, query, secrets);
 };
 
-const open = (cursor: string, query: string, secret: string): string => {
-  const bytes = Buffer.from(cursor, "base64url");
+const open = (bytes: Buffer, query: string, secret: string): Buffer => {
   const decipher = createDecipheriv("aes-256-gcm", keyOf(secret), bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(query)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-  return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
 };
 
 const invalid = (cause?: unknown): EdgetableError =>
@@ -79,33 +85,41 @@ export const checkCursor = (cursor: unknown): void => {
 };
 
 /**
- * Opens what {@link sealText} sealed, and reads it.
+ * Opens what {@link sealBytes} or {@link sealText} sealed, and reads it.
  *
- * @param secret undefined where there is none, so that nothing can be sealed by it
+ * @param secrets undefined where there is none, so that nothing can be sealed by it
  * @throws {cursor.invalid} when it was not sealed for this very query and secret.
  */
-export const openText = <T>(
-  cursor: string,
-  { query, secret }: { readonly query: string; readonly secret: string | undefined },
-  read: (text: string) => T,
+export const openSealed = <T>(
+  sealed: string | Buffer,
+  { query, secrets }: { readonly query: string; readonly secrets: Secrets | undefined },
+  read: (bytes: Buffer) => T,
 ): T => {
-  if (secret === undefined) throw invalid();
-  try {
-    return read(open(cursor, query, secret));
-  } catch (cause) {
-    throw invalid(cause);
+  let cause: unknown;
+  for (const secret of secrets ?? []) {
+    try {
+      return read(open(typeof sealed === "string" ? Buffer.from(sealed, "base64url") : sealed, query, secret));
+    } catch (error) {
+      cause = error;
+    }
   }
+  throw invalid(cause);
 };
 
 /**
  * Opens a cursor.
  *
- * @throws {cursor.invalid} when it was not sealed by {@link sealCursor} for this very query and secret.
+ * @throws {cursor.invalid} when it was not sealed by {@link sealCursor} for this very query by one of the secrets.
  */
-export const openCursor = (cursor: string, query: string, secret: string | undefined): Position =>
-  openText(cursor, { query, secret }, (text) => {
-    const [source, backward, key, tied] = JSON.parse(text) as [number, number, Key | null, (readonly number[])?];
-    const [partitions = 0, flags = 0, ...named] = tied ?? [];
+export const openCursor = (cursor: string, query: string, secrets: Secrets | undefined): Position =>
+  openSealed(cursor, { query, secrets }, (bytes) => {
+    const [source, backward, key, tied] = JSON.parse(bytes.toString("utf8")) as [
+      number,
+      number,
+      Key | null,
+      (readonly [number, number, ...string[]])?,
+    ];
+    const [partitions, flags, ...named] = tied ?? [0, 0];
     const ties: Ties = { partitions, more: flags % LEFT === MORE, left: flags >= LEFT, named };
     return { source, backward: backward === 1, key: key ?? undefined, ...(tied ? { ties } : {}) };
   });

@@ -1,10 +1,13 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { readTemplate, type Template } from "../keys/template.ts";
-import type { Catalog } from "../schema/catalog.ts";
-import type { Shape } from "../schema/shape.ts";
+import { encodeField, sameValue, type Template } from "../keys/template.ts";
+import { attributeNames } from "../schema/attribute-names.ts";
+import { definitionOf, type Catalog } from "../schema/catalog.ts";
+import { keyAttributes, type Shape } from "../schema/shape.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { decodeValue } from "./attribute-value.ts";
+import { keyTextOf, readKey } from "./key-value.ts";
+import { own } from "../util/own.ts";
 import type { Row } from "../util/row.ts";
 
 const place = (row: Record<string, unknown>, path: string, value: unknown): void => {
@@ -34,17 +37,17 @@ const placeAll = (template: Template, fields: Row, row: Record<string, unknown>)
 
 const readSources = (shape: Shape, item: Item, row: Record<string, unknown>): void => {
   for (const { attribute, template } of shape.spares) {
-    const value = item[attribute];
-    const fields = value && "S" in value ? readTemplate(template, value.S) : undefined;
+    const fields = readKey(template, item[attribute]);
     if (fields) placeAll(template, fields, row);
   }
   for (const { attribute, template } of shape.sources) {
     const value = item[attribute];
-    if (value === undefined || !("S" in value)) continue;
-    const fields = readTemplate(template, value.S);
+    if (value === undefined || !(template.type in value)) continue;
+    const fields = readKey(template, value);
     if (fields === undefined) {
-      throw new EdgetableError("keys.unreadable", `"${attribute}" is "${value.S}", which is not of the form ${template.source}.`, {
-        details: { attribute, text: value.S, template: template.source, shape: shape.id },
+      const text = keyTextOf(value);
+      throw new EdgetableError("keys.unreadable", `"${attribute}" is "${text}", which is not of the form ${template.source}.`, {
+        details: { attribute, text, template: template.source, shape: shape.id },
       });
     }
     placeAll(template, fields, row);
@@ -53,17 +56,18 @@ const readSources = (shape: Shape, item: Item, row: Record<string, unknown>): vo
 
 const reviveDates = (shape: Shape, row: Record<string, unknown>): void => {
   for (const field of shape.dates) {
-    const value = row[field];
+    const value = own(row, field);
     if (typeof value === "string") row[field] = new Date(value);
+    else if (field === shape.ttl && typeof value === "number") row[field] = new Date(value * 1000);
   }
 };
 
-const aliased = (shape: Shape, own: Record<string, unknown>): Record<string, unknown> => {
+const aliased = (shape: Shape, node: Record<string, unknown>): Record<string, unknown> => {
   const row: Record<string, unknown> = { from: {}, to: {} };
-  for (const path in shape.alias) place(row, path, own[shape.alias[path] as string]);
+  for (const path in shape.alias) place(row, path, node[shape.alias[path] as string]);
   const ends = new Set(Object.values(shape.alias ?? {}));
-  const fields = shape.holds ?? Object.keys(own).filter((field) => !ends.has(field));
-  for (const field of fields) if (own[field] !== undefined) row[field] = own[field];
+  const fields = shape.holds ?? Object.keys(node).filter((field) => !ends.has(field));
+  for (const field of fields) if (Object.hasOwn(node, field)) row[field] = node[field];
   return row;
 };
 
@@ -73,36 +77,120 @@ const typed = (shape: Shape, row: Record<string, unknown>): Record<string, unkno
   to: { type: shape.to, ...(row["to"] as object) },
 });
 
-type FieldNames = ReadonlyMap<string, string | undefined>;
-const fieldNames = new WeakMap<Shape, { readonly catalog: Catalog; readonly names: FieldNames }>();
+/** How the attributes of a shape's items become fields. */
+interface Naming {
+  readonly catalog: Catalog;
+  /** The field of each attribute that the model knows; undefined for what is no field of its own. */
+  readonly names: ReadonlyMap<string, string | undefined>;
+  /** Whether an attribute that the model does not name is a field: the schema keeps it, or does not list its own. */
+  readonly open: boolean;
+  /** Fields that an index key carries, and the attributes in which a copy of them may stand: the only source of an item that the index leaves out. */
+  readonly copies: readonly FieldCopy[];
+}
 
-/** The fields of attributes that are called otherwise, and undefined for those that are no field. */
-const fieldsOf = (catalog: Catalog, shape: Shape): FieldNames => {
-  const known = fieldNames.get(shape);
-  if (known?.catalog === catalog) return known.names;
-  const names = new Map<string, string | undefined>(Object.entries(shape.fields));
-  for (const attribute of [...Object.keys(shape.keys), catalog.typeAttribute, DELETING])
-    if (attribute !== undefined) names.set(attribute, undefined);
-  fieldNames.set(shape, { catalog, names });
-  return names;
+/** An attribute in which others may have stored what a key carries. */
+interface FieldCopy {
+  readonly attribute: string;
+  readonly field: string;
+}
+
+const namings = new WeakMap<Shape, Naming>();
+
+/** The attributes of the model that a shape's items may hold; undefined where the schema lists none or keeps others. */
+const listedBy = (catalog: Catalog, shape: Shape): readonly string[] | undefined => {
+  const definition = shape.role === "reference" ? catalog.nodes[shape.from ?? ""]?.definition : definitionOf(catalog, shape);
+  return definition?.schema ? attributeNames(definition.schema) : [];
 };
 
-/** The node's row of an item, where the shape is a reference edge, else the shape's own row. */
-export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item): Record<string, unknown> => {
+const namingOf = (catalog: Catalog, shape: Shape): Naming => {
+  const known = namings.get(shape);
+  if (known?.catalog === catalog) return known;
+  const listed = listedBy(catalog, shape);
+  const names = new Map<string, string | undefined>();
+  for (const field of [...(listed ?? []), ...(shape.version ? ["version"] : [])]) names.set(shape.stored[field] ?? field, field);
+  for (const [attribute, field] of Object.entries(shape.fields)) names.set(attribute, field);
+  const copies = copiesOf(shape);
+  const noField = [...Object.keys(shape.keys), ...copies.map(({ attribute }) => attribute), catalog.typeAttribute, DELETING, "__proto__"];
+  for (const attribute of noField) if (attribute !== undefined) names.set(attribute, undefined);
+  const tableKeys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]);
+  const keyed = new Set(tableKeys.flatMap((template) => template?.fields ?? []));
+  const naming: Naming = { catalog, names, open: listed === undefined, copies: copies.filter(({ field }) => !keyed.has(field)) };
+  namings.set(shape, naming);
+  return naming;
+};
+
+const copyLists = new WeakMap<Shape, readonly FieldCopy[]>();
+
+/** The attributes in which an item may hold a copy of what its keys carry. */
+const copiesOf = (shape: Shape): readonly FieldCopy[] => {
+  let copies = copyLists.get(shape);
+  if (copies) return copies;
+  copies = shape.carried.flatMap((field) => {
+    const attribute = shape.stored[field] ?? field;
+    return field.includes(".") || attribute in shape.keys ? [] : [{ attribute, field }];
+  });
+  copyLists.set(shape, copies);
+  return copies;
+};
+
+/** A copy of a field that disagrees with the key which carries the field. */
+export interface DriftedField {
+  readonly field: string;
+  /** What the key says, which the row holds. */
+  readonly value: unknown;
+  /** What is stored beside it. */
+  readonly copy: unknown;
+}
+
+const agrees = (value: unknown, { copy, template }: { readonly copy: unknown; readonly template: Template }, field: string): boolean => {
+  if (sameValue(value, copy)) return true;
+  if (typeof copy !== "string") return false;
+  // A copy may be stored in the key's own notation: "0007" for 7.
+  return value instanceof Date ? value.getTime() === new Date(copy).getTime() : encodeField(template, field, value) === copy;
+};
+
+/** The fields of which an item of an adopted table holds a copy that disagrees with its key. */
+export const driftedFields = (shape: Shape, item: Item, row: Row): readonly DriftedField[] => {
+  if (shape.role === "reference") return [];
+  return copiesOf(shape).flatMap(({ attribute, field }) => {
+    const stored = own(item, attribute);
+    const source = shape.sources.find((one) => Object.hasOwn(item, one.attribute) && one.template.fields.includes(field));
+    if (stored === undefined || !source) return [];
+    const copy = decodeValue(stored);
+    return agrees(row[field], { copy, template: source.template }, field) ? [] : [{ field, value: row[field], copy }];
+  });
+};
+
+/** What of an item its row holds. */
+export interface RowOptions {
+  /** Also attributes that the model does not know: those that left its schema, index keys of another deployment. @default "hide" */
+  readonly unknown?: "show" | "hide" | undefined;
+}
+
+/**
+ * The node's row of an item, where the shape is a reference edge, else the shape's own row. What a key
+ * carries is read from the key; a copy counts where the key is not there.
+ *
+ * @throws {keys.unreadable} when a computed attribute is not of its template's form
+ */
+export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item, { unknown }: RowOptions = {}): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
   readSources(shape, item, row);
-  const fields = fieldsOf(catalog, shape);
+  const { names, open, copies } = namingOf(catalog, shape);
+  const all = open || unknown === "show";
   for (const attribute in item) {
-    const field = fields.has(attribute) ? fields.get(attribute) : attribute;
+    const field = names.get(attribute) ?? (all && !names.has(attribute) ? attribute : undefined);
     if (field !== undefined) row[field] = decodeValue(item[attribute] as AttributeValue);
   }
+  for (const { attribute, field } of copies)
+    if (!Object.hasOwn(row, field) && Object.hasOwn(item, attribute)) row[field] = decodeValue(item[attribute] as AttributeValue);
   if (shape.dates.length > 0) reviveDates(shape, row);
   return row;
 };
 
 /** The row of an item: the inverse of `encodeItem`. */
-export const decodeItem = (catalog: Catalog, shape: Shape, item: Item): Record<string, unknown> => {
-  const own = decodeOwn(catalog, shape, item);
-  const row = shape.role === "reference" ? aliased(shape, own) : own;
+export const decodeItem = (catalog: Catalog, shape: Shape, item: Item, options?: RowOptions): Record<string, unknown> => {
+  const read = decodeOwn(catalog, shape, item, options);
+  const row = shape.role === "reference" ? aliased(shape, read) : read;
   return shape.several ? typed(shape, row) : row;
 };

@@ -1,30 +1,56 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Shape } from "../schema/shape.ts";
-import { DELETING } from "../schema/system-items.ts";
+import { isHalf } from "../schema/index-entries.ts";
+import { keyAttributes, type Shape } from "../schema/shape.ts";
+import { refuseStoredNames } from "../schema/stored-names.ts";
+import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
+import { shown } from "../util/check-range.ts";
+import { isNumber } from "../util/is-number.ts";
 import { valueAt } from "../util/value-at.ts";
 import { encodeDate, encodeValue } from "./attribute-value.ts";
-import { checkLength, keyText } from "./item-key.ts";
+import { keyAttribute } from "./item-key.ts";
 import type { Row } from "../util/row.ts";
 
-/** Name of the attribute that counts an item's writes. */
-export const VERSION = "version";
+export { VERSION };
 
 /** Every computed attribute of a row, and its type attribute. */
 const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<string, AttributeValue> => {
   const item: Record<string, AttributeValue> = {};
   for (const attribute in shape.keys) {
-    const text = checkLength(catalog, attribute, keyText(shape, attribute, row));
-    if (text !== undefined) item[attribute] = { S: text };
+    const value = keyAttribute(catalog, shape, attribute, row);
+    if (value !== undefined) item[attribute] = value;
+  }
+  if (shape.sparse.length > 0) {
+    const halves = Object.keys(item).filter((attribute) => isHalf(catalog, shape, attribute, (other) => !(other in item)));
+    for (const attribute of halves) delete item[attribute];
   }
   if (catalog.typeAttribute !== undefined && shape.typeValue !== undefined) item[catalog.typeAttribute] = { S: shape.typeValue };
   return item;
 };
 
+const EXAMPLE = "Math.floor(Date.now() / 1000) + 3600";
+// The end of the year 9999. A time in milliseconds is later from April 1978 on.
+const LATEST = 253_402_300_799;
+
+/** @throws {request.unsupportedValue} for what DynamoDB's TTL would pass over: text, milliseconds, fractions */
+const encodeExpiry = (shape: Shape, field: string, value: unknown): AttributeValue => {
+  const time = value instanceof Date && shape.dates.includes(field) ? Math.floor(value.getTime() / 1000) : value;
+  if (isNumber(time) && Number.isInteger(Number(time)) && time >= 0 && time <= LATEST) return { N: String(time) };
+  const seconds = isNumber(time) && time > LATEST ? `: it looks like milliseconds, so divide it by 1,000` : "";
+  const dates = value instanceof Date ? ", or name the attribute in `dates` to give a Date" : "";
+  throw new EdgetableError(
+    "request.unsupportedValue",
+    `"${field}" is when an item of "${shape.definition}" expires, and ${shown(value)} is no such time${seconds}. Give whole seconds since 1970, such as ${EXAMPLE}${dates}.`,
+    { details: { path: field, value } },
+  );
+};
+
 /** The stored form of one field that has an attribute of its own. */
-export const encodeField = (shape: Shape, field: string, value: unknown): AttributeValue =>
-  value instanceof Date && shape.dates.includes(field) ? encodeDate(value, field) : encodeValue(value, field);
+export const encodeField = (shape: Shape, field: string, value: unknown): AttributeValue => {
+  if (field === shape.ttl) return encodeExpiry(shape, field, value);
+  return value instanceof Date && shape.dates.includes(field) ? encodeDate(value, field) : encodeValue(value, field);
+};
 
 const isEnd = (shape: Shape, field: string): boolean => shape.kind === "edge" && (field === "from" || field === "to");
 
@@ -35,16 +61,20 @@ export const attributeOf = (shape: Shape, field: string): string | undefined =>
 const taken = new WeakMap<Shape, ReadonlySet<string>>();
 
 /** Attributes that no field of a row may fill; what the model checks of the names that it knows. */
-const takenBy = ({ index, indexes, shapes, typeAttribute = DELETING }: Catalog, shape: Shape): ReadonlySet<string> => {
+const takenBy = ({ index, indexes, shapes, typeAttribute }: Catalog, shape: Shape): ReadonlySet<string> => {
   const known = taken.get(shape);
   if (known) return known;
-  const ofIndexes = indexes.flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey ?? partitionKey]);
+  const ofIndexes = indexes.flatMap(keyAttributes);
   const computed = ofIndexes.filter((attribute) => shapes.some(({ keys }) => attribute in keys));
-  const own = [index.partitionKey, index.sortKey, typeAttribute, DELETING, "__proto__"];
+  const own = [...keyAttributes(index), ...(typeAttribute === undefined ? [] : [typeAttribute]), ...SYSTEM_ATTRIBUTES, "__proto__"];
   const all = new Set([...Object.keys(shape.keys), ...computed, ...own]);
   taken.set(shape, all);
   return all;
 };
+
+/** Whether a row of a shape cannot be written with this field, because Edgetable fills the attribute of that name. */
+export const isFilled = (catalog: Catalog, shape: Shape, field: string): boolean =>
+  takenBy(catalog, shape).has(field) && attributeOf(shape, field) === field;
 
 const refuse = (shape: Shape, field: string, attribute: string): never => {
   throw new EdgetableError(
@@ -57,13 +87,14 @@ const refuse = (shape: Shape, field: string, attribute: string): never => {
 /**
  * Gives the attribute into which a shape's field is written, undefined where computed attributes carry it.
  *
- * @throws {schema.unknownAttribute} for one that Edgetable fills: a schema may let names through that it does not
- * know, and a row with the key of another item would take that item's place.
+ * @throws {schema.unknownAttribute} for one that Edgetable fills, or under which another field is stored: a schema may
+ * let names through that it does not know, and such a row would take another item's place or go past the schema.
  */
 export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => string | undefined) => {
   const filled = takenBy(catalog, shape);
   return (field) => {
     const attribute = attributeOf(shape, field);
+    if (attribute === field) refuseStoredNames(shape, [field]);
     return attribute !== undefined && filled.has(attribute) ? refuse(shape, field, attribute) : attribute;
   };
 };
@@ -103,7 +134,7 @@ export const checkCarried = (shape: Shape, row: Row, written: (attribute: string
 export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   const item = computedAttributes(catalog, shape, row);
   const attributeFor = writtenBy(catalog, shape);
-  if (shape.sparse.length > 0) checkCarried(shape, row, (attribute) => attribute in item);
+  if (shape.sparse.length > 0) checkCarried(shape, row, (attribute) => Object.hasOwn(item, attribute));
   for (const field in row) {
     const value = row[field];
     if (value === undefined || isEnd(shape, field)) continue;

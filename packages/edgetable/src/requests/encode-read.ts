@@ -8,7 +8,9 @@ import type { AttributeValue, Key, QueryInput } from "../transport/operations.ts
 import { defined } from "../util/invariant.ts";
 import { conditionExpression } from "./condition-expression.ts";
 import { attributeOf } from "./encode-item.ts";
+import { keyTextOf, keyValue } from "./key-value.ts";
 import { keyRange } from "./key-range.ts";
+import { livingFilter } from "./living.ts";
 import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
 import type { Row } from "../util/row.ts";
 
@@ -26,6 +28,8 @@ export interface PageRequest {
   readonly start: Key | undefined;
   /** True to read from the other end: pages backwards. */
   readonly backward: boolean;
+  /** Seconds since 1970: what expires earlier is left out. Undefined to show expired items. */
+  readonly livingAt: number | undefined;
 }
 
 const withKnown = (step: QueryStep, binding: Binding): Row => {
@@ -66,33 +70,34 @@ const sortExpression = (
   const { sort } = step;
   const { name, values } = placeholders;
   if (!sort) return "";
+  const { type } = sort.template;
   if (sort.kind !== "range") {
-    values[":s"] = { S: defined(renderTemplate(sort.template, row), "sort key") };
+    values[":s"] = keyValue(type, defined(renderTemplate(sort.template, row), "sort key"));
     return sort.kind === "equals" ? ` AND ${name} = :s` : ` AND begins_with(${name}, :s)`;
   }
   const range = keyRange(sort, row, placeholders.all);
   switch (range.kind) {
     case "prefix":
-      values[":s"] = { S: range.text };
+      values[":s"] = keyValue(type, range.text);
       return ` AND begins_with(${name}, :s)`;
     case "between":
-      values[":s"] = { S: range.low };
-      values[":t"] = { S: range.high };
+      values[":s"] = keyValue(type, range.low);
+      values[":t"] = keyValue(type, range.high);
       return ` AND ${name} BETWEEN :s AND :t`;
     case "atLeast":
-      values[":s"] = { S: range.low };
+      values[":s"] = keyValue(type, range.low);
       return ` AND ${name} >= :s`;
     case "atMost":
-      values[":s"] = { S: range.high };
+      values[":s"] = keyValue(type, range.high);
       return ` AND ${name} <= :s`;
   }
 };
 
 /** Whether bounds contradict each other: then there is nothing to read, and DynamoDB would refuse to. */
 export const isEmptyRange = (input: QueryInput): boolean => {
-  const low = input.ExpressionAttributeValues?.[":s"];
-  const high = input.ExpressionAttributeValues?.[":t"];
-  return low !== undefined && high !== undefined && "S" in low && "S" in high && comparePrimary(low.S, high.S) > 0;
+  const low = keyTextOf(input.ExpressionAttributeValues?.[":s"]);
+  const high = keyTextOf(input.ExpressionAttributeValues?.[":t"]);
+  return low !== undefined && high !== undefined && comparePrimary(low, high) > 0;
 };
 
 const selectedAttributes = (catalog: Catalog, step: QueryStep, read: Index | undefined): readonly string[] => {
@@ -125,13 +130,17 @@ export const encodeQuery = (catalog: Catalog, step: QueryStep, page: PageRequest
   const shape = defined(catalog.shapesById[step.shapes[0] ?? ""], "shape");
   const row = inShape(shape, withKnown(step, binding));
   const names: Record<string, string> = {};
-  const values: Record<string, AttributeValue> = { ":p": { S: defined(renderTemplate(step.partition, row), "partition key") } };
+  const values: Record<string, AttributeValue> = {
+    ":p": keyValue(step.partition.type, defined(renderTemplate(step.partition, row), "partition key")),
+  };
   let keyCondition = `${nameIn(names, step.partitionKey, "#p")} = :p`;
   if (step.sort && step.sortKey !== undefined)
     keyCondition += sortExpression(step, row, { name: nameIn(names, step.sortKey, "#s"), values, all: binding.values });
   const placeholders = new Placeholders();
   const filter =
     step.filter.length > 0 ? conditionExpression(shape, { conditions: step.filter, values: binding.values }, placeholders) : undefined;
+  const living = livingFilter(catalog, step, { names, values, livingAt: page.livingAt });
+  const filters = [filter, living].filter((one) => one !== undefined).join(" AND ");
   const selected = step.counts
     ? undefined
     : projected(catalog, step)
@@ -141,7 +150,7 @@ export const encodeQuery = (catalog: Catalog, step: QueryStep, page: PageRequest
     TableName: catalog.table,
     ...(step.index === undefined ? {} : { IndexName: step.index }),
     KeyConditionExpression: keyCondition,
-    ...(filter === undefined ? {} : { FilterExpression: filter }),
+    ...(filters === "" ? {} : { FilterExpression: filters }),
     ...(selected === undefined ? {} : { ProjectionExpression: selected }),
     ...namesOf(Object.assign(names, placeholders.fields.ExpressionAttributeNames)),
     ExpressionAttributeValues: Object.assign(values, placeholders.fields.ExpressionAttributeValues),

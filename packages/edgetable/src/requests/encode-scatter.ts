@@ -4,6 +4,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { encodeQuery, isEmptyRange, rowOf, type PageRequest } from "./encode-read.ts";
+import { keyValue } from "./key-value.ts";
 import { after, keyRange } from "./key-range.ts";
 
 import { nameIn, namesOf } from "./placeholders.ts";
@@ -65,6 +66,7 @@ export const encodeLane = (catalog: Catalog, step: QueryStep, request: LaneReque
   const narrow: Bounds = { low: higher(range.low, bounds.low), high: lower(range.high, bounds.high) };
   const { low, high } = narrow;
   if (low !== undefined && high !== undefined && comparePrimary(low, high) > 0) return undefined;
+  const type = catalog.layout.types?.[step.sortKey] ?? "S";
   const { ":s": _low, ":t": _high, ...values } = input.ExpressionAttributeValues ?? {};
   const names = { ...input.ExpressionAttributeNames };
   const [partition, sort] = [nameIn(names, step.partitionKey, "#p"), nameIn(names, step.sortKey, "#s")];
@@ -74,8 +76,8 @@ export const encodeLane = (catalog: Catalog, step: QueryStep, request: LaneReque
     ...namesOf(names),
     ExpressionAttributeValues: {
       ...values,
-      ...(low === undefined ? {} : { ":s": { S: low } }),
-      ...(high === undefined ? {} : { ":t": { S: high } }),
+      ...(low === undefined ? {} : { ":s": keyValue(type, low) }),
+      ...(high === undefined ? {} : { ":t": keyValue(type, high) }),
     },
   };
 };

@@ -16,6 +16,11 @@ const equals = (term: Term & { readonly kind: "equals" }, names: Placeholders): 
   return term.orAbsent ? `(attribute_not_exists(${name}) OR ${same})` : same;
 };
 
+const absent = ({ expired }: Term & { readonly kind: "absent" }, partitionKey: string, names: Placeholders): string => {
+  const none = `attribute_not_exists(${names.name(partitionKey)})`;
+  return expired ? `(${none} OR ${names.name(expired.attribute)} < ${names.value({ N: String(expired.before) })})` : none;
+};
+
 const below = (term: Term & { readonly kind: "below" }, names: Placeholders): string => {
   const name = names.name(term.attribute);
   const less = `${name} < ${names.value({ N: String(term.limit) })}`;
@@ -25,13 +30,21 @@ const below = (term: Term & { readonly kind: "below" }, names: Placeholders): st
 const termExpression = (term: Term, partitionKey: string, names: Placeholders): string => {
   switch (term.kind) {
     case "absent":
-      return `attribute_not_exists(${names.name(partitionKey)})`;
+      return absent(term, partitionKey, names);
     case "present":
       return `attribute_exists(${names.name(partitionKey)})`;
+    case "has":
+      return `attribute_exists(${names.name(term.attribute)})`;
     case "equals":
       return equals(term, names);
+    case "begins": {
+      const name = names.name(term.attribute);
+      return `(attribute_not_exists(${name}) OR begins_with(${name}, ${names.value({ S: term.text })}))`;
+    }
     case "below":
       return below(term, names);
+    case "atLeast":
+      return `${names.name(term.attribute)} >= ${names.value({ N: String(term.least) })}`;
     case "where":
       return conditionExpression(term.shape, term.conditions, names);
     default:

@@ -1,10 +1,12 @@
 import type { QueryStep } from "../ir/physical-plan.ts";
 import { renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Key, QueryInput } from "../transport/operations.ts";
+import type { AttributeValue, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { encodeQuery, isEmptyRange, type Binding } from "./encode-read.ts";
+import { NOW } from "./living.ts";
 
+import { keyValue } from "./key-value.ts";
 import { inPartition, partitionsOf } from "./partitions.ts";
 import type { Row } from "../util/row.ts";
 
@@ -13,6 +15,7 @@ export interface HopPage {
   readonly partition: string | undefined;
   readonly limit: number | undefined;
   readonly start: Key | undefined;
+  readonly livingAt: number | undefined;
 }
 
 /** The Queries of the edges of one node after another. */
@@ -47,13 +50,16 @@ export const hopQuery = (
   };
   if (step.scatter) return { encode: whole, partitions: (id) => partitionsOf(catalog, step, bind(id)).map(({ text }) => text) };
   if (!isConstant(catalog, step, near)) return { encode: whole, partitions: undefined };
-  let first: { readonly input: QueryInput | undefined } | undefined;
+  let first: { readonly input: QueryInput | undefined; readonly hides: boolean } | undefined;
   const encode = (id: Row, page: HopPage): QueryInput | undefined => {
-    first ??= { input: whole(id, { partition: undefined, limit: undefined, start: undefined }) };
+    const { livingAt } = page;
+    const hides = livingAt !== undefined;
+    if (first?.hides !== hides) first = { input: whole(id, { partition: undefined, limit: undefined, start: undefined, livingAt }), hides };
     const { input } = first;
     if (!input) return undefined;
-    const partition = { S: defined(renderTemplate(step.partition, { [near]: id }), "partition key") };
-    const ExpressionAttributeValues = { ...input.ExpressionAttributeValues, ":p": partition };
+    const partition = keyValue(step.partition.type, defined(renderTemplate(step.partition, { [near]: id }), "partition key"));
+    const ExpressionAttributeValues: Record<string, AttributeValue> = { ...input.ExpressionAttributeValues, ":p": partition };
+    if (hides && NOW in ExpressionAttributeValues) ExpressionAttributeValues[NOW] = { N: String(livingAt) };
     const { limit, start } = page;
     const asked = limit === undefined ? { ...input, ExpressionAttributeValues } : { Limit: limit, ...input, ExpressionAttributeValues };
     return start === undefined ? asked : { ExclusiveStartKey: start, ...asked };

@@ -3,7 +3,9 @@ import { keyBytes, renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
+import { keyValue } from "./key-value.ts";
 
 // "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas.
 const PARTITION_KEY_BYTES = 2048;
@@ -48,37 +50,51 @@ export const keyText = (shape: Shape, attribute: string, row: Row): string | und
   return text;
 };
 
+/**
+ * One computed attribute of a row; undefined where it is left out.
+ *
+ * @throws what {@link keyText} and {@link checkLength} throw
+ */
+export const keyAttribute = (catalog: Catalog, shape: Shape, attribute: string, row: Row): AttributeValue | undefined => {
+  const text = checkLength(catalog, attribute, keyText(shape, attribute, row));
+  return text === undefined ? undefined : keyValue(shape.keys[attribute]!.type, text);
+};
+
 // Assigned, not written as a literal with computed names, which V8 makes in its slow runtime.
-const keyOfValues = ({ index }: Catalog, partition: AttributeValue, sort: AttributeValue): Key => {
+const keyOfValues = ({ index }: Catalog, partition: AttributeValue, sort: AttributeValue | undefined): Key => {
   const key: Record<string, AttributeValue> = {};
   key[index.partitionKey] = partition;
-  key[index.sortKey] = sort;
+  if (index.sortKey !== undefined) key[index.sortKey] = defined(sort, "sort key");
   return key;
 };
 
 /** The table key of a row. */
 export const keyOf = (catalog: Catalog, shape: Shape, row: Row): Key => {
   const { partitionKey, sortKey } = catalog.index;
-  const partition = checkLength(catalog, partitionKey, keyText(shape, partitionKey, row) ?? "");
-  return keyOfValues(catalog, { S: partition }, { S: checkLength(catalog, sortKey, keyText(shape, sortKey, row) ?? "") });
+  const partition = defined(keyAttribute(catalog, shape, partitionKey, row), "partition key");
+  return keyOfValues(catalog, partition, sortKey === undefined ? undefined : keyAttribute(catalog, shape, sortKey, row));
 };
 
-const completeText = (shape: Shape, attribute: string, row: Row): string | undefined => {
-  const template = shape.keys[attribute];
-  return template ? renderTemplate(template, row) : "";
+const completeValue = (catalog: Catalog, shape: Shape, attribute: string, row: Row): AttributeValue | undefined => {
+  const template = defined(shape.keys[attribute], "key");
+  const text = checkLength(catalog, attribute, renderTemplate(template, row));
+  return text === undefined ? undefined : keyValue(template.type, text);
 };
 
 /** The table key of a row where every field that it needs is there, else undefined. */
 export const keyIfComplete = (catalog: Catalog, shape: Shape, row: Row): Key | undefined => {
   const { partitionKey, sortKey } = catalog.index;
-  const partition = checkLength(catalog, partitionKey, completeText(shape, partitionKey, row));
+  const partition = completeValue(catalog, shape, partitionKey, row);
   if (partition === undefined) return undefined;
-  const sort = checkLength(catalog, sortKey, completeText(shape, sortKey, row));
-  return sort === undefined ? undefined : keyOfValues(catalog, { S: partition }, { S: sort });
+  if (sortKey === undefined) return keyOfValues(catalog, partition, undefined);
+  const sort = completeValue(catalog, shape, sortKey, row);
+  return sort && keyOfValues(catalog, partition, sort);
 };
 
 /** The table key that an encoded item holds. */
-export const keyOfItem = (catalog: Catalog, item: Item): Key => {
-  const { partitionKey, sortKey } = catalog.index;
-  return keyOfValues(catalog, item[partitionKey]!, item[sortKey]!);
+export const keyOfItem = ({ index }: Catalog, item: Item): Key => {
+  const key: Record<string, AttributeValue> = {};
+  key[index.partitionKey] = item[index.partitionKey]!;
+  if (index.sortKey !== undefined) key[index.sortKey] = item[index.sortKey]!;
+  return key;
 };

@@ -1,8 +1,10 @@
-import { readTemplate, sameValue, type Template, templateMatches } from "../keys/template.ts";
+import { sameValue, type Template, templateMatches } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { Item } from "../transport/operations.ts";
+import { readKey } from "./key-value.ts";
 import { valueAt } from "../util/value-at.ts";
+import { kindMark } from "../schema/rivals.ts";
 
 const textOf = (item: Item, attribute: string): string | undefined => {
   const value = item[attribute];
@@ -22,14 +24,23 @@ const sharedFields = (partition: Template, sort: Template): readonly string[] =>
 // A node under its own id holds that id in both keys; an edge's item may differ from it in nothing else.
 const keysAgree = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   const { partitionKey, sortKey } = catalog.index;
+  if (sortKey === undefined) return true;
   const partition = shape.keys[partitionKey];
   const sort = shape.keys[sortKey];
   if (!partition || !sort) return true;
   const shared = sharedFields(partition, sort);
   if (shared.length === 0) return true;
-  const first = readTemplate(partition, textOf(item, partitionKey) ?? "") ?? {};
-  const second = readTemplate(sort, textOf(item, sortKey) ?? "") ?? {};
+  const first = readKey(partition, item[partitionKey]) ?? {};
+  const second = readKey(sort, item[sortKey]) ?? {};
   return shared.every((field) => !(field in first) || !(field in second) || sameValue(first[field], second[field]));
+};
+
+const hasForm = (shape: Shape, attribute: string, item: Item): boolean => {
+  const template = shape.keys[attribute];
+  if (!template) return true;
+  const value = item[attribute];
+  if (value === undefined || template.type === "N") return value !== undefined && "N" in value;
+  return "S" in value && templateMatches(template, value.S);
 };
 
 /** Whether an item is of the shape: by its type attribute and by the form of its table key. */
@@ -38,11 +49,10 @@ export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean =
     const type = textOf(item, catalog.typeAttribute);
     if (type !== undefined && type !== shape.typeValue) return false;
   }
-  for (const attribute of [catalog.index.partitionKey, catalog.index.sortKey]) {
-    const template = shape.keys[attribute];
-    const text = textOf(item, attribute);
-    if (template && (text === undefined || !templateMatches(template, text))) return false;
-  }
+  const mark = kindMark(catalog, shape);
+  if (mark?.kind === "lead" && textOf(item, mark.attribute)?.startsWith(mark.text) === false) return false;
+  const { partitionKey, sortKey } = catalog.index;
+  if (!hasForm(shape, partitionKey, item) || (sortKey !== undefined && !hasForm(shape, sortKey, item))) return false;
   return keysAgree(catalog, shape, item);
 };
 

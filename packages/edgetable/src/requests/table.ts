@@ -1,10 +1,11 @@
 import type { Catalog } from "../schema/catalog.ts";
-import type { Index } from "../schema/shape.ts";
+import { keyAttributes, type Index } from "../schema/shape.ts";
 import type {
   CreateTableInput,
   GlobalSecondaryIndex,
   IndexDescription,
   KeySchemaElement,
+  OperationOutputs,
   Projection,
   TableDescription,
 } from "../transport/operations.ts";
@@ -29,10 +30,10 @@ const secondaryIndex = (index: Index): GlobalSecondaryIndex => ({
 /** The CreateTable of a model: the table with all its indexes, on demand. */
 export const createTableInput = (catalog: Catalog): CreateTableInput => {
   const indexes = [catalog.index, ...catalog.indexes];
-  const attributes = new Set(indexes.flatMap((index) => [index.partitionKey, ...(index.sortKey === undefined ? [] : [index.sortKey])]));
+  const attributes = new Set(indexes.flatMap(keyAttributes));
   return {
     TableName: catalog.table,
-    AttributeDefinitions: [...attributes].map((name) => ({ AttributeName: name, AttributeType: "S" })),
+    AttributeDefinitions: [...attributes].map((name) => ({ AttributeName: name, AttributeType: catalog.layout.types?.[name] ?? "S" })),
     KeySchema: keySchema(catalog.index),
     ...(catalog.indexes.length === 0 ? {} : { GlobalSecondaryIndexes: catalog.indexes.map(secondaryIndex) }),
     BillingMode: "PAY_PER_REQUEST",
@@ -84,6 +85,16 @@ const attributeTypes = (catalog: Catalog, description: TableDescription): readon
     const found = description.AttributeDefinitions?.find((one) => one.AttributeName === name);
     return found ? differing(`attribute ${name}`, type, found.AttributeType ?? "") : [];
   });
+
+/** The attribute by which a table's items expire; undefined where none do. */
+export const expiryOf = ({ TimeToLiveDescription: found }: OperationOutputs["DescribeTimeToLive"]): string | undefined =>
+  found?.TimeToLiveStatus === "ENABLED" || found?.TimeToLiveStatus === "ENABLING" ? (found.AttributeName ?? "") : undefined;
+
+/** How the expiry of a table's items differs from its model. Items of a model without a `ttl` may be removed all the same. */
+export const compareExpiry = ({ ttl }: Catalog, expiry: string | undefined): readonly TableDifference[] => {
+  if (ttl === expiry) return [];
+  return [{ place: "time to live", model: ttl ?? "none", table: expiry ?? "off", harmless: ttl === undefined }];
+};
 
 /** How a table differs from its model; nothing when Edgetable can work on it. */
 export const compareTable = (catalog: Catalog, description: TableDescription): readonly TableDifference[] => [

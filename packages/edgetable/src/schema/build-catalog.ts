@@ -7,7 +7,7 @@ import type { AnyEdge } from "./edge.ts";
 import type { ItemLayout, Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
 import type { AnyPart } from "./part.ts";
-import type { Index, Shape } from "./shape.ts";
+import { keyAttributes, type Index, type Shape } from "./shape.ts";
 import { mapValues } from "../util/map-values.ts";
 
 const DEFAULT_BYTES = 200;
@@ -62,10 +62,12 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       to: undefined,
       dates: definition.dates ?? [],
       version: definition.version ?? false,
+      ttl: definition.ttl,
       bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
       macros: { key: definition.key },
       partition: definition.key,
-      sort: definition.key,
+      // What has no item has no sort key either; its id need not be a number.
+      ...(definition.stored === false && context.layout.types?.[context.layout.sortKey ?? ""] === "N" ? {} : { sort: definition.key }),
       item: own,
     },
     context.layout,
@@ -86,6 +88,7 @@ const partEntry = (context: Context, name: string, definition: AnyPart): PartEnt
       to: undefined,
       dates: definition.dates ?? [],
       version: definition.version ?? false,
+      ttl: definition.ttl,
       bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
       macros: { owner, key: definition.key },
       partition: owner,
@@ -123,6 +126,7 @@ const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): 
       to,
       dates: edge.dates ?? [],
       version: edge.version ?? false,
+      ttl: edge.ttl,
       bytes: edge.expect?.bytes ?? DEFAULT_BYTES,
       several: place.several,
       holds: mirror ? edge.sides?.to : edge.sides?.from,
@@ -144,8 +148,8 @@ const referenceShape = (context: EdgeContext, place: EdgePlace): Shape | undefin
   for (const field of source.idFields) alias[`from.${field}`] = field;
   for (const [field, attribute] of Object.entries(referenceFields(place.edge, target))) alias[`to.${field}`] = attribute;
   const holds = place.edge.schema ? attributeNames(place.edge.schema) : [];
-  const { partitionKey, sortKey } = context.layout;
-  const unkeyed = new Set(unkeyedPaths(Object.values(alias), [source.shape.keys[partitionKey], source.shape.keys[sortKey]]));
+  const tableKeys = keyAttributes(context.layout).map((attribute) => source.shape.keys[attribute]);
+  const unkeyed = new Set(unkeyedPaths(Object.values(alias), tableKeys));
   return {
     ...source.shape,
     id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`,
@@ -181,6 +185,12 @@ const indexesOf = (layout: Layout): readonly Index[] =>
     projection: index.projection ?? "ALL",
   }));
 
+// A table has one such attribute: checkTtl sees to it.
+const ttlAttribute = (shapes: readonly Shape[]): string | undefined => {
+  const shape = shapes.find(({ ttl }) => ttl !== undefined);
+  return shape?.ttl === undefined ? undefined : (shape.stored[shape.ttl] ?? shape.ttl);
+};
+
 /** A record that holds its names alone: what a caller asks for may be any text, "constructor" as well. */
 const ownNames = <Entry>(entries: Readonly<Record<string, Entry>>): Readonly<Record<string, Entry>> =>
   Object.assign(Object.create(null) as Record<string, Entry>, entries);
@@ -207,6 +217,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
     index: { name: undefined, partitionKey: layout.partitionKey, sortKey: layout.sortKey, projection: "ALL" as const },
     indexes: indexesOf(layout),
     typeAttribute: layout.typeAttribute,
+    ttl: ttlAttribute([...nodeShapes, ...partShapes, ...edgeShapes]),
     layout,
     escapes: context.escapes,
     nodes,

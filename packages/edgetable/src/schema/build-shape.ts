@@ -2,7 +2,8 @@ import { parseTemplate, type Sharding, type Template } from "../keys/template.ts
 import { mapValues } from "../util/map-values.ts";
 import type { ItemLayout, Layout, ShardingLayout } from "./layout.ts";
 import { countList } from "./shard-counts.ts";
-import type { KeySource, Shape } from "./shape.ts";
+import { keyAttributes, type KeySource, type Shape } from "./shape.ts";
+import { own } from "../util/own.ts";
 
 /** What a `{macro}` in a layout's key template stands for, such as `from` for the source's key. */
 export type Macros = Readonly<Record<string, string>>;
@@ -48,8 +49,10 @@ export interface KeyContext {
  */
 export const parseKey = (attribute: string, source: string, context: KeyContext): Template => {
   const { macros, item, layout, escapes } = context;
-  const delimiter = item?.delimiters?.[attribute] ?? layout.delimiter ?? "#";
-  return parseTemplate(expand(source, macros), { delimiter, escapes, shardings: shardingsOf(layout) });
+  const delimiter = own(item?.delimiters ?? {}, attribute) ?? layout.delimiter ?? "#";
+  const reserves = !escapes && (attribute === layout.partitionKey || attribute === layout.sortKey);
+  const type = own(layout.types ?? {}, attribute);
+  return parseTemplate(expand(source, macros), { delimiter, escapes, reserves, type, shardings: shardingsOf(layout) });
 };
 
 const shardingOf = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
@@ -67,7 +70,10 @@ export const carriedBy = (template: Template | undefined): readonly string[] =>
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
 /** What {@link buildShape} needs beside the layout. */
-export interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "bytes"> {
+export interface ShapeSeed extends Pick<
+  Shape,
+  "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "ttl" | "bytes"
+> {
   readonly holds?: readonly string[] | undefined;
   readonly several?: boolean;
   readonly macros: Macros;
@@ -79,10 +85,14 @@ export interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "r
 
 const templatesOf = (seed: ShapeSeed, layout: Layout, escapes: boolean): Record<string, Template> => {
   const sources: Record<string, string> = { [layout.partitionKey]: seed.partition };
-  if (seed.sort !== undefined) sources[layout.sortKey] = seed.sort;
+  if (seed.sort !== undefined && layout.sortKey !== undefined) sources[layout.sortKey] = seed.sort;
   Object.assign(sources, seed.item?.keys);
   const context: KeyContext = { macros: seed.macros, item: seed.item, layout, escapes };
-  return mapValues(sources, (source, attribute) => parseKey(attribute, source, context));
+  // Without a prototype, as attributes may be called: an item's attribute may be "constructor".
+  return Object.assign(
+    Object.create(null),
+    mapValues(sources, (source, attribute) => parseKey(attribute, source, context)),
+  ) as Record<string, Template>;
 };
 
 // The table's keys come first and are read for whatever they carry; other computed attributes only
@@ -104,7 +114,7 @@ const sourcesOf = (keys: Readonly<Record<string, Template>>, tableKeys: readonly
 const sparesOf = (keys: Readonly<Record<string, Template>>, sources: readonly KeySource[], layout: Layout): readonly KeySource[] => {
   const carried = new Map(sources.flatMap(({ attribute, template }) => carriedBy(template).map((path) => [path, attribute] as const)));
   const partial = Object.values(layout.indexes ?? {}).filter(({ projection = "ALL" }) => projection !== "ALL");
-  const names = unique(partial.flatMap(({ partitionKey, sortKey }) => [partitionKey, ...(sortKey === undefined ? [] : [sortKey])]));
+  const names = unique(partial.flatMap(keyAttributes));
   return names.flatMap((attribute) => {
     const template = keys[attribute];
     const isSpare = carriedBy(template).some((path) => carried.has(path) && carried.get(path) !== attribute);
@@ -124,11 +134,11 @@ export const unkeyedPaths = (paths: readonly string[], keys: readonly (Template 
 export const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape => {
   const { macros: _macros, partition: _partition, sort: _sort, item, ...identity } = seed;
   const keys = templatesOf(seed, layout, escapes);
-  const sources = sourcesOf(keys, [layout.partitionKey, layout.sortKey], escapes);
+  const tableKeys = keyAttributes(layout);
+  const sources = sourcesOf(keys, tableKeys, escapes);
   // Without a prototype: an attribute may be called "constructor".
   const stored: Shape["stored"] = Object.assign(Object.create(null), item?.attributes);
   const carried = unique(sources.flatMap(({ template }) => carriedBy(template)));
-  const tableKeys = [keys[layout.partitionKey], keys[layout.sortKey]];
   return Object.freeze({
     ...identity,
     typeValue: layout.typeAttribute === undefined ? undefined : (item?.type ?? seed.definition),
@@ -137,7 +147,13 @@ export const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): S
     stored,
     fields: Object.fromEntries(Object.entries(stored).map(([name, attribute]) => [attribute, name])),
     carried,
-    unkeyed: seed.kind === "edge" ? unkeyedPaths(carried.filter(isOfEnd), tableKeys) : [],
+    unkeyed:
+      seed.kind === "edge"
+        ? unkeyedPaths(
+            carried.filter(isOfEnd),
+            tableKeys.map((attribute) => keys[attribute]),
+          )
+        : [],
     sources,
     spares: escapes ? [] : sparesOf(keys, sources, layout),
     several: seed.several ?? false,

@@ -42,6 +42,8 @@ export interface Catalog {
   readonly index: TableIndex;
   readonly indexes: readonly Index[];
   readonly typeAttribute: string | undefined;
+  /** The attribute by which DynamoDB removes expired items (TTL). */
+  readonly ttl: string | undefined;
   readonly layout: Layout;
   /** True for Edgetable's own layout, whose keys are escaped; false for an adopted one. */
   readonly escapes: boolean;

@@ -3,6 +3,7 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Catalog, NodeEntry } from "./catalog.ts";
 import type { Row } from "../util/row.ts";
+import { keyAttributes } from "./shape.ts";
 
 const refuse = (what: string, message: string, id: unknown): never => {
   throw new EdgetableError("schema.invalidValue", `The id of "${what}" ${message}`, { details: { of: what, id } });
@@ -70,18 +71,22 @@ export const checkKey = (what: string, fields: readonly string[], id: unknown): 
 // Follows from the model alone, and every call asks for it.
 const nodeFields = new WeakMap<NodeEntry, Allowed>();
 
-const fieldsOf = ({ index: { partitionKey, sortKey } }: Catalog, { idFields, shape: { keys } }: NodeEntry): Allowed => ({
+const fieldsOf = ({ index }: Catalog, { idFields, shape: { keys } }: NodeEntry): Allowed => ({
   fields: idFields,
-  further: [...(keys[partitionKey]?.fields ?? []), ...(keys[sortKey]?.fields ?? [])],
+  further: keyAttributes(index).flatMap((attribute) => keys[attribute]?.fields ?? []),
 });
 
 /**
- * A node's id. Beside its id fields it may carry others that the table's keys need.
+ * A node's id. Beside its id fields it may carry others that the table's keys need, and the node's own type, as the
+ * ends of edges between several kinds do.
  *
  * @throws {schema.unknownAttribute} for any other field
  */
 export const checkNodeId = (catalog: Catalog, entry: NodeEntry, id: unknown): Row => {
   let allowed = nodeFields.get(entry);
   if (!allowed) nodeFields.set(entry, (allowed = fieldsOf(catalog, entry)));
-  return checkFields(entry.name, allowed, id);
+  const typed = typeof id === "object" && id !== null && (id as Row)["type"] === entry.name && !allowed.fields.includes("type");
+  if (!typed || allowed.further.includes("type")) return checkFields(entry.name, allowed, id);
+  const { type: _type, ...own } = id as Row;
+  return checkFields(entry.name, allowed, own);
 };

@@ -11,6 +11,7 @@ import { checkSettings } from "./check-model/check-settings.ts";
 import { checkSlots } from "./check-model/check-slots.ts";
 import { checkTable } from "./check-model/check-table.ts";
 import { checkTemplates } from "./check-model/check-templates.ts";
+import { checkTtl } from "./check-model/check-ttl.ts";
 import { checkValueIndexes } from "./check-model/check-value-indexes.ts";
 import { each, finding, when, type ModelFinding, type ModelRule } from "./check-model/finding.ts";
 import type { GraphDefinition } from "./definition.ts";
@@ -30,7 +31,11 @@ const unresolvable: ReadonlySet<ModelRule> = new Set<ModelRule>(["name", "nodeTy
 const inspectCatalog = (definition: GraphDefinition, findings: readonly ModelFinding[]): Inspection => {
   try {
     const catalog = buildCatalog(definition);
-    return { findings: [...findings, ...checkCollisions(catalog), ...checkItems(catalog), ...checkIndexAttributes(catalog)], catalog };
+    const items = checkItems(catalog);
+    // What needs a sort key has no key of its own that could be compared with others.
+    const unplaced = catalog.index.sortKey === undefined && items.some(({ rule }) => rule === "identity");
+    const collisions = unplaced ? [] : checkCollisions(catalog);
+    return { findings: [...findings, ...collisions, ...items, ...checkIndexAttributes(catalog), ...checkTtl(catalog)], catalog };
   } catch (error) {
     if (isEdgetableError(error, "schema.invalidModel"))
       return { findings: [...findings, finding("template", "layout", error.message)], catalog: undefined };
@@ -93,11 +98,15 @@ const lookInto = (definition: GraphDefinition, strange: readonly ModelFinding[])
 // What no check expects, null where a list belongs, say, is a mistake of the model too.
 const inspect = (definition: GraphDefinition): Inspection => {
   try {
-    return look(definition);
+    const { findings, catalog } = look(definition);
+    // One definition makes several kinds of item, and each of them may show the same mistake.
+    return { findings: findings.filter((one, at) => findings.findIndex((other) => sameFinding(other, one)) === at), catalog };
   } catch (error) {
     return { findings: [finding("setting", "model", (error as Error).message)], catalog: undefined };
   }
 };
+
+const sameFinding = (a: ModelFinding, b: ModelFinding): boolean => a.rule === b.rule && a.place === b.place && a.message === b.message;
 
 /** Every mistake of a model, all at once; none when it can be used. Pure. */
 export const checkModel = (definition: GraphDefinition): readonly ModelFinding[] => inspect(definition).findings;

@@ -1,3 +1,4 @@
+import type { ItemExpectation } from "./node.ts";
 import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
 /** How many edges of the type a node may have: `many-to-one` means at most one `to` for each `from`. */
@@ -8,6 +9,19 @@ export type OnDelete = "restrict" | "cascade" | "leave";
 
 /** Where an edge lives: one item, an item in each end's partition, or inside its source node's item. */
 export type EdgeStorage = "once" | "twice" | "reference";
+
+/** What the model expects of the edges of one type. */
+export interface EdgeExpectation<Attribute extends string = string> extends ItemExpectation<Attribute> {
+  /** Edges that leave a node, on average, above 0. @default 10 */
+  readonly from?: number;
+  /** Edges that reach a node, on average, above 0. @default 10 */
+  readonly to?: number;
+  /**
+   * The same of a node to which a walk has come along an edge, where a few nodes have most of the edges: the sum of the
+   * degrees' squares by their sum. @default as `from` and `to`: all nodes have about as many
+   */
+  readonly reached?: { readonly from?: number; readonly to?: number };
+}
 
 /** What the model says of an edge type, beside its ends and schema. */
 export interface EdgeSettings<Attribute extends string = string> {
@@ -39,8 +53,8 @@ export interface EdgeSettings<Attribute extends string = string> {
   readonly sides?: { readonly from: readonly Attribute[]; readonly to: readonly Attribute[] };
   /** For `stored: "reference"`: the source's attribute for each id field of the target, where the names differ. */
   readonly by?: Readonly<Record<string, string>>;
-  /** What the planner assumes: edges at one node in either direction, and bytes of one edge item. */
-  readonly expect?: { readonly from?: number; readonly to?: number; readonly bytes?: number };
+  /** What predictions assume of the edges. */
+  readonly expect?: EdgeExpectation<Attribute>;
 }
 
 /** What is inferred of an edge type. Each member is resolved when it is first asked for, and not before. */

@@ -39,7 +39,10 @@ export interface ItemLayout {
   readonly keys?: Readonly<Record<string, string>>;
   /** Delimiter of one computed attribute, where it is not the layout's. */
   readonly delimiters?: Readonly<Record<string, string>>;
-  /** Computed attributes that are left out when a field they need is missing, instead of refusing the write. */
+  /**
+   * Computed attributes that are left out when a field they need is missing, instead of refusing the write. Where both
+   * keys of an index are named, they are left out together.
+   */
   readonly sparse?: readonly string[];
 }
 
@@ -60,9 +63,15 @@ export interface ShardingLayout {
 
 /** The physical side of a model: attribute names, delimiters, where items sit, what serves which index. */
 export interface Layout {
-  /** Names of the table's key attributes, 1 to 255 characters each; both hold text. */
+  /** Names of the table's key attributes, 1 to 255 characters each. Without a sort key every item has a partition of its own. */
   readonly partitionKey: string;
-  readonly sortKey: string;
+  readonly sortKey?: string;
+  /**
+   * Types of computed attributes: text (`S`) or a number (`N`), such as the numeric sort key of an index. The
+   * template of a number is one field alone: `{priority:number}`.
+   * @default "S" for each
+   */
+  readonly types?: Readonly<Record<string, "S" | "N">>;
   /** The attribute that tells item types apart; without one, the key templates do. */
   readonly typeAttribute?: string;
   /** Between the parts of a key: one character, no letter, digit or brace. @default "#" */

@@ -17,6 +17,24 @@ export interface NodeTypes<KeyField extends keyof Row, Row, Schema> {
   readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
 }
 
+/**
+ * What the model expects of the items of one kind. The planner predicts prices by it, and of several indexes that
+ * serve a search it reads the cheapest.
+ */
+export interface ItemExpectation<Attribute extends string = string> {
+  /** Bytes of one item, 1 to 409,600. @default 200 */
+  readonly bytes?: number;
+  /** How many items there are in all, 1 or more. @default unknown; a search for all of them is assumed to find 100 */
+  readonly count?: number;
+  /**
+   * How many items share one value of an attribute, 1 or more; of a level of a hierarchy, how many share its value
+   * and those of the levels above it. @default 10
+   */
+  readonly rowsPerValue?: { readonly [Name in Attribute]?: number };
+  /** How many items a range of an attribute finds, 1 or more: of `gte`, `between`, `beginsWith` and so on. @default a third of what there is to range over */
+  readonly rowsPerRange?: { readonly [Name in Attribute]?: number };
+}
+
 /** What the model says of a node type, beside its key and schema. */
 export interface NodeSettings<Attribute extends string = string> {
   /** Attributes that no other node of the type may share; each is guarded by a marker item. */
@@ -33,8 +51,8 @@ export interface NodeSettings<Attribute extends string = string> {
   readonly stored?: boolean;
   /** True to place the node's own item in the reverse index too, beside its incoming edges. @default false */
   readonly mirror?: boolean;
-  /** What predictions assume: bytes of one item, 1 to 409,600 (@default 200), and how many nodes there are, 1 or more. */
-  readonly expect?: { readonly bytes?: number; readonly count?: number };
+  /** What predictions assume of its items. */
+  readonly expect?: ItemExpectation<Attribute>;
 }
 
 /** A node type as `node` gives it. */

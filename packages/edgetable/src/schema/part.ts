@@ -1,11 +1,13 @@
-import type { FieldsOf, KeyOf, NodeSettings, NodeTypes } from "./node.ts";
+import type { FieldsOf, ItemExpectation, KeyOf, NodeSettings, NodeTypes } from "./node.ts";
 import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
 /** What the model says of a part, beside its node, key and schema. */
 export interface PartSettings<Attribute extends string = string> extends Pick<
   NodeSettings<Attribute>,
-  "immutable" | "version" | "ttl" | "dates" | "expect"
+  "immutable" | "version" | "ttl" | "dates"
 > {
+  /** What predictions assume of its items; `perNode`: how many a node has, above 0 (@default 10). */
+  readonly expect?: ItemExpectation<Attribute> & { readonly perNode?: number };
   /**
    * Whether creating or putting a part checks, in the same transaction, that its node exists. It then
    * takes four times the units; unchecked, a part written while its node is deleted may outlive it.

@@ -9,10 +9,18 @@ export interface Index {
   readonly projection: IndexProjection;
 }
 
-/** The table itself as such a place: a node's items lie in one partition, so that there is always a sort key to tell them apart. */
+/** The attributes of a table's or an index's key: its partition key, and its sort key where it has one. */
+export const keyAttributes = ({
+  partitionKey,
+  sortKey,
+}: {
+  readonly partitionKey: string;
+  readonly sortKey?: string | undefined;
+}): readonly string[] => (sortKey === undefined ? [partitionKey] : [partitionKey, sortKey]);
+
+/** The table itself as such a place. Without a sort key every item has a partition of its own. */
 export interface TableIndex extends Index {
   readonly name: undefined;
-  readonly sortKey: string;
 }
 
 /** A computed attribute that has to be read to give a row's carried fields back. */
@@ -60,6 +68,8 @@ export interface Shape {
   /** For `reference`: the source node's attribute for each field path of the edge. */
   readonly alias: Readonly<Record<string, string>> | undefined;
   readonly version: boolean;
+  /** The field that holds when an item expires. */
+  readonly ttl: string | undefined;
   /** Id fields of an edge's ends that the table's keys do not carry: another edge may lie under the same key. */
   readonly unkeyed: readonly string[];
   /** Assumed bytes of one item, for predictions. */

@@ -1,6 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
+import { mapValues } from "../util/map-values.ts";
+import { attributeKind, misfit } from "./attribute-kind.ts";
 import { attributeSchemas } from "./attribute-schemas.ts";
 import type { AnySchema, SchemaIssue, SchemaResult } from "./standard-schema.ts";
 import type { Row } from "../util/row.ts";
@@ -100,6 +102,59 @@ const outputsOf = (
   return results.some((result) => result instanceof Promise)
     ? Promise.all(results.map(async (result) => result)).then(give)
     : give(results as SchemaResult<unknown>[]);
+};
+
+interface Operands {
+  readonly add: Row;
+  readonly append: Row;
+}
+
+/**
+ * The schema's output for what an update adds and appends: elements of lists and members of sets. A number that is
+ * added has to fit the attribute's type and nothing else, because only DynamoDB knows the sum.
+ *
+ * @throws {schema.invalidValue} where the attribute has another type, and where an element, a member or a fraction does not fit
+ * @throws {schema.failed} when the schema throws
+ */
+export const validateOperands = <Given extends Operands>(schema: AnySchema, given: Given, what: string): Maybe<Given> => {
+  const each = attributeSchemas(schema)?.each ?? {};
+  const operands = [...Object.entries(given.add), ...Object.entries(given.append)].flatMap(([field, operand]) => {
+    const kind = Object.hasOwn(each, field) ? attributeKind(each[field] as AnySchema) : undefined;
+    return kind ? [{ field, operand, kind }] : [];
+  });
+  const misfits = operands.flatMap(({ field, operand, kind }) => {
+    const message = misfit(kind, operand);
+    return message === undefined ? [] : [{ path: [field], message }];
+  });
+  if (misfits.length > 0) invalid(what, misfits);
+  const asked = operands.flatMap(({ field, operand, kind: { element } }) =>
+    element && (Array.isArray(operand) || operand instanceof Set)
+      ? [...(operand as Iterable<unknown>)].map((value, at) => ({
+          field,
+          path: Array.isArray(operand) ? [field, at] : [field],
+          result: ask(element, value, `"${field}" of ${what}`),
+        }))
+      : [],
+  );
+  const finish = (results: readonly SchemaResult<unknown>[]): Given => {
+    const issues = results.flatMap((result, at) =>
+      (result.issues ?? []).map(({ message, path = [] }) => ({ message, path: [...(asked[at]?.path ?? []), ...path] })),
+    );
+    if (issues.length > 0) invalid(what, issues);
+    const outputs: Record<string, unknown[]> = {};
+    for (const [at, { field }] of asked.entries()) (outputs[field] ??= []).push((results[at] as { readonly value: unknown }).value);
+    const passed = (row: Row): Row =>
+      mapValues(row, (operand, field) => {
+        const values = outputs[field];
+        return values ? (Array.isArray(operand) ? values : new Set(values)) : operand;
+      });
+    return { ...given, add: passed(given.add), append: passed(given.append) };
+  };
+  if (asked.length === 0) return given;
+  const results = asked.map(({ result }) => result);
+  return results.some((result) => result instanceof Promise)
+    ? Promise.all(results.map(async (result) => result)).then(finish)
+    : finish(results as SchemaResult<unknown>[]);
 };
 
 /**

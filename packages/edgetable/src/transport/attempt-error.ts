@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
+import { isLoopback } from "../util/loopback.ts";
 import { withMend } from "./mends.ts";
 
 /** One attempt, as its errors name it. */
@@ -20,13 +21,35 @@ export interface Failure {
 // OpenSSL's words for an answer that is not TLS.
 const notTls = /wrong version number|packet length too long/;
 
-/** The error of an attempt that got no answer; all but an abort are worth another try. */
+/** What Node tells of a socket that failed; of a name with several addresses, in `errors`. */
+interface SocketError {
+  readonly code?: unknown;
+  readonly address?: unknown;
+  readonly port?: unknown;
+  readonly errors?: readonly SocketError[];
+}
+
+/** Where nothing listens on this machine. Another try would find nothing either: whoever develops here has forgotten to start the engine. */
+const refusedHere = (cause: unknown): string | undefined => {
+  const { code, address, port, errors } = (cause ?? {}) as SocketError;
+  if (code !== "ECONNREFUSED") return undefined;
+  if (errors?.length) return errors.every((error) => refusedHere(error) !== undefined) ? refusedHere(errors.at(-1)) : undefined;
+  if (typeof address !== "string" || !isLoopback(address)) return undefined;
+  return `${address.includes(":") ? `[${address}]` : address}:${String(port)}`;
+};
+
+/** The error of an attempt that got no answer; all but an abort, and a refusal on this machine, are worth another try. */
 export const attemptError = (attempt: Attempt, failure: Failure): EdgetableError => {
   const message = notTls.test(failure.message) ? "the endpoint does not speak https: write http://" : failure.message;
-  return new EdgetableError(failure.code, withMend(failure.code, `${attempt.operation}: ${message}`), {
+  const here = refusedHere(failure.cause);
+  const text =
+    here === undefined
+      ? withMend(failure.code, `${attempt.operation}: ${message}`)
+      : `${attempt.operation}: nothing listens at ${here}. Start an engine there with \`edgetable dev\`, or correct the endpoint (the option, AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, endpoint_url of the profile).`;
+  return new EdgetableError(failure.code, text, {
     details: { ambiguous: failure.ambiguous },
     cause: failure.cause,
-    retryable: failure.code !== "execute.aborted",
+    retryable: failure.code !== "execute.aborted" && here === undefined,
     request: { operation: attempt.operation, input: attempt.input },
   });
 };

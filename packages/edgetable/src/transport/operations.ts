@@ -240,6 +240,7 @@ export interface OperationInputs {
     readonly TableName: string;
     readonly TimeToLiveSpecification: { readonly AttributeName: string; readonly Enabled: boolean };
   };
+  readonly DescribeTimeToLive: { readonly TableName: string };
 }
 export interface OperationOutputs {
   readonly GetItem: GetItemOutput;
@@ -257,5 +258,8 @@ export interface OperationOutputs {
   readonly DescribeTable: { readonly Table?: TableDescription };
   readonly ListTables: { readonly TableNames?: readonly string[]; readonly LastEvaluatedTableName?: string };
   readonly UpdateTimeToLive: object;
+  readonly DescribeTimeToLive: {
+    readonly TimeToLiveDescription?: { readonly TimeToLiveStatus?: string; readonly AttributeName?: string };
+  };
 }
 export type Operation = keyof OperationInputs;

@@ -1,7 +1,9 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { withMend } from "./mends.ts";
-import type { CancellationReason, Item } from "./operations.ts";
+import { isItem } from "./check-answer.ts";
+import type { CancellationReason } from "./operations.ts";
+import { own } from "../util/own.ts";
 
 /** What a service answered in place of an output. */
 export interface ServiceFault {
@@ -10,9 +12,10 @@ export interface ServiceFault {
   readonly message: string;
   /** HTTP status. */
   readonly status: number;
-  /** The item a failed condition looked at, where it was asked for. */
-  readonly item?: Item | undefined;
-  readonly reasons?: readonly CancellationReason[] | undefined;
+  /** The item that a failed condition looked at, where it was asked for, as it came. */
+  readonly item?: unknown;
+  /** Why a transaction was cancelled, as it came. */
+  readonly reasons?: unknown;
 }
 
 interface Meaning {
@@ -52,9 +55,17 @@ const meaningOfCancellation = (reasons: readonly CancellationReason[]): Meaning 
   return { code: throttled ? "execute.throttled" : "execute.conflict", retryable: true };
 };
 
-const meaningOf = (fault: ServiceFault): Meaning => {
-  if (fault.name === "TransactionCanceledException") return meaningOfCancellation(fault.reasons ?? []);
-  const known = meanings[fault.name];
+// What is not of DynamoDB's form is left out, one by one: the place of a reason names the item that it is of.
+const readReason = (reason: unknown): CancellationReason => {
+  const { Code, Message, Item } = (typeof reason === "object" && reason !== null ? reason : {}) as Readonly<Record<string, unknown>>;
+  const read = { ...(typeof Code === "string" && { Code }), ...(typeof Message === "string" && { Message }) };
+  // As items of details are: whoever asks reads it, loggers pass it over.
+  return isItem(Item) ? Object.defineProperty(read, "Item", { value: Item, enumerable: false }) : read;
+};
+
+const meaningOf = (fault: ServiceFault, reasons: readonly CancellationReason[] | undefined): Meaning => {
+  if (fault.name === "TransactionCanceledException") return meaningOfCancellation(reasons ?? []);
+  const known = own(meanings, fault.name);
   if (known) return known;
   return fault.status >= 500 ? { code: "execute.unavailable", retryable: true } : { code: "execute.rejected", retryable: false };
 };
@@ -72,12 +83,13 @@ const missingIndex = /specified index|backfilling/;
  * transaction still under way).
  */
 export const serviceError = (fault: ServiceFault, request: { readonly operation: string; readonly input: unknown }): EdgetableError => {
-  const { code, retryable } = meaningOf(fault);
+  const reasons = Array.isArray(fault.reasons) ? fault.reasons.map(readReason) : undefined;
+  const { code, retryable } = meaningOf(fault, reasons);
   const details = {
     fault: fault.name,
     status: fault.status,
-    item: fault.item,
-    reasons: fault.reasons,
+    item: isItem(fault.item) ? fault.item : undefined,
+    reasons,
     ambiguous: fault.status >= 500 || fault.name === "TransactionInProgressException",
   };
   const table = code === "execute.tableNotFound" ? `, table "${tableOf(request.input)}"` : "";

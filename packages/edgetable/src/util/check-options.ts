@@ -38,11 +38,16 @@ const check = (name: string, value: unknown, kind: Kind): unknown => {
     : oneOf(name, value as string, kind as string[]);
 };
 
+// Without its condition a call would read or write more than it was meant to.
+const CONDITIONS: readonly string[] = ["if", "ifVersion", "where", "whereNode"];
+
 /**
- * Options as they were given, less those that are undefined: defaults may stand before them.
+ * Options as they were given, less those that are undefined: defaults may stand before them. A condition (`if`, `ifVersion`,
+ * `where`, `whereNode`) must not be undefined.
  *
  * @param of the option that they are, where they stand within others
- * @throws {plan.invalidOption} when they are no object, for a name that is none of theirs, and a value that is not of its kind
+ * @throws {plan.invalidOption} when they are no object, for a name that is none of theirs, a value that is not of its
+ * kind, and a condition that is undefined
  */
 export const checkOptions = <Options>(options: Options, kinds: Kinds<Options>, of?: string): Options => {
   const known = Object.keys(kinds);
@@ -50,6 +55,8 @@ export const checkOptions = <Options>(options: Options, kinds: Kinds<Options>, o
   for (const name of namesIn(options, of, known[0])) {
     oneOf("option", name, known);
     const value = (options as Readonly<Record<string, unknown>>)[name];
+    if (value === undefined && CONDITIONS.includes(name))
+      invalid(name, value, `${name} is undefined. Leave the option out to set no condition.`);
     if (value === undefined) continue;
     check(name, value, (kinds as Members)[name]);
     given[name] = value;

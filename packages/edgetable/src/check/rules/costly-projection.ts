@@ -2,12 +2,12 @@ import type { Catalog } from "../../schema/catalog.ts";
 import { heldBy } from "../../schema/held-by.ts";
 import type { Index } from "../../schema/shape.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
-import { LAWS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
 import { attributesOf, distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
 
 const WRITE_UNIT = 1024;
 const READ_UNIT = 4096;
-const about = { rule: "costlyProjection", law: LAWS.budgets } as const;
+const about = { rule: "costlyProjection", concern: CONCERNS.budgets } as const;
 
 /** Attributes of the schema that a row read from the index would lack. */
 const lackingIn = (catalog: Catalog, { index, shape }: IndexPlace): readonly string[] => {

@@ -3,7 +3,7 @@ import type { IndexExpectation } from "../../schema/layout.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { fullEntry } from "../../schema/value-index.ts";
-import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { recommendShards } from "../recommend-shards.ts";
 
 /** How many times the needed shards are too many: each of them is asked by every search. */
@@ -49,7 +49,7 @@ const rates = ({ writesPerSecond, readsPerSecond }: IndexExpectation): string =>
 
 const searchAdvice = ({ index, definition }: Expected, asked: number, most: number): Advice => ({
   rule: "fewShards",
-  law: LAWS.budgets,
+  concern: CONCERNS.budgets,
   definition,
   severity: "warning",
   message: `${Math.round(asked).toLocaleString("en-US")} searches a second of the index "${index}" each ask every shard, which answers ${most.toLocaleString("en-US")} at most, however many there are.`,
@@ -61,7 +61,7 @@ const adviceOn = (expected: Expected): readonly Advice[] => {
   const itemBytes = Math.max(...shapes.map(({ bytes }) => bytes), 1);
   const { shards, searches } = recommendShards({ itemBytes, ...expect });
   const declaredShards = Math.max(1, ...shapes.map((shape) => shardsOf(shape.keys[attribute])));
-  const about = { rule: "fewShards", law: LAWS.batch, definition } as const;
+  const about = { rule: "fewShards", concern: CONCERNS.batch, definition } as const;
   const unanswerable = searches && searches.asked > searches.most ? [searchAdvice(expected, searches.asked, searches.most)] : [];
   const said = `the index "${index}" is expected to take ${rates(expect)} a second`;
   if (declaredShards < shards) {

@@ -1,5 +1,5 @@
 import type { Template } from "../../keys/template.ts";
-import { LAWS, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type AdviceRule } from "../advice.ts";
 import { distinct } from "../index-places.ts";
 
 const highest = 0x2f; // "/", the last before the digits.
@@ -19,7 +19,7 @@ export const highDelimiter: AdviceRule = (catalog) => {
   );
   return distinct(uses, ({ template, attribute }) => template.delimiter + attribute).map(({ shape, attribute, template }) => ({
     rule: "highDelimiter",
-    law: LAWS.keys,
+    concern: CONCERNS.keys,
     definition: shape.definition,
     severity: "note" as const,
     message: `the delimiter "${template.delimiter}" of "${attribute}" sorts above digits: what follows "12" comes before what follows "1" (${template.source}).`,

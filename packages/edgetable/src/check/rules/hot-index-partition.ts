@@ -1,6 +1,6 @@
 import { mostShards, type FieldPart } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
 
 // "1,000 write units and 3,000 read units a second for one partition key value", bp-partition-key-design.
@@ -17,7 +17,7 @@ const isFew = ({ format, steps }: FieldPart): boolean => {
 
 const adviceOn = (catalog: Catalog, { index, shape, partition }: IndexPlace): readonly Advice[] => {
   const fields = partition.parts.filter((part) => part.kind === "field");
-  const about = { rule: "hotIndexPartition", law: LAWS.batch, definition: shape.definition } as const;
+  const about = { rule: "hotIndexPartition", concern: CONCERNS.batch, definition: shape.definition } as const;
   if (fields.length === 0) {
     const message = `every "${shape.definition}" is in one partition of ${nameOf(index)}: "${index.partitionKey}" is always "${partition.source}". ${limit}.`;
     const mend = [catalog.index.partitionKey, catalog.index.sortKey].includes(index.partitionKey)

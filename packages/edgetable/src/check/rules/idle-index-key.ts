@@ -1,14 +1,14 @@
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Index, Shape } from "../../schema/shape.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
-import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct } from "../index-places.ts";
 
 const keysOf = (index: Index): readonly string[] => [index.partitionKey, ...(index.sortKey === undefined ? [] : [index.sortKey])];
 
 const adviceOn = (catalog: Catalog, shape: Shape, attribute: string): readonly Advice[] => {
   if (keysOf(catalog.index).includes(attribute)) return [];
-  const about = { rule: "idleIndexKey", law: LAWS.indexKeys, definition: shape.definition } as const;
+  const about = { rule: "idleIndexKey", concern: CONCERNS.indexKeys, definition: shape.definition } as const;
   const using = catalog.indexes.filter((index) => keysOf(index).includes(attribute));
   const known = catalog.indexes.flatMap(keysOf);
   if (using.length === 0) {

@@ -1,6 +1,6 @@
 import { keepsOrder, type FieldFormat, type FieldPart } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
 
 const isPlain = (format: FieldFormat): boolean => format.kind === "plain" || (format.kind === "either" && format.formats.some(isPlain));
@@ -15,7 +15,7 @@ const orderedBy = (catalog: Catalog, { shape }: IndexPlace): readonly string[] =
 const adviceOn = (catalog: Catalog, place: IndexPlace, field: FieldPart): readonly Advice[] => {
   const { index, shape, sort } = place;
   if (!sort || keepsOrder(sort, field.path) || field.format.kind === "shard") return [];
-  const about = { rule: "lostOrder", law: LAWS.keys, definition: shape.definition } as const;
+  const about = { rule: "lostOrder", concern: CONCERNS.keys, definition: shape.definition } as const;
   const where = `${nameOf(index)} sorts "${shape.definition}" by ${sort.source}`;
   if (isPlain(field.format)) {
     return [

@@ -1,7 +1,7 @@
 import type { FieldPart } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
-import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct, isFixed } from "../index-places.ts";
 
 interface KeyField {
@@ -13,7 +13,7 @@ interface KeyField {
 
 const adviceOn = ({ catalog, shape, attribute, field }: KeyField): readonly Advice[] => {
   if (isFixed(catalog, shape, field.path)) return [];
-  const about = { rule: "mutableKey", law: LAWS.indexKeys, definition: shape.definition } as const;
+  const about = { rule: "mutableKey", concern: CONCERNS.indexKeys, definition: shape.definition } as const;
   const ofNode = shape.kind === "edge" && /^(?:from|to)\./.test(field.path);
   if (ofNode) {
     const message = `"${attribute}" of "${shape.definition}" holds {${field.path}}, which may change at the node while the edge keeps the old key.`;

@@ -1,4 +1,4 @@
-import { LAWS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
 
 const listed = ({ explanation }: CheckedPattern): string =>
   explanation.requests.map(({ operation, times = 1 }) => (times === 1 ? operation : `${operation} × ${times}`)).join(", ");
@@ -22,7 +22,7 @@ const adviceOn = (pattern: CheckedPattern): readonly Advice[] => {
   const scan: Advice = {
     ...about,
     rule: "patternRequests",
-    law: LAWS.noScan,
+    concern: CONCERNS.noScan,
     severity: "error",
     message: `the pattern "${name}" reads the whole table by Scan.`,
     mend: "Give the layout an index that answers it.",
@@ -30,7 +30,7 @@ const adviceOn = (pattern: CheckedPattern): readonly Advice[] => {
   if (scans) return [scan];
   if (explanation.cost.requests <= 1) return [];
   const message = `the pattern "${name}" needs ${explanation.cost.requests} requests: ${listed(pattern)}.`;
-  return [{ ...about, rule: "patternRequests", law: LAWS.budgets, severity: "note", message, mend: mendOf(pattern) }];
+  return [{ ...about, rule: "patternRequests", concern: CONCERNS.budgets, severity: "note", message, mend: mendOf(pattern) }];
 };
 
 /** Patterns that one request cannot answer. */

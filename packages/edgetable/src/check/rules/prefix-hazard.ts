@@ -1,7 +1,7 @@
 import { templatesOverlap, type Template } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Index } from "../../schema/shape.ts";
-import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { nameOf, placesIn } from "../index-places.ts";
 
 interface Ending {
@@ -36,7 +36,7 @@ const hazardsIn = (catalog: Catalog, index: Index): readonly Advice[] => {
     sort ? [{ definition: shape.definition, partition, sort }] : [],
   );
   const open = endings.filter(({ sort }) => endsOpen(sort));
-  const about = { rule: "prefixHazard", law: LAWS.keys, mend } as const;
+  const about = { rule: "prefixHazard", concern: CONCERNS.keys, mend } as const;
   const pairs = open.flatMap((short) =>
     endings
       .filter((long) => continues(long.sort, short.sort) && templatesOverlap(long.partition, short.partition))

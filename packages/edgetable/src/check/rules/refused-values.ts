@@ -1,4 +1,4 @@
-import { LAWS, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type AdviceRule } from "../advice.ts";
 import { isFixed } from "../index-places.ts";
 
 const everyday = "-.,:/'&() _";
@@ -14,7 +14,7 @@ export const refusedValues: AdviceRule = (catalog) => {
       return [
         {
           rule: "refusedValues",
-          law: LAWS.keys,
+          concern: CONCERNS.keys,
           definition: shape.definition,
           severity: "note" as const,
           message: `a {${field.path}} that contains "${template.delimiter}" is refused: "${attribute}" of "${shape.definition}" has that delimiter, though nothing follows the value.`,

@@ -1,5 +1,5 @@
 import { templatesOverlap } from "../../keys/template.ts";
-import { LAWS, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type AdviceRule } from "../advice.ts";
 import { placesIn } from "../index-places.ts";
 
 /** Two node types whose partitions may be one: a collection of either holds the other's items. */
@@ -12,7 +12,7 @@ export const sharedPartition: AdviceRule = (catalog) => {
       .filter((a) => templatesOverlap(a.partition, b.partition))
       .map((a) => ({
         rule: "sharedPartition",
-        law: LAWS.keys,
+        concern: CONCERNS.keys,
         definition: b.shape.definition,
         severity: "warning" as const,
         message: `"${a.shape.definition}" (${a.partition.source}) and "${b.shape.definition}" (${b.partition.source}) can share a partition: collection() of one reads the other's edges and parts.`,

@@ -1,6 +1,6 @@
 import { attributeNames } from "../../schema/attribute-names.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
-import { LAWS, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type AdviceRule } from "../advice.ts";
 
 const ends = ["from", "to"] as const;
 
@@ -27,7 +27,7 @@ export const staleCopy: AdviceRule = (catalog) =>
   Object.values(catalog.edges).flatMap((entry) =>
     copiesOf(catalog, entry).map(([name, types]) => ({
       rule: "staleCopy",
-      law: LAWS.truth,
+      concern: CONCERNS.truth,
       definition: entry.name,
       severity: "warning" as const,
       message: `"${name}" of "${entry.name}" has the name of an attribute of ${types.map((type) => `"${type}"`).join(" and ")} that may change. If it is a copy, it goes stale when that does.`,

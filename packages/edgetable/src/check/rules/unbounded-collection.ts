@@ -1,9 +1,9 @@
+import { PAGE_BYTES } from "../../ir/capacity.ts";
 import type { EdgeEntry } from "../../schema/catalog.ts";
 import { degreeLimit } from "../../schema/degree-limit.ts";
 import type { Shape } from "../../schema/shape.ts";
-import { LAWS, type Advice, type AdviceRule } from "../advice.ts";
+import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 
-const PAGE_BYTES = 1_048_576; // One Query reads up to 1 MB, ServiceQuotas.
 type End = "from" | "to";
 
 const isBounded = ({ definition }: EdgeEntry, end: End): boolean => degreeLimit(definition, end) !== undefined;
@@ -15,7 +15,7 @@ const adviceOn = (entry: EdgeEntry, end: End, shape: Shape): Advice => {
   const size = many ? ` By its expectations that is ${Math.ceil(bytes / PAGE_BYTES)} requests of 1 MB.` : "";
   return {
     rule: "unboundedCollection",
-    law: LAWS.budgets,
+    concern: CONCERNS.budgets,
     definition: entry.name,
     severity: many ? "warning" : "note",
     message: `collection() of "${node}" reads every "${entry.name}" of it, and nothing bounds how many there are.${size}`,

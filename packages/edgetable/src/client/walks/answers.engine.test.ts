@@ -32,7 +32,7 @@ const person = (personId: string) => ({ personId });
 beforeAll(async () => {
   engine = await openEngine();
   const graph = graphOf(engine.freshTableName("answers"));
-  db = graph.connect({ transport: engine.transport, cursorSecret: "test", onRequest: (request) => sent.push(request) });
+  db = graph.connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-"), onRequest: (request) => sent.push(request) });
   await db.table.create();
   for (const [from = "", to = "", ...more] of friends) await db.friend.link(person(from), person(to + more.join(""))).orThrow();
   for (const [from, to, amount] of debts) await db.owes.link(person(from), person(to), { amount }).orThrow();
@@ -123,7 +123,7 @@ test("all paths, without coming back", async () => {
   });
   expect(await a().allPaths(person("b"), { out: "owes" }, { budget: { depth: 1 } })).toMatchObject({
     items: [[person("a"), person("b")]],
-    stopped: { by: "depth", hop: 2, left: { nodes: 1, sample: [{ id: person("d") }] } },
+    stopped: { by: "depth", hop: 2, left: { nodes: 1, sample: [{ id: person("c") }] } },
   });
 });
 

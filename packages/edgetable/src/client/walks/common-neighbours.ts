@@ -14,7 +14,14 @@ const explainAll = ({ start, hop, options }: CommonSearch, ids: readonly Row[]):
   const { breadth } = budgetOf(options);
   const each = ids.map((id) => {
     const { state } = from(node, id).hop(hop);
-    return explainWalk(driver.catalog, { plan: planOf(driver, { state, collect }), id, values: state.values, breadth });
+    return explainWalk(driver.catalog, {
+      plan: planOf(driver, { state, collect }),
+      id,
+      values: state.values,
+      breadth,
+      livingAt: driver.context({}).livingAt,
+      storeCursor: options.storeCursor,
+    });
   });
   const [first] = each as [WalkExplanation];
   const sum = (of: keyof WalkExplanation["cost"]): number => each.reduce((units, { cost }) => units + cost[of], 0);

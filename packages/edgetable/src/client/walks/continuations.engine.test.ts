@@ -31,7 +31,8 @@ const pairs = [
 let engine: TestEngine;
 let table: string;
 let sent: SentRequest[] = [];
-const open = () => graphOf(table).connect({ transport: engine.transport, cursorSecret: "s", onRequest: (request) => sent.push(request) });
+const open = () =>
+  graphOf(table).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), onRequest: (request) => sent.push(request) });
 const person = (personId: string) => ({ personId });
 
 beforeAll(async () => {

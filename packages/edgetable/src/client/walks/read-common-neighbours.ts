@@ -1,10 +1,10 @@
 import type { CallContext } from "../../executor/session.ts";
 import { commonNeighbours, type CommonState } from "../../executor/walk/common-neighbours.ts";
 import { walkForm } from "../../query/walk.ts";
-import { jsonText } from "../../util/json-text.ts";
+import { exactText } from "../../keys/template.ts";
 import { findNode } from "../find-node.ts";
 import { planOf, shownId } from "../walk-ask.ts";
-import { begin, plainSeal } from "../walk-continuation.ts";
+import { begin, plainForm } from "../walk-continuation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
 import type { AnyHop } from "../walk.ts";
 import type { Walked } from "../walk-types.ts";
@@ -31,8 +31,8 @@ export const readCommon = async (
   const { state: walk } = from(node, id).hop(hop);
   // What the nodes before have in common is all that is looked for at the next one.
   const { state: among } = from(node, id).hop(hop).among([]);
-  const query = (): string => `common|${driver.catalog.table}|${walkForm(walk, collect)}|${jsonText([id, others, walk.values])}`;
-  const asked = { cursor: options.cursor, query, budget: budgetOf(options), sealing: plainSeal<CommonState>() };
+  const query = (): string => `common|${driver.catalog.table}|${walkForm(walk, collect)}|${exactText([id, others, walk.values])}`;
+  const asked = { options, query, budget: budgetOf(options), form: plainForm<CommonState>() };
   const { state, budget, seal } = await begin(driver, asked, context);
   const request = {
     plan: planOf(driver, { state: among, collect }),

@@ -4,11 +4,11 @@ import { shortestPaths } from "../../executor/walk/shortest-paths.ts";
 import type { FoundPaths, PathSearch, SearchAt } from "../../executor/walk/path-search.ts";
 import type { WalkBudget } from "../../executor/walk/budget.ts";
 import { walkForm, type WalkState } from "../../query/walk.ts";
-import { jsonText } from "../../util/json-text.ts";
+import { exactText } from "../../keys/template.ts";
 import type { Driver } from "../driver.ts";
 import { findNode } from "../find-node.ts";
 import { planOf, shownId } from "../walk-ask.ts";
-import { begin, plainSeal } from "../walk-continuation.ts";
+import { begin, plainForm } from "../walk-continuation.ts";
 import { budgetOf, type WalkOptions } from "../walk-options.ts";
 import type { Walked } from "../walk-types.ts";
 import { walked } from "../walked.ts";
@@ -43,7 +43,7 @@ const searchOf = (driver: Driver, ask: PathAsk, budget: WalkBudget): PathSearch 
 /** What `next` is bound to: the ends, the edge and what is asked of it, and how long a path may be. */
 const queryOf = ({ catalog }: Driver, { forward, backward, depth, which }: PathAsk): string => {
   const form = walkForm(forward, collect);
-  return `paths|${catalog.table}|${which}|${depth}|${form}|${jsonText([forward.id, backward.node, backward.id, forward.values])}`;
+  return `paths|${catalog.table}|${which}|${depth}|${form}|${exactText([forward.id, backward.node, backward.id, forward.values])}`;
 };
 
 const run = async (which: PathAsk["which"], search: PathSearch, at: SearchAt<never>): Promise<FoundPaths> => {
@@ -53,13 +53,9 @@ const run = async (which: PathAsk["which"], search: PathSearch, at: SearchAt<nev
 
 /** Looks for paths, or goes on looking. */
 export const searchPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
-  const { cursor } = ask.options;
-  const whole = budgetOf(ask.options);
-  const { state, budget, seal } = await begin(
-    driver,
-    { cursor, query: () => queryOf(driver, ask), budget: whole, sealing: plainSeal() },
-    context,
-  );
+  const { options } = ask;
+  const asked = { options, query: () => queryOf(driver, ask), budget: budgetOf(options), form: plainForm() };
+  const { state, budget, seal } = await begin(driver, asked, context);
   const found = await run(ask.which, searchOf(driver, ask, budget), { session: driver.session, context, state: state as never });
   // Whoever asks for one path is not told that there are others.
   const isEnough = ask.which === "one" && found.stopped?.by === "limit";

@@ -6,8 +6,7 @@ import { deleteNode, resumeDeletion } from "./delete-node.ts";
 import { newDeletion, type Deletion, type DeletionResult, type DeletionSettings } from "./deletion.ts";
 import { deletionId, deletionOf } from "./deletion-id.ts";
 import { bookkeeping } from "./bookkeeping.ts";
-import type { Job } from "./job-item.ts";
-import { listJobs } from "./list-jobs.ts";
+import { jobKey, readJob, type Job } from "./job-item.ts";
 import { stoppedByClose, type Stopping } from "./stopped-by-close.ts";
 
 /** A deletion that can be run. */
@@ -45,7 +44,8 @@ export const reopenDeletion = (session: Session, job: Job, settings: DeletionSet
  * @throws {job.notFound} when it ended, or was never begun
  */
 export const findJob = async (session: Session, id: string): Promise<Job> => {
-  const job = (await listJobs(session, bookkeeping(session, 30_000))).find((one) => one.id === id);
-  if (job) return job;
+  const input = { TableName: session.catalog.table, Key: jobKey(session, id), ConsistentRead: true } as const;
+  const { Item: item } = await session.send("GetItem", { ...input, ReturnConsumedCapacity: "TOTAL" }, bookkeeping(session, 30_000));
+  if (item) return readJob(session, item, id);
   throw new EdgetableError("job.notFound", `There is no job "${id}": it ended, or was never begun.`, { details: { id } });
 };

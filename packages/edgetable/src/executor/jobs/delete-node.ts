@@ -1,9 +1,11 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
+import type { Images, WritePlan } from "../../ir/write-plan.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { planEnding, planMark, type JobMark } from "../../planner/writes/plan-deletion.ts";
 import { planWrites } from "../../planner/writes/plan-write.ts";
 import type { Sweep } from "../../planner/writes/plan-cascade.ts";
+import { COUNT, DELETING } from "../../schema/system-items.ts";
 import { runPlanned, type WriteResult } from "../run-write.ts";
 import { type Deletion, type DeletionResult, progressOf, step } from "./deletion.ts";
 import { bookkeeping } from "./bookkeeping.ts";
@@ -72,6 +74,8 @@ interface Marked {
   readonly deletion: Deletion;
   readonly lease: Lease;
   readonly job: JobMark;
+  /** The node as this process read it to mark it: it need not be read again to end. */
+  readonly images?: Images;
 }
 
 const factsOf = ({ lease, deletion }: Marked): JobFacts => ({
@@ -81,10 +85,10 @@ const factsOf = ({ lease, deletion }: Marked): JobFacts => ({
 
 // The transaction asks by itself whether the job is held, and ends it: where its answer is lost, a renewal finds no
 // job any more, which is no reason not to ask for the answer again.
-const end = ({ deletion, job }: Marked, along: readonly Removal[]): Promise<WriteResult> => {
+const end = ({ deletion, job, images }: Marked, along: readonly Removal[]): Promise<WriteResult> => {
   const { session, write } = deletion;
   const ending = { write, job, along: along.map((one) => one.write) };
-  return step(deletion, (context) => runPlanned(session, (images) => planEnding(session.catalog, ending, images), context), false);
+  return step(deletion, (context) => runPlanned(session, (read) => planEnding(session.catalog, ending, read), context, images), false);
 };
 
 const sweepOnce = async (marked: Marked, sweep: Sweep): Promise<number> => {
@@ -184,15 +188,23 @@ export const resumeDeletion = async (deletion: Deletion, id: string): Promise<De
   return underLease({ deletion, lease, job: { id, key: lease.key, holder: lease.holder } });
 };
 
+// Counters that the mark looked at are no concern of the end.
+const markedImages = (read: Images, job: string): Images =>
+  Object.fromEntries(
+    Object.entries(read).flatMap(([id, image]) =>
+      image && !(COUNT in image) ? [[id, { ...image, [DELETING]: { S: job } }] as const] : [],
+    ),
+  );
+
 const mark = async (deletion: Deletion, id: string): Promise<Marked | Ended> => {
   const { session, write, settings } = deletion;
   const lease = newLease(session, id, settings.lease);
   const facts = deletionFacts(write);
   const job: JobMark = { id, key: jobKey(session, id), holder: lease.holder };
   const state = firstItem(session, lease, { kind: "delete", facts });
-  const result = await step(deletion, (context) =>
-    runPlanned(session, (images) => planMark(session.catalog, { write, job, state }, images), context),
-  ).catch(async (error: unknown) => {
+  let read: Images = {};
+  const planner = (images: Images): WritePlan => planMark(session.catalog, { write, job, state }, (read = images));
+  const result = await step(deletion, (context) => runPlanned(session, planner, context)).catch(async (error: unknown) => {
     // The mark may have been made all the same: whoever deletes again need not wait for the lease.
     await giveBack(session, { lease, facts });
     throw error;
@@ -202,7 +214,7 @@ const mark = async (deletion: Deletion, id: string): Promise<Marked | Ended> => 
     job,
     lease: { ...one, job: { id, kind: "delete", running: true, leasedUntil: one.until, runs: 1, facts } },
   });
-  if (result.ok) return leased(lease);
+  if (result.ok) return { images: markedImages(read, id), ...leased(lease) };
   const failure = result.failed[0]?.failure;
   if (failure?.reason !== "beingDeleted") return { kind: "done", result: lost(deletion, result) };
   const taken = await resumeLease(deletion, failure.job, false);

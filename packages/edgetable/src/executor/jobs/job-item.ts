@@ -1,4 +1,4 @@
-import { JOB_FACTS as FACTS, jobIdOf, jobState, systemKeyItem } from "../../schema/system-items.ts";
+import { JOB_FACTS as FACTS, jobState, KIND, RUNS, systemKeyItem, UNTIL } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import type { Session } from "../session.ts";
 
@@ -23,18 +23,13 @@ export interface Job {
 
 /** Type value of job items, where the table has a type attribute. */
 export const JOB_TYPE = "~job";
-/** Attributes of a job's item. None can be an index key of an adopted layout. */
-export const KIND = "~kind";
-export const UNTIL = "~until";
-export const RUNS = "~runs";
-
 export const factsValue = (facts: JobFacts): AttributeValue => ({
   M: Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [name, typeof value === "number" ? { N: String(value) } : { S: value }]),
   ),
 });
 
-const textOf = (value: AttributeValue | undefined): string => (value && "S" in value ? value.S : "");
+export const textOf = (value: AttributeValue | undefined): string => (value && "S" in value ? value.S : "");
 const numberOf = (value: AttributeValue | undefined): number => (value && "N" in value ? Number(value.N) : 0);
 
 const readFacts = (value: AttributeValue | undefined): JobFacts =>
@@ -45,10 +40,10 @@ const readFacts = (value: AttributeValue | undefined): JobFacts =>
 export const jobKey = (session: Session, id: string): Key => systemKeyItem(session.catalog, jobState(id));
 
 /** A job as its item has it. */
-export const readJob = (session: Session, item: Item): Job => {
+export const readJob = (session: Session, item: Item, id: string): Job => {
   const leasedUntil = numberOf(item[UNTIL]);
   return {
-    id: jobIdOf(textOf(item[session.catalog.index.sortKey])),
+    id,
     kind: textOf(item[KIND]) as JobKind,
     running: leasedUntil > session.effects.now(),
     leasedUntil,

@@ -1,11 +1,11 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
-import { HOLDER, JOB_FACTS as FACTS, systemType } from "../../schema/system-items.ts";
+import { HOLDER, JOB_FACTS as FACTS, KIND, RUNS, systemType, UNTIL } from "../../schema/system-items.ts";
 import type { Item, Key, UpdateItemInput } from "../../transport/operations.ts";
 import { isFailedCondition } from "../failed-condition.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { farewell } from "./bookkeeping.ts";
-import { factsValue, type Job, JOB_TYPE, type JobFacts, jobKey, type JobKind, KIND, readJob, RUNS, UNTIL } from "./job-item.ts";
+import { factsValue, type Job, JOB_TYPE, type JobFacts, jobKey, type JobKind, readJob } from "./job-item.ts";
 
 /** The right to do a job, for a while. */
 export interface Lease {
@@ -49,7 +49,7 @@ export interface LeaseRequest {
 }
 
 const refuse = (session: Session, { id, kind }: LeaseRequest, found: Item | undefined): never => {
-  const job = found && readJob(session, { ...found, ...jobKey(session, id) });
+  const job = found && readJob(session, found, id);
   if (job && job.kind !== kind) {
     throw new EdgetableError("job.mismatch", `"${id}" is a job of another kind (${job.kind}, not ${kind}). Give this one another name.`, {
       details: { id, kind: job.kind, wanted: kind },
@@ -109,7 +109,7 @@ export const takeLease = async (session: Session, request: LeaseRequest, context
   const lease = newLease(session, request.id, request.duration);
   try {
     const { Attributes = {} } = await session.send("UpdateItem", leaseInput(session, request, lease), context);
-    return { ...lease, job: readJob(session, Attributes) };
+    return { ...lease, job: readJob(session, Attributes, request.id) };
   } catch (error) {
     if (!isFailedCondition(error)) {
       // Whoever comes next need not wait until it runs out.

@@ -1,7 +1,8 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
-import { countSteps } from "../../planner/writes/degree-guards.ts";
+import { exactText } from "../../keys/template.ts";
+import { guardKeys } from "../../planner/writes/degree-guards.ts";
 import { edgeCopies } from "../../planner/writes/edge-copies.ts";
 import { removalOf, type Sweep } from "../../planner/writes/plan-cascade.ts";
 import type { Position } from "../../requests/cursor.ts";
@@ -16,7 +17,7 @@ import type { FindNode } from "../hydrate.ts";
 import { runRead } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
-import { jsonText } from "../../util/json-text.ts";
+import { kindMark } from "../../schema/rivals.ts";
 
 /** Something that goes with a node: where it was found, and the write that removes it everywhere. */
 export interface Removal {
@@ -24,6 +25,8 @@ export interface Removal {
   readonly write: LogicalWrite;
   /** Whether it is one item that nothing counts: then a batch can delete it. */
   readonly plain: boolean;
+  /** Whether an item of another kind may lie under its key by now. */
+  readonly isShared: boolean;
 }
 
 // Of an edge: two copies, and a count at each end. So many edges fit into a transaction of 100 items.
@@ -34,19 +37,20 @@ const noNode: FindNode = () => Promise.resolve(undefined);
 const isPlain = (catalog: Catalog, write: LogicalWrite): boolean => {
   if (write.kind !== "unlink") return true;
   const edge = { entry: defined(catalog.edges[write.edge], "edge"), from: write.from, to: write.to };
-  return edgeCopies(edge, write.key).length === 1 && countSteps(catalog, edge, -1).length === 0;
+  return edgeCopies(edge, write.key).length === 1 && guardKeys(catalog, edge).length === 0;
 };
 
 const removal = (catalog: Catalog, { shape, row, item }: Found): Removal => {
   const write = removalOf(shape, row);
-  return { key: keyOfItem(catalog, item), write, plain: isPlain(catalog, write) };
+  const isShared = kindMark(catalog, shape) !== undefined;
+  return { key: keyOfItem(catalog, item), write, plain: !isShared && isPlain(catalog, write), isShared };
 };
 
 // An edge may be found twice: from either end of a loop, in the table and in an index.
 const identity = (catalog: Catalog, { key, write }: Removal): string => {
   if (write.kind !== "unlink") return keyId(key);
-  const fields = defined(catalog.edges[write.edge], "edge").key.map((field) => String(write.key[field]));
-  return jsonText([write.edge, write.from, write.to, fields]);
+  const fields = defined(catalog.edges[write.edge], "edge").key.map((field) => write.key[field]);
+  return exactText([write.edge, write.from, write.to, fields]);
 };
 
 const distinct = (catalog: Catalog, removals: readonly Removal[]): readonly Removal[] => [
@@ -66,7 +70,8 @@ export const sweepPage = async (
   { context, from, limit }: { readonly context: CallContext; readonly from: Position | undefined; readonly limit: number },
 ): Promise<SweptPage> => {
   const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, findNode: noNode };
-  const { found, next } = await runRead(session, request, context);
+  // What has expired and is still there goes with its node too.
+  const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
   const wanted = found.filter(({ shape }) => sweep.shapes.includes(shape.id));
   return {
     removals: distinct(
@@ -125,7 +130,7 @@ const unlinkTogether = async (session: Session, removals: readonly Removal[], co
       );
     await deleteItems(
       session,
-      left.filter((_, at) => missing.has(at)).map(({ key }) => key),
+      left.filter(({ isShared }, at) => missing.has(at) && !isShared).map(({ key }) => key),
       context,
     );
     left = left.filter((_, at) => !missing.has(at));

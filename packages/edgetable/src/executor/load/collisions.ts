@@ -66,7 +66,8 @@ export const contentHash = (item: Item): number => {
   return hash >>> 0;
 };
 
-const readKey = (id: string): readonly string[] => (JSON.parse(id) as readonly { readonly S: string }[]).map(({ S }) => S);
+const readKey = (id: string): readonly string[] =>
+  (JSON.parse(id) as readonly { readonly S?: string; readonly N?: string }[]).map(({ S, N }) => S ?? N ?? "");
 
 const refuse = (collision: Collision): never => {
   const [before, now] = collision.rows;

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../../ir/logical-write.ts";
 import { keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
-import { countSteps } from "../../planner/writes/degree-guards.ts";
+import { guardKeys } from "../../planner/writes/degree-guards.ts";
 import { edgeCopies } from "../../planner/writes/edge-copies.ts";
 import { planWrite } from "../../planner/writes/plan-write.ts";
 import { markerKeys } from "../../planner/writes/unique-markers.ts";
@@ -43,7 +43,7 @@ const placesOf = (
 const sharedKeys = (catalog: Catalog, write: PutWrite | PutEdgeWrite): readonly string[] => {
   if (write.kind === "putEdge") {
     const entry = defined(catalog.edges[write.edge], "edge");
-    return countSteps(catalog, { entry, from: write.from, to: write.to }, 1).map(({ key }) => keyId(key));
+    return guardKeys(catalog, { entry, from: write.from, to: write.to }).map(keyId);
   }
   const node = write.of === "node" ? catalog.nodes[write.name] : undefined;
   return node ? markerKeys(catalog, node, write.row).map(keyId) : [];

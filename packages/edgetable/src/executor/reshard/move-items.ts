@@ -7,6 +7,7 @@ import { batchGet } from "../batch-get.ts";
 import { isFailedCondition } from "../failed-condition.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { OldPlace } from "./resharding.ts";
+import { own } from "../../util/own.ts";
 
 /** Items under way at the same time. */
 const ABREAST = 8;
@@ -29,7 +30,7 @@ const moveInput = (
   const conditions = ["#p = :old"];
   for (const [at, field] of deciding(shape, attribute).entries()) {
     names[`#d${at}`] = field;
-    const value = item[field];
+    const value = own(item, field);
     if (value) values[`:d${at}`] = value;
     conditions.push(value ? `#d${at} = :d${at}` : `attribute_not_exists(#d${at})`);
   }

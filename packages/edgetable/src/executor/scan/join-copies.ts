@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { keyId } from "../../ir/write-plan.ts";
-import { decodeItem } from "../../requests/decode-item.ts";
 import { keyOfItem } from "../../requests/item-key.ts";
 import { shapeOf } from "../../requests/item-shape.ts";
 import { VERSION } from "../../requests/encode-item.ts";
@@ -9,7 +8,7 @@ import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { batchGet } from "../batch-get.ts";
 import type { CallContext, Session } from "../session.ts";
-import { attributesOf, edgeRow, type Copy } from "./read-item.ts";
+import { attributesOf, dumpedRow, edgeRow, type Copy } from "./read-item.ts";
 import type { Row } from "../../util/row.ts";
 
 /** What became of a copy that had to be settled. */
@@ -34,7 +33,7 @@ export const joinCopies = (a: Copy, b: Copy): Settled & { readonly kind: "row" }
     if (!holds(lead.shape, field)) attributes[field] = theirs[field];
     else if (field !== VERSION && !isDeepStrictEqual(mine[field], theirs[field])) reverse[field] = theirs[field];
   }
-  const lacks = Object.keys(mine).some((field) => !(field in theirs) && holds(other.shape, field));
+  const lacks = Object.keys(mine).some((field) => !Object.hasOwn(theirs, field) && holds(other.shape, field));
   const row = edgeRow(lead.entry.name, lead.row, attributes);
   const uneven = lacks || !isDeepStrictEqual(mine[VERSION], theirs[VERSION]);
   return { kind: "row", row: Object.keys(reverse).length > 0 ? { ...row, reverse } : row, uneven };
@@ -55,7 +54,17 @@ const readByKey = async ({ session, consistent, context }: Reading, keys: readon
 const asOther = (catalog: Catalog, copy: Copy, item: Item): Copy | undefined => {
   const { entry, otherKey, key } = copy;
   const shape = shapeOf(catalog, [...entry.mirrors, ...entry.shapes], item);
-  return shape && { ...copy, shape, item, row: decodeItem(catalog, shape, item), leads: !copy.leads, key: otherKey, otherKey: key };
+  return (
+    shape && {
+      ...copy,
+      shape,
+      item,
+      row: dumpedRow(catalog, shape, item),
+      leads: !copy.leads,
+      key: otherKey,
+      otherKey: key,
+    }
+  );
 };
 
 /**

@@ -1,7 +1,8 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { edgeCopies, type EdgeCopy } from "../../planner/writes/edge-copies.ts";
-import { decodeItem } from "../../requests/decode-item.ts";
+import { decodeItem, driftedFields, type DriftedField, type RowOptions } from "../../requests/decode-item.ts";
+import { isFilled } from "../../requests/encode-item.ts";
 import { keyIfComplete, keyOfItem } from "../../requests/item-key.ts";
 import { shapeOf } from "../../requests/item-shape.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
@@ -68,8 +69,18 @@ const isOther = (catalog: Catalog, copy: EdgeCopy, item: Item): boolean => {
   return key !== undefined && keyId(key) === keyId(keyOfItem(catalog, item));
 };
 
+// A dump keeps what the model does not know.
+const ALL: RowOptions = { unknown: "show" };
+
+/** The row of an item, without what a load computes anew: an older model of Edgetable's own layout may have filled other keys. */
+export const dumpedRow = (catalog: Catalog, shape: Shape, item: Item): Row => {
+  const row = decodeItem(catalog, shape, item, ALL);
+  if (catalog.escapes) for (const field in row) if (isFilled(catalog, shape, field)) delete row[field];
+  return row;
+};
+
 const readCopy = (catalog: Catalog, shape: Shape, item: Item): SeenItem => {
-  const row = decodeItem(catalog, shape, item);
+  const row = dumpedRow(catalog, shape, item);
   const entry = defined(catalog.edges[shape.definition], shape.definition);
   const name = entry.name;
   const [own, second] = edgeCopies({ entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") }, attributesOf(row));
@@ -92,14 +103,21 @@ const hasTwoCopies = (catalog: Catalog, name: string): boolean => {
 const readShape = (catalog: Catalog, shape: Shape, item: Item): SeenItem => {
   const name = shape.definition;
   if (shape.kind === "edge" && hasTwoCopies(catalog, name)) return readCopy(catalog, shape, item);
-  const row = decodeItem(catalog, shape, item);
+  const row = dumpedRow(catalog, shape, item);
   if (shape.kind === "node") return { kind: "row", name, row: { node: name, row } };
   if (shape.kind === "part") return { kind: "row", name, row: partRow(catalog, name, row) };
   return { kind: "row", name, row: edgeRow(name, row) };
 };
 
+/** The copies in an item that disagree with its keys. */
+export const driftOf = (catalog: Catalog, item: Item): readonly DriftedField[] => {
+  const shape = catalog.escapes ? undefined : shapeOf(catalog, catalog.shapes, item);
+  return shape ? driftedFields(shape, item, decodeItem(catalog, shape, item)) : [];
+};
+
 /** What an item is, of which the model may know nothing. */
 export const readItem = (catalog: Catalog, item: Item): SeenItem => {
+  if (Object.hasOwn(item, "__proto__")) return { kind: "stray", reason: 'it has an attribute "__proto__", which no row can hold' };
   if (isSystemItem(catalog, item)) return { kind: "system" };
   const shape = shapeOf(catalog, catalog.shapes, item);
   if (!shape) return { kind: "stray", reason: "the model has nothing of this form" };

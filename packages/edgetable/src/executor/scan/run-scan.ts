@@ -1,25 +1,17 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { withDetails } from "../../errors/with-details.ts";
 import { keyOfItem } from "../../requests/item-key.ts";
-import type { Item, Key } from "../../transport/operations.ts";
+import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { hasPassed } from "../../util/has-passed.ts";
 import { Meter, type Cost } from "../meter.ts";
 import type { CallContext, Session } from "../session.ts";
 import { joinCopies, settleCopies, type Settled } from "./join-copies.ts";
 import { type PageMark, type Places, trackPlaces } from "./places.ts";
 import { positionText, readPosition } from "./position.ts";
-import { type Copy, readItem } from "./read-item.ts";
+import { type Copy, driftOf, readItem } from "./read-item.ts";
 import { scanPages } from "./scan-pages.ts";
 import type { Row } from "../../util/row.ts";
-
-/** An item of the table that gives no row. */
-export interface StrayItem {
-  readonly key: Key;
-  /** The item in DynamoDB's own form. */
-  readonly item: Item;
-  /** Why it gives none. */
-  readonly reason: string;
-}
+import type { Drift, StrayItem } from "../reading-options.ts";
 
 /** How far a scan has come. */
 export interface ScanReport {
@@ -33,6 +25,8 @@ export interface ScanReport {
   readonly stray: number;
   /** Edges of which a copy is missing, or which a row cannot tell with both their copies. */
   readonly uneven: number;
+  /** Items of which a stored copy disagrees with their key; rows hold what the key says. */
+  readonly drifted: Drift;
   readonly cost: Cost;
   /** Goes on from here, given as `from`; rows behind it may come again. Undefined when all was given. */
   readonly position: string | undefined;
@@ -47,7 +41,7 @@ export interface ScanSettings {
   readonly from: string | undefined;
   /** Names of definitions; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
-  readonly onStray: ((stray: StrayItem) => void) | undefined;
+  readonly onStray: "skip" | "throw" | ((stray: StrayItem) => void) | undefined;
   readonly onProgress: ((report: ScanReport) => void) | undefined;
   readonly progressEvery: number;
   readonly context: () => CallContext;
@@ -76,7 +70,9 @@ export interface Scanning {
 }
 
 const refuse = ({ key, item, reason }: StrayItem): never => {
-  const values = Object.values(key).map((value) => ("S" in value ? value.S : JSON.stringify(value)));
+  const values = Object.values<AttributeValue | undefined>(key).map((value) =>
+    value === undefined ? "no key" : "S" in value ? value.S : "N" in value ? value.N : JSON.stringify(value),
+  );
   throw new EdgetableError(
     "scan.strayItem",
     `The item (${values.join(", ")}) gives no row: ${reason}. Mend the model or the item, or give \`onStray\` to be told of such items and go on.`,
@@ -86,8 +82,10 @@ const refuse = ({ key, item, reason }: StrayItem): never => {
 
 const stray = (state: State, item: Item, reason: string): void => {
   state.counts.stray++;
+  const { onStray } = state.settings;
+  if (onStray === "skip") return;
   const found: StrayItem = { key: keyOfItem(state.session.catalog, item), item, reason };
-  if (state.settings.onStray) state.settings.onStray(found);
+  if (typeof onStray === "function") onStray(found);
   else refuse(found);
 };
 
@@ -148,6 +146,8 @@ function* takeItem(state: State, item: Item, mark: PageMark): Generator<Row> {
   }
   if (seen.kind === "stray") return stray(state, item, seen.reason);
   if (state.settings.only && !state.settings.only.has(seen.name)) return;
+  const { catalog } = state.session;
+  for (const one of driftOf(catalog, item)) state.meter.drifts({ key: keyOfItem(catalog, item), ...one });
   if (seen.kind === "copy") return yield* takeCopy(state, seen.copy, mark);
   mark.pending++;
   yield* give(state, [mark], seen.row);
@@ -159,6 +159,7 @@ const reportOf = (state: State): ScanReport => {
   const position = state.places.position();
   return {
     ...state.counts,
+    drifted: state.meter.drifted,
     cost: state.meter.cost,
     position: position && positionText(state.session.catalog.table, position),
   };

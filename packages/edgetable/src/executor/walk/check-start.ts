@@ -1,5 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Session } from "../session.ts";
+import { Meter } from "../meter.ts";
 import { nodeNames } from "./node-names.ts";
 import { hopParts } from "./read-edges.ts";
 import type { WalkRequest } from "./walk-run.ts";
@@ -11,9 +12,10 @@ const makeKeys = (session: Session, request: WalkRequest): void => {
   const names = nodeNames(session.catalog);
   names.pack(start.type, start.id);
   if (first?.kind !== "hop") return;
-  const parts = hopParts({ session, request, names }, first).get(start.type)?.(start.id) ?? [];
+  const parts =
+    hopParts({ session, context: { meter: new Meter(0), deadline: 0 }, request, names }, first).get(start.type)?.(start.id) ?? [];
   for (const { source, partition = source.query.partitions?.(start.id)[0] } of parts)
-    source.query.encode(start.id, { partition, limit: undefined, start: undefined });
+    source.query.encode(start.id, { partition, limit: undefined, start: undefined, livingAt: undefined });
 };
 
 /**

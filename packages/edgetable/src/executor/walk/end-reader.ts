@@ -1,4 +1,4 @@
-import { endingField, fieldReader, readTemplate } from "../../keys/template.ts";
+import { endingField, fieldReader } from "../../keys/template.ts";
 import type { QueryStep } from "../../ir/physical-plan.ts";
 import { shapeOf } from "../../requests/item-shape.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
@@ -8,6 +8,7 @@ import type { Item } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
 import type { NodeKey, NodeNames } from "./node-names.ts";
+import { readKey } from "../../requests/key-value.ts";
 
 /** Where an edge leads, read from its item's keys alone; undefined when it is no such edge. */
 export type EndReader = (item: Item) => NodeKey | undefined;
@@ -42,6 +43,7 @@ const readOne = (names: NodeNames, one: OneField): EndReader => {
   const { attribute, template } = one.source;
   const read = fieldReader(template, one.path);
   const pack = packer(names, one);
+  if (template.type === "N") return (item) => pack(readKey(template, item[attribute])?.[one.path]);
   return (item) => {
     const text = textAt(item, attribute);
     return text === undefined ? undefined : pack(read(text));
@@ -56,7 +58,7 @@ const readSeveral = (
   return (item) => {
     const id: Record<string, unknown> = {};
     for (const { attribute, template } of at.sources) {
-      const values = readTemplate(template, textAt(item, attribute) ?? "");
+      const values = readKey(template, item[attribute]);
       if (!values) return undefined;
       for (const field of fields) id[field] ??= values[`${at.end}.${field}`];
     }

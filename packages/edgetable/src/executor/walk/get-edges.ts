@@ -2,9 +2,9 @@ import { holds } from "../../ir/evaluate-condition.ts";
 import { endsByGet } from "../../ir/ends-by-get.ts";
 import type { PlannedHop, PlannedStep } from "../../ir/walk-plan.ts";
 import { comparePrimary } from "../../keys/template.ts";
-import { decodeItem } from "../../requests/decode-item.ts";
 import { keyOf } from "../../requests/item-key.ts";
 import { shapeOf } from "../../requests/item-shape.ts";
+import { isExpired } from "../../requests/living.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
@@ -16,6 +16,8 @@ import type { Expanded } from "./read-edges.ts";
 import type { Layer, Work } from "./walk-state.ts";
 import { isEnd, type WalkRun } from "./walk-run.ts";
 import type { Row } from "../../util/row.ts";
+import { keyTextOf } from "../../requests/key-value.ts";
+import { readRow } from "../read-row.ts";
 
 const knownAt = (run: WalkRun, layer: Layer): ReadonlySet<NodeKey> => {
   const keep: PlannedStep | undefined = run.request.plan.steps[layer.step + 1];
@@ -48,7 +50,7 @@ const keysOf = (run: WalkRun, at: { readonly shapes: readonly Shape[]; readonly 
 
 const textAt = (item: Item, attribute: string | undefined): string => {
   const value = attribute === undefined ? undefined : item[attribute];
-  return value && "S" in value ? value.S : "";
+  return keyTextOf(value) ?? "";
 };
 
 // A batch is answered in any order. The edges of a node come in the one in which they would be listed.
@@ -81,8 +83,8 @@ const getReader = (
   const ends = (items: readonly Item[]): ReadonlyMap<NodeKey, NodeKey[]> => {
     const found = new Map<NodeKey, NodeKey[]>();
     for (const item of items.toSorted(byIndex(run, hop))) {
-      const shape = shapeOf(catalog, shapes, item);
-      const row = shape && decodeItem(catalog, shape, item);
+      const shape = isExpired(catalog, item, run.context.livingAt) ? undefined : shapeOf(catalog, shapes, item);
+      const row = shape && readRow(run, [shape, item]);
       if (!row || hop.conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
       const from = run.names.pack(defined(shape[near], near), row[near] as Row);
       const to = run.names.pack(defined(shape[far], far), row[far] as Row);

@@ -31,10 +31,16 @@ const everything: NodeFilter = { read: () => Promise.resolve(), passes: () => tr
  * @param known what is known already: of where paths begin nothing is asked
  */
 export const nodeFilter = (forward: WalkRun, known: Verdicts): NodeFilter => {
-  const { nodeConditions } = onlyHop(forward);
+  const { nodeConditions, passing } = onlyHop(forward);
   if (nodeConditions.length === 0) return everything;
   const read: NodeFilter["read"] = async (keys) => {
-    const unknown = new Set([...keys].filter((key) => !known.has(key))).values();
+    const asked = new Set([...keys].filter((key) => !known.has(key)));
+    for (const key of asked) {
+      if (passing.includes(forward.names.typeOf(key))) continue;
+      asked.delete(key);
+      known.set(key, false);
+    }
+    const unknown = asked.values();
     await readNodes(
       forward,
       () => unknown.next().value,

@@ -1,3 +1,4 @@
+import { exactText, readExactText } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
@@ -18,16 +19,6 @@ export interface NodeNames {
   unpack(key: NodeKey): NodeRef;
   typeOf(key: NodeKey): string;
 }
-
-// JSON has no dates, big integers or bytes; ids may be of the first two.
-const plain = (value: unknown): unknown =>
-  value instanceof Date ? { d: value.getTime() } : typeof value === "bigint" ? { n: String(value) } : value;
-
-const revive = (value: unknown): unknown => {
-  if (typeof value !== "object" || value === null) return value;
-  const { d, n } = value as { readonly d?: number; readonly n?: string };
-  return d === undefined ? BigInt(n ?? "0") : new Date(d);
-};
 
 // Cloning and overwriting takes half the time of a literal with a computed name.
 const idMaker = (field: string): ((text: string) => Row) => {
@@ -54,16 +45,16 @@ const makeNames = ({ nodes }: Catalog): NodeNames => {
       const at = placeOf(type);
       const { idFields } = defined(types[at], type);
       const only = idFields.length === 1 ? id[idFields[0] ?? ""] : undefined;
-      return typeof only === "string" ? prefixes[at] + only : others[at] + JSON.stringify(idFields.map((field) => plain(id[field])));
+      return typeof only === "string" ? prefixes[at] + only : others[at] + exactText(idFields.map((field) => id[field]));
     },
     unpack: (key) => {
       const { name, idFields } = entryOf(key);
       const code = key.charCodeAt(0);
       if (code % 2 === 1) return { type: name, id: defined(plainIds[(code - 1) >> 1], name)(key.slice(1)) };
-      const values = JSON.parse(key.slice(1)) as readonly unknown[];
+      const values = readExactText(key.slice(1));
       // Of a level only the leading fields are given.
-      const given = idFields.filter((_, at) => values[at] !== null && values[at] !== undefined);
-      return { type: name, id: Object.fromEntries(given.map((field, at) => [field, revive(values[at])])) };
+      const given = idFields.filter((_, at) => values[at] !== undefined);
+      return { type: name, id: Object.fromEntries(given.map((field, at) => [field, values[at]])) };
     },
     typeOf: (key) => entryOf(key).name,
   };

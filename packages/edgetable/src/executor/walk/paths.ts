@@ -6,7 +6,7 @@ import type { WalkRun } from "./walk-run.ts";
 type Path = readonly NodeKey[];
 
 /** A name for a path, long enough that a cursor of a million of them confuses no two. */
-export const pathPrint = (path: Path): string => createHash("sha256").update(path.join("\u0000")).digest("base64url").slice(0, 16);
+export const pathPrint = (path: Path): string => createHash("sha256").update(JSON.stringify(path)).digest("base64url").slice(0, 16);
 
 const isHop = (run: WalkRun, layer: number): boolean => {
   const { step, round } = layerPlace(layer);

@@ -4,7 +4,6 @@ import { holds } from "../../ir/evaluate-condition.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
 import { hopQuery } from "../../requests/hop-query.ts";
-import { decodeItem } from "../../requests/decode-item.ts";
 import { refers, shapeOf } from "../../requests/item-shape.ts";
 import type { QueryInput, QueryOutput } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
@@ -16,6 +15,8 @@ import { memberOf, type Work } from "./walk-state.ts";
 import { pageLimit, takeFirst, type Ends, type Part, type Reading, type Source } from "./reading.ts";
 import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
 import type { Row } from "../../util/row.ts";
+import { own } from "../../util/own.ts";
+import { readRow } from "../read-row.ts";
 
 /** What reading a node gave, and what of it is left. */
 export interface Expanded extends Ends {
@@ -26,7 +27,7 @@ export interface Expanded extends Ends {
 }
 
 /** Of a run, what its requests depend on. */
-type Asked = Pick<WalkRun, "session" | "names" | "request">;
+type Asked = Pick<WalkRun, "session" | "context" | "names" | "request">;
 
 const takeEnds = (run: Asked, step: QueryStep, end: "from" | "to"): Pick<Source, "take" | "column"> => {
   const { catalog } = run.session;
@@ -48,10 +49,10 @@ const takeRows = (run: Asked, at: { readonly plan: ReadPlan; readonly step: Quer
   return ({ Items = [] }, { keys, values }) => {
     for (const item of Items) {
       const shape = shapeOf(catalog, shapes, item);
-      const row = shape && decodeItem(catalog, shape, item);
+      const row = shape && readRow(run, [shape, item]);
       if (!row || !refers(shape, row) || conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
       keys.push(run.names.pack(defined(shape[at.end], "end"), row[at.end] as Row));
-      if (field !== undefined) values?.push(row[field]);
+      if (field !== undefined) values?.push(own(row, field));
     }
   };
 };
@@ -90,7 +91,12 @@ const nextInput = (
   hop: PlannedHop,
   { reading, part, id }: Pick<ReadingAt, "reading" | "id"> & { readonly part: Part },
 ): QueryInput | undefined => {
-  const page = { partition: part.partition, limit: pageLimit(run, hop, reading.read), start: reading.start };
+  const page = {
+    partition: part.partition,
+    limit: pageLimit(run, hop, { read: reading.read, found: reading.ends.keys.length }),
+    start: reading.start,
+    livingAt: run.context.livingAt,
+  };
   return part.source.query.encode(id, page);
 };
 

@@ -4,7 +4,8 @@ import { comparePrimary, type Partition } from "../../keys/template.ts";
 import { partitionsOf, shareOf } from "../../requests/partitions.ts";
 import type { Item } from "../../transport/operations.ts";
 import { sortTextOf } from "../lane.ts";
-import { hashOf } from "../ties.ts";
+import { FIRST_ITEMS } from "../page-of.ts";
+import { nameOf } from "../ties.ts";
 import { isAmount } from "./amount.ts";
 import { pageLimit, takeFirst, type Ends, type Reading, type Source } from "./reading.ts";
 import type { WalkRun } from "./walk-run.ts";
@@ -61,7 +62,7 @@ const edgesIn = (
     const [end] = ends.keys;
     if (end === undefined) return [];
     const value = ends.values?.[0];
-    const name = hashOf(run.session.catalog, item);
+    const name = nameOf(run.session.catalog, item);
     return [{ sort: sortTextOf(source.step, item), order, name, end, value: isAmount(value) ? value : undefined }];
   });
 
@@ -82,7 +83,12 @@ const readLane = async (
 ): Promise<readonly FirstEdge[]> => {
   const { order, partition } = open;
   const lane = merge.lanes[order];
-  const input = first.source.query.encode(first.id, { partition: partition.text, limit, start: lane?.start ?? undefined });
+  const input = first.source.query.encode(first.id, {
+    partition: partition.text,
+    limit,
+    start: lane?.start ?? undefined,
+    livingAt: run.context.livingAt,
+  });
   const output = input && (await run.session.send("Query", input, run.context));
   run.width.answered();
   first.reading.read += output?.ScannedCount ?? output?.Items?.length ?? 0;
@@ -101,12 +107,13 @@ const roundOf = (
     read,
   }: { readonly merge: Merge; readonly lanes: readonly Open[]; readonly wanted: number; readonly read: number },
 ): readonly { readonly open: Open; readonly limit: number }[] => {
-  const share = shareOf(wanted, lanes.length);
-  let left = pageLimit(run, { ...hop, limit: undefined }, read);
+  const filters = hop.conditions.length > 0;
+  const share = filters ? Math.max(FIRST_ITEMS, shareOf(wanted, lanes.length)) : shareOf(wanted, lanes.length);
+  let left = pageLimit(run, { ...hop, limit: undefined }, { read, found: 0 });
   return lanes.slice(0, run.width.now()).flatMap((open) => {
     if (left <= 0) return [];
     const asked = share * 2 ** Math.min(merge.lanes[open.order]?.rounds ?? 0, 10);
-    const limit = Math.min(left, hop.conditions.length > 0 ? Math.max(asked, 50) : asked);
+    const limit = Math.min(left, asked);
     left -= limit;
     return [{ open, limit }];
   });

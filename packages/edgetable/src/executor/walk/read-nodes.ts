@@ -1,6 +1,7 @@
 import { decodeOwn } from "../../requests/decode-item.ts";
 import { keyOf } from "../../requests/item-key.ts";
 import { shapeOf } from "../../requests/item-shape.ts";
+import { isExpired } from "../../requests/living.ts";
 import { defined } from "../../util/invariant.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import { batchGet } from "../batch-get.ts";
@@ -8,6 +9,7 @@ import { runLanes } from "./lanes.ts";
 import type { NodeKey } from "./node-names.ts";
 import { isEnd, type WalkRun } from "./walk-run.ts";
 import type { Row } from "../../util/row.ts";
+import { readRow } from "../read-row.ts";
 
 interface Chunk {
   readonly keys: readonly NodeKey[];
@@ -22,8 +24,8 @@ const readBatch = async (run: WalkRun, keys: readonly NodeKey[]): Promise<Readon
   const tableKeys = refs.map(({ type, id }) => keyOf(catalog, defined(catalog.nodes[type], type).shape, id));
   const rows = new Map<NodeKey, Row>();
   for (const item of await batchGet(run.session, { keys: tableKeys, consistent: false }, run.context)) {
-    const shape = shapeOf(catalog, shapes, item);
-    const row = shape && decodeOwn(catalog, shape, item);
+    const shape = isExpired(catalog, item, run.context.livingAt) ? undefined : shapeOf(catalog, shapes, item);
+    const row = shape && readRow(run, [shape, item], decodeOwn);
     if (row) rows.set(run.names.pack(shape.definition, row), row);
   }
   run.width.answered();

@@ -3,6 +3,7 @@ import type { PlannedHop } from "../../ir/walk-plan.ts";
 import type { HopQuery } from "../../requests/hop-query.ts";
 import type { Key, QueryOutput } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
+import { pageOf, type Reached } from "../page-of.ts";
 import type { NodeKey } from "./node-names.ts";
 import type { WalkRun } from "./walk-run.ts";
 import type { Merge } from "./walk-state.ts";
@@ -44,10 +45,12 @@ export interface Reading {
 }
 
 // One more than allowed tells a supernode from a node that just fits; a page leaves the rest where it is.
-export const pageLimit = (run: WalkRun, hop: PlannedHop, read: number): number => {
+export const pageLimit = (run: WalkRun, hop: PlannedHop, { read, found }: Pick<Reached, "read" | "found">): number => {
   const { budget, supernode } = run.request;
   const left = budget.breadth - read + (supernode === "page" ? 0 : 1);
-  return hop.limit === undefined || hop.conditions.length > 0 ? left : Math.min(left, hop.limit);
+  if (hop.limit === undefined) return left;
+  if (hop.conditions.length === 0) return Math.min(left, hop.limit);
+  return Math.min(left, pageOf({ wanted: hop.limit, found, read }, false) ?? left);
 };
 
 /** Takes the edges that several partitions have shown to be the first. */

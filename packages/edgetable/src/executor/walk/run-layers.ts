@@ -71,14 +71,17 @@ const test =
     row !== undefined && conditions.every((condition) => holds(condition, row, run.request.values));
 
 interface Filtering {
+  /** The node types that may pass; undefined for all. Others are not read. */
+  readonly types: readonly string[] | undefined;
   readonly passes: (row: Readonly<Record<string, unknown>> | undefined) => boolean;
   readonly pass: Way;
   /** Whether its rows are what the walk gives in the end. */
   readonly last: boolean;
 }
 
-const runFilter = async (run: WalkRun, layer: Layer, { passes, pass, last }: Filtering): Promise<void> => {
+const runFilter = async (run: WalkRun, layer: Layer, { types, passes, pass, last }: Filtering): Promise<void> => {
   const ways = new Map(layer.waiting);
+  if (types) for (const key of ways.keys()) if (!types.includes(run.names.typeOf(key))) ways.delete(key);
   const keys = ways.keys();
   layer.waiting.clear();
   const from = layerId(layer.step, layer.round);
@@ -98,9 +101,14 @@ export const runLayer = async (run: WalkRun, layer: Layer): Promise<void> => {
   const last = !steps.slice(layer.step + 1).some((later) => later.kind === "hop");
   if (step?.kind === "hop") {
     if (Number.isInteger(layer.round)) return runHop(run, step, layer);
-    return runFilter(run, layer, { passes: test(run, step.nodeConditions), pass: run.flow.passing(layer, step), last });
+    return runFilter(run, layer, {
+      types: step.passing,
+      passes: test(run, step.nodeConditions),
+      pass: run.flow.passing(layer, step),
+      last,
+    });
   }
   const pass = run.flow.arriving(layer.step + 1);
-  if (step?.kind === "filterNodes") return runFilter(run, layer, { passes: test(run, step.conditions), pass, last });
-  return runFilter(run, layer, { passes: () => true, pass, last });
+  if (step?.kind === "filterNodes") return runFilter(run, layer, { types: step.nodes, passes: test(run, step.conditions), pass, last });
+  return runFilter(run, layer, { types: undefined, passes: () => true, pass, last });
 };

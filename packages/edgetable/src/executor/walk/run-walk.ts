@@ -85,6 +85,10 @@ const walkLayers = async (run: WalkRun): Promise<void> => {
   }
 };
 
+// Where it may end on several kinds of nodes, each says of which it is.
+const givenNode = (run: WalkRun, key: NodeKey, row: Row): Row =>
+  run.request.plan.ends.length > 1 ? { kind: run.names.typeOf(key), row } : row;
+
 const readFound = async (run: WalkRun): Promise<readonly Row[]> => {
   const rows: Row[] = [];
   const found = run.state.found;
@@ -93,7 +97,7 @@ const readFound = async (run: WalkRun): Promise<readonly Row[]> => {
     run,
     () => found[at++],
     (key, row) => {
-      if (row) rows.push(row);
+      if (row) rows.push(givenNode(run, key, row));
       else run.missing.push(key);
     },
   );
@@ -106,7 +110,7 @@ const giveNodes = async (run: WalkRun): Promise<readonly Row[]> => {
   run.spend.release();
   const known = run.state.found.flatMap((key): readonly Row[] => {
     const row = run.rows.get(key);
-    return row ? [row] : [];
+    return row ? [givenNode(run, key, row)] : [];
   });
   if (known.length === run.state.found.length) {
     run.state.found = [];

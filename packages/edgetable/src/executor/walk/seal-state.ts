@@ -1,10 +1,10 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { openText, sealText } from "../../requests/cursor.ts";
+import { openSealed, sealBytes, sealText, type Secrets } from "../../requests/cursor.ts";
 
-/** What a cursor of a walk is bound to, and the secret that seals it. */
-export interface Bound<Secret = string> {
+/** What a cursor of a walk is bound to, and the secrets that seal and open it. */
+export interface Bound<Known = Secrets> {
   readonly query: string;
-  readonly secret: Secret;
+  readonly secrets: Known;
 }
 
 // No other object of a state has a member of one of these names that is a list.
@@ -22,14 +22,30 @@ const valueOf = (_: string, value: unknown): unknown => {
   return SET in value && Array.isArray(value[SET]) ? new Set(value[SET]) : value;
 };
 
-/** Seals what a walk or a search must remember, plain data, Maps and Sets: deflated, for it grows with what was walked. */
-export const sealState = (state: unknown, { query, secret }: Bound): string =>
-  sealText(deflateRawSync(JSON.stringify(state, plainOf)).toString("base64"), query, secret);
+// Deflated, for it grows with what was walked.
+const packed = (state: unknown): Buffer => deflateRawSync(JSON.stringify(state, plainOf));
+const unpacked = (bytes: Buffer): unknown => JSON.parse(inflateRawSync(bytes).toString("utf8"), valueOf);
+
+/** Seals what a walk or a search must remember: plain data, Maps and Sets. */
+export const sealState = (state: unknown, { query, secrets }: Bound): string => sealText(packed(state).toString("base64"), query, secrets);
 
 /**
  * Opens what {@link sealState} sealed.
  *
  * @throws {cursor.invalid} when it was not sealed for this very call
  */
-export const openState = (cursor: string, bound: Bound<string | undefined>): unknown =>
-  openText(cursor, bound, (text) => JSON.parse(inflateRawSync(Buffer.from(text, "base64")).toString("utf8"), valueOf) as unknown);
+export const openState = (cursor: string, bound: Bound<Secrets | undefined>): unknown =>
+  openSealed(cursor, bound, (bytes) => unpacked(Buffer.from(bytes.toString("latin1"), "base64")));
+
+/** Seals the same into bytes, a quarter fewer than the text has characters. */
+export const sealStateBytes = (state: unknown, { query, secrets }: Bound): Buffer => sealBytes(packed(state), query, secrets);
+
+/**
+ * Opens what {@link sealStateBytes} sealed.
+ *
+ * @throws {cursor.invalid} when it was not sealed for this very call
+ */
+export const openStateBytes = (sealed: Buffer, bound: Bound<Secrets | undefined>): unknown => openSealed(sealed, bound, unpacked);
+
+/** What the cursor of a stored state begins with: no other cursor has a full stop. */
+export const STORED = "stored.";

@@ -54,7 +54,7 @@ const open = (shards = String(SHARDS), rulesOff: readonly string[] = []) =>
       },
       close: () => undefined,
     },
-    cursorSecret: "s",
+    cursorSecret: "s".padEnd(43, "-"),
     rulesOff,
   });
 

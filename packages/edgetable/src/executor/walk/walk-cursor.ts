@@ -1,7 +1,6 @@
 import type { Amount } from "./amount.ts";
 import type { Ways } from "./gather.ts";
 import type { NodeKey } from "./node-names.ts";
-import { openState, sealState, type Bound } from "./seal-state.ts";
 import { emptyState, type FirstEdge, type Link, type Merge, type WalkState, type Work } from "./walk-state.ts";
 
 type PlainAmount = number | { readonly n: string };
@@ -59,7 +58,7 @@ interface PlainLayer {
   readonly works: readonly PlainWork[];
 }
 
-interface PlainState {
+export interface PlainState {
   readonly rounds: readonly (readonly [number, number])[];
   readonly layers: readonly (readonly [number, PlainLayer])[];
   readonly held: readonly (readonly [number, readonly PlainWork[]])[];
@@ -78,7 +77,8 @@ interface PlainState {
 
 const ways = (map: ReadonlyMap<NodeKey, Ways>): readonly Entry<PlainWays>[] => [...map].map(([key, one]) => [key, plainWays(one)]);
 
-const plainOf = (state: WalkState): PlainState => ({
+/** What a walk left, and what it must remember to give nothing twice, as a cursor holds it. */
+export const plainWalk = (state: WalkState): PlainState => ({
   rounds: [...state.rounds],
   layers: [...state.layers].map(([id, layer]) => [id, { ...layer, waiting: ways(layer.waiting), works: layer.works.map(plainWork) }]),
   held: [...state.held].map(([id, works]) => [id, works.map(plainWork)]),
@@ -97,7 +97,8 @@ const plainOf = (state: WalkState): PlainState => ({
 
 const waysMap = (entries: readonly Entry<PlainWays>[]): Map<NodeKey, Ways> => new Map(entries.map(([key, one]) => [key, waysOf(one)]));
 
-const stateOf = (plain: PlainState): WalkState => ({
+/** The state that {@link plainWalk} made plain. */
+export const walkOf = (plain: PlainState): WalkState => ({
   ...emptyState(),
   rounds: new Map(plain.rounds),
   layers: new Map(plain.layers.map(([id, layer]) => [id, { ...layer, waiting: waysMap(layer.waiting), works: layer.works.map(workOf) }])),
@@ -116,13 +117,3 @@ const stateOf = (plain: PlainState): WalkState => ({
   givenPaths: new Set(plain.givenPaths),
   bytes: plain.bytes,
 });
-
-/** Seals where a walk ended: what it left, and what it must remember to give nothing twice. */
-export const sealWalk = (state: WalkState, bound: Bound): string => sealState(plainOf(state), bound);
-
-/**
- * Opens a walk's cursor.
- *
- * @throws {cursor.invalid} when it is not one of this walk
- */
-export const openWalk = (cursor: string, bound: Bound<string | undefined>): WalkState => stateOf(openState(cursor, bound) as PlainState);

@@ -83,8 +83,8 @@ export const beginRun = (
     if (isEdgetableError(failed) && failed.code === "execute.throttled") width.throttled();
     return spend.take();
   };
-  const { meter, signal } = at.context;
-  const context: CallContext = { meter, signal, deadline, admits };
+  const { meter, signal, livingAt } = at.context;
+  const context: CallContext = { meter, signal, deadline, admits, livingAt };
   const remembers = plan.steps.some((step) => step.kind === "exceptPassed");
   const flow = createFlow({ plan, state, gather, lists, startLevel, remembers });
   return { request, session, context, names, state, flow, gather, spend, width, known, rows: new Map(), missing: [], sampled: [] };

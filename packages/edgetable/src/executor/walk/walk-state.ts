@@ -23,7 +23,7 @@ export interface FirstEdge {
   /** The number of its partition. */
   readonly order: number;
   /** Tells it from the others, wherever it moves. */
-  readonly name: number;
+  readonly name: string;
   readonly end: NodeKey;
   readonly value: Amount | undefined;
 }

@@ -47,7 +47,9 @@ const isExact = (shapes: readonly Shape[], { path, operator }: Condition, sortKe
     const template = shape.keys[sortKey ?? ""];
     const field = template?.parts.find((part) => part.kind === "field" && part.path === own);
     if (!template || field?.kind !== "field" || field.format.kind === "either") return false;
-    return keepsOrder(template, own) && !(operator === "lt" && isLast(template, own));
+    // Right above a number lies no other either.
+    const open = operator === "lt" || (operator === "gt" && template.type === "N");
+    return keepsOrder(template, own) && !(open && isLast(template, own));
   });
 
 /** The conditions of a sort key's range that it takes exactly. Beside another bound, a prefix ends at the least text above it, which may be a key. */

@@ -9,7 +9,7 @@ import { bottomUp, type Rule } from "./rule.ts";
 const push = (catalog: Catalog, filter: Filter, search: Search): LogicalPlan => {
   const path = searchPath(catalog, search);
   const fixed = fixedBy(path);
-  const known = new Set(search.known.map(({ slot }) => slot));
+  const known = new Set(search.known.flatMap(({ slot, of }) => [slot, of ?? slot]));
   const isFixed = ({ path: field, slot }: Condition): boolean =>
     known.has(slot) && path.shapes.every((shape) => fixed.has(inShape(shape, field)));
   const range = filter.conditions.filter(

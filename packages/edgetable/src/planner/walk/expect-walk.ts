@@ -1,4 +1,4 @@
-import { BATCH_GET_KEYS, readUnits } from "../../ir/capacity.ts";
+import { BATCH_GET_KEYS, queryPrice, readUnits } from "../../ir/capacity.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import {
   isClosure,
@@ -13,9 +13,8 @@ import { mostShards } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { isSingle } from "../../schema/degree-limit.ts";
 import { defined } from "../../util/invariant.ts";
-import { assumedEdges } from "../assumed-rows.ts";
+import { assumedEdges, reachedFactor } from "../assumed-rows.ts";
 
-const PAGE_BYTES = 1_048_576;
 // A closure has no depth of its own: it is assumed to end here.
 const CLOSURE_ROUNDS = 4;
 
@@ -35,16 +34,16 @@ const partitionsAt = ({ scatter, partition }: QueryStep, near: "from" | "to"): n
   }, 1);
 };
 
-const atOneNode = (plan: ReadPlan, limit: number | undefined): OneNode => {
+const atOneNode = (plan: ReadPlan, { limit, factor }: { readonly limit: number | undefined; readonly factor: number }): OneNode => {
   const sum = { edges: 0, requests: 0, readUnits: 0 };
   for (const [at, source] of plan.sources.entries()) {
     if (source.kind !== "query") continue;
-    const rows = source.sort?.kind === "equals" ? 1 : source.expect.rows;
-    const bytes = rows * source.expect.bytes;
-    const partitions = partitionsAt(source, plan.near[at] ?? "from");
+    const { bytes } = source.expect;
+    const rows = source.expect.rows * factor;
+    const price = queryPrice(rows * bytes, partitionsAt(source, plan.near[at] ?? "from"), source);
     sum.edges += rows;
-    sum.requests += Math.max(partitions, Math.ceil(bytes / PAGE_BYTES));
-    sum.readUnits += partitions * readUnits(bytes / partitions, source);
+    sum.requests += price.requests;
+    sum.readUnits += price.readUnits;
   }
   return { ...sum, edges: Math.min(limit ?? sum.edges, sum.edges) };
 };
@@ -59,23 +58,37 @@ const mean = (values: readonly OneNode[]): OneNode => {
 const mostNodes = (catalog: Catalog, types: readonly string[]): number =>
   types.reduce((sum, type) => sum + (catalog.nodes[type]?.definition.expect?.count ?? Number.POSITIVE_INFINITY), 0);
 
+const sidesOf = ({ direction }: Pick<WalkHop, "direction">): readonly ("from" | "to")[] =>
+  direction === "both" ? ["from", "to"] : [direction === "out" ? "from" : "to"];
+
+const skewOf = (catalog: Catalog, hop: WalkHop): number => {
+  const { definition } = defined(catalog.edges[hop.edge], hop.edge);
+  const sides = sidesOf(hop);
+  return sides.reduce((sum, side) => sum + reachedFactor(definition, side), 0) / sides.length;
+};
+
 /** What is expected of a hop that starts from so many nodes. */
 export const expectHop = (
   catalog: Catalog,
   hop: WalkHop,
-  { reading, from }: { readonly reading: Readonly<Record<string, ReadPlan>>; readonly from: number },
+  { reading, from, isFirst }: { readonly reading: Readonly<Record<string, ReadPlan>>; readonly from: number; readonly isFirst: boolean },
 ): Expected => {
-  const one = mean(Object.values(reading).map((plan) => atOneNode(plan, hop.limit)));
+  const at = (factor: number): OneNode => mean(Object.values(reading).map((plan) => atOneNode(plan, { limit: hop.limit, factor })));
+  const [given, reached] = [at(1), at(skewOf(catalog, hop))];
   const most = mostNodes(catalog, hop.far);
   // In a closure a node is read in one round alone.
   const closes = hop.emit === "all" && hop.counts === "nodes";
   let [frontier, to, nodes] = [from, 0, 0];
+  let [requests, readUnits] = [0, 0];
   for (let round = 0; round < Math.min(hop.rounds, isClosure(hop) ? CLOSURE_ROUNDS : hop.rounds); round++) {
+    const one = isFirst && round === 0 ? given : reached;
     nodes += frontier;
+    requests += frontier * one.requests;
+    readUnits += frontier * one.readUnits;
     frontier = Math.min(frontier * one.edges, closes ? Math.max(0, most + from - nodes) : most);
     to = Math.min(hop.emit === "all" ? to + frontier : frontier, most);
   }
-  return { from, to, requests: Math.ceil(nodes * one.requests), readUnits: nodes * one.readUnits };
+  return { from, to, requests: Math.ceil(requests), readUnits };
 };
 
 /** What is expected of reading so many nodes. */
@@ -88,10 +101,15 @@ export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, Nod
 
 export const unchanged = (from: number): Expected => ({ from, to: from, requests: 0, readUnits: 0 });
 
-const degreesOf = (catalog: Catalog, { edge, direction }: PlannedHop): readonly string[] => {
+const degreesOf = (catalog: Catalog, hop: PlannedHop): readonly string[] => {
+  const { edge } = hop;
   const { definition } = defined(catalog.edges[edge], edge);
-  const sides = direction === "both" ? (["from", "to"] as const) : [direction === "out" ? ("from" as const) : ("to" as const)];
-  return sides.map((side) => {
+  const reached = sidesOf(hop).flatMap((side) => {
+    const edges = definition.expect?.reached?.[side];
+    const where = side === "from" ? "leave" : "reach";
+    return edges === undefined ? [] : [`${edges} edges "${edge}" ${where} a node to which an edge led, as expect.reached.${side} declares`];
+  });
+  const given = sidesOf(hop).map((side) => {
     const { rows, by } = assumedEdges(definition, side);
     const where = side === "from" ? "leave" : "reach";
     const setting = isSingle(definition, side) ? "multiplicity" : `maxDegree.${side}`;
@@ -99,6 +117,7 @@ const degreesOf = (catalog: Catalog, { edge, direction }: PlannedHop): readonly 
     const edges = `${rows} edges "${edge}" ${where} a node`;
     return by === "expect" ? `${edges}, as expect.${side} declares` : `${edges}: an assumption, for expect.${side} is not declared`;
   });
+  return [...given, ...reached];
 };
 
 const countsOf = (catalog: Catalog, type: string): readonly string[] => {

@@ -38,7 +38,7 @@ const accessOf = (catalog: Catalog, type: string): NodeAccess => {
 
 // A repeat that asks something of its nodes reads them, as whereNode() does.
 const readTypes = (step: WalkStep): readonly string[] => {
-  if (step.kind === "hop") return step.nodeConditions.length > 0 ? step.far : [];
+  if (step.kind === "hop") return step.nodeConditions.length > 0 ? step.passing : [];
   return step.kind === "filterNodes" || step.kind === "hydrate" ? step.nodes : [];
 };
 
@@ -70,7 +70,7 @@ const planStep = (planning: WalkPlanning, walk: LogicalWalk, at: { readonly step
     return { ...step, expect: readTypes(step).length > 0 ? expectNodes(planning.catalog, types, from) : unchanged(from) };
   }
   const reading = readingOf(planning, walk, step);
-  return { ...step, reading, expect: expectHop(planning.catalog, step, { reading, from }) };
+  return { ...step, reading, expect: expectHop(planning.catalog, step, { reading, from, isFirst: walk.steps[0] === step }) };
 };
 
 const planSteps = (planning: WalkPlanning, walk: LogicalWalk): readonly PlannedStep[] => {

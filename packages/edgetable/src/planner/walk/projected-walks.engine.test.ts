@@ -38,7 +38,7 @@ let engine: TestEngine;
 let table = "";
 const sent: SentRequest[] = [];
 const open = (rulesOff: readonly string[]) =>
-  graphOf(table).connect({ transport: engine.transport, cursorSecret: "s", rulesOff, onRequest: (one) => sent.push(one) });
+  graphOf(table).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), rulesOff, onRequest: (one) => sent.push(one) });
 
 beforeAll(async () => {
   engine = await openEngine();

@@ -3,6 +3,7 @@ import type { Changes } from "../../ir/logical-write.ts";
 import { addDecimals } from "./add-decimals.ts";
 import type { Row } from "../../util/row.ts";
 import { isNumber } from "../../util/is-number.ts";
+import { own } from "../../util/own.ts";
 
 // DynamoDB refuses these by the same code, where the item need not be read first.
 const refuseOperand = (field: string): never => {
@@ -26,8 +27,8 @@ const appended = (field: string, before: unknown = [], more: unknown): readonly 
 export const changedRow = (before: Row, changes: Changes): Row => {
   const row: Record<string, unknown> = Object.assign({}, before, changes.set);
   for (const field of changes.remove) delete row[field];
-  for (const field in changes.add) row[field] = plus(field, before[field], changes.add[field]);
-  for (const field in changes.append) row[field] = appended(field, before[field], changes.append[field]);
+  for (const field in changes.add) row[field] = plus(field, own(before, field), changes.add[field]);
+  for (const field in changes.append) row[field] = appended(field, own(before, field), changes.append[field]);
   return row;
 };
 

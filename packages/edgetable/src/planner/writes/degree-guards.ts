@@ -1,13 +1,18 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { EndId } from "../../ir/logical-write.ts";
-import { sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
+import { keyId, sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { renderTemplate } from "../../keys/template.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
 import { degreeLimit } from "../../schema/degree-limit.ts";
 import { COUNT, DEGREE_TYPE, degreeGuard, systemKeyItem, systemType } from "../../schema/system-items.ts";
-import type { Key } from "../../transport/operations.ts";
+import { keyAttributes, type Shape } from "../../schema/shape.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+import { defined } from "../../util/invariant.ts";
+import { planCount } from "./all-edges.ts";
+import { imageOf, look, type Planning, seen, STALE } from "./planning.ts";
 
 type End = "from" | "to";
+const GUARD = "the counter of its edges may not be there yet";
 const ends: readonly End[] = ["from", "to"];
 
 /** An edge between two given nodes. */
@@ -18,10 +23,10 @@ export interface EdgeBetween {
 }
 
 // A key made of one end alone has room for one edge there: nothing is left to count.
-const isKeptByKey = ({ index: { partitionKey, sortKey } }: Catalog, entry: EdgeEntry, end: End): boolean => {
+const isKeptByKey = ({ index }: Catalog, entry: EdgeEntry, end: End): boolean => {
   if (entry.definition.symmetric || entry[end === "from" ? "to" : "from"].length > 1) return false;
   return entry.shapes.every(({ role, keys }) => {
-    const fields = [partitionKey, sortKey].flatMap((attribute) => keys[attribute]?.fields ?? []);
+    const fields = keyAttributes(index).flatMap((attribute) => keys[attribute]?.fields ?? []);
     return role === "own" && fields.every((field) => field.startsWith(`${end}.`));
   });
 };
@@ -63,21 +68,94 @@ const isCounted = (catalog: Catalog, entry: EdgeEntry): boolean => {
   return known;
 };
 
-/** The steps that count one edge more or less at each end whose degree is limited or restricts deletion. */
-export const countSteps = (catalog: Catalog, edge: EdgeBetween, delta: 1 | -1): readonly WriteItem[] => {
+const countedEnds = (catalog: Catalog, entry: EdgeEntry): readonly End[] =>
+  isCounted(catalog, entry) ? ends.filter((end) => limitAt(catalog, entry, end) !== undefined || restrictsAt(entry, end)) : [];
+
+/** The keys of the guards that count an edge. */
+export const guardKeys = (catalog: Catalog, edge: EdgeBetween): readonly Key[] =>
+  countedEnds(catalog, edge.entry).map((end) => guardKey(catalog, edge.entry, { end, node: edge[end] }));
+
+/** One node's end of an edge type, and the guard that counts there. */
+interface Guarded {
+  readonly entry: EdgeEntry;
+  readonly end: End;
+  readonly node: EndId;
+  readonly key: Key;
+}
+
+const guardedAt = (catalog: Catalog, entry: EdgeEntry, end: End, node: EndId): Guarded => ({
+  entry,
+  end,
+  node,
+  key: guardKey(catalog, entry, { end, node }),
+});
+
+const shapeAt = ({ catalog }: Planning, { node }: Guarded): Shape => defined(catalog.nodes[node.type], "node").shape;
+
+const countIn = (guard: Item | null): number => Number((guard?.[COUNT] as { readonly N?: string } | undefined)?.N ?? 0);
+
+/** The edges that a guard which is not there yet has to begin with; undefined while they have to be counted. */
+const edgesThere = (planning: Planning, guarded: Guarded): number | undefined => {
+  const { key, node, entry, end } = guarded;
+  const asked = { node, edge: entry.name, direction: entry.definition.symmetric || end === "from" ? "out" : "in" } as const;
+  // Edges that nothing finds from this end cannot be counted: there the guard counts from when it was declared.
+  if (!planCount(planning.catalog, asked)) return 0;
+  const reason = `the edges of "${entry.name}" at a node without a counter are counted`;
+  const counted = look(planning, { kind: "count", id: `count ${keyId(key)}`, ...asked, shape: shapeAt(planning, guarded), reason });
+  return counted === undefined ? undefined : countIn(counted);
+};
+
+const isThere: Term = { kind: "has", attribute: COUNT, failure: STALE };
+// A deployment of an older model does not count: what is taken away may never have been added.
+const oneAtLeast: Term = { kind: "atLeast", attribute: COUNT, least: 1, failure: STALE };
+const isAbsent: Term = { kind: "equals", attribute: COUNT, value: undefined, failure: STALE };
+
+/**
+ * The step that counts at one end. A guard that is not there is older than the rule, or the node has no edge yet: it
+ * begins with the edges that there are, so that neither the first count is too low nor the last one below zero.
+ */
+const countStep = (planning: Planning, guarded: Guarded, delta: 1 | -1): WriteItem | undefined => {
+  const { catalog } = planning;
+  const { entry, end, key } = guarded;
+  const limit = delta > 0 ? limitAt(catalog, entry, end) : undefined;
+  // Where one edge is all that a node may have, its guard is rarely there: to look first costs less than a refusal.
+  const guard = limit === 1 ? imageOf(planning, { shape: shapeAt(planning, guarded), key }, GUARD) : seen(planning, key);
+  if (limit === 1 && guard === undefined) return undefined;
+  const edges = guard === undefined || (guard && COUNT in guard) ? undefined : edgesThere(planning, guarded);
+  const begins = guard !== undefined && !(guard && COUNT in guard);
+  if (begins && edges === undefined) return undefined;
+  const failure = { reason: "degreeExceeded", edge: entry.name, end, limit: limit ?? 0 } as const;
+  const below: readonly Term[] = limit === undefined ? [] : [{ kind: "below", attribute: COUNT, limit: limit - (edges ?? 0), failure }];
+  const count = Math.max(0, (edges ?? 0) + delta);
+  const changes = {
+    set: systemType(catalog, DEGREE_TYPE),
+    remove: [],
+    add: { [COUNT]: { N: String(begins ? count : delta) } },
+    append: {},
+  };
+  const terms = [begins ? isAbsent : delta < 0 ? oneAtLeast : isThere, ...below];
+  const known = begins ? { begins: count - delta } : guard ? { counted: countIn(guard) } : {};
+  return { kind: "update", key, terms, shape: undefined, changes, ...known };
+};
+
+/** The steps that count one edge more or less at each end whose degree is limited or restricts deletion; undefined while something has to be read. */
+export const countSteps = (planning: Planning, edge: EdgeBetween, delta: 1 | -1): readonly WriteItem[] | undefined => {
   const { entry } = edge;
-  if (!isCounted(catalog, entry)) return [];
-  const steps = ends.flatMap((end): readonly WriteItem[] => {
-    const limit = limitAt(catalog, entry, end);
-    if (limit === undefined && !restrictsAt(entry, end)) return [];
-    const failure = { reason: "degreeExceeded", edge: entry.name, end, limit: limit ?? 0 } as const;
-    const terms: readonly Term[] = limit === undefined || delta < 0 ? [] : [{ kind: "below", attribute: COUNT, limit, failure }];
-    const changes = { set: systemType(catalog, DEGREE_TYPE), remove: [], add: { [COUNT]: { N: String(delta) } }, append: {} };
-    return [{ kind: "update", key: guardKey(catalog, entry, { end, node: edge[end] }), terms, shape: undefined, changes }];
-  });
+  const counted = countedEnds(planning.catalog, entry);
+  if (counted.length === 0) return [];
+  const steps = counted.map((end) => countStep(planning, guardedAt(planning.catalog, entry, end, edge[end]), delta));
+  if (!steps.every((step) => step !== undefined)) return undefined;
   const [first, second] = steps;
   // A symmetric edge from a node to itself is one edge at one node.
   return first && second && entry.definition.symmetric && sameKey(first.key, second.key) ? [first] : steps;
+};
+
+/** Asks for the guards of an edge, where they are not read yet: with something else that is read, this costs no request. */
+export const readGuards = (planning: Planning, edge: EdgeBetween): void => {
+  for (const end of countedEnds(planning.catalog, edge.entry)) {
+    const guarded = guardedAt(planning.catalog, edge.entry, end, edge[end]);
+    imageOf(planning, { shape: shapeAt(planning, guarded), key: guarded.key }, GUARD);
+  }
 };
 
 /** The edge types, with the end, at which a node's own degree guards may stand. */
@@ -96,13 +174,19 @@ export const spentGuardKeys = (catalog: Catalog, node: EndId): readonly Key[] =>
     .filter(({ entry, end }) => cascadesAt(entry, end) || restrictsAt(entry, end))
     .map(({ entry, end }) => guardKey(catalog, entry, { end, node }));
 
-/** The steps that refuse a node's deletion while it has edges that restrict it, and take their guards along. */
-export const restrictSteps = (catalog: Catalog, node: EndId): readonly WriteItem[] =>
-  guardedEnds(catalog, node.type)
-    .filter(({ entry, end }) => restrictsAt(entry, end))
-    .map(({ entry, end }) => ({
-      kind: "delete",
-      key: guardKey(catalog, entry, { end, node }),
-      terms: [{ kind: "below", attribute: COUNT, limit: 1, failure: { reason: "hasEdges", edge: entry.name, end } }],
-      shape: undefined,
-    }));
+/** The steps that refuse a node's deletion while it has edges that restrict it, and take their guards along; undefined while something has to be read. */
+export const restrictSteps = (planning: Planning, node: EndId): readonly WriteItem[] | undefined => {
+  const { catalog } = planning;
+  const restricted = guardedEnds(catalog, node.type).filter(({ entry, end }) => restrictsAt(entry, end));
+  const steps = restricted.map(({ entry, end }): WriteItem | undefined => {
+    const guarded = guardedAt(catalog, entry, end, node);
+    const guard = imageOf(planning, { shape: shapeAt(planning, guarded), key: guarded.key }, GUARD);
+    if (guard === undefined) return undefined;
+    const begins = !(guard && COUNT in guard);
+    const edges = begins ? edgesThere(planning, guarded) : 0;
+    if (edges === undefined) return undefined;
+    const few: Term = { kind: "below", attribute: COUNT, limit: 1 - edges, failure: { reason: "hasEdges", edge: entry.name, end } };
+    return { kind: "delete", key: guarded.key, terms: [begins ? isAbsent : isThere, few], shape: undefined };
+  });
+  return steps.every((step) => step !== undefined) ? steps : undefined;
+};

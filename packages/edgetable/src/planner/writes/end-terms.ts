@@ -6,6 +6,8 @@ import type { Item, Key } from "../../transport/operations.ts";
 import { valueAt } from "../../util/value-at.ts";
 import type { EdgeCopy } from "./edge-copies.ts";
 import { imageOf, NOT_FOUND, type Planning, STALE } from "./planning.ts";
+import { keyValue } from "../../requests/key-value.ts";
+import { own } from "../../util/own.ts";
 
 /** An edge's copy, and where it lies. */
 export interface PlacedCopy extends EdgeCopy {
@@ -22,7 +24,7 @@ const termsByImage = (planning: Planning, copy: PlacedCopy): readonly Term[] | n
   const image = imageOf(planning, copy, "its key does not name both ends");
   if (!image) return image;
   if (!isBetween(copy, decodeItem(planning.catalog, copy.shape, image))) return null;
-  return sourcesOf(copy.shape).map(({ attribute }) => ({ kind: "equals", attribute, value: image[attribute], failure: STALE }));
+  return sourcesOf(copy.shape).map(({ attribute }) => ({ kind: "equals", attribute, value: own(image, attribute), failure: STALE }));
 };
 
 /**
@@ -33,7 +35,7 @@ export const endTerms = (planning: Planning, copy: PlacedCopy): readonly Term[] 
   if (copy.shape.unkeyed.length === 0) return [];
   const terms = sourcesOf(copy.shape).map(({ attribute, template }): Term | undefined => {
     const text = renderTemplate(template, copy.row);
-    return text === undefined ? undefined : { kind: "equals", attribute, value: { S: text }, failure: NOT_FOUND };
+    return text === undefined ? undefined : { kind: "equals", attribute, value: keyValue(template.type, text), failure: NOT_FOUND };
   });
   return terms.every((term) => term !== undefined) ? terms : termsByImage(planning, copy);
 };

@@ -7,7 +7,7 @@ import { defined } from "../../util/invariant.ts";
 import { countSteps, type EdgeBetween } from "./degree-guards.ts";
 import { type EdgeCopy, edgeCopies } from "./edge-copies.ts";
 import { existsStep } from "./exists-step.ts";
-import { absent } from "./planning.ts";
+import { absentOrExpired, type Planning } from "./planning.ts";
 import type { Row } from "../../util/row.ts";
 
 const ends = ["from", "to"] as const;
@@ -48,15 +48,17 @@ interface Contents {
   readonly reverse: Row;
 }
 
-/** The steps that write an edge anew: its copies, the checks of its ends, its degrees. */
+/** The steps that write an edge anew: its copies, the checks of its ends, its degrees; undefined while something has to be read. */
 export const linkSteps = (
-  catalog: Catalog,
+  planning: Planning,
   edge: EdgeBetween,
   { attributes, reverse }: Contents,
-): { readonly items: readonly WriteItem[]; readonly row: Row } => {
+): { readonly items: readonly WriteItem[]; readonly row: Row } | undefined => {
+  const { catalog } = planning;
   const versioned = edge.entry.definition.version ? { ...attributes, [VERSION]: 1 } : attributes;
   const copies = edgeCopies(edge, versioned, reverse);
   // The copy in the target's partition follows the own one, whatever stood there.
-  const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0 ? [absent] : []));
-  return { items: [...puts, ...endChecks(catalog, edge), ...countSteps(catalog, edge, 1)], row: copies[0].row };
+  const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0 ? [absentOrExpired(planning, copy.shape)] : []));
+  const counts = countSteps(planning, edge, 1);
+  return counts && { items: [...puts, ...endChecks(catalog, edge), ...counts], row: copies[0].row };
 };

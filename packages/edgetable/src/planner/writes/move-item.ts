@@ -6,6 +6,8 @@ import { definitionOf, type Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { absent, STALE } from "./planning.ts";
+import { keyOfItem } from "../../requests/item-key.ts";
+import { own } from "../../util/own.ts";
 
 /** An item whose table key changes. */
 export interface Move {
@@ -26,14 +28,14 @@ const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {
 export const unchanged = (catalog: Catalog, at: { readonly shape: Shape; readonly key: Key }, image: Item): readonly Term[] =>
   [...new Set([...Object.keys(image), ...attributesOf(catalog, at.shape)])]
     .filter((attribute) => !(attribute in at.key))
-    .map((attribute) => ({ kind: "equals", attribute, value: image[attribute], failure: STALE }));
+    .map((attribute) => ({ kind: "equals", attribute, value: own(image, attribute), failure: STALE }));
 
 /** Puts the whole item under its new key and deletes it under the old one. */
 export const moveItem = (catalog: Catalog, move: Move): readonly WriteItem[] => {
   const { shape, key, image, effect } = move;
   const item: Record<string, Item[string]> = { ...image, ...effect.set };
   for (const attribute of effect.remove) delete item[attribute];
-  const { partitionKey, sortKey } = catalog.index;
+  const { partitionKey } = catalog.index;
   if (partitionKey in effect.set) {
     throw new EdgetableError(
       "plan.unsupported",
@@ -43,9 +45,8 @@ export const moveItem = (catalog: Catalog, move: Move): readonly WriteItem[] => 
       },
     );
   }
-  const target = { ...key, [sortKey]: item[sortKey]! };
   return [
-    { kind: "put", key: target, item, terms: [absent], shape },
+    { kind: "put", key: keyOfItem(catalog, item), item, terms: [absent], shape },
     { kind: "delete", key, terms: [...move.terms, ...unchanged(catalog, move, image)], shape },
   ];
 };

@@ -4,6 +4,7 @@ import { keyId, type DeleteStep, type PutStep, type WriteItem } from "../../ir/w
 import type { Catalog } from "../../schema/catalog.ts";
 import { cascades } from "./cascade-ends.ts";
 import { planWrite } from "./plan-write.ts";
+import { kindMark } from "../../schema/rivals.ts";
 
 /** One item of a batch, with the calls (by position) that it belongs to; the last of them wrote it. */
 export interface BatchItem {
@@ -49,7 +50,9 @@ const checkWrite = (catalog: Catalog, write: LogicalWrite, call: number): void =
 const isPlain = (item: WriteItem): item is PutStep | DeleteStep =>
   (item.kind === "put" || item.kind === "delete") && item.shape !== undefined;
 
-const checkItem = (write: LogicalWrite, call: number, item: WriteItem): PutStep | DeleteStep => {
+const checkItem = (catalog: Catalog, { write, call }: { readonly write: LogicalWrite; readonly call: number }, item: WriteItem) => {
+  if (item.shape && kindMark(catalog, item.shape))
+    return refuse(write, call, "may meet an item of another kind under its key (layout.sharedIds), and a batch checks nothing");
   if (isPlain(item)) return item;
   return refuse(write, call, item.kind === "update" ? "counts towards a guarded degree" : "depends on a marker or a guard of its own");
 };
@@ -58,7 +61,7 @@ const stepsOf = (catalog: Catalog, given: LogicalWrite, call: number): readonly 
   const write: LogicalWrite = given.kind === "putEdge" || given.kind === "put" ? { ...given, ends: "unchecked" } : given;
   checkWrite(catalog, write, call);
   const plan = planWrite(catalog, write, {});
-  if (plan.kind === "ready") return plan.items.map(({ item }) => checkItem(write, call, item));
+  if (plan.kind === "ready") return plan.items.map(({ item }) => checkItem(catalog, { write, call }, item));
   return refuse(
     write,
     call,

@@ -1,4 +1,3 @@
-import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { DeleteWrite, EndId, LogicalWrite } from "../../ir/logical-write.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
@@ -7,6 +6,7 @@ import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { defined } from "../../util/invariant.ts";
 import { planRead } from "../plan.ts";
+import { allEdges, consistentWherePossible } from "./all-edges.ts";
 import { cascadeEnds, type CascadeEnd, partsOf } from "./cascade-ends.ts";
 import type { Row } from "../../util/row.ts";
 
@@ -65,15 +65,6 @@ const homeSweep = (catalog: Catalog, { name, id }: DeleteWrite, wanted: readonly
   return [{ plan, row: id, shapes: wanted.map(({ shape }) => shape.id) }];
 };
 
-const consistentWherePossible = (catalog: Catalog, logical: (consistent: boolean) => LogicalPlan): ReadPlan => {
-  try {
-    return planRead(catalog, logical(true));
-  } catch (error) {
-    if (isEdgetableError(error, "plan.notConsistent")) return planRead(catalog, logical(false));
-    throw error;
-  }
-};
-
 /** Parts that lie in another partition than their node. */
 const partSweep = (catalog: Catalog, { id }: DeleteWrite, shape: Shape): Sweep => {
   const logical = (consistent: boolean): LogicalPlan => ({
@@ -85,27 +76,12 @@ const partSweep = (catalog: Catalog, { id }: DeleteWrite, shape: Shape): Sweep =
     forward: true,
     consistent,
   });
-  return { plan: consistentWherePossible(catalog, logical), row: id, shapes: [shape.id] };
+  return { plan: consistentWherePossible((consistent) => planRead(catalog, logical(consistent))), row: id, shapes: [shape.id] };
 };
 
 const farSweep = (catalog: Catalog, { name, id }: DeleteWrite, { entry, direction }: CascadeEnd): Sweep => {
-  const anchor = defined(catalog.nodes[name], "node").idFields;
-  const logical = (consistent: boolean): LogicalPlan => ({
-    kind: "expand",
-    node: name,
-    edge: entry.name,
-    direction,
-    anchor,
-    known: [],
-    range: [],
-    filter: [],
-    ordered: false,
-    forward: true,
-    consistent,
-    index: undefined,
-    select: undefined,
-  });
-  const plan = consistentWherePossible(catalog, logical);
+  const edges = (consistent: boolean): LogicalPlan => allEdges(catalog, { node: name, edge: entry.name, direction, consistent });
+  const plan = consistentWherePossible((consistent) => planRead(catalog, edges(consistent)));
   return { plan, row: { from: id, to: id }, shapes: plan.sources.flatMap((source) => source.shapes) };
 };
 

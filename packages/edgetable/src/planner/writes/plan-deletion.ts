@@ -12,6 +12,7 @@ import { guardTerms } from "./guard-terms.ts";
 import { planWrites } from "./plan-write.ts";
 import { imageOf, locate, NOT_FOUND, type Planning, present, STALE } from "./planning.ts";
 import type { Row } from "../../util/row.ts";
+import { ofItsKind } from "./kind-terms.ts";
 
 /** A node's deletion as a job: its state is in the table from the mark to the end. */
 export interface JobMark {
@@ -54,20 +55,23 @@ export const planMark = (
   { write, job, state }: { readonly write: DeleteWrite; readonly job: JobMark; readonly state: Item },
   images: Images,
 ): WritePlan => {
-  const located = locateNode({ catalog, images, needs: [] }, write);
+  const planning: Planning = { catalog, images, needs: [] };
+  const located = locateNode(planning, write);
   if ("kind" in located) return located;
   const { node, key, image, row } = located;
   const mark = markOf(image);
   if (mark !== undefined) return { kind: "settled", write: 0, failure: { reason: "beingDeleted", job: mark } };
+  const restrict = restrictSteps(planning, { type: node.name, id: write.id });
+  if (!restrict) return { kind: "needs", reads: planning.needs };
   const changes = { set: { [DELETING]: { S: job.id } }, remove: [], add: {}, append: {} };
   const items: readonly WriteItem[] = [
     { kind: "update", key, terms: [present, ...guardTerms(node.shape, write.guards), unmarked], shape: node.shape, changes },
     { kind: "put", key: job.key, item: state, terms: [], shape: undefined },
-    ...restrictSteps(catalog, { type: node.name, id: write.id }).map((step): WriteItem => ({ ...step, kind: "check" })),
+    ...restrict.map((step): WriteItem => ({ ...step, kind: "check" })),
   ];
   return {
     kind: "ready",
-    items: items.map((item) => ({ item, writes: [0] })),
+    items: items.map((item) => ({ item: ofItsKind(catalog, item), writes: [0] })),
     atomic: { kind: "transaction", items: items.length },
     rows: [row],
   };
@@ -109,7 +113,7 @@ export const planEnding = (catalog: Catalog, { write, job, along }: Ending, imag
   if ("kind" in located) return located;
   const { node, key, image, row } = located;
   if (markOf(image) !== job.id) return { kind: "settled", write: 0, failure: NOT_FOUND };
-  const plan = planWrites(catalog, [{ ...write, guards: {} }, ...along], images);
+  const plan = planWrites(catalog, [{ ...write, guards: {}, edges: "unchecked" }, ...along], images);
   if (plan.kind !== "ready") return plan;
   const own = keyId(key);
   const marked: Term = { kind: "equals", attribute: DELETING, value: { S: job.id }, failure: STALE };

@@ -4,7 +4,7 @@ import { decodeItem } from "../../requests/decode-item.ts";
 import { VERSION } from "../../requests/encode-item.ts";
 import { keyOf } from "../../requests/item-key.ts";
 import type { Item } from "../../transport/operations.ts";
-import { countSteps, type EdgeBetween } from "./degree-guards.ts";
+import { countSteps, type EdgeBetween, guardKeys, readGuards } from "./degree-guards.ts";
 import { edgeCopies } from "./edge-copies.ts";
 import { endTerms, isOtherEdge } from "./end-terms.ts";
 import { guardTerms } from "./guard-terms.ts";
@@ -13,9 +13,9 @@ import { imageOf, locate, notFound, type Planning, present, STALE, type Steps } 
 import type { Row } from "../../util/row.ts";
 
 /** Writes an edge, where there is none. */
-export const planLink = ({ catalog }: Planning, write: LinkWrite): Steps => {
-  const { items, row } = linkSteps(catalog, betweenOf(catalog, write), { attributes: write.row, reverse: write.reverse });
-  return { kind: "items", items, row };
+export const planLink = (planning: Planning, write: LinkWrite): Steps => {
+  const linked = linkSteps(planning, betweenOf(planning.catalog, write), { attributes: write.row, reverse: write.reverse });
+  return linked && { kind: "items", items: linked.items, row: linked.row };
 };
 
 const asRead = (edge: EdgeBetween, image: Item | null): readonly Term[] => {
@@ -33,7 +33,7 @@ const nextVersion = (image: Item | null | undefined): number => {
 };
 
 // Where the key names one end alone, an edge to another node gives way: its other copy goes, and counts no more.
-const replaceSteps = (planning: Planning, edge: EdgeBetween, image: Item): readonly WriteItem[] => {
+const replaceSteps = (planning: Planning, edge: EdgeBetween, image: Item): readonly WriteItem[] | undefined => {
   const { catalog } = planning;
   const [{ shape }] = edgeCopies(edge, {});
   const before = decodeItem(catalog, shape, image);
@@ -42,7 +42,8 @@ const replaceSteps = (planning: Planning, edge: EdgeBetween, image: Item): reado
     return { type: edge[end].type, id: Object.fromEntries(catalog.nodes[edge[end].type]!.idFields.map((field) => [field, id[field]])) };
   };
   const old: EdgeBetween = { entry: edge.entry, from: endOf("from"), to: endOf("to") };
-  const [gone, come] = [countSteps(catalog, old, -1), countSteps(catalog, edge, 1)];
+  const [gone, come] = [countSteps(planning, old, -1), countSteps(planning, edge, 1)];
+  if (!gone || !come) return undefined;
   const mirrors = edgeCopies(old, before).slice(1);
   return [
     ...mirrors.map((copy): WriteItem => ({ kind: "delete", key: keyOf(catalog, copy.shape, copy.row), terms: [], shape: copy.shape })),
@@ -56,10 +57,10 @@ export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
   const { catalog } = planning;
   const edge = betweenOf(catalog, write);
   const { version } = edge.entry.definition;
-  const counts = countSteps(catalog, edge, 1);
+  const counts = guardKeys(catalog, edge).length > 0;
   const [own, second] = edgeCopies(edge, write.row);
   const { shape, row: known } = own;
-  const reads = counts.length > 0 || version === true || (second !== undefined && shape.unkeyed.length > 0);
+  const reads = counts || version === true || (second !== undefined && shape.unkeyed.length > 0);
   const image = reads
     ? imageOf(
         planning,
@@ -67,6 +68,7 @@ export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
         version ? "its version rises by one" : "an edge that is there counts already",
       )
     : null;
+  if (counts) readGuards(planning, edge);
   if (image === undefined) return undefined;
   const copies = edgeCopies(
     edge,
@@ -77,7 +79,8 @@ export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
   const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0 ? terms : []));
   const checks = write.ends === "checked" ? endChecks(catalog, edge) : [];
   const replaced = image && isOtherEdge(planning, own, image) ? replaceSteps(planning, edge, image) : [];
-  return { kind: "items", items: [...puts, ...checks, ...(image ? replaced : counts)], row: copies[0].row };
+  const further = image ? replaced : countSteps(planning, edge, 1);
+  return further && { kind: "items", items: [...puts, ...checks, ...further], row: copies[0].row };
 };
 
 /** Removes an edge that is there. */
@@ -95,5 +98,6 @@ export const planUnlink = (planning: Planning, write: UnlinkWrite): Steps => {
   const copies = further.flatMap(({ copy, key: at }): readonly WriteItem[] =>
     at ? [{ kind: "delete", key: at, terms: [], shape: copy.shape }] : [],
   );
-  return { kind: "items", items: [{ kind: "delete", key, terms, shape: own.shape }, ...copies, ...countSteps(catalog, edge, -1)] };
+  const counts = countSteps(planning, edge, -1);
+  return counts && { kind: "items", items: [{ kind: "delete", key, terms, shape: own.shape }, ...copies, ...counts] };
 };

@@ -12,7 +12,7 @@ import { changedRow } from "./changed-row.ts";
 import { restrictSteps } from "./degree-guards.ts";
 import { existsStep } from "./exists-step.ts";
 import { guardTerms } from "./guard-terms.ts";
-import { absent, imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
+import { absentOrExpired, imageOf, locate, notFound, type Planning, present, seen, STALE, type Steps } from "./planning.ts";
 import { readsImage } from "./touched-keys.ts";
 import { markerSteps, uniqueTerms } from "./unique-markers.ts";
 import type { Row } from "../../util/row.ts";
@@ -34,12 +34,16 @@ const putStep = (catalog: Catalog, { shape, row }: { readonly shape: Shape; read
 const versioned = (shape: Shape, row: Row, version: number): Row => (shape.version ? { ...row, [VERSION]: version } : row);
 
 /** Creates a node or part, where there is none. */
-export const planCreate = ({ catalog }: Planning, write: CreateWrite): Steps => {
+export const planCreate = (planning: Planning, write: CreateWrite): Steps => {
+  const { catalog } = planning;
   const { shape } = entryOf(catalog, write);
   const node = nodeOf(catalog, write);
   const row = versioned(shape, write.row, 1);
-  const own = putStep(catalog, { shape, row }, [absent]);
-  return { kind: "items", items: [own, ...(node ? markerSteps(catalog, node, { after: row }) : ownerChecks(catalog, write, row))], row };
+  const own = putStep(catalog, { shape, row }, [absentOrExpired(planning, shape)]);
+  const further = node
+    ? markerSteps(planning, node, { after: row, fields: node.definition.unique ?? [] })
+    : ownerChecks(catalog, write, row);
+  return further && { kind: "items", items: [own, ...further], row };
 };
 
 /** The check that a part's node is there, where the model asks for it. */
@@ -86,11 +90,8 @@ export const planPut = (planning: Planning, write: PutWrite): Steps => {
   const versionTerm: Term = { kind: "equals", attribute: VERSION, value: image?.[VERSION], failure: STALE };
   const stale = image ? [...(node ? uniqueTerms(node, unique, image) : []), ...(needsVersion ? [versionTerm] : [])] : [];
   const own = putStep(catalog, { shape, row }, [...guards, ...asRead(image, stale)]);
-  return {
-    kind: "items",
-    items: [own, ...(node ? markerSteps(catalog, node, { before, after: row }) : putChecks(catalog, write, row))],
-    row,
-  };
+  const further = node ? markerSteps(planning, node, { before, after: row, fields: unique }) : putChecks(catalog, write, row);
+  return further && { kind: "items", items: [own, ...further], row };
 };
 
 const changedNames = ({ changes }: UpdateWrite): readonly string[] => [
@@ -113,7 +114,7 @@ export const planUpdate = (planning: Planning, write: UpdateWrite): Steps => {
   if (key === null) return notFound;
   const names = changedNames(write);
   const unique = (node?.definition.unique ?? []).filter((field) => names.includes(field));
-  if (unique.length === 0 && !readsImage(catalog, { shape, known, changes })) {
+  if (unique.length === 0 && seen(planning, key) === undefined && !readsImage(catalog, { shape, known, changes })) {
     const { items } = changeItem(catalog, { shape, key, known, changes, guards, image: undefined });
     return { kind: "items", items };
   }
@@ -129,7 +130,8 @@ export const planUpdate = (planning: Planning, write: UpdateWrite): Steps => {
   const before = decodeItem(catalog, shape, image);
   const old = items.length - 1;
   const guarded = items.map((item, at) => (at === old ? withTerms(item, uniqueTerms(node, unique, image)) : item));
-  return { kind: "items", items: [...guarded, ...markerSteps(catalog, node, { before, after: changedRow(before, changes) })], row };
+  const markers = markerSteps(planning, node, { before, after: changedRow(before, changes), fields: unique });
+  return markers && { kind: "items", items: [...guarded, ...markers], row };
 };
 
 /** Deletes a node or part that is there, with its unique markers, unless edges restrict it. */
@@ -142,13 +144,14 @@ export const planDelete = (planning: Planning, write: DeleteWrite): Steps => {
   if (key === null) return notFound;
   const terms = [present, ...guardTerms(shape, write.guards)];
   if (!node) return { kind: "items", items: [{ kind: "delete", key, terms, shape }] };
-  const restrict = restrictSteps(catalog, { type: node.name, id: write.id });
+  const restrict = write.edges === "unchecked" ? [] : restrictSteps(planning, { type: node.name, id: write.id });
   const unique = node.definition.unique ?? [];
-  if (unique.length === 0) return { kind: "items", items: [{ kind: "delete", key, terms, shape }, ...restrict] };
+  if (unique.length === 0) return restrict && { kind: "items", items: [{ kind: "delete", key, terms, shape }, ...restrict] };
   const image = imageOf(planning, { shape, key }, "its unique values' markers go with it");
   if (image === undefined) return undefined;
   if (image === null) return notFound;
   const row = decodeItem(catalog, shape, image);
   const own: WriteItem = { kind: "delete", key, terms: [...terms, ...uniqueTerms(node, unique, image)], shape };
-  return { kind: "items", items: [own, ...markerSteps(catalog, node, { before: row }), ...restrict], row };
+  const markers = markerSteps(planning, node, { before: row, fields: unique });
+  return markers && restrict && { kind: "items", items: [own, ...markers, ...restrict], row };
 };

@@ -10,6 +10,7 @@ import { planCreate, planDelete, planPut, planUpdate } from "./plan-item.ts";
 import { planRelink } from "./plan-relink.ts";
 import type { Planning, Steps } from "./planning.ts";
 import type { Row } from "../../util/row.ts";
+import { ofItsKind } from "./kind-terms.ts";
 
 const planOne = (planning: Planning, write: LogicalWrite): Steps => {
   switch (write.kind) {
@@ -66,42 +67,41 @@ const checkSizes = (items: readonly PlannedItem[]): void => {
   );
 };
 
-const hasFields = (fields: object): boolean => {
-  for (const _ in fields) return true;
+// Numbers and list elements add up with each request; a set that has the members already stays as it is.
+const addsUp = (write: LogicalWrite | undefined): boolean => {
+  if (!write || !("changes" in write)) return false;
+  const { add, append } = write.changes;
+  for (const _ in append) return true;
+  for (const field in add) if (!(add[field] instanceof Set)) return true;
   return false;
 };
 
-const addsUp = ({ add, append }: { readonly add: object; readonly append: object }): boolean => hasFields(add) || hasFields(append);
-
-// A sum that was read first is written as a plain value: alone, its repetition could not tell its own
-// value from the same one of another writer.
-const accumulates = ({ item }: PlannedItem, write: LogicalWrite | undefined): boolean =>
-  item.kind === "update" && (addsUp(item.changes) || (write !== undefined && "changes" in write && addsUp(write.changes)));
-
 /**
  * Plans writes that happen together, purely: from what was read so far, either what else has to be
- * read, or the steps. What accumulates goes as a transaction even when it is a single item, because
- * only a transaction's token makes its repetition exact.
+ * read, or the steps. A single item is written by a request of its own, unless its write is to be idempotent:
+ * then it is a transaction of one, whose token makes a repetition exact. What adds up is else sent once.
  *
  * @throws {request.itemTooLarge} above 400 KB
  * @throws {request.transactionTooLarge} above 100 items or 4 MB
  */
-export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], images: Images): WritePlan => {
-  const planning: Planning = { catalog, images, needs: [] };
+export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], images: Images, livingAt?: number): WritePlan => {
+  const planning: Planning = { catalog, images, needs: [], livingAt };
   const lists: (readonly WriteItem[])[] = [];
   const rows: (Row | undefined)[] = [];
   for (const [at, write] of writes.entries()) {
     const steps = planOne(planning, write);
     if (steps?.kind === "failure") return { kind: "settled", write: at, failure: steps.failure };
-    lists.push(steps?.items ?? []);
+    const items = steps?.items ?? [];
+    lists.push(catalog.layout.sharedIds === true ? items.map((item) => ofItsKind(catalog, item)) : items);
     rows.push(steps?.row);
   }
   if (planning.needs.length > 0) return { kind: "needs", reads: planning.needs };
   const items = mergeItems(lists);
   checkSizes(items);
-  const [only] = items;
-  const single = items.length === 1 && only !== undefined && !accumulates(only, writes[0]);
-  return { kind: "ready", items, rows, atomic: single ? { kind: "item" } : { kind: "transaction", items: items.length } };
+  if (items.length > 1 || writes.some(({ idempotent }) => idempotent))
+    return { kind: "ready", items, rows, atomic: { kind: "transaction", items: items.length } };
+  const atomic = { kind: "item" } as const;
+  return addsUp(writes[0]) ? { kind: "ready", items, rows, atomic, once: true } : { kind: "ready", items, rows, atomic };
 };
 
 /** Plans one write; see {@link planWrites}. */

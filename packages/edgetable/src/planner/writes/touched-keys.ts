@@ -1,6 +1,7 @@
 import type { Changes } from "../../ir/logical-write.ts";
 import type { Template } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
+import { indexEntries } from "../../schema/index-entries.ts";
 import type { Shape } from "../../schema/shape.ts";
 import { valueAt } from "../../util/value-at.ts";
 import type { Row } from "../../util/row.ts";
@@ -34,12 +35,27 @@ export const touchesKeys = ({ shape, changes }: Wanted): boolean => {
 
 const NONE: readonly (readonly [string, Template])[] = [];
 
-/** The computed attributes that a change touches. */
-export const touched = (wanted: Wanted): readonly (readonly [string, Template])[] => {
+/** Whether a change says anything of a field. */
+export const isChanged = ({ set, remove, add, append }: Changes, field: string): boolean =>
+  field in set || remove.includes(field) || field in add || field in append;
+
+/** The computed attributes that hold a changed field. */
+const holding = ({ shape, changes }: Wanted): readonly (readonly [string, Template])[] =>
+  Object.entries(shape.keys).filter(([, template]) => template.fields.some((field) => isChanged(changes, field)));
+
+/** The computed attributes that a change touches: those that hold a changed field, and what makes an index entry with them. */
+export const touched = (catalog: Catalog, wanted: Wanted): readonly (readonly [string, Template])[] => {
   if (!touchesKeys(wanted)) return NONE;
-  const { set, remove, add, append } = wanted.changes;
-  const isChanged = (field: string): boolean => field in set || remove.includes(field) || field in add || field in append;
-  return Object.entries(wanted.shape.keys).filter(([, template]) => template.fields.some(isChanged));
+  const changed = holding(wanted);
+  const names = new Set(changed.map(([attribute]) => attribute));
+  const entries = indexEntries(catalog, wanted.shape);
+  let before: number;
+  do {
+    before = names.size;
+    for (const entry of entries) if (entry.some((attribute) => names.has(attribute))) for (const attribute of entry) names.add(attribute);
+  } while (names.size > before);
+  if (names.size === changed.length) return changed;
+  return Object.entries(wanted.shape.keys).filter(([attribute]) => names.has(attribute));
 };
 
 /**
@@ -48,18 +64,21 @@ export const touched = (wanted: Wanted): readonly (readonly [string, Template])[
  */
 export const unread = ({ shape, known, changes }: Wanted, template: Template): readonly string[] => {
   const { set, remove, add, append } = changes;
-  if (template.fields.some((field) => remove.includes(field))) {
+  if (template.fields.some((field) => remove.includes(field) && !template.optional.includes(field))) {
     return template.fields.filter(
       (field) => shape.carried.includes(field) && !remove.includes(field) && !(field in set) && valueAt(known, field) === undefined,
     );
   }
-  return template.fields.filter((field) => field in add || field in append || (!(field in set) && valueAt(known, field) === undefined));
+  return template.fields.filter(
+    (field) => field in add || field in append || !(field in set || remove.includes(field) || valueAt(known, field) !== undefined),
+  );
 };
 
 /** Whether an attribute is a part of the table's key. */
 export const isTableKey = (catalog: Catalog, attribute: string): boolean =>
   attribute === catalog.index.partitionKey || attribute === catalog.index.sortKey;
 
-/** Whether the item must be read before it can be changed: a computed attribute needs a field that the call does not give. */
+/** Whether the item must be read before it can be changed: an attribute that holds a changed field needs another that the call does not give. */
 export const readsImage = (catalog: Catalog, wanted: Wanted): boolean =>
-  touched(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unread(wanted, template).length > 0);
+  touchesKeys(wanted) &&
+  holding(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unread(wanted, template).length > 0);

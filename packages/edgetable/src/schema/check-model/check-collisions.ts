@@ -21,15 +21,17 @@ const formOf = (template: Template): string =>
 interface Keyed {
   readonly shape: Shape;
   readonly partition: Template;
-  readonly sort: Template;
+  /** Undefined in a table that has no sort key. */
+  readonly sort: Template | undefined;
   readonly leads: readonly [string, string];
   readonly owner: string | undefined;
 }
 
 const keyed = (catalog: Catalog): readonly Keyed[] =>
   catalog.shapes.flatMap((shape) => {
-    const { [catalog.index.partitionKey]: partition, [catalog.index.sortKey]: sort } = shape.keys;
-    if (!partition || !sort) return [];
+    const partition = shape.keys[catalog.index.partitionKey];
+    const sort = shape.keys[catalog.index.sortKey ?? ""];
+    if (!partition) return [];
     return [
       { shape, partition, sort, leads: [leadOf(partition), leadOf(sort)] as const, owner: partitionOwner(catalog, shape, partition) },
     ];
@@ -47,7 +49,7 @@ const collide = (catalog: Catalog, a: Keyed, b: Keyed): boolean =>
   !apart(a.leads[0], b.leads[0]) &&
   !apart(a.leads[1], b.leads[1]) &&
   templatesOverlap(a.partition, b.partition) &&
-  templatesOverlap(a.sort, b.sort) &&
+  (!a.sort || !b.sort || templatesOverlap(a.sort, b.sort)) &&
   !neverMeet(catalog, a, b);
 
 const mendOf = (catalog: Catalog, a: Keyed, b: Keyed): string => {
@@ -55,7 +57,11 @@ const mendOf = (catalog: Catalog, a: Keyed, b: Keyed): string => {
   return `Begin one of them differently${shared}.`;
 };
 
-const show = (one: Keyed): string => `${one.partition.source} / ${one.sort.source}`;
+const show = (one: Keyed): string =>
+  [one.partition, one.sort]
+    .map((key) => key?.source)
+    .filter((source) => source !== undefined)
+    .join(" / ");
 
 /** Every two kinds of items that can come to have one and the same table key. */
 export const checkCollisions = (catalog: Catalog): readonly ModelFinding[] => {

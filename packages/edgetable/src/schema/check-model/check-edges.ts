@@ -5,6 +5,7 @@ import { fieldNames } from "../build-catalog.ts";
 import { endTypes, type GraphDefinition } from "../definition.ts";
 import { isSingle } from "../degree-limit.ts";
 import type { AnyEdge } from "../edge.ts";
+import { DEGREE_TYPE } from "../system-items.ts";
 import { each, finding, unknownNames, when, type ModelFinding } from "./finding.ts";
 
 const bothEnds = ["from", "to"] as const;
@@ -162,6 +163,12 @@ export const checkEdges = (definition: GraphDefinition): readonly ModelFinding[]
       ...(reference
         ? checkReference(definition, place, edge)
         : when(edge.by !== undefined, "setting", `${place}.by`, 'by is for stored: "reference". Leave it out.')),
+      ...when(
+        definition.layout === undefined && edge.stored === "twice" && !edge.symmetric && `~${name}` === DEGREE_TYPE,
+        "reservedName",
+        place,
+        `"${name}" cannot be stored twice under this name: its second copies would have the keys of Edgetable's counts. Rename it.`,
+      ),
       ...when(
         definition.layout?.edges?.[name]?.mirror !== undefined && edge.stored !== "twice" && !edge.symmetric,
         "layout",

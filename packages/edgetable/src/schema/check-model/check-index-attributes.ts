@@ -1,6 +1,6 @@
 import { templatesOverlap, type Template } from "../../keys/template.ts";
 import type { Catalog } from "../catalog.ts";
-import type { Shape } from "../shape.ts";
+import { keyAttributes, type Shape } from "../shape.ts";
 import { finding, type ModelFinding } from "./finding.ts";
 import { plainAttributes } from "./plain-attributes.ts";
 
@@ -41,6 +41,6 @@ const checkAttribute = (catalog: Catalog, attribute: string): readonly ModelFind
 
 /** Key attributes of indexes that two definitions fill in ways that do not go together. */
 export const checkIndexAttributes = (catalog: Catalog): readonly ModelFinding[] => {
-  const attributes = catalog.indexes.flatMap((index) => [index.partitionKey, ...(index.sortKey === undefined ? [] : [index.sortKey])]);
+  const attributes = catalog.indexes.flatMap(keyAttributes);
   return [...new Set(attributes)].flatMap((attribute) => checkAttribute(catalog, attribute));
 };

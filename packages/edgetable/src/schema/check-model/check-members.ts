@@ -1,5 +1,6 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { checkOptions, type Kinds, type Members } from "../../util/check-options.ts";
-import { listOf, namesIn, oneOf } from "../../util/check-range.ts";
+import { inRange, listOf, namesIn, oneOf } from "../../util/check-range.ts";
 import type { GraphDefinition } from "../definition.ts";
 import type { AnyEdge } from "../edge.ts";
 import type { EdgeLayout, IndexExpectation, IndexLayout, Layout, ShardingLayout } from "../layout.ts";
@@ -16,6 +17,10 @@ const projection = (given: string): unknown => Array.isArray(given) || oneOf("pr
 
 const bytes = [1, 409_600] as const; // An item's limit, ServiceQuotas.
 const checks = ["checked", "unchecked"] as const;
+const rows = (given: Readonly<Record<string, number>>, name: string): void => {
+  for (const attribute of namesIn(given, name)) inRange(`${name}.${attribute}`, given[attribute] as number, [1, Number.MAX_SAFE_INTEGER]);
+};
+const expected = { bytes, count: [1, Number.MAX_SAFE_INTEGER], rowsPerValue: rows, rowsPerRange: rows } as const;
 const item = {
   kind: undefined,
   key: undefined,
@@ -24,10 +29,14 @@ const item = {
   version: "boolean",
   ttl: "string",
   dates: attributes,
-  expect: { bytes, count: [1, Number.MAX_SAFE_INTEGER] },
+  expect: expected,
 } as const;
 const node: Said<AnyNode> = { ...item, unique: attributes, stored: "boolean", mirror: "boolean" };
-const part: Said<AnyPart> = { ...item, of: "string", owner: checks };
+const positive = (given: number, name: string): void => {
+  if (typeof given === "number" && given > 0 && given < Number.POSITIVE_INFINITY) return;
+  throw new EdgetableError("plan.invalidOption", `${name} is ${String(given)}: give a number above 0.`);
+};
+const part: Said<AnyPart> = { ...item, expect: { ...expected, perNode: positive }, of: "string", owner: checks };
 const ends = { from: undefined, to: undefined };
 const degree = [1, 1_000_000] as const;
 const deletion = (given: string): unknown => oneOf("choice", given, ["restrict", "cascade", "leave"]);
@@ -40,7 +49,7 @@ const edge: Said<AnyEdge> = {
   ends: checks,
   sides: { from: attributes, to: attributes },
   by: undefined,
-  expect: { ...ends, bytes },
+  expect: { ...ends, ...expected, reached: { from: positive, to: positive } },
   symmetric: "boolean",
   orderBy: undefined,
   stored: ["once", "twice", "reference"],
@@ -65,6 +74,7 @@ const graph: Kinds<GraphDefinition> = {
 const layoutOf: Kinds<Layout> = {
   partitionKey: "string",
   sortKey: "string",
+  types: namesIn,
   typeAttribute: "string",
   delimiter: "string",
   sharedIds: "boolean",

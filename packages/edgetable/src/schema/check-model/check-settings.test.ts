@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { checkModel } from "../check-model.ts";
 import type { GraphDefinition } from "../definition.ts";
 import { edge } from "../edge.ts";
-import { cases, item, type Loose, model, user, withEdge } from "./cases.test-support.ts";
+import { cases, item, type Loose, model, team, user, withEdge } from "./cases.test-support.ts";
 
 describe("settings", () => {
   const reference = (more: Loose = {}): GraphDefinition =>
@@ -171,6 +172,18 @@ describe("settings", () => {
       place: "nodes.user.expect",
       says: ["count is 0", "from 1 to"],
     },
+  });
+
+  test("a mistake that shows in several kinds of item is reported once", () => {
+    const until = z.object({ until: z.number().optional(), expires: z.number().optional() });
+    const definition = model({
+      nodes: { user: user({ schema: z.object({ id: z.string(), name: z.string(), until: z.number() }), ttl: "until" }), team: team() },
+      edges: {
+        joins: edge({ from: ["user", "team"], to: ["user", "team"], stored: "twice", ends: "unchecked", schema: until, ttl: "expires" }),
+      },
+    });
+    const places = checkModel(definition).map(({ place }) => place);
+    expect(places).toEqual(["edges.joins.ttl"]);
   });
 
   test("a reference to several types, a version and a symmetric reference are told apart from the rest", () => {

@@ -6,6 +6,7 @@ import type { EdgeLayout, ItemLayout, Layout } from "../layout.ts";
 import type { AnyNode } from "../node.ts";
 import type { AnyPart } from "../part.ts";
 import { each, unknownNames, when, type ModelFinding } from "./finding.ts";
+import { keyAttributes } from "../shape.ts";
 
 /** The settings that name attributes, whatever they are settings of. */
 const namedBy = (definition: AnyNode | AnyEdge | AnyPart): Readonly<Record<string, readonly string[] | undefined>> => {
@@ -29,7 +30,8 @@ interface Known {
 
 const checkItem = (place: string, item: ItemLayout | undefined, known: Known): readonly ModelFinding[] => {
   if (!item) return [];
-  const computed = [...new Set([known.layout.partitionKey, known.layout.sortKey, ...Object.keys(item.keys ?? {})])];
+  const tableKeys = keyAttributes(known.layout);
+  const computed = [...new Set([...tableKeys, ...Object.keys(item.keys ?? {})])];
   const keys = { rule: "layout", what: "computed attribute of this item", known: computed } as const;
   return [
     ...unknownNames(`${place}.attributes`, Object.keys(item.attributes ?? {}), {
@@ -38,7 +40,7 @@ const checkItem = (place: string, item: ItemLayout | undefined, known: Known): r
       known: known.fields,
     }),
     ...unknownNames(`${place}.delimiters`, Object.keys(item.delimiters ?? {}), keys),
-    ...unknownNames(`${place}.sparse`, item.sparse ?? [], { ...keys, known: computed.slice(2) }),
+    ...unknownNames(`${place}.sparse`, item.sparse ?? [], { ...keys, known: computed.slice(tableKeys.length) }),
   ];
 };
 

@@ -1,6 +1,7 @@
 import type { GraphDefinition } from "../definition.ts";
-import type { IndexLayout, Layout } from "../layout.ts";
+import type { EdgeLayout, IndexLayout, Layout } from "../layout.ts";
 import { each, unknownNames, when, type ModelFinding } from "./finding.ts";
+import { keyAttributes } from "../shape.ts";
 
 // HowItWorks.NamingRulesDataTypes: tables and indexes, and key attributes.
 const tableName = /^[\w.-]{3,255}$/;
@@ -32,8 +33,9 @@ const checkLayout = (definition: GraphDefinition, layout: Layout): readonly Mode
   const count = Object.keys(indexes ?? {}).length;
   return [
     ...checkKeys("layout", layout),
+    ...checkTypes(layout),
     ...when(
-      typeAttribute !== undefined && [layout.partitionKey, layout.sortKey].includes(typeAttribute),
+      typeAttribute !== undefined && keyAttributes(layout).includes(typeAttribute),
       "table",
       "layout.typeAttribute",
       `"${typeAttribute}" is a key of the table. Leave the type attribute out, or name another.`,
@@ -53,6 +55,35 @@ const checkLayout = (definition: GraphDefinition, layout: Layout): readonly Mode
       }),
     ),
   ];
+};
+
+const checkTypes = ({
+  partitionKey,
+  sortKey,
+  types,
+  indexes = {},
+  nodes = {},
+  edges = {},
+  parts = {},
+}: Layout): readonly ModelFinding[] => {
+  const keys = [{ partitionKey, sortKey }, ...Object.values(indexes)].flatMap(keyAttributes);
+  const items = [nodes, edges, parts].flatMap((kind) => Object.values(kind));
+  const computed = items.flatMap((item) => [...Object.keys(item.keys ?? {}), ...Object.keys((item as EdgeLayout).mirror?.keys ?? {})]);
+  return each(types as Readonly<Record<string, string>> | undefined, (attribute, type) => [
+    ...unknownNames("layout.types", [attribute], {
+      rule: "layout",
+      what: "computed attribute",
+      known: [...new Set([...keys, ...computed])],
+    }),
+    ...when(
+      type !== "S" && type !== "N",
+      "table",
+      `layout.types.${attribute}`,
+      type === "B"
+        ? `a key of type B holds bytes, which no template makes. Edgetable finds items by text (S) and numbers (N) alone: leave the index out of the layout, or give the table one of those types.`
+        : `"${type}" is no type of a key. Say "S" for text or "N" for a number.`,
+    ),
+  ]);
 };
 
 /** The indexes of Edgetable's own layout, those that the model declares among them. */

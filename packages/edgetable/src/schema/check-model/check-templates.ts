@@ -1,5 +1,5 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
-import type { Template } from "../../keys/template.ts";
+import { leadOf, type Template } from "../../keys/template.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { attributeNames } from "../attribute-names.ts";
 import { fieldNames } from "../build-catalog.ts";
@@ -10,6 +10,7 @@ import type { ItemLayout, Layout } from "../layout.ts";
 import type { AnyNode } from "../node.ts";
 import type { AnyPart } from "../part.ts";
 import { each, finding, type ModelFinding } from "./finding.ts";
+import { keyAttributes } from "../shape.ts";
 
 type Known = readonly string[] | undefined;
 
@@ -57,9 +58,19 @@ interface NamedSource {
   readonly source: string;
 }
 
+const isTableKey = (attribute: string, { layout }: Scope): boolean => attribute === layout.partitionKey || attribute === layout.sortKey;
+
 const checkTemplate = ({ place, attribute, source }: NamedSource, scope: Scope): readonly ModelFinding[] => {
   const template = parse(attribute, source, scope);
   if (typeof template === "string") return [finding("template", place, template)];
+  if (leadOf(template).startsWith("~") && isTableKey(attribute, scope))
+    return [
+      finding(
+        "template",
+        place,
+        `"${source}" begins with "~", as only the keys of Edgetable's own items do. Begin it with something else.`,
+      ),
+    ];
   return template.fields.flatMap((path) => checkField(place, path, scope));
 };
 
@@ -75,8 +86,8 @@ const edgeNames = (definition: GraphDefinition, edge: AnyEdge, source: string): 
 
 /** What an edge knows of a node: its id, and what else is in its table key. */
 const endFields = (layout: Layout, definition: GraphDefinition, type: string): Known => {
-  const { [layout.partitionKey]: partition = "", [layout.sortKey]: sort = "" } = layout.nodes?.[type]?.keys ?? {};
-  return [definition.nodes[type]?.key ?? "", partition, sort].flatMap(fieldNames);
+  const keys = keyAttributes(layout).map((attribute) => layout.nodes?.[type]?.keys?.[attribute] ?? "");
+  return [definition.nodes[type]?.key ?? "", ...keys].flatMap(fieldNames);
 };
 
 const edgeMacros = (definition: GraphDefinition, edge: AnyEdge, ends: readonly [string, string]): Macros => {
@@ -131,7 +142,7 @@ const checkPart = (definition: GraphDefinition, name: string, base: Base): reado
     names: own && [...own, ...fieldNames(owner)],
     of: `"${name}"`,
   };
-  return checkKeyed({ place: `parts.${name}.key`, attribute: base.layout.sortKey, source: key }, `layout.parts.${name}`, scope);
+  return checkKeyed({ place: `parts.${name}.key`, attribute: base.layout.sortKey ?? "", source: key }, `layout.parts.${name}`, scope);
 };
 
 /**

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { holdsItems } from "../check-answer.ts";
 import { parseAnswer } from "./answer-json.ts";
 
 const outcome = (parse: (text: string) => unknown, text: string): unknown => {
@@ -10,22 +11,43 @@ const outcome = (parse: (text: string) => unknown, text: string): unknown => {
   }
 };
 
+/** What an answer's text stands for, told by the simple way. */
+const plainly = (text: string): unknown => {
+  const output: unknown = JSON.parse(text);
+  if (!holdsItems(output)) throw new TypeError("no items");
+  return output;
+};
+
 const text = fc.oneof(fc.string({ unit: "binary", maxLength: 30 }), fc.constantFrom("S", "N", "Item", "\\", '"', '\\"', "", "a\u2028b"));
+const number = fc.oneof(
+  fc.double({ noDefaultInfinity: true, noNaN: true, min: -1e125, max: 1e125 }).map(String),
+  fc.constantFrom("0", "-7", "1E+30", "12345678901234567890.5"),
+);
+const bytes = fc.uint8Array().map((some) => Buffer.from(some).toString("base64"));
 const { attribute } = fc.letrec<{ attribute: unknown }>((tie) => ({
   attribute: fc.oneof(
     { maxDepth: 4 },
     fc.record({ S: text }),
-    fc.record({ N: fc.double().map(String) }),
+    fc.record({ N: number }),
+    fc.record({ B: bytes }),
     fc.record({ BOOL: fc.boolean() }),
     fc.constant({ NULL: true }),
     fc.record({ SS: fc.array(text) }),
+    fc.record({ NS: fc.array(number) }),
     fc.record({ L: fc.array(tie("attribute")) }),
     fc.record({ M: fc.dictionary(text, tie("attribute")) }),
-    fc.jsonValue(),
   ),
 }));
+const item = fc.dictionary(text, attribute, { maxKeys: 45 });
 const answer = fc.record(
-  { Items: fc.array(fc.dictionary(text, attribute, { maxKeys: 45 })), Count: fc.nat(), ConsumedCapacity: fc.jsonValue() },
+  {
+    Items: fc.array(item),
+    Item: item,
+    LastEvaluatedKey: item,
+    Responses: fc.oneof(fc.array(fc.record({ Item: item }, { requiredKeys: [] })), fc.dictionary(text, fc.array(item))),
+    Count: fc.nat(),
+    ConsumedCapacity: fc.jsonValue(),
+  },
   { requiredKeys: [] },
 );
 
@@ -39,13 +61,47 @@ describe("what JSON.parse gives", () => {
     );
   });
 
+  test("but for items that hold what no attribute holds: an error", () => {
+    const odd = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ S: fc.nat() }),
+      fc.record({ N: text }),
+      fc.record({ B: text }),
+      fc.record({ S: text, N: number }),
+      fc.record({ L: fc.array(fc.jsonValue()) }),
+      fc.record({ M: fc.jsonValue() }),
+      fc.record({ NULL: fc.boolean() }),
+    );
+    const wrong = fc.dictionary(text, fc.oneof(attribute, odd), { maxKeys: 4 });
+    const place = fc.constantFrom("Item", "Items", "Attributes", "LastEvaluatedKey", "Responses", "Texts");
+    const form = fc.oneof(
+      wrong,
+      fc.array(wrong),
+      fc.dictionary(text, fc.array(wrong)),
+      fc.array(fc.record({ Item: wrong })),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(place, form, (name, value) => {
+        const body = JSON.stringify({ [name]: value, Count: 1 });
+        expect(outcome(parseAnswer, body)).toEqual(outcome(plainly, body));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("of an item with the types that are rare", () => {
+    const body = '{"Item":{"a":{"B":"AQI="},"b":{"BS":["AQ=="]},"c":{"BOOL":false},"d":{"NS":["1","-2.5e3"]},"e":{"M":{"f":{"L":[]}}}}}';
+    expect(parseAnswer(body)).toEqual(JSON.parse(body));
+  });
+
   test("of escapes at any place of a text", () => {
-    for (const body of ['"\\""', '"\\\\"', '{"a\\"b":"\\\\","c":"\\u00e9\\n"}', '{"S":"a\\\\"}', '{"S":"\\\\\\""}', '["\\\\","x","\\"y"]'])
-      expect(parseAnswer(body)).toEqual(JSON.parse(body));
+    for (const json of ['"\\""', '"\\\\"', '{"a\\"b":"\\\\","c":"\\u00e9\\n"}', '{"S":"a\\\\"}', '{"S":"\\\\\\""}', '["\\\\","x","\\"y"]'])
+      expect(parseAnswer(`{"Other":${json}}`)).toEqual({ Other: JSON.parse(json) });
   });
 
   test("of numbers, and of what only looks like one", () => {
-    for (const body of [
+    for (const json of [
       "[0,7,10,999999999999999,9999999999999999,12345678901234567890,-1,0.5,1e3,1.0,-0]",
       "[0.1,12.75,0.30000000000000004,123456789.123456,1.5e3,0.000001,10.10]",
       ".",
@@ -61,18 +117,20 @@ describe("what JSON.parse gives", () => {
       "[",
       "[,]",
     ])
-      expect(outcome(parseAnswer, body)).toEqual(outcome(JSON.parse, body));
+      expect(outcome(parseAnswer, `{"Other":${json}}`)).toEqual(outcome(JSON.parse, `{"Other":${json}}`));
   });
 
   test("of decimals, to the last bit", () => {
     const decimal = fc
       .tuple(fc.nat({ max: 999_999_999 }), fc.nat({ max: 999_999 }), fc.integer({ min: 1, max: 6 }))
       .map(([whole, part, digits]) => `${whole}.${String(part).padStart(digits, "0").slice(0, digits)}`);
-    fc.assert(fc.property(decimal, (text) => Object.is(parseAnswer(text), JSON.parse(text))));
+    fc.assert(
+      fc.property(decimal, (text) => Object.is((parseAnswer(`{"Count":${text}}`) as { readonly Count: number }).Count, JSON.parse(text))),
+    );
   });
 
   test("of names that are no ordinary names", () => {
-    const read = parseAnswer('{"__proto__":{"S":"x"},"constructor":{"S":"y"},"7":{"S":"z"}}') as object;
+    const read = (parseAnswer('{"Item":{"__proto__":{"S":"x"},"constructor":{"S":"y"},"7":{"S":"z"}}}') as { readonly Item: object }).Item;
     expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
     expect(Object.entries(read)).toHaveLength(3);
     expect(parseAnswer('{"a":1,"b":2,"a":3}')).toEqual({ a: 3, b: 2 });
@@ -81,8 +139,14 @@ describe("what JSON.parse gives", () => {
   test("of an answer deeper than the stack", () => {
     const depth = 5000;
     const body = `${'{"L":['.repeat(depth)}${"]}".repeat(depth)}`;
+    expect(outcome(parseAnswer, `{"Item":{"deep":${body}}}`)).toBe("TypeError");
     let found = 0;
-    for (let value = parseAnswer(body); value !== undefined; value = (value as { L: unknown[] }).L[0]) found++;
+    for (
+      let value = (parseAnswer(`{"Other":${body}}`) as { readonly Other: unknown }).Other;
+      value !== undefined;
+      value = (value as { L: unknown[] }).L[0]
+    )
+      found++;
     expect(found).toBe(depth);
   });
 
@@ -95,10 +159,10 @@ describe("what JSON.parse gives", () => {
         return body.slice(0, at) + put + body.slice(at + 1);
       });
     fc.assert(
-      fc.property(fc.oneof(mutilated, fc.string()), (body) => {
+      fc.property(fc.oneof(mutilated, fc.string(), fc.json()), (body) => {
         // JSON.parse alone refuses control characters, which a mutilated escape may leave.
         fc.pre(!/[\u0000-\u001f]/.test(body));
-        expect(outcome(parseAnswer, body)).toEqual(outcome(JSON.parse, body));
+        expect(outcome(parseAnswer, body)).toEqual(outcome(plainly, body));
       }),
       { numRuns: 2000 },
     );
@@ -140,11 +204,12 @@ describe("the one text of each item that is wanted", () => {
       '{"Items":[{"sk":{"S":"knows#1"},"pk":{"S":"x"}}]}',
       '{"Items":[{"sk":{"N":"1"}}]}',
       '{"Items": [{"sk":{"S":"knows#1"}}]}',
-      '{"Items":{"sk":{"S":"knows#1"}}}',
     ])
       expect(parseAnswer(body, column)).toEqual(JSON.parse(body));
+    expect(outcome((body) => parseAnswer(body, column), '{"Items":{"sk":{"S":"knows#1"}}}')).toBe("TypeError");
     expect(parseAnswer('{"Count":0}', column)).toEqual({ Count: 0 });
     expect(parseAnswer('{"Items":[]}', column)).toEqual({ Texts: [] });
+    expect(outcome((body) => parseAnswer(body, column), '{"Items":[],"Texts":["x"]}')).toBe("TypeError");
     expect(outcome((body) => parseAnswer(body, column), '{"Items":[{"sk":{"S":"knows#1"}}]')).toBe("SyntaxError");
   });
 });

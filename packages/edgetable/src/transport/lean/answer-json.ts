@@ -1,9 +1,18 @@
+import { holdsItems, isNumeral, isOfType } from "../check-answer.ts";
 import type { TextColumn } from "../transport.ts";
 
 // DynamoDB gives the attributes of an item in any order, and JSON.parse makes a hidden class for every
 // order it meets, which slows down all code that the items then pass through: 20 edges of 11 attributes
 // cost 220 µs to parse and decode. Read here they cost 40, because every object gets its members in the
 // order in which their names were first met.
+
+// What is read: JSON of any form, an attribute's value, an object of such values, an object of such objects, a list of them.
+const ANY = 0;
+const VALUE = 1;
+const ITEM = 2;
+const HOLDER = 3;
+const ITEMS = 4;
+type Form = typeof ANY | typeof VALUE | typeof ITEM | typeof HOLDER | typeof ITEMS;
 
 /** The name of a member. */
 interface Name {
@@ -44,7 +53,7 @@ const MOST_DIGITS = 15;
 // A longer slice would keep the whole answer in memory for as long as it lives itself.
 const LONGEST_SLICE = 12;
 
-// Blanks, great depth, `__proto__` and whatever is no JSON: JSON.parse says what becomes of it.
+// Blanks, great depth, `__proto__`, items of another form and text that is not JSON: JSON.parse reads them.
 const unusual = new Error("left to JSON.parse");
 
 const known: (Name | undefined)[] = Array.from({ length: SLOTS }, () => undefined);
@@ -60,6 +69,9 @@ const learn = (text: string, hash: number): Name => {
   known[(hash + slot) & (SLOTS - 1)] = name;
   return name;
 };
+
+// Its hash is that of no text: no name that is read finds it.
+const TEXTS: Name = { text: "Texts", hash: Number.NaN, order: met++ };
 
 const insert = ({ names, values }: Members, name: Name, value: unknown): void => {
   let at = names.length;
@@ -105,26 +117,38 @@ class Reader {
     this.#text = text;
   }
 
-  whole(): unknown {
-    const value = this.#value();
-    if (this.#at < this.#text.length) throw unusual;
-    return value;
-  }
-
-  /** An object whose list "Items" is read as one text of each item. */
-  withTexts(column: TextColumn): unknown {
-    const output: Record<string, unknown> = {};
-    const opening = openingOf(column);
+  /** An output. Where a column is given, its list "Items" is read as one text of each item. */
+  output(column?: TextColumn): unknown {
     if (this.#text.charCodeAt(0) !== OPEN_OBJECT) throw unusual;
+    const members: Members = { names: [], values: [] };
     if (this.#opens(CLOSE_OBJECT)) {
       do {
-        const { text: name } = this.#name();
-        if (name === "Items") output["Texts"] = this.#texts(opening);
-        else output[name] = this.#value();
+        const name = this.#name();
+        if (column && name.text === "Items") insert(members, TEXTS, this.#texts(openingOf(column)));
+        else insert(members, name, this.#member(name.text));
       } while (this.#goesOn(CLOSE_OBJECT));
     }
     if (this.#at < this.#text.length) throw unusual;
-    return output;
+    return objectOf(members);
+  }
+
+  /** A member of an output: where it holds items, each of their values is one of its type, or the text is unusual. */
+  #member(name: string): unknown {
+    switch (name) {
+      case "Item":
+      case "Attributes":
+      case "LastEvaluatedKey":
+        return this.#item();
+      case "Items":
+        return this.#list(ITEM);
+      case "Responses":
+        // A transaction's are a list of objects that have an item or nothing, a batch's are lists by table.
+        return this.#text.charCodeAt(this.#at) === OPEN_LIST ? this.#list(HOLDER) : this.#object(ITEMS);
+      case "Texts":
+        throw unusual;
+      default:
+        return this.#any();
+    }
   }
 
   #texts(opening: string): readonly string[] {
@@ -141,17 +165,55 @@ class Reader {
     return texts;
   }
 
-  #value(): unknown {
+  #read(form: Form): unknown {
+    switch (form) {
+      case VALUE:
+        return this.#value();
+      case ITEM:
+        return this.#item();
+      case HOLDER:
+        return this.#object(ITEM);
+      case ITEMS:
+        return this.#list(ITEM);
+      default:
+        return this.#any();
+    }
+  }
+
+  #any(): unknown {
     switch (this.#text.charCodeAt(this.#at)) {
       case QUOTE:
         return this.#string();
       case OPEN_OBJECT:
-        return this.#object();
+        return this.#object(ANY);
       case OPEN_LIST:
-        return this.#list();
+        return this.#list(ANY);
       default:
         return this.#word();
     }
+  }
+
+  #value(): object {
+    const type = this.#text.charCodeAt(this.#at + 2);
+    // Nearly all values are of these two types: read apart, a list of 20 edges takes 47 µs in place of 60.
+    if ((type === S || type === N) && this.#text.startsWith(type === S ? '{"S":"' : '{"N":"', this.#at)) {
+      this.#at += 5;
+      const value = this.#string();
+      if (this.#text.charCodeAt(this.#at++) !== CLOSE_OBJECT) throw unusual;
+      if (type === S) return { S: value };
+      if (!isNumeral(value)) throw unusual;
+      return { N: value };
+    }
+    return this.#rareValue();
+  }
+
+  // Apart, so that the usual ones stay small enough to be inlined.
+  #rareValue(): object {
+    if (this.#text.charCodeAt(this.#at) !== OPEN_OBJECT || !this.#opens(CLOSE_OBJECT)) throw unusual;
+    const { text: name } = this.#name();
+    const content = name === "M" ? this.#item() : name === "L" ? this.#list(VALUE) : this.#any();
+    if (this.#goesOn(CLOSE_OBJECT) || (name !== "M" && name !== "L" && !isOfType(name, content))) throw unusual;
+    return { [name]: content };
   }
 
   /** A number, true, false or null. */
@@ -203,29 +265,34 @@ class Reader {
     return (quote - from) % 2 === 1;
   }
 
-  #list(): unknown[] {
+  #list(each: Form): unknown[] {
+    if (this.#text.charCodeAt(this.#at) !== OPEN_LIST) throw unusual;
     const list: unknown[] = [];
     if (this.#opens(CLOSE_LIST)) {
-      do list.push(this.#value());
+      do list.push(this.#read(each));
       while (this.#goesOn(CLOSE_LIST));
     }
     return list;
   }
 
-  #object(): object {
-    const type = this.#text.charCodeAt(this.#at + 2);
-    // Nearly all objects are values of these two types: read apart, a list of 20 edges takes 47 µs in place of 60.
-    if ((type === S || type === N) && this.#text.startsWith(type === S ? '{"S":"' : '{"N":"', this.#at)) {
-      this.#at += 5;
-      const value = this.#string();
-      if (this.#text.charCodeAt(this.#at++) !== CLOSE_OBJECT) throw unusual;
-      return type === S ? { S: value } : { N: value };
-    }
+  /** An object of attribute values: what most of an answer is. */
+  #item(): object {
+    if (this.#text.charCodeAt(this.#at) !== OPEN_OBJECT) throw unusual;
     if (!this.#opens(CLOSE_OBJECT)) return {};
     const name = this.#name();
-    const value = this.#value();
+    const value: unknown = this.#value();
     const members: Members = { names: [name], values: [value] };
     while (this.#goesOn(CLOSE_OBJECT)) insert(members, this.#name(), this.#value());
+    return objectOf(members);
+  }
+
+  #object(each: Form): object {
+    if (this.#text.charCodeAt(this.#at) !== OPEN_OBJECT) throw unusual;
+    if (!this.#opens(CLOSE_OBJECT)) return {};
+    const name = this.#name();
+    const value = this.#read(each);
+    const members: Members = { names: [name], values: [value] };
+    while (this.#goesOn(CLOSE_OBJECT)) insert(members, this.#name(), this.#read(each));
     return objectOf(members);
   }
 
@@ -273,15 +340,18 @@ class Reader {
 }
 
 /**
- * What JSON.parse gives, but for the order of members, and for control characters in short texts, which pass.
- * Where a column is wanted and the answer is as usual, `Texts` stands in place of `Items`.
+ * The output in an answer's text: what JSON.parse gives, but for the order of members, and for control characters in
+ * short texts, which pass. All its items are items. Where a column is wanted and the answer is as usual, `Texts`
+ * stands in place of `Items`.
  *
- * @throws SyntaxError as JSON.parse does
+ * @throws SyntaxError as JSON.parse does, and TypeError where an item has what no attribute holds
  */
 export const parseAnswer = (text: string, column?: TextColumn): unknown => {
   try {
-    return column ? new Reader(text).withTexts(column) : new Reader(text).whole();
+    return new Reader(text).output(column);
   } catch {
-    return JSON.parse(text);
+    const output: unknown = JSON.parse(text);
+    if (!holdsItems(output)) throw new TypeError("an item holds what is not an attribute value");
+    return output;
   }
 };

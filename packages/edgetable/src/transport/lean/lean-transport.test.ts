@@ -39,8 +39,10 @@ const listen = async (made: ReturnType<typeof createServer>): Promise<number> =>
   await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));
   return (made.address() as AddressInfo).port;
 };
+// DynamoDB's answers, and those of the local engines, say what they are.
+const sign = (response: ServerResponse): void => void response.setHeader("content-type", "application/x-amz-json-1.0");
 const open = async (handler: Handler, options: LeanTransportOptions = {}): Promise<ReturnType<typeof createLeanTransport>> => {
-  const port = await listen(createServer(handler));
+  const port = await listen(createServer((request, response) => (sign(response), handler(request, response))));
   return createLeanTransport({ endpoint: `http://127.0.0.1:${port}`, region: "us-east-1", ...options });
 };
 const fault =
@@ -272,7 +274,7 @@ const certificate = makeCertificate();
 // The certificate is made by the openssl command, where there is one.
 describe.skipIf(certificate === undefined)("TLS", () => {
   const openSecure = async (options: LeanTransportOptions, host = "localhost"): Promise<ReturnType<typeof createLeanTransport>> => {
-    const handler: Handler = (_, response) => response.setHeader("connection", "close").end("{}");
+    const handler: Handler = (_, response) => (sign(response), response.setHeader("connection", "close").end("{}"));
     const port = await listen(createSecureServer({ ...certificate }, handler) as unknown as ReturnType<typeof createServer>);
     return createLeanTransport({ endpoint: `https://${host}:${port}`, region: "us-east-1", ...options });
   };

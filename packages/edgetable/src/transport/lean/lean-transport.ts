@@ -5,17 +5,20 @@ import { TIMEOUTS, type Transport } from "../transport.ts";
 import { cacheCredentials } from "./credentials.ts";
 import type { CredentialProvider, Credentials } from "./credentials.ts";
 import { defaultCredentials } from "./default-credentials.ts";
-import { parseEndpoint, serviceEndpoint } from "./endpoint.ts";
+import { configuredEndpoint, parseEndpoint, serviceEndpoint } from "./endpoint.ts";
 import type { LeanSettings } from "./open-transport.ts";
 import { resolveRegion } from "./region.ts";
 
 /** How the lean transport reaches DynamoDB. */
 export interface LeanTransportOptions {
-  /** URL text without path. @default the public endpoint of DynamoDB in the region */
+  /**
+   * URL text without path. @default AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, `endpoint_url` of the profile's services
+   * section or of the profile, unless AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is true; else DynamoDB in the region
+   */
   readonly endpoint?: string | undefined;
-  /** @default AWS_REGION, AWS_DEFAULT_REGION, the shared config file, or "us-east-1" on loopback */
+  /** @default AWS_REGION, AWS_DEFAULT_REGION, the shared files, or "us-east-1" on loopback */
   readonly region?: string | undefined;
-  /** Profile of the shared config files, for region and credentials. @default AWS_PROFILE */
+  /** Profile of the shared config files, for endpoint, region and credentials. @default AWS_PROFILE */
   readonly profile?: string | undefined;
   /** Fixed credentials or a function that gives fresh ones. @default defaultCredentials(); a dummy pair on loopback */
   readonly credentials?: Credentials | CredentialProvider | undefined;
@@ -62,14 +65,16 @@ const kinds: Kinds<LeanTransportOptions> = {
  * Nothing is sent until the first request; sockets do not keep the process alive.
  *
  * @throws {plan.invalidOption} when an option is unknown or out of range, no region is to be found, or
- * the endpoint is plain http to another machine without `allowInsecure`.
+ * the endpoint (the option's, or the one that the surroundings configure) is plain http to another machine without
+ * `allowInsecure`.
  * @throws {execute.credentials} when fixed credentials are incomplete.
  * @example
  * const transport = createLeanTransport({ endpoint: "http://127.0.0.1:8000" });
  */
 export const createLeanTransport = (options: LeanTransportOptions = {}): Transport => {
   checkOptions(options, kinds);
-  const given = options.endpoint === undefined ? undefined : parseEndpoint(options.endpoint, options.allowInsecure ?? false);
+  const found = options.endpoint ?? configuredEndpoint(options.profile);
+  const given = found === undefined ? undefined : parseEndpoint(found, options.allowInsecure ?? false);
   const region = resolveRegion(options, given?.loopback ? "us-east-1" : undefined);
   const endpoint = given ?? parseEndpoint(serviceEndpoint(region), false);
   const settings: LeanSettings = {

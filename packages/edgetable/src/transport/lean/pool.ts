@@ -30,6 +30,7 @@ const repeatable: ReadonlySet<string> = new Set([
   "TransactGetItems",
   "DescribeTable",
   "ListTables",
+  "DescribeTimeToLive",
 ]);
 
 class SocketPool implements Pool {

@@ -100,6 +100,10 @@ export class ResponseReader {
       throw new ProtocolError(`the answer is encoded as "${head.encoding.slice(0, 40)}", which was not asked for`);
     if (head.crc32 !== "" && !checksumMatches(content, head.crc32))
       throw new ProtocolError("the answer does not match its checksum x-amz-crc32");
-    return { head, body: content.toString("utf8") };
+    const body = content.toString("utf8");
+    // The replacement character stands for what is not UTF-8. Bytes that match their checksum are as the service sent them.
+    if (head.crc32 === "" && body.includes("\uFFFD") && !Buffer.from(body).equals(content))
+      throw new ProtocolError("the answer is not UTF-8");
+    return { head, body };
   }
 }

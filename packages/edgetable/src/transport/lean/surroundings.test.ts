@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createServiceClock } from "./clock.ts";
 import { defaultCredentials } from "./default-credentials.ts";
-import { parseEndpoint, serviceEndpoint } from "./endpoint.ts";
+import { configuredEndpoint, parseEndpoint, serviceEndpoint } from "./endpoint.ts";
 import { createLeanTransport, type LeanTransportOptions } from "./lean-transport.ts";
-import { regionInConfig, resolveRegion } from "./region.ts";
+import { resolveRegion } from "./region.ts";
+import { settingsIn } from "./shared-config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "edgetable-"));
 beforeEach(() => {
@@ -14,6 +16,9 @@ beforeEach(() => {
     "AWS_REGION",
     "AWS_DEFAULT_REGION",
     "AWS_PROFILE",
+    "AWS_ENDPOINT_URL",
+    "AWS_ENDPOINT_URL_DYNAMODB",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
@@ -24,6 +29,7 @@ beforeEach(() => {
   vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", join(folder, "credentials"));
   vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
   rmSync(join(folder, "config"), { force: true });
+  rmSync(join(folder, "credentials"), { force: true });
 });
 afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -50,9 +56,11 @@ describe("region", () => {
   });
 
   test("a profile that is not in the file, or has no region, gives none", () => {
-    expect(regionInConfig(config, "other")).toBeUndefined();
-    expect(regionInConfig("[default]\nkey = region = x\n", "default")).toBeUndefined();
-    expect(regionInConfig("[profile  a]\r\nregion = eu-west-3\r\n", "a")).toBe("eu-west-3");
+    const regionIn = (text: string, ...names: readonly string[]) => settingsIn(text, ...names)?.get("region");
+    expect(regionIn(config, "profile other")).toBeUndefined();
+    expect(regionIn("[default]\nkey = region = x\n", "default")).toBeUndefined();
+    expect(regionIn("[profile  a]\r\nregion = eu-west-3\r\n", "profile a")).toBe("eu-west-3");
+    expect(regionIn('[profile "a"] # mine\nregion=x ; y\n', "profile a")).toBe("x");
   });
 
   test("what is no region's name never gets into a host name", () => {
@@ -124,6 +132,142 @@ describe("endpoint", () => {
   ])("%s", (_, options, message) => {
     const given = options && { region: "eu-west-1", credentials: { accessKeyId: "A", secretAccessKey: "s" }, ...options };
     expect(() => createLeanTransport(given as LeanTransportOptions)).toThrow(refusal("plan.invalidOption", message));
+  });
+});
+
+describe("the endpoint that the surroundings configure", () => {
+  interface Case {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly config?: string;
+    readonly credentials?: string;
+    readonly profile?: string;
+    readonly expected: string | undefined;
+  }
+
+  // AWS's own client is asked the same: what it finds is what we find.
+  const inClient = async (): Promise<string | undefined> => {
+    const client = new DynamoDBClient({
+      region: "us-east-1",
+      credentials: { accessKeyId: "a", secretAccessKey: "s" },
+    });
+    // The client keeps the files that it has read.
+    await client.config.region();
+    const command = new ListTablesCommand({});
+    let url: string | undefined;
+    client.middlewareStack.add(
+      () => async (args) => {
+        const { protocol, hostname, port } = args.request as { protocol: string; hostname: string; port?: number };
+        url = `${protocol}//${hostname}${port === undefined ? "" : `:${port}`}`;
+        throw new Error("enough");
+      },
+      { step: "finalizeRequest", priority: "low" },
+    );
+    await client.send(command).catch(() => undefined);
+    client.destroy();
+    return url?.endsWith("amazonaws.com") ? undefined : url;
+  };
+
+  const services =
+    "[default]\nservices = mine\nendpoint_url = http://localhost:4\n[services mine]\ns3 =\n  endpoint_url = http://localhost:5\ndynamodb =\n  endpoint_url = http://localhost:3\n";
+
+  test.each<[string, Case]>([
+    ["nothing is configured", { expected: undefined }],
+    [
+      "the service's own variable goes before the one of all services",
+      {
+        env: { AWS_ENDPOINT_URL_DYNAMODB: "http://localhost:1", AWS_ENDPOINT_URL: "http://localhost:2" },
+        config: services,
+        expected: "http://localhost:1",
+      },
+    ],
+    [
+      "either variable goes before the files",
+      { env: { AWS_ENDPOINT_URL: "http://localhost:2" }, config: services, expected: "http://localhost:2" },
+    ],
+    [
+      "an empty variable says nothing",
+      { env: { AWS_ENDPOINT_URL_DYNAMODB: "", AWS_ENDPOINT_URL: "http://localhost:2" }, expected: "http://localhost:2" },
+    ],
+    ["the services section goes before the profile", { config: services, expected: "http://localhost:3" }],
+    [
+      "a services section without DynamoDB leaves the profile's",
+      {
+        config:
+          "[default]\nservices = mine\nendpoint_url = http://localhost:4\n[services mine]\ns3 =\n  endpoint_url = http://localhost:5\n",
+        expected: "http://localhost:4",
+      },
+    ],
+    [
+      "a profile that is named",
+      {
+        config: "[default]\nendpoint_url = http://localhost:6\n[profile work]\nendpoint_url = http://localhost:7 # mine\n",
+        profile: "work",
+        expected: "http://localhost:7",
+      },
+    ],
+    [
+      "AWS_PROFILE",
+      { env: { AWS_PROFILE: "work" }, config: "[profile work]\nendpoint_url = http://localhost:7\n", expected: "http://localhost:7" },
+    ],
+    ["the credentials file", { credentials: "[default]\nendpoint_url = http://localhost:8\n", expected: "http://localhost:8" }],
+    [
+      "a nested setting of another name is none of the profile's",
+      { config: "[default]\ns3 =\n  endpoint_url = http://localhost:5\n", expected: undefined },
+    ],
+    [
+      "ignored, by variable",
+      {
+        env: { AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: "true", AWS_ENDPOINT_URL: "http://localhost:2" },
+        config: services,
+        expected: undefined,
+      },
+    ],
+    [
+      "ignored, by the profile, variables too",
+      {
+        env: { AWS_ENDPOINT_URL: "http://localhost:2" },
+        config: services.replace("[default]", "[default]\nignore_configured_endpoint_urls = true"),
+        expected: undefined,
+      },
+    ],
+    [
+      "not ignored: the variable goes before the profile",
+      {
+        env: { AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: "false" },
+        config: services.replace("[default]", "[default]\nignore_configured_endpoint_urls = true"),
+        expected: "http://localhost:3",
+      },
+    ],
+  ])("%s", async (_, { env = {}, config, credentials, profile, expected }) => {
+    // A folder for each: AWS's client reads a file once.
+    const own = mkdtempSync(join(folder, "case-"));
+    if (config !== undefined) writeFileSync(join(own, "config"), config);
+    if (credentials !== undefined) writeFileSync(join(own, "credentials"), credentials);
+    const all = { AWS_CONFIG_FILE: join(own, "config"), AWS_SHARED_CREDENTIALS_FILE: join(own, "credentials"), ...env };
+    for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
+    expect(configuredEndpoint(profile)?.url).toBe(expected);
+    // AWS's client takes the endpoint of AWS_PROFILE also where another profile is named to it; the guide does not say so.
+    if (profile === undefined) expect(await inClient()).toBe(expected);
+  });
+
+  test.each([
+    [{ AWS_ENDPOINT_URL: "localhost" }, 'AWS_ENDPOINT_URL "localhost" is not a URL'],
+    [{ AWS_ENDPOINT_URL_DYNAMODB: "http://dynamodb:8000" }, 'AWS_ENDPOINT_URL_DYNAMODB "http://dynamodb:8000" would send data unencrypted'],
+    [{ AWS_ENDPOINT_URL: "http://localhost:4566/path" }, 'AWS_ENDPOINT_URL "http://localhost:4566/path" has a path'],
+    [{ AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: "yes" }, 'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is "yes": give true or false'],
+  ])("%j is refused by name", (env, message) => {
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    expect(() => createLeanTransport({ region: "eu-west-1" })).toThrow(refusal("plan.invalidOption", message));
+  });
+
+  test("a services section that is not there is refused by name", () => {
+    writeFileSync(join(folder, "config"), "[default]\nservices = lost\n");
+    expect(() => createLeanTransport({ region: "eu-west-1" })).toThrow(refusal("plan.invalidOption", "has no [services lost]"));
+  });
+
+  test("an option goes before all of them", () => {
+    vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", "not a URL");
+    expect(() => createLeanTransport({ endpoint: "http://localhost:1" })).not.toThrow();
   });
 });
 

@@ -1,7 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { attemptError } from "../attempt-error.ts";
 import type { Attempt } from "../attempt-error.ts";
-import type { CancellationReason, Item } from "../operations.ts";
 import { serviceError } from "../service-error.ts";
 import { toWire } from "./binary.ts";
 
@@ -47,15 +46,27 @@ const timeoutError = (error: SdkError, attempt: Attempt): EdgetableError => {
   return attemptError(attempt, { code: "execute.timeout", message: error.message ?? "no answer in time", ambiguous, cause: error });
 };
 
+// What the SDK calls an answer that names no exception.
+const nameless: ReadonlySet<string> = new Set(["Error", "SyntaxError", "Unknown", "UnknownError"]);
+
 const answeredError = (error: SdkError, status: number, attempt: Attempt): EdgetableError => {
   const request = error.$metadata?.requestId;
+  const { name = "Error" } = error;
+  const isNameless = nameless.has(name);
+  if (isNameless && status < 500 && request === undefined)
+    return attemptError(attempt, {
+      code: "execute.connection",
+      message: `HTTP ${status}, not DynamoDB's JSON: ${error.message ?? ""}. Is there a proxy, or another server, at the endpoint?`,
+      ambiguous: true,
+      cause: error,
+    });
   return serviceError(
     {
-      name: error.name === "Error" || error.name === "SyntaxError" || error.name === undefined ? `Http${status}` : error.name,
+      name: isNameless ? `Http${status}` : name,
       message: `${error.message || "(no message)"}${request === undefined ? "" : ` (request ${request})`}`,
       status,
-      item: toWire(error.Item) as Item | undefined,
-      reasons: toWire(error.CancellationReasons) as readonly CancellationReason[] | undefined,
+      item: toWire(error.Item),
+      reasons: toWire(error.CancellationReasons),
     },
     { operation: attempt.operation, input: attempt.input },
   );

@@ -3,10 +3,11 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { onAbort } from "../../util/on-abort.ts";
 import { attemptError } from "../attempt-error.ts";
 import type { Attempt, Failure } from "../attempt-error.ts";
+import { holdsItems, oddityOf } from "../check-answer.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
 import type { SendOptions, Transport } from "../transport.ts";
 import { toSdk, toWire } from "./binary.ts";
-import { createCommand } from "./commands.ts";
+import { type Command, createCommand } from "./commands.ts";
 import { readSdkError } from "./sdk-error.ts";
 
 /** Ends an attempt from outside: by the caller's signal or by its own timer, whichever comes first. */
@@ -41,6 +42,30 @@ const limitAttempt = (attempt: Attempt, { signal, timeout }: SendOptions): Limit
   };
 };
 
+/** What a successful answer's headers say of who sent it: undefined where the client never shows one, as a test's stand-in. */
+interface Sender {
+  signed?: boolean;
+}
+
+const isSigned = (headers: Readonly<Record<string, string | undefined>>): boolean =>
+  headers["x-amzn-requestid"] !== undefined ||
+  headers["x-amz-crc32"] !== undefined ||
+  headers["content-type"]?.startsWith("application/x-amz-json") === true;
+
+/** Notes who sent the answer to a command: the SDK's output no longer tells. */
+const watchSender = (command: Command, sender: Sender): Command => {
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      const { headers } = result.response as { readonly headers?: Readonly<Record<string, string | undefined>> };
+      sender.signed = isSigned(headers ?? {});
+      return result;
+    },
+    { step: "deserialize", name: "edgetableSender" },
+  );
+  return command;
+};
+
 const withoutMetadata = (output: object): object => {
   const { $metadata: _, ...rest } = output as { readonly $metadata?: unknown };
   return rest;
@@ -69,8 +94,18 @@ class SdkTransport implements Transport {
       });
     const limit = limitAttempt(attempt, options);
     try {
-      const sent = this.#sendCommand(attempt, limit.signal);
-      return toWire(withoutMetadata(await Promise.race([sent, limit.ended]))) as OperationOutputs[O];
+      const sender: Sender = {};
+      const sent = this.#sendCommand(attempt, limit.signal, sender);
+      const output = toWire(withoutMetadata(await Promise.race([sent, limit.ended])));
+      const oddity = holdsItems(output)
+        ? oddityOf({ ...attempt, output, signed: sender.signed ?? true })
+        : "an item holds what is not an attribute value";
+      if (oddity === undefined) return output as OperationOutputs[O];
+      throw attemptError(attempt, {
+        code: "execute.connection",
+        message: `the answer is not DynamoDB's, ${oddity}. Is there a proxy, or another server, at the endpoint?`,
+        ambiguous: true,
+      });
     } catch (error) {
       throw readSdkError(error, attempt);
     } finally {
@@ -83,8 +118,13 @@ class SdkTransport implements Transport {
     this.#closed = true;
   }
 
-  async #sendCommand(attempt: { readonly operation: Operation; readonly input: unknown }, abortSignal: AbortSignal): Promise<object> {
-    return this.#client.send(await createCommand(attempt.operation, toSdk(attempt.input)), { abortSignal });
+  async #sendCommand(
+    attempt: { readonly operation: Operation; readonly input: unknown },
+    abortSignal: AbortSignal,
+    sender: Sender,
+  ): Promise<object> {
+    const command = await createCommand(attempt.operation, toSdk(attempt.input));
+    return this.#client.send(watchSender(command, sender), { abortSignal });
   }
 }
 

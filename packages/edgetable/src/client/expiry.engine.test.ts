@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { systemEffects } from "../executor/system-effects.ts";
+import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
+
+const text = z.string();
+const graphOf = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      session: node({
+        key: "SESSION#{id}",
+        schema: z.object({ id: text, user: text, expiresAt: z.number().optional() }),
+        ttl: "expiresAt",
+        mirror: true,
+      }),
+      user: node({ key: "USER#{id}", schema: z.object({ id: text }) }),
+    },
+    parts: {
+      code: part({
+        of: "user",
+        key: "CODE#{code}",
+        schema: z.object({ code: text, expiresAt: z.date() }),
+        ttl: "expiresAt",
+        dates: ["expiresAt"],
+      }),
+    },
+    edges: {
+      watches: edge({ from: "user", to: "session", schema: z.object({ expiresAt: z.number().optional() }), ttl: "expiresAt" }),
+    },
+    indexes: { byUser: { entries: { session: { by: "user:text", shards: { count: 2 } } } } },
+  });
+
+let engine: TestEngine;
+let table: string;
+let sent: SentRequest[] = [];
+let clock = 0;
+let db: ReturnType<ReturnType<typeof graphOf>["connect"]>;
+let showing: typeof db;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const seconds = (): number => Math.floor(clock / 1000);
+
+beforeEach(async () => {
+  clock = Date.UTC(2030, 0, 1);
+  table = engine.freshTableName("expiry");
+  const effects = { ...systemEffects, now: () => clock };
+  const options = { transport: engine.transport, effects, onRequest: (request: SentRequest) => void sent.push(request) };
+  db = graphOf(table).connect(options);
+  showing = graphOf(table).connect({ ...options, expired: "show" });
+  await db.table.create();
+  for (const [id, after] of [
+    ["old", -10],
+    ["now", 0],
+    ["new", 10],
+    ["ever", undefined],
+  ] as const)
+    await db.session.create({ id, user: "ada", ...(after === undefined ? {} : { expiresAt: seconds() + after }) }).orThrow();
+  await db.user.create({ id: "ada" }).orThrow();
+  for (const id of ["old", "new", "ever"]) await db.watches.link({ id: "ada" }, { id }, id === "ever" ? {} : { expiresAt: seconds() + 10 });
+  await db.code.put({ id: "ada" }, { code: "a", expiresAt: new Date(clock - 5_500) }).orThrow();
+  await db.code.put({ id: "ada" }, { code: "b", expiresAt: new Date(clock + 5_500) }).orThrow();
+  sent = [];
+});
+
+const idsOf = (rows: Iterable<{ readonly id: string } | undefined>): readonly (string | undefined)[] =>
+  [...rows].map((row) => row?.id).toSorted();
+const LIVING = ["ever", "new", "now"];
+const ALL = [...LIVING, "old"];
+const ada = { id: "ada" };
+
+describe("the table", () => {
+  test("has its time to live switched on by create, once, and diff compares it", async () => {
+    const { TimeToLiveDescription: found } = await engine.transport.send("DescribeTimeToLive", { TableName: table });
+    expect(found).toMatchObject({ AttributeName: "expiresAt", TimeToLiveStatus: "ENABLED" });
+    await db.table.create();
+    expect(sent.map(({ operation }) => operation)).not.toContain("UpdateTimeToLive");
+    expect(await db.table.diff()).toEqual([]);
+  });
+
+  test("that expires by no attribute, or by another, does not fit", async () => {
+    const other = engine.freshTableName("expiry-other");
+    const plain = defineGraph({ table: other, nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: text }) }) } });
+    const ttl = defineGraph({
+      table: other,
+      nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: text, ends: z.number() }), ttl: "ends" }) },
+    });
+    await plain.connect({ transport: engine.transport }).table.create();
+    const user = ttl.connect({ transport: engine.transport });
+    expect(await user.table.diff()).toEqual([{ place: "time to live", model: "ends", table: "off", harmless: false }]);
+    expect(await user.table.create()).toEqual({ created: false });
+    expect(await user.table.diff()).toEqual([]);
+    expect(await plain.connect({ transport: engine.transport }).table.diff()).toEqual([
+      { place: "time to live", model: "none", table: "ends", harmless: true },
+    ]);
+    const renamed = defineGraph({
+      table: other,
+      nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: text, until: z.number() }), ttl: "until" }) },
+    });
+    await expect(renamed.connect({ transport: engine.transport }).table.create()).rejects.toMatchObject({ code: "table.mismatch" });
+  });
+});
+
+describe("an item that has expired and is still there", () => {
+  test("is left out of every read, and shown on request", async () => {
+    const of = async (one: typeof db) => ({
+      get:
+        idsOf(await Promise.all(ALL.map((id) => one.session({ id }).get()))).length -
+        idsOf(await one.session.getMany(ALL.map((id) => ({ id })))).indexOf(undefined),
+      many: idsOf(await one.session.getMany(ALL.map((id) => ({ id })))).filter((id) => id !== undefined),
+      find: idsOf(await one.find("session").where({ user: "ada" }).rows()),
+      page: idsOf((await one.find("session").where({ user: "ada" }).page({ limit: 10 })).items),
+      count: await one.find("session").where({ user: "ada" }).count(),
+      nodes: idsOf((await one.user(ada).out("watches").entries()).flatMap(({ node: found }) => found ?? [])),
+      walk: idsOf(await one.user(ada).out("watches").in("watches").out("watches").nodes()),
+      parts: (await one.user(ada).parts("code").all()).map(({ code }) => code),
+      codes: (await one.user(ada).collection()).parts.code?.length,
+      partCount: await one.user(ada).parts("code").count(),
+      own: (await one.session({ id: "old" }).incoming()).node?.id,
+    });
+    const living = { many: LIVING, find: LIVING, page: LIVING, count: 3, nodes: ["ever", "new"], walk: ["ever", "new"] };
+    expect(await of(db)).toMatchObject({ ...living, parts: ["b"], codes: 1, partCount: 1, own: undefined });
+    const all = { many: ALL, find: ALL, page: ALL, count: 4, nodes: ["ever", "new", "old"], walk: ["ever", "new", "old"] };
+    expect(await of(showing)).toMatchObject({ ...all, parts: ["a", "b"], codes: 2, partCount: 2, own: "old" });
+    expect(await db.session({ id: "old" }).get()).toBeUndefined();
+    expect(await db.session({ id: "old" }).get().run({ expired: "show" })).toMatchObject({ id: "old" });
+  });
+
+  test("an edge goes at its time too, between two layers of a walk that was planned before", async () => {
+    const walk = () => db.user(ada).out("watches").in("watches").out("watches");
+    expect(idsOf(await walk().ids())).toEqual(["ever", "new", "old"]);
+    clock += 20_000;
+    expect(idsOf(await walk().ids())).toEqual(["ever"]);
+    expect(await db.user(ada).has("watches", { id: "new" })).toBe(false);
+    expect((await db.user(ada).out("watches").page({ limit: 2 })).items).toHaveLength(1);
+    expect(await db.user(ada).out("watches").count()).toBe(1);
+  });
+
+  test("is filtered by DynamoDB, as explain says", async () => {
+    const call = db.user(ada).out("watches").edges();
+    await call;
+    const [explained] = call.explain().requests;
+    expect(sent[0]?.input).toEqual(explained?.input);
+    expect(explained?.input).toMatchObject({
+      FilterExpression: "NOT (#ttl < :now)",
+      ExpressionAttributeNames: { "#ttl": "expiresAt" },
+      ExpressionAttributeValues: { ":now": { N: String(seconds()) } },
+    });
+  });
+
+  test("counts as absent for create and link, by one condition", async () => {
+    expect(await db.session.create({ id: "now", user: "eve" })).toMatchObject({ ok: false, reason: "exists" });
+    sent = [];
+    expect(await db.session.create({ id: "old", user: "eve" })).toMatchObject({ ok: true });
+    expect(sent.map(({ operation }) => operation)).toEqual(["PutItem"]);
+    expect(await db.session({ id: "old" }).get()).toEqual({ id: "old", user: "eve" });
+    expect(await db.transact([db.session.create({ id: "old", user: "eve" })])).toMatchObject({ ok: false });
+    clock += 20_000;
+    expect(await db.watches.link(ada, { id: "ever" })).toMatchObject({ ok: false, reason: "exists" });
+    expect(await db.watches.link(ada, { id: "new" }, {})).toMatchObject({ ok: true });
+  });
+
+  test("a deletion takes it along", async () => {
+    clock += 20_000;
+    await db.user.delete(ada).orThrow();
+    const { Items = [] } = await engine.transport.send("Scan", { TableName: table });
+    expect(Items.filter((item) => JSON.stringify(item).includes("USER#ada"))).toHaveLength(3);
+  });
+});
+
+describe("the time", () => {
+  test.each([
+    ["text", "2030-01-01T00:00:00Z"],
+    ["milliseconds", Date.UTC(2030, 0, 1)],
+    ["a fraction", 1.5],
+    ["a negative number", -1],
+    ["a Date that `dates` does not name", new Date()],
+  ])("is refused as %s, whoever writes it", async (_, expiresAt) => {
+    const unchecked = graphOf(table).connect({ transport: engine.transport, validate: false });
+    const row = { id: "x", user: "x", expiresAt: expiresAt as number };
+    const refused = { code: "request.unsupportedValue", message: expect.stringContaining("Give whole seconds since 1970") as unknown };
+    await expect((async () => unchecked.session.create(row))()).rejects.toMatchObject(refused);
+    await expect((async () => unchecked.session.put(row))()).rejects.toMatchObject(refused);
+    await expect((async () => unchecked.session.update({ id: "new" }, { expiresAt: row.expiresAt }))()).rejects.toMatchObject(refused);
+    await expect((async () => unchecked.watches.put(ada, { id: "new" }, { expiresAt: row.expiresAt }))()).rejects.toMatchObject(refused);
+    expect(await unchecked.load([{ node: "session", row }])).toMatchObject({ items: 0 });
+  });
+
+  test("takes no addition, which would date from 1970 where there is none", async () => {
+    const adding = async () => db.session.update({ id: "ever" }, { add: { expiresAt: 3600 } });
+    await expect(adding()).rejects.toMatchObject({ code: "request.unsupportedValue" });
+  });
+
+  test("is a number of seconds in the table where the row has a Date", async () => {
+    const { Items = [] } = await engine.transport.send("Scan", { TableName: table });
+    const times = Items.filter(({ type }) => JSON.stringify(type).includes("code")).map(({ expiresAt }) => expiresAt);
+    expect(times).toEqual(expect.arrayContaining([{ N: String(seconds() - 6) }, { N: String(seconds() + 5) }]));
+    expect(await db.user(ada).parts("code").all()).toMatchObject([{ code: "b", expiresAt: new Date((seconds() + 5) * 1000) }]);
+  });
+});
+
+describe("a model", () => {
+  const key = "USER#{id}";
+  const refuse =
+    (settings: object, more: object = {}) =>
+    () =>
+      defineGraph({ table: "t", nodes: { user: node({ key, ...settings } as never) }, ...more } as never);
+  const shape = { id: text, ends: z.number(), email: text };
+
+  test("is refused where the time is text, lies in a key, or is another attribute of the same table", () => {
+    expect(refuse({ schema: z.object({ ...shape, ends: text }), ttl: "ends" })).toThrow('the schema of "ends" takes text');
+    expect(refuse({ key: "USER#{id}#{ends:number}", schema: z.object(shape), ttl: "ends" })).toThrow('"ends" is in a key');
+    const other = {
+      parts: { code: part({ of: "user" as never, key: "C#{n}", schema: z.object({ n: text, until: z.number() }), ttl: "until" }) },
+    };
+    expect(refuse({ schema: z.object(shape), ttl: "ends" }, other)).toThrow('another definition stores it as "ends"');
+  });
+
+  test("is refused where DynamoDB would leave something behind", () => {
+    expect(refuse({ schema: z.object(shape), ttl: "ends", unique: ["email"] })).toThrow("the marker of its unique value");
+    const schema = z.object({ ends: z.number() });
+    const edges = { edges: { knows: edge({ from: "user", to: "user", schema, ttl: "ends", maxDegree: { from: 3 } }) } };
+    expect(refuse({ schema: z.object(shape) }, edges)).toThrow("the count of the edges at its ends");
+  });
+});

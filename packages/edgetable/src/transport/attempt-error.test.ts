@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { attemptError } from "./attempt-error.ts";
+
+const refusal = (address: string, errors?: readonly object[]) =>
+  attemptError(
+    { operation: "GetItem", input: {} },
+    {
+      code: "execute.connection",
+      message: "connect ECONNREFUSED",
+      ambiguous: false,
+      cause: { code: "ECONNREFUSED", address, port: 8000, ...(errors && { errors }) },
+    },
+  );
+
+test("a refused connection is final on this machine alone: elsewhere a server may be starting", () => {
+  for (const address of ["127.0.0.1", "127.9.8.7"])
+    expect(refusal(address)).toMatchObject({ retryable: false, message: expect.stringContaining(`nothing listens at ${address}:8000. `) });
+  expect(refusal("::1").message).toContain("nothing listens at [::1]:8000. ");
+  for (const address of ["10.0.0.5", "2001:db8::1"])
+    expect(refusal(address)).toMatchObject({ retryable: true, message: expect.stringContaining("Check endpoint, region and network") });
+});
+
+test("of several addresses each must be this machine's", () => {
+  const here = { code: "ECONNREFUSED", address: "127.0.0.1", port: 8000 };
+  expect(refusal("", [{ ...here, address: "::1" }, here])).toMatchObject({ retryable: false });
+  expect(refusal("", [here, { ...here, address: "10.0.0.5" }])).toMatchObject({ retryable: true });
+});
