@@ -67,8 +67,16 @@ if (!engines.includes(engine)) {
 }
 
 const buildCode =
-  (await run("typescript/bin/tsc", ["-b", "packages/edgetable", "packages/local", "packages/cli", "examples"])) ||
-  (await run("../scripts/bundle-library.mjs", []));
+  (await run("typescript/bin/tsc", [
+    "-b",
+    "packages/edgetable",
+    "packages/local",
+    "packages/create-edgetable",
+    "packages/cli",
+    "examples",
+  ])) ||
+  (await run("../scripts/bundle-library.mjs", [])) ||
+  (await run("../scripts/bundle-commonjs.mjs", []));
 if (buildCode !== 0) console.error("run-tests: the build failed (above); it counts as one failed test");
 const counts = await runVitest(engine, rest);
 const failed = counts.failed + (buildCode === 0 ? 0 : 1);

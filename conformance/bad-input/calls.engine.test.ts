@@ -97,6 +97,21 @@ const ownCases: readonly Case[] = [
     ['"hours" is no part of the id of "helps"'],
     () => own.helps.get({ studentId: "S1" }, { studentId: "S2" }, untyped({ hours: 1 })),
   ],
+  ...(
+    [
+      ["get", (id) => own.student.get(id)],
+      ["getMany", (id) => own.student.getMany([id])],
+      ["a handle", (id) => own.student(id).get()],
+      ["neighbours", (id) => own.student(id).out("helps").edges()],
+      ["a collection", (id) => own.student(id).collection()],
+      ["a walk", (id) => own.student(id).walk().out("helps").ids()],
+    ] as readonly (readonly [string, (id: never) => unknown])[]
+  ).map(([what, call]): Case => [
+    `a field in an id that it does not have: ${what}`,
+    "schema.unknownAttribute",
+    ['"studentid" is no part of the id of "student"', 'Did you mean "studentId"?'],
+    () => call(untyped({ studentId: "S1", studentid: "S2" })),
+  ]),
   [
     "the same of whether there is one",
     "schema.unknownAttribute",
@@ -344,7 +359,7 @@ const ownCases: readonly Case[] = [
   [
     "two writes of one item in a transaction",
     "plan.unsupported",
-    ["once", "Join them"],
+    ["calls 1 and 2 both write STUDENT#S2 / #.", "once", "Join them"],
     () => own.transact([own.student.put({ studentId: "S2", name: "a" }), own.student.put({ studentId: "S2", name: "b" })]),
   ],
   [

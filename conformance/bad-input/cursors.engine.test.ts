@@ -37,7 +37,7 @@ describe("a cursor", () => {
   });
 
   test("of another table's secret is refused", async () => {
-    const other = ownGraph(inOwn.name).connect({ transport: engine.transport, cursorSecret: "another" });
+    const other = ownGraph(inOwn.name).connect({ transport: engine.transport, cursorSecret: "another".padEnd(43, "-") });
     await expectRefusal(
       async () =>
         other

@@ -47,6 +47,7 @@ const calls: readonly (readonly [what: string, name: string, call: (options: unk
   ["count of a walk", "cursor", (options) => walk().count(options)],
   ["groupCount", "budget", (options) => walk().groupCount(options)],
   ["sum", "budget", (options) => walk().sum("grade", options)],
+  ["min", "storeCursor", (options) => walk().min("grade", options)],
   ["rank", "budget", (options) => walk().rank({ in: "enrolledIn" }, options)],
   ["levels", "budget", (options) => walk().levels(options)],
   ["paths", "simple", (options) => walk().paths(options)],

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLeanTransport } from "edgetable";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemEffects } from "../../packages/edgetable/src/executor/system-effects.ts";
 import { ownGraph } from "./models.ts";
 import { openTables, type Tables } from "./open-tables.ts";
 import { errorOf, scan } from "./refusal.ts";
@@ -19,18 +20,21 @@ const listen = (server: Server): Promise<string> =>
   new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)));
 
 describe("an engine that is not there", () => {
-  test("is named, the call may be made again: execute.connection", async () => {
+  test("is told by the first attempt, with how to start it: execute.connection", async () => {
     const transport = createLeanTransport({ endpoint: "http://127.0.0.1:1" });
-    const db = ownGraph(inOwn.name).connect({ transport, retry: { attempts: 2, baseDelay: 1 } });
+    let slept = 0;
+    const effects = { ...systemEffects, sleep: async () => void slept++ };
+    const db = ownGraph(inOwn.name).connect({ transport, effects });
     const error = await errorOf(() => db.student.get({ studentId: "S1" }));
     await db.close();
     expect(error).toMatchObject({
       code: "execute.connection",
-      retryable: true,
+      retryable: false,
       details: { ambiguous: false },
       request: { operation: "GetItem" },
     });
-    expect(error.message).toContain("127.0.0.1:1");
+    expect(error.message).toContain("nothing listens at 127.0.0.1:1. Start an engine there with `edgetable dev`");
+    expect(slept).toBe(0);
   });
 
   test("and one that speaks http, asked by https, says so: execute.connection", async () => {

@@ -14,7 +14,6 @@ const examples = examplesIn(sources);
 
 /** Needs a job that a process left behind; its own tests run it. */
 const isTypecheckedOnly = ({ file }: Block): boolean => file.endsWith("client/jobs.ts");
-const readme = blocksOf("README.md");
 const packageReadme = blocksOf("packages/edgetable/README.md");
 /** Pages of docs/ whose code is a whole program. */
 const pages = ["docs/guide.md", "docs/indexes.md"].flatMap(blocksOf);
@@ -72,8 +71,7 @@ beforeAll(async () => {
   const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false };
   write("tsconfig.json", JSON.stringify({ extends: "../../tsconfig.json", compilerOptions, include: ["./*.ts"], exclude: [] }));
   for (const [at, block] of examples.entries()) write(`example-${at}.ts`, exampleModule(block));
-  for (const [at, block] of [...readme, ...packageReadme].entries())
-    write(`readme-${at}.ts`, programModule(block, engine.freshTableName("readme")));
+  for (const [at, block] of packageReadme.entries()) write(`readme-${at}.ts`, programModule(block, engine.freshTableName("readme")));
   for (const [at, block] of pages.entries()) write(`page-${at}.ts`, programModule(block, engine.freshTableName("page")));
 });
 afterAll(async () => {
@@ -89,7 +87,7 @@ test("no @example is overlooked", () => {
 test("every example and README is free of type errors", async () => {
   const places = [
     ...examples.map(({ place }, at) => `example-${at}.ts is ${place}`),
-    ...[...readme, ...packageReadme].map(({ place }, at) => `readme-${at}.ts is ${place}`),
+    ...packageReadme.map(({ place }, at) => `readme-${at}.ts is ${place}`),
     ...pages.map(({ place }, at) => `page-${at}.ts is ${place}`),
   ];
   const tsc = join(root, "node_modules/typescript7/bin/tsc");
@@ -115,7 +113,7 @@ interface Program {
   readonly db: Pick<Lab["db"], "student" | "course" | "close">;
 }
 
-test.each([...readme, ...packageReadme].map(({ place }, at) => [place, at] as const))(
+test.each(packageReadme.map(({ place }, at) => [place, at] as const))(
   "%s runs on an engine, in the requests that its comments promise",
   async (_, at) => {
     const { db } = (await (await load(join(folder, `readme-${at}.ts`))).run()) as Program;

@@ -87,9 +87,13 @@ const options: Names<ConnectOptions> = {
   concurrency: true,
   requestTimeout: true,
   deadline: true,
+  expired: true,
   onRequest: true,
   cursorSecret: true,
   validate: true,
+  idempotent: true,
+  onStray: true,
+  unknown: true,
   rulesOff: true,
   effects: true,
 };

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createLocalTransport, startEngine } from "@edgetable/local";
+import { startEngine } from "@edgetable/local";
 import { createLeanTransport, type Transport } from "edgetable";
 import { startDynamoDBLocal } from "./dynamodb-local/start.ts";
 import { testEngineName, type EngineName } from "./engine-name.ts";
@@ -22,7 +22,7 @@ const tableNames = (): TestEngine["freshTableName"] => {
 
 const openDynoxide = async (): Promise<TestEngine> => {
   const engine = await startEngine();
-  const transport = createLocalTransport(engine);
+  const transport = createLeanTransport({ endpoint: engine.endpoint });
   const close = async (): Promise<void> => {
     await transport.close();
     await engine.stop();

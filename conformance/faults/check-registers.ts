@@ -40,8 +40,6 @@ const writeOperations = ({ invoke, respond }: CallRecord, { effect, ending, repe
     return says ? [{ invoke, respond, certain: true, apply: says }] : [];
   }
   const own: Operation = { invoke, respond, certain: true, apply };
-  // A deletion that is repeated and finds nothing counts as done.
-  if (repeated && effect.kind === "delete") return [{ ...own, apply: () => ABSENT }, ...again];
   return [own, ...again];
 };
 

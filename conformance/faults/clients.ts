@@ -116,7 +116,7 @@ export const openWeather = <Connection>(place: Place, { weather, count, connect,
     const db = connect({
       transport,
       effects,
-      cursorSecret: "storm",
+      cursorSecret: "storm".padEnd(43, "-"),
       requestTimeout: 300,
       deadline: 6_000,
       retry: { attempts: 3 + (at % 3) },
@@ -129,7 +129,7 @@ export const openWeather = <Connection>(place: Place, { weather, count, connect,
   };
   const calm = connect({
     transport: engine,
-    cursorSecret: "storm",
+    cursorSecret: "storm".padEnd(43, "-"),
     effects: { now: () => clock.now(), sleep: clock.sleep, random: seededRandom(weather * 16 + 15) },
   });
   return { table: place.table, clock, calm, transport: engine, stormy: clients.map(({ client }) => client), settle };

@@ -136,11 +136,12 @@ const farNodes = (
   entries: readonly { readonly edge: Row; readonly node: Row | undefined }[],
 ): readonly Observation[] => {
   const type: NodeType = edgeTypes[command.edge][command.direction === "out" ? "to" : "from"];
-  return entries.flatMap(({ node }) =>
-    node
-      ? [{ object: nodeObject(type, String(node[`${type}Id`])), value: String(node[nodeAttribute[type]]), strong: false, moving: false }]
-      : [],
-  );
+  return entries.flatMap(({ node }) => {
+    if (!node) return [];
+    // Nodes along an edge to several kinds say their kind.
+    const row = "kind" in node && "row" in node ? (node["row"] as Row) : node;
+    return [{ object: nodeObject(type, String(row[`${type}Id`])), value: String(row[nodeAttribute[type]]), strong: false, moving: false }];
+  });
 };
 
 /** Whether the table itself, and so a consistent read, can answer. */

@@ -124,7 +124,12 @@ export const comparePages = async (
 
 const compare = async (world: World, command: Read, { label, exact, query, met, row }: Asked): Promise<void> => {
   const rows = met.map(row);
-  const nodes = met.map((one) => world.graph.node(one.far)?.row);
+  const { from, to } = edgeTypes[command.edge];
+  const kinds = new Set([...(command.direction === "in" ? [] : to), ...(command.direction === "out" ? [] : from)]);
+  const nodes = met.map((one) => {
+    const node = world.graph.node(one.far)?.row;
+    return node && kinds.size > 1 ? { kind: one.far.type, row: node } : node;
+  });
   const ids = met.map((one) => endRow(command.edge, one.far));
   const same = (actual: readonly unknown[], expected: readonly unknown[]): void => compareRows(actual, expected, { label, exact });
   const pages = { label, exact, limit: command.limit ?? 2 };

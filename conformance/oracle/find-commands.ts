@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { hostileTexts } from "../hostile/values.ts";
 
 export type Kind = "person" | "place" | "task" | "bornIn" | "hasSkill" | "note";
 
@@ -15,6 +16,8 @@ export interface Search {
   /** A condition that no key takes. */
   readonly filter: boolean;
   readonly status: "open" | "done" | undefined;
+  /** Whether the last level that is given is one of a list, in which a value comes twice. */
+  readonly list?: boolean | undefined;
   readonly reverse: boolean;
   readonly want: "rows" | "count" | "first" | "pages" | "ends" | "walk";
   readonly limit: number;
@@ -44,11 +47,16 @@ export type FindCommand =
       readonly number: number | undefined;
     }
   | { readonly kind: "grow" }
+  /** From here on the model is one of before its newest indexes, and has them. */
+  | { readonly kind: "young" | "mature" }
   | { readonly kind: "reshard"; readonly settle: boolean }
   | Search;
 
 const id = fc.nat({ max: 11 });
-const text = fc.constantFrom("a", "ab", "a b", "a!", "a#", "😀", "\uffee", "b");
+const text = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom("a", "ab", "a b", "a!", "a#", "😀", "\uffee", "b") },
+  { weight: 1, arbitrary: fc.constantFrom(...hostileTexts) },
+);
 const texts = fc.tuple(text, text, text);
 const number = fc.constantFrom(-10, -1.5, 0, 2, 10);
 const kinds: readonly Kind[] = ["person", "place", "task", "bornIn", "hasSkill", "note"];
@@ -75,6 +83,7 @@ const find = fc.record({
   number,
   filter: fc.boolean(),
   status: fc.constantFrom("open", "done", undefined),
+  list: fc.boolean(),
   reverse: fc.boolean(),
   want: fc.constantFrom("rows", "count", "first", "pages", "pages", "ends", "walk"),
   limit: fc.integer({ min: 1, max: 6 }),
@@ -85,6 +94,7 @@ const find = fc.record({
 /** Histories that begin with some of everything. */
 export const findHistories: fc.Arbitrary<readonly FindCommand[]> = fc
   .tuple(
+    fc.boolean(),
     fc.array(put, { minLength: 20, maxLength: 60, size: "max" }),
     fc.array(
       fc.oneof(
@@ -98,4 +108,7 @@ export const findHistories: fc.Arbitrary<readonly FindCommand[]> = fc
       { minLength: 10, maxLength: 50, size: "max" },
     ),
   )
-  .map(([before, commands]) => [...before, ...(commands as readonly FindCommand[])]);
+  .map(([young, before, commands]) => [
+    ...(young ? [{ kind: "young" } as const, ...before, { kind: "mature" } as const] : before),
+    ...(commands as readonly FindCommand[]),
+  ]);

@@ -20,7 +20,8 @@ export type Findable = Graph<typeof nodes, typeof edges, typeof parts>;
 /** How many shards there are: the first is the writers', the others are those of before. */
 export type Counts = readonly number[];
 
-const indexes = (shards: Counts): Readonly<Record<string, ValueIndex<Record<string, never>>>> =>
+// A young model has no index by due, and none of notes.
+const indexes = (shards: Counts, young: boolean): Readonly<Record<string, ValueIndex<Record<string, never>>>> =>
   ({
     byValue: {
       entries: {
@@ -28,18 +29,20 @@ const indexes = (shards: Counts): Readonly<Record<string, ValueIndex<Record<stri
         place: ["country", "region", "city"],
         bornIn: ["country", "region", "city"],
         hasSkill: { by: ["skill", "level:number"], split: 1 },
-        note: "topic",
+        ...(young ? {} : { note: "topic" }),
       },
       shards,
     },
-    byDue: { entries: { task: { by: "due:number", sparse: true, shards: { count: 1, per: "status", hot: { open: shards } } } } },
+    ...(young
+      ? {}
+      : { byDue: { entries: { task: { by: "due:number", sparse: true, shards: { count: 1, per: "status", hot: { open: shards } } } } } }),
   }) as never;
 
 /**
  * The same in a layout of another hand: another delimiter, no type attribute, one partition attribute for
  * all, and sort keys that many items share.
  */
-const adopted = (shards: Counts): Layout => {
+const adopted = (shards: Counts, young: boolean): Layout => {
   const spread = `shard(${shards.join("|")})`;
   const ofPerson = `P{from.personId:${spread}}`;
   return {
@@ -47,13 +50,16 @@ const adopted = (shards: Counts): Layout => {
     sortKey: "SK",
     delimiter: "|",
     shards: { hot: { count: 1, per: "status", hot: { open: shards } } },
-    indexes: { byValue: { partitionKey: "GP", sortKey: "Data" }, byDue: { partitionKey: "DP", sortKey: "Due" } },
+    indexes: {
+      byValue: { partitionKey: "GP", sortKey: "Data" },
+      ...(young ? {} : { byDue: { partitionKey: "DP", sortKey: "Due" } }),
+    },
     nodes: {
       person: { keys: { SK: "PERSON", GP: `P{personId:${spread}}`, Data: "N|{name}" } },
       place: { keys: { SK: "PLACE", GP: "0", Data: "L|{country}|{region}|{city}" } },
       task: {
-        keys: { SK: "TASK", DP: "{taskId:shard(hot)}", Due: "{due:number}" },
-        sparse: ["DP", "Due"],
+        keys: { SK: "TASK", ...(young ? {} : { DP: "{taskId:shard(hot)}", Due: "{due:number}" }) },
+        ...(young ? {} : { sparse: ["DP", "Due"] }),
         attributes: { status: "State" },
       },
     },
@@ -61,10 +67,18 @@ const adopted = (shards: Counts): Layout => {
       bornIn: { keys: { SK: "BORN|{to}", GP: ofPerson, Data: "L|{country}|{region}|{city}" } },
       hasSkill: { keys: { SK: "SKILL|{to}", GP: ofPerson, Data: "S|{skill}|{level:number}" } },
     },
-    parts: { note: { keys: { SK: "NOTE|{n:3}", GP: `P{personId:${spread}}`, Data: "T|{topic}" } } },
+    parts: { note: { keys: { SK: "NOTE|{n:3}", ...(young ? {} : { GP: `P{personId:${spread}}`, Data: "T|{topic}" }) } } },
   };
 };
 
+export interface FindModel {
+  readonly counts: Counts;
+  /** Edgetable's own layout, or the adopted one. */
+  readonly own: boolean;
+  /** Whether it is the model of before its newest indexes. */
+  readonly young?: boolean;
+}
+
 /** The graph of the oracle of searches, with so many shards. */
-export const findable = (table: string, shards: Counts, own = true): Findable =>
-  defineGraph({ table, nodes, edges, parts, ...(own ? { indexes: indexes(shards) as never } : { layout: adopted(shards) }) });
+export const findable = (table: string, { counts, own, young = false }: FindModel): Findable =>
+  defineGraph({ table, nodes, edges, parts, ...(own ? { indexes: indexes(counts, young) as never } : { layout: adopted(counts, young) }) });

@@ -34,7 +34,9 @@ describe.each(layouts)("a search finds what a look at everything finds, $layout"
       async (_name, counts) => {
         const property = fc.asyncProperty(findHistories, async (history) => {
           const table = engine.freshTableName("find");
-          await findable(table, counts.slice(0, 1), own).connect({ transport: engine.transport }).table.create();
+          await findable(table, { counts: counts.slice(0, 1), own })
+            .connect({ transport: engine.transport })
+            .table.create();
           await runFindHistory({ transport: engine.transport, table, rulesOff, counts, own }, history);
           await engine.transport.send("DeleteTable", { TableName: table });
         });

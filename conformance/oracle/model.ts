@@ -1,5 +1,6 @@
-import { defineGraph, edge, node, part, type Graph, type Layout } from "edgetable";
+import { defineGraph, edge, node, part, type ConnectOptions, type EdgeLayout, type Graph, type Layout } from "edgetable";
 import { z } from "zod";
+import { ANY_VALUE } from "../hostile/names.ts";
 
 const person = node({
   key: "PERSON#{personId}",
@@ -31,6 +32,44 @@ const parts = {
 };
 
 export type Social = Graph<typeof nodes, typeof edges, typeof parts>;
+
+const any = z.union([z.string(), z.number(), z.bigint(), z.boolean(), z.date()]);
+const realm = z.string();
+
+const wildEdges = {
+  ...edges,
+  /** Several node types at both ends. */
+  knows: edge({ from: ["person", "tag"], to: ["person", "tag"], schema: z.object({ how: z.string().optional() }) }),
+  /** Told by attributes of its source. */
+  writtenBy: edge({ from: "post", to: "person", stored: "reference", by: { realm: "authorRealm", personId: "authorId" } }),
+};
+
+/** The graph of the oracle with ids of two fields, of which the second takes values of any type where the layout can tell them apart. */
+export const wild = (
+  table: string,
+  layout?: Layout,
+): { connect(options: ConnectOptions): { readonly table: { create(): PromiseLike<unknown> } } } => {
+  const format = layout ? "" : `:${ANY_VALUE}`;
+  const value = layout ? z.string() : any;
+  return defineGraph({
+    table,
+    nodes: {
+      person: node({
+        key: `PERSON#{realm}#{personId${format}}`,
+        schema: z.object({ realm, personId: value, name: z.string(), handle: z.string().optional(), age: z.number().optional() }),
+        unique: ["handle"],
+      }),
+      post: node({
+        key: `POST#{realm}#{postId${format}}`,
+        schema: z.object({ realm, postId: value, title: z.string(), authorRealm: realm.optional(), authorId: value.optional() }),
+      }),
+      tag: node({ key: `TAG#{realm}#{tagId${format}}`, schema: z.object({ realm, tagId: value, name: z.string() }) }),
+    },
+    edges: wildEdges,
+    parts,
+    ...(layout ? { layout } : {}),
+  } as never);
+};
 
 /** The graph of the oracle, in Edgetable's own layout or in an adopted one. */
 export const social = (table: string, layout?: Layout): Social =>
@@ -67,4 +106,33 @@ export const adopted: Layout = {
     pins: { keys: { SK: "PINS#{to}", "GSI1-PK": "{to}", "GSI1-SK": "PINS#{from}" } },
   },
   parts: { comment: { keys: { SK: "COMMENT#{line:4}" } } },
+};
+
+const adoptedEdges = adopted.edges as Readonly<Record<string, EdgeLayout>>;
+
+/** The adopted layout with attributes of other names, indexes that hold a part of each item, and more edges. */
+export const wildAdopted: Layout = {
+  ...adopted,
+  indexes: {
+    byTarget: { partitionKey: "GSI1-PK", sortKey: "GSI1-SK", projection: ["Weight", "toString", "how", "at"] },
+    bySource: { partitionKey: "GSI2-PK", sortKey: "GSI2-SK", projection: ["Weight"] },
+  },
+  nodes: {
+    person: { keys: { SK: "META" }, attributes: { name: "constructor", handle: "Nick", age: "Years" } },
+    post: {
+      keys: { SK: "META", "GSI1-PK": "PERSON#{authorRealm}#{authorId}", "GSI1-SK": "WROTE#{key}" },
+      attributes: { title: "name" },
+      sparse: ["GSI1-PK", "GSI1-SK"],
+    },
+    tag: { keys: { SK: "META" }, attributes: { name: "title" } },
+  },
+  edges: {
+    ...adopted.edges,
+    follows: { ...adoptedEdges["follows"], attributes: { weight: "Weight" } },
+    friend: { ...adoptedEdges["friend"], attributes: { note: "Remark" } },
+    worksOn: { ...adoptedEdges["worksOn"], attributes: { hours: "toString" } },
+    tagged: { keys: { SK: "TAGGED#{to}" }, attributes: { by: "By" }, mirror: { keys: { SK: "TAGS#{from}" }, attributes: { by: "By" } } },
+    pins: { ...adoptedEdges["pins"], attributes: { at: "how" } },
+    knows: { keys: { SK: "KNOWS#{to}", "GSI1-PK": "{to}", "GSI1-SK": "KNOWS#{from}" }, attributes: { how: "at" } },
+  },
 };

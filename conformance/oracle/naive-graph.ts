@@ -93,6 +93,11 @@ export class NaiveGraph {
     this.edges = this.edges.filter((one) => !this.#isEdge(one, edge));
   }
 
+  /** Takes away all edges of a type that leave a node. */
+  dropEdges(edge: string, from: NaiveEnd): void {
+    this.edges = this.edges.filter((one) => one.edge !== edge || !same(one.from, from));
+  }
+
   degree(edge: string, from: NaiveEnd): number {
     return this.edges.filter((one) => one.edge === edge && same(one.from, from)).length;
   }

@@ -11,7 +11,12 @@ interface Thing {
   readonly row: Row;
   /** What it is found by, and what tells it from others, in the order of the index. */
   readonly place: readonly unknown[];
+  /** Whether it was written before its index was there, and not since: then the index does not find it. */
+  readonly early?: boolean;
 }
+
+/** What only the newest indexes find. */
+const isNewlyFound = (kind: Kind): boolean => kind === "task" || kind === "note";
 
 const levelsOf: Readonly<Record<Kind, readonly string[]>> = {
   person: ["name"],
@@ -80,6 +85,7 @@ class FindHistory {
   readonly #subject: FindSubject;
   #things: readonly Thing[] = [];
   #at = 0;
+  #young = false;
   #counts: Counts;
   #db: ReturnType<Findable["connect"]>;
 
@@ -91,7 +97,11 @@ class FindHistory {
 
   #connect(): ReturnType<Findable["connect"]> {
     const { transport, table, rulesOff, own } = this.#subject;
-    return findable(table, this.#counts, own).connect({ transport, rulesOff, cursorSecret: "oracle" });
+    return findable(table, { counts: this.#counts, own, young: this.#young }).connect({
+      transport,
+      rulesOff,
+      cursorSecret: "oracle".padEnd(43, "-"),
+    });
   }
 
   #member(name: string): Loose {
@@ -110,6 +120,11 @@ class FindHistory {
         return this.#grow();
       case "reshard":
         return this.#reshard(command.settle);
+      case "young":
+      case "mature":
+        this.#young = command.kind === "young";
+        this.#db = this.#connect();
+        return;
       case "find":
         return this.#find(command);
     }
@@ -147,6 +162,7 @@ class FindHistory {
     const thing = (key: readonly string[], row: Row): Thing => ({
       kind: what,
       id: key.join("/"),
+      early: this.#young && isNewlyFound(what),
       row: clean(row),
       place: [...levelsOf[what].map((level) => row[level]), ...key],
     });
@@ -207,7 +223,12 @@ class FindHistory {
       this.#things = this.#things.map((one) => {
         if (one.kind !== kind || one.id !== key) return one;
         const row = clean({ ...one.row, ...fields });
-        return { ...one, row, place: [...levelsOf[kind].map((level) => row[level]), ...key.split("/")] };
+        return {
+          ...one,
+          early: this.#young && isNewlyFound(kind),
+          row,
+          place: [...levelsOf[kind].map((level) => row[level]), ...key.split("/")],
+        };
       });
     };
     await this.#db.person.update({ personId: `p${id}` }, { name: text });
@@ -220,13 +241,18 @@ class FindHistory {
   }
 
   /** The conditions of a search; undefined where they would need what the index cannot serve. */
-  #where({ kinds, levels, operator, texts, number, filter, status }: Search): Row {
+  #where({ kinds, levels, operator, texts, number, filter, status, list }: Search): Row {
     const [kind] = kinds as readonly [Kind];
     const names = levelsOf[kind];
     const given = Math.max(kind === "hasSkill" ? 1 : 0, Math.min(levels, names.length));
     const valueAt = (name: string, at: number): unknown => (name === "due" || name === "level" ? number : texts[at]);
     const where: Record<string, unknown> = {};
     for (const [at, name] of names.slice(0, given).entries()) where[name] = valueAt(name, at);
+    const last = names[given - 1];
+    if (list && last !== undefined) {
+      const value = where[last];
+      where[last] = { in: [value, typeof value === "number" ? value + 2 : texts[given % texts.length], value] };
+    }
     const next = names[given];
     if (next !== undefined && operator !== undefined) {
       const value = valueAt(next, given);
@@ -247,6 +273,7 @@ class FindHistory {
       if (value === undefined) return false;
       if (typeof wanted !== "object" || wanted === null) return value === wanted;
       const [[operator, operand] = ["", undefined]] = Object.entries(wanted);
+      if (operator === "in") return (operand as readonly unknown[]).includes(value);
       if (operator === "gte") return compareValues(value, operand) >= 0;
       if (operator === "lt") return compareValues(value, operand) < 0;
       if (operator === "beginsWith") return String(value).startsWith(String(operand));
@@ -265,9 +292,12 @@ class FindHistory {
   async #find(search: Search): Promise<void> {
     const where = this.#where(search);
     const label = `${JSON.stringify(search)} where ${JSON.stringify(where)} over ${this.#counts.join("|")}`;
+    // The level that names the partition is not in the sort key: rows of several come by the levels behind it.
+    const sortsBehind = search.list === true && search.kinds[0] === "hasSkill" && search.levels <= 1;
+    const placeOf = ({ place }: Thing): readonly unknown[] => (sortsBehind ? [...place.slice(1), place[0]] : place);
     const ordered = this.#things
-      .filter(({ kind, row }) => search.kinds.includes(kind) && this.#holds(row, where))
-      .toSorted((a, b) => comparePlaces(a.place, b.place));
+      .filter(({ kind, row, early }) => early !== true && search.kinds.includes(kind) && this.#holds(row, where))
+      .toSorted((a, b) => comparePlaces(placeOf(a), placeOf(b)));
     const expected = search.reverse ? ordered.toReversed() : ordered;
     const several = search.kinds.length > 1;
     const rows = expected.map(({ kind, row }) => (several ? { kind, row } : row));

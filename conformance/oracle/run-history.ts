@@ -1,36 +1,43 @@
 import { expect } from "vitest";
 import type { Bound, Command, EdgeName, NodeType } from "./commands.ts";
+import type { Names } from "../hostile/names.ts";
+import { inNumbers, valueText } from "../hostile/values.ts";
 import { compareValues, NaiveGraph, type NaiveEdge, type NaiveEnd, type Row } from "./naive-graph.ts";
-import type { Social } from "./model.ts";
-
-type Db = ReturnType<Social["connect"]>;
 
 /** What a history runs on. */
 export interface Subject {
-  readonly db: Db;
+  /** A connection to the oracle's graph. */
+  readonly db: unknown;
   /** Keeps the ids of one history apart from those of another in the same table. */
   readonly scope: string;
-  /** Ids, by the small numbers of the commands. */
+  /** What the naive graph calls the nodes, by the small numbers of the commands. */
   readonly ids: readonly string[];
+  /** What the library calls them. */
+  readonly names: Names;
   /** Whether the layout's keys sort exactly as values; else answers are compared as sets. */
   readonly exactOrder: boolean;
 }
 
 interface Ends {
-  readonly from: NodeType;
+  readonly from: readonly NodeType[];
   readonly to: readonly NodeType[];
-  readonly attribute: string;
+  /** The attribute of its edges, where they have one. */
+  readonly attribute: string | undefined;
   readonly numeric: boolean;
 }
 
 const ends: Readonly<Record<EdgeName, Ends>> = {
-  follows: { from: "person", to: ["person"], attribute: "since", numeric: false },
-  friend: { from: "person", to: ["person"], attribute: "note", numeric: false },
-  likes: { from: "person", to: ["post", "tag"], attribute: "rank", numeric: true },
-  worksOn: { from: "person", to: ["post"], attribute: "hours", numeric: true },
-  tagged: { from: "post", to: ["tag"], attribute: "by", numeric: false },
-  pins: { from: "person", to: ["post"], attribute: "at", numeric: false },
+  follows: { from: ["person"], to: ["person"], attribute: "since", numeric: false },
+  friend: { from: ["person"], to: ["person"], attribute: "note", numeric: false },
+  likes: { from: ["person"], to: ["post", "tag"], attribute: "rank", numeric: true },
+  worksOn: { from: ["person"], to: ["post"], attribute: "hours", numeric: true },
+  tagged: { from: ["post"], to: ["tag"], attribute: "by", numeric: false },
+  pins: { from: ["person"], to: ["post"], attribute: "at", numeric: false },
+  knows: { from: ["person", "tag"], to: ["person", "tag"], attribute: "how", numeric: false },
+  writtenBy: { from: ["post"], to: ["person"], attribute: undefined, numeric: false },
 };
+
+const oneOf = (types: readonly NodeType[], last: boolean | undefined): NodeType => types[last ? types.length - 1 : 0] ?? "post";
 
 const naiveTypes = {
   follows: { orderBy: "since" },
@@ -39,13 +46,15 @@ const naiveTypes = {
   worksOn: {},
   tagged: {},
   pins: { mostFrom: 2 },
+  knows: {},
+  writtenBy: {},
 };
 
 const clean = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 
 // The surface is typed by the model; a history picks its members at run time.
 type Loose = Readonly<Record<string, (...values: readonly unknown[]) => never>>;
-const member = (db: Db, name: string): Loose & ((id: Row) => Loose) => (db as unknown as Readonly<Record<string, never>>)[name] as never;
+const member = (db: unknown, name: string): Loose & ((id: Row) => Loose) => (db as Readonly<Record<string, never>>)[name] as never;
 
 class History {
   readonly #subject: Subject;
@@ -56,15 +65,39 @@ class History {
   }
 
   #end(type: NodeType, id: number): NaiveEnd {
-    return { type, id: `${this.#subject.scope}${this.#subject.ids[id]}` };
+    return { type, id: this.#subject.ids[id] ?? "" };
   }
 
+  // Answers have one spelling of an id; calls take any.
   #id(end: NaiveEnd): Row {
-    return { [`${end.type}Id`]: end.id };
+    return this.#subject.names.row(end);
+  }
+
+  #given(end: NaiveEnd): Row {
+    return this.#subject.names.given(end);
+  }
+
+  #typed(edge: EdgeName, end: NaiveEnd, id: Row): Row {
+    const { from, to } = ends[edge];
+    return from.length > 1 || to.length > 1 ? { type: end.type, ...id } : id;
   }
 
   #ref(edge: EdgeName, end: NaiveEnd): Row {
-    return edge === "likes" ? { type: end.type, ...this.#id(end) } : this.#id(end);
+    return this.#typed(edge, end, this.#id(end));
+  }
+
+  #author(author: number | undefined): Row {
+    if (author === undefined) return {};
+    const { realm, personId } = this.#id(this.#end("person", author));
+    return { authorRealm: realm, authorId: personId };
+  }
+
+  // A reference goes with its source.
+  #putPost(end: NaiveEnd, row: Row, author: number | undefined): void {
+    this.#naive.putNode({ ...end, row });
+    this.#naive.dropEdges("writtenBy", end);
+    if (author === undefined) return;
+    this.#naive.putEdge({ edge: "writtenBy", from: end, to: this.#end("person", author), key: "", attributes: {} });
   }
 
   #handle(handle: number | undefined): string | undefined {
@@ -75,13 +108,22 @@ class History {
     return clean({ from: this.#ref(one.edge as EdgeName, one.from), to: this.#ref(one.edge as EdgeName, one.to), ...one.attributes });
   }
 
+  // A date that may also be of another type can be an id, and no attribute: it is refused where a reference would lead to it.
+  #referable(author: number | undefined): number | undefined {
+    return author === undefined || this.#id(this.#end("person", author))["personId"] instanceof Date ? undefined : author;
+  }
+
   async step(command: Command): Promise<void> {
     switch (command.kind) {
       case "create":
       case "put":
-        return this.#write(command);
+        return this.#write({ ...command, author: this.#referable(command.author) });
       case "update":
         return this.#update(command);
+      case "many":
+        return this.#many(command);
+      case "author":
+        return this.#relate({ ...command, author: this.#referable(command.author) });
       case "delete":
         return this.#delete(command);
       case "read":
@@ -94,13 +136,41 @@ class History {
   async #write(command: Extract<Command, { kind: "create" | "put" }>): Promise<void> {
     const end = this.#end(command.type, command.id);
     const person = { name: command.name, handle: this.#handle(command.handle), age: command.age };
-    const own = command.type === "person" ? person : command.type === "post" ? { title: command.name } : { name: command.name };
+    const own =
+      command.type === "person"
+        ? person
+        : command.type === "post"
+          ? { title: command.name, ...this.#author(command.author) }
+          : { name: command.name };
     const row = clean({ ...this.#id(end), ...own });
     const taken = command.type === "person" && this.#naive.handleTaken(person.handle, end.id);
     const allowed = !taken && (command.kind === "put" || this.#naive.node(end) === undefined);
-    const outcome: { readonly ok: boolean } = (await member(this.#subject.db, command.type)[command.kind]?.(row)) as never;
+    const outcome: { readonly ok: boolean } = (await member(this.#subject.db, command.type)[command.kind]?.({
+      ...row,
+      ...this.#given(end),
+    })) as never;
     expect(outcome.ok, `${command.kind} ${command.type}`).toBe(allowed);
-    if (allowed) this.#naive.putNode({ ...end, row });
+    if (!allowed) return;
+    if (command.type === "post") this.#putPost(end, row, command.author);
+    else this.#naive.putNode({ ...end, row });
+  }
+
+  async #many({ type, ids }: Extract<Command, { kind: "many" }>): Promise<void> {
+    const ends = ids.map((id) => this.#end(type, id));
+    const rows = await member(this.#subject.db, type)["getMany"]?.(ends.map((end) => this.#given(end)));
+    const texts = (list: readonly unknown[]): readonly string[] => list.map((row) => valueText(inNumbers(row)));
+    expect(texts(rows ?? []), `many ${type}`).toEqual(texts(ends.map((end) => this.#naive.node(end)?.row)));
+  }
+
+  async #relate({ id, author }: Extract<Command, { kind: "author" }>): Promise<void> {
+    const end = this.#end("post", id);
+    const before = this.#naive.node(end);
+    const changes = author === undefined ? { remove: ["authorRealm", "authorId"] } : { set: this.#author(author) };
+    const outcome: { readonly ok: boolean } = (await member(this.#subject.db, "post")["update"]?.(this.#given(end), changes)) as never;
+    expect(outcome.ok, "update post").toBe(before !== undefined);
+    if (!before) return;
+    const { authorRealm: _realm, authorId: _id, ...rest } = before.row;
+    this.#putPost(end, { ...rest, ...this.#author(author) }, author);
   }
 
   async #update(command: Extract<Command, { kind: "update" }>): Promise<void> {
@@ -110,10 +180,8 @@ class History {
     const set = clean({ name: command.name, handle });
     if (Object.keys(set).length === 0 && command.add === undefined) return;
     const allowed = before !== undefined && !this.#naive.handleTaken(handle, end.id);
-    const outcome = await this.#subject.db.person.update(this.#id(end) as { personId: string }, {
-      set,
-      ...(command.add === undefined ? {} : { add: { age: command.add } }),
-    });
+    const changes = { set, ...(command.add === undefined ? {} : { add: { age: command.add } }) };
+    const outcome: { readonly ok: boolean } = (await member(this.#subject.db, "person")["update"]?.(this.#given(end), changes)) as never;
     expect(outcome.ok, "update person").toBe(allowed);
     if (!allowed) return;
     const age = command.add === undefined ? before.row["age"] : ((before.row["age"] as number | undefined) ?? 0) + command.add;
@@ -123,26 +191,27 @@ class History {
   async #delete(command: Extract<Command, { kind: "delete" }>): Promise<void> {
     const end = this.#end(command.type, command.id);
     const allowed = this.#naive.node(end) !== undefined;
-    const outcome: { readonly ok: boolean } = (await member(this.#subject.db, command.type)["delete"]?.(this.#id(end))) as never;
+    const outcome: { readonly ok: boolean } = (await member(this.#subject.db, command.type)["delete"]?.(this.#given(end))) as never;
     expect(outcome.ok, `delete ${command.type}`).toBe(allowed);
     this.#naive.deleteNode(end);
+    this.#naive.dropEdges("writtenBy", end);
   }
 
   #edgeOf(command: Extract<Command, { kind: "link" | "relink" | "unlink" }>): NaiveEdge {
     const { from, to, attribute, numeric } = ends[command.edge];
-    const target = to[command.toTag ? to.length - 1 : 0] ?? "post";
     const value = numeric ? command.number : command.text;
     const role = command.edge === "worksOn" ? command.role : "";
-    const attributes = { [attribute]: value, ...(role === "" ? {} : { role }) };
-    return { edge: command.edge, from: this.#end(from, command.from), to: this.#end(target, command.to), key: role, attributes };
+    const attributes = clean({ [attribute ?? ""]: value, role: role === "" ? undefined : role });
+    const [source, target] = [this.#end(oneOf(from, command.fromTag), command.from), this.#end(oneOf(to, command.toTag), command.to)];
+    return { edge: command.edge, from: source, to: target, key: role, attributes };
   }
 
   async #edge(command: Extract<Command, { kind: "link" | "relink" | "unlink" }>): Promise<void> {
     const edge = this.#edgeOf(command);
     const before = this.#naive.edge(edge);
     const api = member(this.#subject.db, command.edge);
-    const from = this.#ref(command.edge, edge.from);
-    const to = this.#ref(command.edge, edge.to);
+    const from = this.#typed(command.edge, edge.from, this.#given(edge.from));
+    const to = this.#typed(command.edge, edge.to, this.#given(edge.to));
     const key = edge.key === "" ? undefined : { role: edge.key };
     const { role: _role, ...changes } = edge.attributes;
     if (command.kind === "link") {
@@ -164,7 +233,7 @@ class History {
 
   #holds(edge: EdgeName, bound: Bound, one: NaiveEdge): boolean {
     const { attribute, numeric } = ends[edge];
-    const value = one.attributes[attribute];
+    const value = one.attributes[attribute ?? ""];
     const operand = numeric ? bound.number : bound.text;
     const order = value === undefined ? undefined : compareValues(value, operand);
     switch (bound.operator) {
@@ -194,7 +263,7 @@ class History {
   }
 
   #where(edge: EdgeName, bound: Bound): Row {
-    const { attribute, numeric } = ends[edge];
+    const { attribute = "", numeric } = ends[edge];
     const operand = numeric ? bound.number : bound.text;
     if (bound.operator === "between") return { [attribute]: { between: [operand, this.#upper(edge, bound)] } };
     return { [attribute]: { [bound.operator]: bound.operator === "exists" ? true : operand } };
@@ -202,11 +271,12 @@ class History {
 
   async #read(command: Extract<Command, { kind: "read" }>): Promise<void> {
     const { edge, direction } = command;
-    const { from, to, numeric } = ends[edge];
-    const type = direction === "out" ? from : (to[command.tag ? to.length - 1 : 0] ?? "post");
+    const { from, to, attribute, numeric } = ends[edge];
+    const type = oneOf(direction === "out" ? from : to, command.tag);
     const at = this.#end(type, command.id);
     const bound =
       command.where &&
+      attribute !== undefined &&
       !(numeric && command.where.operator === "beginsWith") &&
       !(command.where.operator === "between" && numeric && command.where.other < command.where.number)
         ? command.where
@@ -219,11 +289,11 @@ class History {
       .filter((one) => !far || (this.#far(command, one).id === far.id && this.#far(command, one).type === far.type));
     if (command.reverse) expected = expected.toReversed();
     if (limit !== undefined && command.want !== "pages" && command.want !== "back") expected = expected.slice(0, limit);
-    let query = (member(this.#subject.db, type)(this.#id(at))[direction] as (edge: string) => Query)(edge);
+    let query = (member(this.#subject.db, type)(this.#given(at))[direction] as (edge: string) => Query)(edge);
     if (!command.ordered) query = query.unordered();
     if (command.reverse) query = query.reverse();
     if (bound) query = query.where(this.#where(edge, bound));
-    if (far) query = query.where({ [direction === "out" || edge === "friend" ? "to" : "from"]: this.#id(far) });
+    if (far) query = query.where({ [direction === "out" || edge === "friend" ? "to" : "from"]: this.#typed(edge, far, this.#given(far)) });
     const limited = limit === undefined ? query : query.limit(limit);
     await this.#compare(command, { query: command.want === "pages" || command.want === "back" ? query : limited, expected });
   }
@@ -231,8 +301,7 @@ class History {
   /** The far end that a read asks for. */
   #asked({ edge, direction, far, tag }: Extract<Command, { kind: "read" }>): NaiveEnd | undefined {
     const { from, to } = ends[edge];
-    const types = direction === "out" ? to : [from];
-    return far === undefined ? undefined : this.#end(types[tag ? types.length - 1 : 0] ?? "post", far);
+    return far === undefined ? undefined : this.#end(oneOf(direction === "out" ? to : from, tag), far);
   }
 
   #far(command: Extract<Command, { kind: "read" }>, one: NaiveEdge): NaiveEnd {
@@ -246,10 +315,9 @@ class History {
 
   #same(command: Extract<Command, { kind: "read" }>, actual: readonly unknown[], expected: readonly unknown[]): void {
     const label = JSON.stringify(command);
-    const text = (list: readonly unknown[]): readonly string[] =>
-      list.map((one) => JSON.stringify(one, Object.keys(flatten(one)).toSorted()));
-    if (this.#isOrdered(command)) expect(actual, label).toEqual(expected);
-    else expect(text(actual).toSorted(), label).toEqual(text(expected).toSorted());
+    const texts = (list: readonly unknown[]): readonly string[] => list.map((one) => valueText(inNumbers(one)));
+    if (this.#isOrdered(command)) expect(texts(actual), label).toEqual(texts(expected));
+    else expect(texts(actual).toSorted(), label).toEqual(texts(expected).toSorted());
   }
 
   async #compare(
@@ -258,7 +326,13 @@ class History {
   ): Promise<void> {
     const label = JSON.stringify(command);
     const rows = expected.map((one) => this.#edgeRow(one));
-    const nodeOf = (one: NaiveEdge): Row | undefined => this.#naive.node(this.#far(command, one))?.row;
+    // Of several kinds, each node says of which it is.
+    const several = ends[command.edge][command.direction === "out" ? "to" : "from"].length > 1;
+    const nodeOf = (one: NaiveEdge): Row | undefined => {
+      const far = this.#far(command, one);
+      const row = this.#naive.node(far)?.row;
+      return row && several ? { kind: far.type, row } : row;
+    };
     switch (command.want) {
       case "edges":
         return this.#same(command, await query.edges(), rows);
@@ -306,22 +380,9 @@ class History {
     if (command.want !== "back" || !this.#isOrdered(command) || last?.previous === undefined) return;
     const before = rows.length - last.items.length;
     const previous = await query.page({ limit, cursor: last.previous });
-    expect(previous.items, `${JSON.stringify(command)} backwards`).toEqual(rows.slice(Math.max(0, before - limit), before));
+    this.#same(command, previous.items, rows.slice(Math.max(0, before - limit), before));
   }
 }
-
-const flatten = (value: unknown): Row => {
-  const names: Record<string, unknown> = {};
-  const visit = (one: unknown): void => {
-    if (typeof one !== "object" || one === null) return;
-    for (const [name, inner] of Object.entries(one)) {
-      names[name] = true;
-      visit(inner);
-    }
-  };
-  visit(value);
-  return names;
-};
 
 interface Page {
   readonly items: readonly unknown[];

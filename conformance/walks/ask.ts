@@ -1,7 +1,7 @@
 import type { Report, WalkExplanation, WalkOptions } from "edgetable";
 import type { Social } from "../oracle/model.ts";
 import type { NaiveEnd } from "../oracle/naive-graph.ts";
-import { idRow } from "./graphs.ts";
+import { givenId, nameOfId, type Id } from "./node-ids.ts";
 import { numberFields, type PlainFirst, type PlainHop, type PlainStep, type PlainWalk } from "./plain-walk.ts";
 
 export type Db = ReturnType<Social["connect"]>;
@@ -9,8 +9,6 @@ export type Db = ReturnType<Social["connect"]>;
 /** Walks of a model that the compiler does not follow. */
 // oxlint-disable-next-line typescript/no-explicit-any -- steps are generated
 export type AnyWalk = any;
-
-export type Id = Readonly<Record<string, unknown>>;
 
 const conditionOf = ({ edge, atLeast }: Pick<PlainHop, "edge" | "atLeast">): object => ({ [numberFields[edge]!]: { gte: atLeast } });
 
@@ -21,7 +19,7 @@ export const hopOf = (hop: PlainHop): object => ({
   ...(hop.age === undefined ? {} : { whereNode: { age: { gte: hop.age } } }),
 });
 
-const typed = (nodes: readonly NaiveEnd[]): readonly object[] => nodes.map((end) => ({ type: end.type, ...idRow(end) }));
+const typed = (nodes: readonly NaiveEnd[]): readonly object[] => nodes.map((end) => ({ type: end.type, ...givenId(end) }));
 
 const takeHop = (walk: AnyWalk, hop: Extract<PlainStep, { kind: "hop" }>): AnyWalk => {
   if (hop.rounds === Number.POSITIVE_INFINITY) return hop.direction === "out" ? walk.dependencies(hop.edge) : walk.dependents(hop.edge);
@@ -60,15 +58,9 @@ const beginning = (person: AnyWalk, { first, steps }: PlainWalk): AnyWalk => {
 
 /** The walk of plain steps. */
 export const askWalk = (db: Db, plain: PlainWalk): AnyWalk => {
-  let walk = beginning(db.person({ personId: plain.start }), plain);
+  let walk = beginning(db.person(givenId({ type: "person", id: plain.start }) as never), plain);
   for (const step of plain.steps) walk = take(walk, step);
   return walk;
-};
-
-export const nameOfId = (id: Id): string => {
-  if ("country" in id) return `place/${[id["country"], id["city"]].filter((one) => one !== undefined).join("-")}`;
-  const field = Object.keys(id).find((name) => name.endsWith("Id"))!;
-  return `${field.slice(0, -2)}/${String(id[field])}`;
 };
 
 export const names = (ids: Iterable<Id>): readonly string[] => [...ids].map(nameOfId).toSorted();

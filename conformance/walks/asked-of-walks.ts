@@ -1,6 +1,7 @@
 import type { WalkExplanation } from "edgetable";
 import type { NaiveEnd, NaiveGraph } from "../oracle/naive-graph.ts";
-import { names, nameOfId, pathNames, type AnyWalk, type Ask, type Id } from "./ask.ts";
+import { names, pathNames, type AnyWalk, type Ask } from "./ask.ts";
+import { nameOfId, type Id } from "./node-ids.ts";
 import type { Asking } from "./check-parts.ts";
 import { levels, rank } from "./naive-answers.ts";
 import { endOf, nameOf, walkNaively, type NaiveWalk, type Way } from "./naive-walk.ts";
@@ -75,10 +76,18 @@ const foldsOf = ({ plain, naive, walk, pick }: Walked): readonly Asking[] => {
   });
 };
 
-const rowsOf = (graph: NaiveGraph, ways: readonly Way[]): readonly Row[] =>
-  ways.flatMap((way) => graph.node(endOf(way))?.row ?? ([] as readonly Row[]));
+// Where a walk may end on several kinds of nodes, each says of which it is.
+const rowsOf = ({ graph, plain }: Walked, ways: readonly Way[]): readonly Row[] => {
+  const several = typesAfter(plain).length > 1;
+  return ways.flatMap((way) => {
+    const row = graph.node(endOf(way))?.row;
+    return row ? [several ? { kind: endOf(way).type, row } : row] : [];
+  });
+};
 
-const sortedRows = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => (nameOfId(a) < nameOfId(b) ? -1 : 1));
+const ownRow = (row: Row): Row => ("kind" in row ? (row["row"] as Row) : row);
+
+const sortedRows = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => (nameOfId(ownRow(a)) < nameOfId(ownRow(b)) ? -1 : 1));
 
 const pathsOf = ({ plain, naive, walk }: Walked): readonly Asking[] => {
   if (plain.steps.some((step) => isForgetful(step))) return [];
@@ -152,7 +161,7 @@ const topOf = ({ naive, walk, pick }: Walked): Asking => {
 
 /** Everything that a walk can be asked for, with the right answer. */
 export const askedOf = (walked: Walked): readonly Asking[] => {
-  const { graph, naive, walk } = walked;
+  const { naive, walk } = walked;
   const groups = grouped(naive.ways);
   const groupCounts = byName([...groups].map(([name, ways]): Entry => [name, ways.length]));
   const ids: Ask = (options) => walk.ids(options);
@@ -161,7 +170,7 @@ export const askedOf = (walked: Walked): readonly Asking[] => {
     show: (items: readonly Id[]) => items.map(nameOfId),
     expected: inOrder(walked, ids).map((way) => nameOf(endOf(way))),
   };
-  const rowOrder = { show: (items: readonly Row[]) => items, expected: rowsOf(graph, inOrder(walked, nodes)) };
+  const rowOrder = { show: (items: readonly Row[]) => items, expected: rowsOf(walked, inOrder(walked, nodes)) };
   return [
     listed("ids", ids, { show: names, expected: [...groups.keys()].toSorted(), order: idOrder }),
     listed("nodes", nodes, { show: sortedRows, expected: sortedRows(rowOrder.expected), order: rowOrder }),

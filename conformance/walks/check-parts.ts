@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { inParts, nameOfId, onePart, type Ask, type Cost, type Part } from "./ask.ts";
+import { inParts, onePart, type Ask, type Cost, type Part } from "./ask.ts";
+import { nameOfId } from "./node-ids.ts";
 import { TAKES } from "./slow-engine.ts";
 
 /** A budget that cuts an answer into parts: the first has it, and the others have what `rest` says. */

@@ -1,7 +1,9 @@
 import type { WalkOptions } from "edgetable";
 import { expect } from "vitest";
+import { valueText } from "../hostile/values.ts";
 import type { NaiveGraph } from "../oracle/naive-graph.ts";
-import { hopOf, nameOfId, names, onePart, pathName, pathNames, type AnyWalk, type Ask, type Db, type Id, type Part } from "./ask.ts";
+import { hopOf, names, onePart, pathName, pathNames, type AnyWalk, type Ask, type Db, type Part } from "./ask.ts";
+import { givenId, nameOfId, type Id } from "./node-ids.ts";
 import { checkParts, checkWhole, cuts, type Asking, type Bounds, type Cut } from "./check-parts.ts";
 import { common, levels, shortest, simplePaths } from "./naive-answers.ts";
 import { edgesAt, endOf, nameOf, walkNaively } from "./naive-walk.ts";
@@ -89,14 +91,14 @@ const checkShort = async (
   check(part);
   expect(part.complete, label).toBe(part.next === undefined);
   const shown = (item: unknown): unknown => (isOne(asked.question) ? (item as readonly unknown[]).length : item);
-  const texts = (items: readonly unknown[]): readonly string[] => items.map((item) => JSON.stringify(shown(item))).toSorted();
+  const texts = (items: readonly unknown[]): readonly string[] => items.map((item) => valueText(shown(item))).toSorted();
   expect(texts([...part.items, ...(await restOf(asked, ask, part))]), label).toEqual(texts(whole.items));
 };
 
 const checkCommon = async (asked: Asked): Promise<void> => {
   const { question, graph, person: from } = asked;
   const { hop, start, others } = question;
-  const ids = others.map((personId) => ({ personId }));
+  const ids = others.map((id) => givenId(person(id)));
   const ask: Ask = (options) => from.common(hopOf(hop), ids, options);
   const expected = common(graph, [start, ...others].map(person), hop);
   const { part } = await onePart(ask, {});
@@ -122,7 +124,7 @@ const checkPaths = async (asked: Asked): Promise<void> => {
     (limit: number): Ask =>
     (budget: WalkOptions) => {
       const options = { ...(depth === undefined ? {} : { depth }), ...(kind.endsWith("s") ? { limit } : {}), ...budget };
-      return kind === "cycle" ? from.cycle(hopOf(hop), options) : from[kind]({ personId: to }, hopOf(hop), options);
+      return kind === "cycle" ? from.cycle(hopOf(hop), options) : from[kind](givenId(person(to)), hopOf(hop), options);
     };
   const all = (kind === "allPaths" ? simplePaths : shortest)(graph, [person(start), person(target)], rounds);
   const { part } = await onePart(ask(100_000), {});
@@ -156,7 +158,7 @@ export const checkQuestion = async (
   for (const id of [question.start, question.to, ...question.others]) stood.add(nameOf(person(id)));
   const bounds = { stood, hops: 20 };
   const one = cuts[cut % cuts.length]!;
-  const asked: Asked = { question, graph, person: db.person({ personId: question.start }), bounds, budget: one.budget };
+  const asked: Asked = { question, graph, person: db.person(givenId(person(question.start)) as never), bounds, budget: one.budget };
   const asking = walked(asked);
   if (asking) {
     const { requests } = await checkWhole(asking);

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Walked } from "./asked-of-walks.ts";
-import { nameOfId, names, onePart, type Ask } from "./ask.ts";
+import { names, onePart, type Ask } from "./ask.ts";
+import { nameOfId } from "./node-ids.ts";
 import { endOf, nameOf } from "./naive-walk.ts";
 
 // With conditions in keys fewer edges are read than there are, and edges to known nodes are not listed at all.

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { Social } from "../oracle/model.ts";
 import { NaiveGraph, type NaiveEnd } from "../oracle/naive-graph.ts";
+import { givenId, idRow } from "./node-ids.ts";
 
 type Db = ReturnType<Social["connect"]>;
 
@@ -76,9 +77,6 @@ export const graphs: fc.Arbitrary<readonly Drawn[]> = fc
 
 const idOf = (scope: string, at: number): string => `${scope}${"abcdef"[at]}`;
 
-/** A node's id as the library takes it. */
-export const idRow = ({ type, id }: NaiveEnd): Readonly<Record<string, string>> => ({ [`${type}Id`]: id });
-
 const ends = (scope: string, one: Drawn): readonly [NaiveEnd, NaiveEnd] => {
   const from = one.edge === "tagged" ? "post" : "person";
   const to =
@@ -111,22 +109,23 @@ export const drawGraph = async (dbs: readonly Db[], scope: string, drawn: readon
   const rows: unknown[] = [];
   for (let at = 0; at < NODES; at++) {
     const id = idOf(scope, at);
+    const [person, post, tag] = ["person", "post", "tag"].map((type) => idRow({ type, id }));
     // One person has no item: edges may point to nothing.
     if (at < NODES - 1) {
-      graph.putNode({ type: "person", id, row: { personId: id, name: "n", age: at } });
-      rows.push({ node: "person", row: { personId: id, name: "n", age: at } });
+      graph.putNode({ type: "person", id, row: { ...person, name: "n", age: at } });
+      rows.push({ node: "person", row: { ...person, name: "n", age: at } });
     }
-    graph.putNode({ type: "post", id, row: { postId: id, title: "t" } });
-    graph.putNode({ type: "tag", id, row: { tagId: id, name: "n" } });
-    rows.push({ node: "post", row: { postId: id, title: "t" } }, { node: "tag", row: { tagId: id, name: "n" } });
+    graph.putNode({ type: "post", id, row: { ...post, title: "t" } });
+    graph.putNode({ type: "tag", id, row: { ...tag, name: "n" } });
+    rows.push({ node: "post", row: { ...post, title: "t" } }, { node: "tag", row: { ...tag, name: "n" } });
   }
   for (const one of drawn) {
     const [from, to] = ends(scope, one);
     graph.putEdge({ edge: one.edge, from, to, key: one.edge === "worksOn" ? one.role : "", attributes: attributesOf(one) });
   }
   for (const { edge, from, to, attributes } of graph.edges) {
-    const target = edge === "likes" ? { type: to.type, ...idRow(to) } : idRow(to);
-    rows.push({ edge, from: idRow(from), to: target, attributes });
+    const target = edge === "likes" ? { type: to.type, ...givenId(to) } : givenId(to);
+    rows.push({ edge, from: edge === "likes" ? { type: from.type, ...givenId(from) } : givenId(from), to: target, attributes });
   }
   for (const [turn, db] of dbs.entries())
     await db.load(rows.filter((_, at) => at % dbs.length === turn) as never, { strict: true, collisions: "ignore" });

@@ -81,7 +81,8 @@ const deletion = async (actor: Actor, { type, id }: DeleteCommand): Promise<Made
   const tried = errors.length > 0;
   const ending: Ending = !value ? "ambiguous" : value.ok || (tried && value.reason === "notFound") ? "ok" : (value.reason ?? "no reason");
   const effects: readonly Effect[] = [
-    { object: nodeObject(type, id), kind: "delete", value: ABSENT },
+    // One job deletes a node, whoever asks: all who asked while the node was there are told that it is done.
+    { object: nodeObject(type, id), kind: "put", value: ABSENT },
     ...alongWith(type, id).map((object): Effect => ({ object, kind: "put", value: ABSENT })),
   ];
   const writes = effects.map((effect) => ({ effect, ending, repeated: true }));
