@@ -1,0 +1,163 @@
+// Measures how far a reader has to travel: functions per 1,000 lines, the share of top-level functions that are private and
+// called once, and the files that five calls pass through on the embedded engine. Every function of an instrumented copy of
+// the library's sources announces its file when it is entered.
+//
+//   node scripts/measure-structure.mjs [--json]
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import MagicString from "magic-string";
+import ts from "typescript";
+
+const root = join(import.meta.dirname, "..");
+const library = join(root, "packages", "edgetable");
+const sources = join(library, "src");
+const isSource = (path) => path.endsWith(".ts") && !path.includes(".test") && !path.includes("test-support") && !path.endsWith(".d.ts");
+const files = (await readdir(sources, { recursive: true })).filter(isSource).sort();
+
+const parse = (file, text) => ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
+const isFunction = (node) => (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) || false;
+const visit = (node, see) => {
+  see(node);
+  ts.forEachChild(node, (child) => visit(child, see));
+};
+
+const texts = new Map(await Promise.all(files.map(async (file) => [file, await readFile(join(sources, file), "utf8")])));
+
+/** Lines, functions of every kind, and the functions that a file declares for itself with how often it mentions them. */
+const measureFile = ([file, text]) => {
+  const tree = parse(file, text);
+  let functions = 0;
+  const mentions = new Map();
+  const calls = new Map();
+  const count = (map, name) => map.set(name, (map.get(name) ?? 0) + 1);
+  visit(tree, (node) => {
+    if (isFunction(node)) functions++;
+    if (ts.isIdentifier(node)) count(mentions, node.text);
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression)) count(calls, node.expression.text);
+  });
+  const functionsIn = (statement) =>
+    ts.isFunctionDeclaration(statement)
+      ? [statement.name.text]
+      : ts.isVariableStatement(statement)
+        ? statement.declarationList.declarations.flatMap(({ name, initializer }) =>
+            initializer && isFunction(initializer) ? [name.text] : [],
+          )
+        : [];
+  const isExported = (statement) => statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false;
+  const own = tree.statements.flatMap((statement) => (isExported(statement) ? [] : functionsIn(statement)));
+  const topLevel = tree.statements.flatMap(functionsIn).length;
+  return {
+    file,
+    lines: text.split("\n").length - 1,
+    functions,
+    topLevel,
+    once: own.filter((name) => mentions.get(name) === 2 && calls.get(name) === 1).length,
+  };
+};
+
+const measured = [...texts].map(measureFile);
+const sum = (of) => measured.reduce((total, one) => total + one[of], 0);
+
+/** The same source with every function announcing its file when it is entered. */
+const instrumented = (file, text) => {
+  const edited = new MagicString(text);
+  const announce = `globalThis.enteredFile(${JSON.stringify(file)});`;
+  visit(parse(file, text), (node) => {
+    // Before super() there is no room for a statement.
+    if (!isFunction(node) || ts.isConstructorDeclaration(node)) return;
+    const { body } = node;
+    if (ts.isBlock(body)) edited.appendRight(body.getStart() + 1, announce);
+    else edited.appendRight(body.getStart(), `{ ${announce} return (`).appendLeft(body.getEnd(), "); }");
+  });
+  return edited.toString();
+};
+
+const compilerOptions = {
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.ESNext,
+  rewriteRelativeImportExtensions: true,
+  verbatimModuleSyntax: true,
+};
+
+// Beside the library, so that packages are found from there.
+const folder = await mkdtemp(join(library, ".structure-"));
+const routes = {};
+let engine;
+try {
+  for (const [file, text] of texts) {
+    const { outputText } = ts.transpileModule(instrumented(file, text), { compilerOptions, fileName: file });
+    const path = join(folder, file.replace(/\.ts$/, ".js"));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, outputText.replaceAll(/(import\("\.[^"]*)\.ts"\)/g, '$1.js")'));
+  }
+  await writeFile(join(folder, "package.json"), '{"type":"module"}');
+  let trail = [];
+  globalThis.enteredFile = (file) => void (trail.at(-1) === file || trail.push(file));
+  const { defineGraph, edge, node } = await import(pathToFileURL(join(folder, "index.js")).href);
+  const { z } = await import("zod");
+  const { startEngine } = await import("@edgetable/local");
+  engine = await startEngine();
+  const graph = defineGraph({
+    table: "Structure",
+    nodes: {
+      student: node({ key: "STUDENT#{studentId}", schema: z.object({ studentId: z.string(), name: z.string(), email: z.string() }) }),
+      course: node({ key: "COURSE#{courseId}", schema: z.object({ courseId: z.string(), name: z.string() }) }),
+    },
+    edges: { enrolledIn: edge({ from: "student", to: "course", schema: z.object({ at: z.string() }), orderBy: "at" }) },
+    indexes: { byName: { entries: { course: "name", student: "name" }, shards: 4 } },
+  });
+  const db = graph.connect({ endpoint: engine.endpoint, region: "local", credentials: { accessKeyId: "local", secretAccessKey: "local" } });
+  await db.table.create();
+  const calls = {
+    create: (at) => db.student.create({ studentId: `N${at}`, name: "Ann", email: "ann@example.com" }),
+    page: () =>
+      db
+        .student({ studentId: "S1" })
+        .out("enrolledIn")
+        .where({ at: { gte: "2024" } })
+        .page({ limit: 5 }),
+    find: () =>
+      db
+        .find("student")
+        .where({ name: { beginsWith: "A" } })
+        .rows(),
+    walk: () => db.student({ studentId: "S1" }).out("enrolledIn").in("enrolledIn").out("enrolledIn").dedupe().nodes(),
+    load: (at) => db.load([{ node: "student", row: { studentId: `L${at}`, name: "Bo", email: "bo@example.com" } }]),
+  };
+  await db.student.create({ studentId: "S1", name: "Ann", email: "a@example.com" });
+  for (const course of ["C1", "C2"]) {
+    await db.course.create({ courseId: course, name: course });
+    await db.enrolledIn.link({ studentId: "S1" }, { courseId: course }, { at: "2024-01-01" });
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    // Twice: what only the first call of a connection does is not the route.
+    await call(10);
+    trail = [];
+    await call(11);
+    const folders = trail.map((file) => dirname(file));
+    routes[name] = { files: new Set(trail).size, folderMoves: folders.filter((one, at) => at > 0 && one !== folders[at - 1]).length };
+  }
+  await db.close();
+} finally {
+  await engine?.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+const figures = {
+  files: measured.length,
+  lines: sum("lines"),
+  functionsPer1000Lines: Math.round((1000 * sum("functions")) / sum("lines")),
+  privateCalledOnce: Math.round((100 * sum("once")) / sum("topLevel")),
+  longestFile: Math.max(...measured.map(({ lines }) => lines)),
+  routes,
+};
+if (process.argv.includes("--json")) console.log(JSON.stringify(figures, undefined, 2));
+else {
+  console.log(`${figures.files} files, ${figures.lines} lines, the longest ${figures.longestFile}`);
+  console.log(
+    `${figures.functionsPer1000Lines} functions per 1,000 lines; ${figures.privateCalledOnce} % of the top-level ones are private and called once`,
+  );
+  for (const [name, { files: count, folderMoves }] of Object.entries(routes))
+    console.log(`${name.padEnd(8)} ${String(count).padStart(3)} files, ${folderMoves} moves between folders`);
+}
