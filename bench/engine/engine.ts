@@ -13,5 +13,11 @@ export const engineBinary: string = join(manifest, "..", "dynoxide");
 /** The engine's version, as its package names it. */
 export const engineVersion = `dynoxide ${(createRequire(import.meta.url)(manifest) as { readonly version: string }).version}`;
 
-/** Starts an engine in a process of its own, on a free loopback port: fresh and in memory, or on a database file. */
-export const startEngine = (file?: string): Promise<Engine> => startLocalEngine({ binary: engineBinary, file });
+/**
+ * Starts an engine in a process of its own, on a free loopback port: fresh and in memory, or on a database file. The
+ * endpoint is the bare one: its guards would run in the process that is measured.
+ */
+export const startEngine = async (file?: string): Promise<Engine> => {
+  const { bareEndpoint, stop } = await startLocalEngine({ binary: engineBinary, file });
+  return { endpoint: bareEndpoint, stop };
+};

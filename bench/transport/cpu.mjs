@@ -78,19 +78,20 @@ const report = (samples, concurrency) => {
   }
 };
 
-const engine = await startEngine();
+// The bare endpoint: the guards run in this process, which is measured.
+const { bareEndpoint: endpoint, stop } = await startEngine();
 try {
   const { createLeanTransport } = await bundle();
-  const lean = createLeanTransport({ endpoint: engine.endpoint, region: "us-east-1" });
+  const lean = createLeanTransport({ endpoint: endpoint, region: "us-east-1" });
   const same = (input) => input;
   const clients = [
-    libClient(engine.endpoint),
-    { name: "node:http", send: httpClient(engine.endpoint), prepare: same },
+    libClient(endpoint),
+    { name: "node:http", send: httpClient(endpoint), prepare: same },
     { name: "lean", send: (operation, input) => lean.send(operation, input), prepare: same },
   ];
   await seed((operation, input) => lean.send(operation, input));
   for (const concurrency of values.concurrency.split(",").map(Number)) report(await measure(clients, concurrency), concurrency);
 } finally {
-  await engine.stop();
+  await stop();
 }
 process.exit(0);

@@ -17,8 +17,8 @@ const headers = (operation, body, more) =>
   `authorization: AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=0\r\n${more}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
 // Answers of this bench fit into one packet.
-const open = (port) => {
-  const socket = connect({ host: "127.0.0.1", port, noDelay: true }).setEncoding("latin1");
+const open = ({ hostname, port }) => {
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true }).setEncoding("latin1");
   return {
     ask: (text) =>
       new Promise((resolve, reject) => {
@@ -61,7 +61,7 @@ const fill = async ({ ask }) => {
 
 const { values } = parseArgs({ options: { calls: { type: "string", default: "5000" }, rounds: { type: "string", default: "21" } } });
 const engine = await startEngine();
-const sockets = Array.from({ length: concurrency }, () => open(Number(new URL(engine.endpoint).port)));
+const sockets = Array.from({ length: concurrency }, () => open(new URL(engine.bareEndpoint)));
 try {
   await fill(sockets[0]);
   const query = JSON.stringify({

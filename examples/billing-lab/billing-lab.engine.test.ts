@@ -1,5 +1,6 @@
-import { createLocalTransport, startEngine, type LocalEngine } from "@edgetable/local";
+import { startEngine, type LocalEngine } from "@edgetable/local";
 import { parse } from "csv-parse/sync";
+import { createLeanTransport } from "edgetable";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeExample } from "../test-support/describe-example.ts";
 import { seedFile, withoutSeedFile, type ExampleLab } from "../test-support/example-lab.ts";
@@ -92,7 +93,7 @@ describe.skipIf(csv === undefined)(`billing-lab, the whole file${csv === undefin
 
   beforeAll(async () => {
     engine = await startEngine();
-    db = billingLab.connect({ transport: createLocalTransport(engine) });
+    db = billingLab.connect({ endpoint: engine.endpoint });
     await db.table.create();
     const rows = parse<CsvRow>(csv ?? "", { columns: [...csvColumns] });
     expect(rows).toHaveLength(1000);
@@ -104,7 +105,7 @@ describe.skipIf(csv === undefined)(`billing-lab, the whole file${csv === undefin
   });
 
   const scan = async (): Promise<readonly Readonly<Record<string, string>>[]> => {
-    const transport = createLocalTransport(engine);
+    const transport = createLeanTransport({ endpoint: engine.endpoint });
     const items: Record<string, string>[] = [];
     let start: Parameters<typeof transport.send<"Scan">>[1]["ExclusiveStartKey"];
     do {

@@ -1,5 +1,6 @@
 import type { WriteStream } from "node:tty";
-import { createLocalTransport, startEngine } from "@edgetable/local";
+import { startEngine } from "@edgetable/local";
+import { createLeanTransport } from "edgetable";
 import type { System } from "../system.ts";
 import { readArguments, type Command } from "./arguments.ts";
 import { helpText } from "./help.ts";
@@ -32,7 +33,7 @@ const run = async (command: Run, { output, errors, environment, signal }: Surrou
   const progress = progressOn(errors);
   const reporter = command.json ? jsonReporter(progress) : textReporter(terminal, progress);
   const engine = await startEngine({ signal });
-  const transport = createLocalTransport(engine);
+  const transport = createLeanTransport({ endpoint: engine.endpoint });
   const results: SystemResult[] = [];
   if (!command.json) terminal.write(headText(terminal, { systems: command.systems.length, engine: engine.version }));
   try {

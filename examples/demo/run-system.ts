@@ -22,7 +22,7 @@ export interface RunContext {
 }
 
 // A secret of the demo's own: without one the first page leaves a random one in the table.
-const connection = (transport: Transport): ConnectOptions => ({ transport, cursorSecret: "demo" });
+const connection = (transport: Transport): ConnectOptions => ({ transport, cursorSecret: "demo".padEnd(43, "-") });
 
 interface Loaded {
   readonly table: OpenTable;

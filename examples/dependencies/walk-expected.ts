@@ -49,7 +49,8 @@ export const walksExpectedFor = (
   return {
     whyInstalled: walk(
       waysTo(lockfile, { start: root.location, target: explained.location })?.map((way) => way.join(" → ")),
-      leading.filter((one) => one !== root.location).map(listingBack),
+      // The project's own dependencies are looked at too, to tell from which end the search is cheaper.
+      [listing(root.location), ...leading.filter((one) => one !== root.location).map(listingBack)],
     ),
     allDependents: walk(dependents.slice(1), dependents.map(listingBack)),
     mostDependedUpon: walk(mostOf(below.slice(1).map((location) => ({ location, dependents: degree(location) }))), [

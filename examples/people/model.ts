@@ -32,7 +32,7 @@ const peopleIn = ({ table, GSI2, shardBy }: Form) =>
         expect: { bytes: 60 },
       }),
       date: node({ key: "{dateId}", schema: z.object({ dateId: text, date: z.iso.date() }), expect: { bytes: 60 } }),
-      place: node({ key: "{placeId}", schema: z.object({ placeId: text, ...place }), expect: { bytes: 60 } }),
+      place: node({ key: "{placeId}", schema: z.object({ placeId: text, ...place }), expect: { bytes: 60, count: 2 } }),
       skill: node({ key: "{skillId}", schema: z.object({ skillId: text, skill: text }), expect: { bytes: 60 } }),
     },
     edges: {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { createLocalTransport, startEngine } from "@edgetable/local";
-import type { AttributeValue, Transport } from "edgetable";
+import { startEngine } from "@edgetable/local";
+import { createLeanTransport, type AttributeValue, type Transport } from "edgetable";
 import { requestLine } from "../demo/request-line.ts";
 import type { BoundPattern, ExampleTable, OpenTable } from "../system.ts";
 
@@ -51,8 +51,8 @@ const ask = async (pattern: BoundPattern): Promise<Asked> => {
 /** Starts an engine, creates the example's table and writes its rows, or those that a scan gave. */
 export const openExampleLab = async (example: ExampleTable, rows?: AsyncIterable<unknown>): Promise<ExampleLab> => {
   const engine = await startEngine();
-  const transport = createLocalTransport(engine);
-  const table = example.open({ transport, cursorSecret: "test" });
+  const transport = createLeanTransport({ endpoint: engine.endpoint });
+  const table = example.open({ transport, cursorSecret: "test".padEnd(43, "-") });
   await table.admin.create();
   if (rows) await table.restore(rows);
   else await table.load();

@@ -38,7 +38,7 @@ const furtherPublished = (lab: () => ExampleLab): void => {
   });
 
   test("a cursor goes on where its page ended, and back", async () => {
-    const db: TrackerDb = tracker.connect({ transport: lab().transport, cursorSecret: "test" });
+    const db: TrackerDb = tracker.connect({ transport: lab().transport, cursorSecret: "test".padEnd(43, "-") });
     const starts = db.field({ fieldId: "3812" }).in("value");
     const first = await starts.page({ limit: 1, of: "ids" });
     const second = await starts.page({ limit: 1, of: "ids", cursor: first.next });
