@@ -20,6 +20,7 @@ export default defineConfig({
     // keys and the members of sets in an order of its own.
     exclude: secondEngine ? [...built, "packages/local/**", "packages/analytics/**", "packages/edgetable/src/testing/**"] : built,
     globalSetup: "./conformance/engines/global-setup.ts",
+    setupFiles: ["./conformance/engines/fixed-seed.ts"],
     typecheck: { enabled: !secondEngine, checker: typescript7, include: ["packages/*/src/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
     // No measure of speed: a machine that is ten times as slow as ours still passes.
     testTimeout: 120_000,
