@@ -1,5 +1,4 @@
-import { parseTemplate } from "../../packages/edgetable/src/keys/parse-template.ts";
-import { renderTemplate } from "../../packages/edgetable/src/keys/render-template.ts";
+import { parseTemplate, renderTemplate } from "../../packages/edgetable/src/keys/template.ts";
 import type { NaiveEnd, Row } from "../oracle/naive-graph.ts";
 import type { Value } from "./values.ts";
 

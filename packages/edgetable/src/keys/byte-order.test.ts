@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { comparePrimary, keyBytes } from "./byte-order.ts";
+import { comparePrimary, keyBytes } from "./value-text.ts";
 
 const samples = [
   "",

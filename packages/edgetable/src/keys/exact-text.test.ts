@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { exactText, readExactText } from "./exact-text.ts";
-import { sameValue } from "./same-value.ts";
+import { exactText, readExactText, sameValue } from "./value-text.ts";
 
 const dates = [new Date(0), new Date(1), new Date(1).toISOString()];
 const numbers = [5, 5n, "5", "5n", 0, -0, 0n, 0.5, 1e21, 10n ** 21n, 2 ** 53, 2n ** 53n, 2n ** 53n + 1n, 10n ** 37n, 1e37, "p5215"];

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { endingField, fieldReader } from "./field-reader.ts";
+import { endingField, fieldReader, readTemplate, renderTemplate } from "./render-template.ts";
 import { parseTemplate } from "./parse-template.ts";
-import { readTemplate } from "./read-template.ts";
-import { renderTemplate } from "./render-template.ts";
 
 const own = { delimiter: "#", escapes: true } as const;
 const adopted = { delimiter: "#", escapes: false } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keepsOrder } from "./keeps-order.ts";
+import { keepsOrder } from "./compare-templates.ts";
 import { parseTemplate } from "./parse-template.ts";
 
 test.each([

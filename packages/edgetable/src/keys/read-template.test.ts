@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { parseTemplate } from "./parse-template.ts";
-import { readTemplate, templateMatches } from "./read-template.ts";
-import { renderTemplate } from "./render-template.ts";
+import { readTemplate, templateMatches, renderTemplate } from "./render-template.ts";
 
 const own = (source: string) => parseTemplate(source, { delimiter: "#", escapes: true });
 

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { parseTemplate } from "./parse-template.ts";
-import { readTemplate, templateMatches } from "./read-template.ts";
-import { renderPrefix, renderTemplate } from "./render-template.ts";
+import { readTemplate, templateMatches, renderPrefix, renderTemplate } from "./render-template.ts";
 
 const own = (source: string) => parseTemplate(source, { delimiter: "#", escapes: true });
 const adopted = (source: string, delimiter = "#") => parseTemplate(source, { delimiter, escapes: false });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseTemplate } from "./parse-template.ts";
-import { templatesOverlap } from "./templates-overlap.ts";
+import { templatesOverlap } from "./compare-templates.ts";
 
 const own = (source: string) => parseTemplate(source, { delimiter: "#", escapes: true });
 

@@ -1,6 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { isWellFormed } from "../keys/escape-text.ts";
-import { dateText } from "../keys/template.ts";
+import { dateText, isWellFormed } from "../keys/template.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { setOwn } from "../util/own.ts";
 import { isNumber } from "../util/is-number.ts";

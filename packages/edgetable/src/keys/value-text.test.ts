@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { comparePrimary } from "./byte-order.ts";
-import { decodeNumber, encodeNumber } from "./number-text.ts";
+import { comparePrimary, decodeNumber, encodeNumber } from "./value-text.ts";
 
 const textOf = (value: number | bigint): string => encodeNumber(value) as string;
 
