@@ -1,4 +1,4 @@
-import type { StrayItem } from "../executor/reading-options.ts";
+import type { ReadingOptions, StrayItem } from "../executor/reading-options.ts";
 import type { ScanReport } from "../executor/scan/run-scan.ts";
 import { readingKinds } from "../executor/call.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -32,6 +32,12 @@ export interface ScanOptions {
    * @default "throw"
    */
   readonly onStray?: "skip" | "throw" | ((stray: StrayItem) => void);
+  /**
+   * `"show"` gives attributes that the model does not know as well. `db.load` refuses them where the schema lists its
+   * attributes.
+   * @default the connection's, "hide" unless it says otherwise
+   */
+  readonly unknown?: ReadingOptions["unknown"];
   /** Is told how far the scan has come. */
   readonly onProgress?: (report: ScanReport) => void;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
@@ -48,6 +54,7 @@ const kinds: Kinds<ScanOptions> = {
   deadline: [1, 86_400_000],
   signal: aSignal,
   onStray: readingKinds.onStray,
+  unknown: readingKinds.unknown,
   onProgress: "function",
   progressEvery: [1, 600_000],
 };

@@ -268,3 +268,53 @@ test("a signal ends a scan with what was read, and progress tells how far it is"
   expect(error).toMatchObject({ code: "execute.aborted", details: { report: { position: expect.any(String) as string } } });
   expect(told.length).toBeGreaterThan(0);
 });
+
+test("a table whose items have attributes that left the model is loaded from its rows; asked for, they are shown", async () => {
+  const schemas = (more: z.ZodRawShape) => ({
+    nodes: { person: node({ key: "PERSON#{id}", schema: z.strictObject({ id: z.string(), ...more }) }) },
+    parts: { note: part({ of: "person", key: "NOTE#{n}", schema: z.object({ n: z.string(), ...more }) }) },
+    edges: {
+      likes: edge({ from: "person", to: "person", key: ["n"], schema: z.object({ n: z.string(), ...more }), stored: "twice" }),
+      knows: edge({ from: "person", to: "person", symmetric: true, schema: z.object({ ...more }) }),
+      meets: edge({ from: "person", to: "person", schema: z.object({ ...more }) }),
+    },
+  });
+  const older = await openWriteLab({ table: "Older", ...schemas({ nick: z.string() }) });
+  const newer = await openWriteLab({ table: "Older", ...schemas({}) });
+  try {
+    const [a, b] = [{ id: "A" }, { id: "B" }];
+    await older
+      .node("person")
+      .put({ ...a, nick: "one" })
+      .orThrow();
+    await older
+      .node("person")
+      .put({ ...b, nick: "two" })
+      .orThrow();
+    await older.part("note").put(a, { n: "1", nick: "three" }).orThrow();
+    for (const name of ["likes", "knows", "meets"])
+      await older
+        .edge(name)
+        .link(a, b, { ...(name === "likes" && { n: "1" }), nick: "four" })
+        .orThrow();
+    for (const item of Object.values(await older.items())) await newer.put(item);
+
+    const shown = await rowsOf(scanOf(driverOf(newer))({ unknown: "show" }));
+    expect(shown.filter((row) => text(row).includes("nick"))).toHaveLength(6);
+    expect(await loadOf(newer.driver)(shown)).toMatchObject({
+      failed: 6,
+      failures: [{ error: { code: "schema.unknownAttribute" } }, ...shown.slice(1).map(() => ({}))],
+    });
+    for (const held of [20_000, 0]) {
+      const rows = await rowsOf(scanOf(driverOf(newer))({ held }));
+      expect(rows).toHaveLength(6);
+      const report = await loadOf(newer.driver)(rows);
+      expect(report).toMatchObject({ rows: 6, failed: 0, failures: [] });
+    }
+    const left = Object.values(await newer.items()).filter((item) => "nick" in item);
+    expect(left).toEqual([]);
+  } finally {
+    await older.stop();
+    await newer.stop();
+  }
+});

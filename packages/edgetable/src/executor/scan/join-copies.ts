@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { keyId } from "../../ir/write-plan.ts";
 import { keyOfItem } from "../../requests/item-key.ts";
 import { shapeOf } from "../../requests/item-shape.ts";
+import type { RowOptions } from "../../requests/decode-item.ts";
 import { VERSION } from "../../requests/encode-item.ts";
-import type { Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { batchGet } from "../batch-get.ts";
@@ -42,6 +42,8 @@ export const joinCopies = (a: Copy, b: Copy): Settled & { readonly kind: "row" }
 interface Reading {
   readonly session: Session;
   readonly consistent: boolean;
+  /** Whether attributes that the model does not know are part of a row. */
+  readonly rowOptions: RowOptions;
   readonly context: () => CallContext;
 }
 
@@ -51,7 +53,7 @@ const readByKey = async ({ session, consistent, context }: Reading, keys: readon
   return new Map(items.map((item) => [keyId(keyOfItem(session.catalog, item)), item]));
 };
 
-const asOther = (catalog: Catalog, copy: Copy, item: Item): Copy | undefined => {
+const asOther = ({ session: { catalog }, rowOptions }: Reading, copy: Copy, item: Item): Copy | undefined => {
   const { entry, otherKey, key } = copy;
   const shape = shapeOf(catalog, [...entry.mirrors, ...entry.shapes], item);
   return (
@@ -59,7 +61,7 @@ const asOther = (catalog: Catalog, copy: Copy, item: Item): Copy | undefined => 
       ...copy,
       shape,
       item,
-      row: dumpedRow(catalog, shape, item),
+      row: dumpedRow(catalog, [shape, item], rowOptions),
       leads: !copy.leads,
       key: otherKey,
       otherKey: key,
@@ -72,7 +74,6 @@ const asOther = (catalog: Catalog, copy: Copy, item: Item): Copy | undefined => 
  * and where there is none, the copies themselves again.
  */
 export const settleCopies = async (reading: Reading, copies: readonly Copy[]): Promise<readonly Settled[]> => {
-  const { catalog } = reading.session;
   const others = await readByKey(
     reading,
     copies.map(({ otherKey }) => otherKey),
@@ -84,7 +85,7 @@ export const settleCopies = async (reading: Reading, copies: readonly Copy[]): P
   );
   return copies.map((copy): Settled => {
     const item = others.get(keyId(copy.otherKey));
-    const other = item && asOther(catalog, copy, item);
+    const other = item && asOther(reading, copy, item);
     if (other) return copy.leads ? joinCopies(copy, other) : { kind: "nothing" };
     if (!item && !still.has(keyId(copy.key))) return { kind: "nothing" };
     if (copy.leads) return { kind: "row", row: edgeRow(copy.entry.name, copy.row), uneven: true };

@@ -69,18 +69,15 @@ const isOther = (catalog: Catalog, copy: EdgeCopy, item: Item): boolean => {
   return key !== undefined && keyId(key) === keyId(keyOfItem(catalog, item));
 };
 
-// A dump keeps what the model does not know.
-const ALL: RowOptions = { unknown: "show" };
-
-/** The row of an item, without what a load computes anew: an older model of Edgetable's own layout may have filled other keys. */
-export const dumpedRow = (catalog: Catalog, shape: Shape, item: Item): Row => {
-  const row = decodeItem(catalog, shape, item, ALL);
+/** The row of an item, without what a load computes again: an older model of Edgetable's own layout may have filled other keys. */
+export const dumpedRow = (catalog: Catalog, [shape, item]: readonly [Shape, Item], options: RowOptions): Row => {
+  const row = decodeItem(catalog, shape, item, options);
   if (catalog.escapes) for (const field in row) if (isFilled(catalog, shape, field)) delete row[field];
   return row;
 };
 
-const readCopy = (catalog: Catalog, shape: Shape, item: Item): SeenItem => {
-  const row = dumpedRow(catalog, shape, item);
+const readCopy = (catalog: Catalog, shape: Shape, item: Item, options: RowOptions): SeenItem => {
+  const row = dumpedRow(catalog, [shape, item], options);
   const entry = defined(catalog.edges[shape.definition], shape.definition);
   const name = entry.name;
   const [own, second] = edgeCopies({ entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") }, attributesOf(row));
@@ -100,10 +97,10 @@ const hasTwoCopies = (catalog: Catalog, name: string): boolean => {
   return stored === "twice" || symmetric === true;
 };
 
-const readShape = (catalog: Catalog, shape: Shape, item: Item): SeenItem => {
+const readShape = (catalog: Catalog, shape: Shape, item: Item, options: RowOptions): SeenItem => {
   const name = shape.definition;
-  if (shape.kind === "edge" && hasTwoCopies(catalog, name)) return readCopy(catalog, shape, item);
-  const row = dumpedRow(catalog, shape, item);
+  if (shape.kind === "edge" && hasTwoCopies(catalog, name)) return readCopy(catalog, shape, item, options);
+  const row = dumpedRow(catalog, [shape, item], options);
   if (shape.kind === "node") return { kind: "row", name, row: { node: name, row } };
   if (shape.kind === "part") return { kind: "row", name, row: partRow(catalog, name, row) };
   return { kind: "row", name, row: edgeRow(name, row) };
@@ -116,13 +113,13 @@ export const driftOf = (catalog: Catalog, item: Item): readonly DriftedField[] =
 };
 
 /** What an item is, of which the model may know nothing. */
-export const readItem = (catalog: Catalog, item: Item): SeenItem => {
+export const readItem = (catalog: Catalog, item: Item, options: RowOptions): SeenItem => {
   if (Object.hasOwn(item, "__proto__")) return { kind: "stray", reason: 'it has an attribute "__proto__", which no row can hold' };
   if (isSystemItem(catalog, item)) return { kind: "system" };
   const shape = shapeOf(catalog, catalog.shapes, item);
   if (!shape) return { kind: "stray", reason: "the model has nothing of this form" };
   try {
-    return readShape(catalog, shape, item);
+    return readShape(catalog, shape, item, options);
   } catch (error) {
     if (!isEdgetableError(error)) throw error;
     return { kind: "stray", reason: `it does not read as "${shape.definition}": ${error.message}` };

@@ -1,5 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { withDetails } from "../../errors/with-details.ts";
+import type { RowOptions } from "../../requests/decode-item.ts";
 import { keyOfItem } from "../../requests/item-key.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { hasPassed } from "../../util/has-passed.ts";
@@ -41,6 +42,8 @@ export interface ScanSettings {
   readonly from: string | undefined;
   /** Names of definitions; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
+  /** Whether attributes that the model does not know are part of a row. */
+  readonly rowOptions: RowOptions;
   readonly onStray: "skip" | "throw" | ((stray: StrayItem) => void) | undefined;
   readonly onProgress: ((report: ScanReport) => void) | undefined;
   readonly progressEvery: number;
@@ -117,7 +120,8 @@ async function* settleOldest(state: State): AsyncGenerator<Row> {
   }
   const { session, settings } = state;
   const copies = oldest.map(({ copy }) => copy);
-  const reading = { session, consistent: settings.consistent, context: () => contextOf(state) };
+  const { consistent, rowOptions } = settings;
+  const reading = { session, consistent, rowOptions, context: () => contextOf(state) };
   const all = await settleCopies(reading, copies);
   for (const [at, settled] of all.entries()) yield* giveSettled(state, oldest[at]!, settled);
 }
@@ -139,7 +143,7 @@ function* takeCopy(state: State, copy: Copy, mark: PageMark): Generator<Row> {
 
 function* takeItem(state: State, item: Item, mark: PageMark): Generator<Row> {
   state.counts.items++;
-  const seen = readItem(state.session.catalog, item);
+  const seen = readItem(state.session.catalog, item, state.settings.rowOptions);
   if (seen.kind === "system") {
     state.counts.system++;
     return;
