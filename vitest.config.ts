@@ -18,7 +18,7 @@ export default defineConfig({
     // The embedded engine's own tests, and those of batch jobs, start that engine, whichever one the others run on; and the fault
     // transport's picture of the past is held against that engine, for DynamoDB Local gives equal index
     // keys and the members of sets in an order of its own.
-    exclude: secondEngine ? [...built, "packages/local/**", "packages/analytics/**", "packages/edgetable/src/testing/**"] : built,
+    exclude: secondEngine ? [...built, "packages/local/**", "packages/analytics/**", "packages/testing/**"] : built,
     globalSetup: "./conformance/engines/global-setup.ts",
     setupFiles: ["./conformance/engines/fixed-seed.ts"],
     typecheck: { enabled: !secondEngine, checker: typescript7, include: ["packages/*/src/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },

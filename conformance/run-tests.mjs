@@ -71,6 +71,7 @@ const buildCode =
     "-b",
     "packages/edgetable",
     "packages/local",
+    "packages/testing",
     "packages/create-edgetable",
     "packages/cli",
     "examples",

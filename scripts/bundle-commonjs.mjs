@@ -47,4 +47,4 @@ const bundle = async (name) => {
     await writeFile(join(outDir, `${entry}.d.cts`), `// @ts-ignore\nexport * from "./${basename(entry)}.js";\n`);
 };
 
-for (const name of ["edgetable", "local"]) await bundle(name);
+for (const name of ["edgetable", "local", "testing"]) await bundle(name);

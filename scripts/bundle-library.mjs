@@ -10,7 +10,7 @@ import { declareFunctions } from "./declare-functions.mjs";
 const library = join(import.meta.dirname, "..", "packages", "edgetable");
 const outDir = process.argv[2] ?? join(library, "dist");
 const source = (name) => join(library, "src", `${name}.ts`);
-const entries = ["index", "transport/sdk/index", "testing/index", "check/index"];
+const entries = ["index", "transport/sdk/index", "check/index"];
 
 /** What the first walk and the first page load, each in one file: another file costs an opening, and bytes in every bundle. */
 const families = {

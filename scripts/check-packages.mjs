@@ -6,7 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const published = ["packages/edgetable", "packages/local", "packages/create-edgetable", "packages/cli", "packages/analytics"];
+const published = [
+  "packages/edgetable",
+  "packages/local",
+  "packages/testing",
+  "packages/create-edgetable",
+  "packages/cli",
+  "packages/analytics",
+];
 const required = ["package.json", "README.md", "LICENSE"];
 // The template of create-edgetable ships a test of its own.
 const unwanted = /^(?!template\/).*[.](test|test-d|test-support)[.]|(^|\/)test-support\/|[.]tsbuildinfo$|(^|\/)[.]env/;

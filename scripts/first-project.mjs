@@ -12,7 +12,13 @@ import { createInterface } from "node:readline";
 const root = join(import.meta.dirname, "..");
 const work = mkdtempSync(join(tmpdir(), "edgetable-first-project-"));
 const project = join(work, "my-graph");
-const published = { edgetable: "edgetable", "@edgetable/local": "local", "@edgetable/cli": "cli", "create-edgetable": "create-edgetable" };
+const published = {
+  edgetable: "edgetable",
+  "@edgetable/local": "local",
+  "@edgetable/testing": "testing",
+  "@edgetable/cli": "cli",
+  "create-edgetable": "create-edgetable",
+};
 
 // A project of a stranger knows nothing of the npm script that runs this one.
 const env = Object.fromEntries(
@@ -62,6 +68,7 @@ const useTarballs = (tarballs) => {
   const dependencies = own(manifest.dependencies);
   const devDependencies = {
     ...own(manifest.devDependencies),
+    "@edgetable/testing": tarballs["@edgetable/testing"],
     jest: "^30",
     typescript59: "npm:typescript@~5.9",
     typescript6: "npm:typescript@^6",
@@ -100,7 +107,7 @@ const trip = `
 const required = `const { defineGraph, EdgetableError, node } = require("edgetable");
 const { startEngine } = require("@edgetable/local");
 const { z } = require("zod");
-for (const entry of ["sdk", "testing", "check"]) require(\`edgetable/\${entry}\`);
+for (const name of ["edgetable/sdk", "edgetable/check", "@edgetable/testing"]) require(name);
 ${things}`;
 
 const programs = {

@@ -49,7 +49,7 @@ const sumOf = async (paths: readonly string[]): Promise<Size> => {
 const atOnce = /\/(?:index|chunks\/core)[.]js$/;
 
 const filesOf = async (): Promise<OwnFiles> => {
-  const first = (await libraryFiles()).filter((path) => atOnce.test(path) && !/\/(?:sdk|testing|check)\//.test(path));
+  const first = (await libraryFiles()).filter((path) => atOnce.test(path) && !/\/(?:sdk|check)\//.test(path));
   return { atOnce: await sumOf(first), byEightCalls: await sumOf(await filesOfEightCalls()) };
 };
 

@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import { seededRandom } from "edgetable/testing";
+import { seededRandom } from "@edgetable/testing";
 
 /** A server between a client and an engine. While it is on, it answers with something like what the engine answered. */
 export interface OddServer {

@@ -10,13 +10,14 @@ import { openLab, type Lab } from "./lab.ts";
 
 /** Code in the documentation is code: it is typechecked as it stands, and runs on an engine. */
 const sources = "packages/edgetable/src";
-const examples = examplesIn(sources);
+const folders = [sources, "packages/testing/src"];
+const examples = folders.flatMap(examplesIn);
 
 /** Needs a job that a process left behind; its own tests run it. */
 const isTypecheckedOnly = ({ file }: Block): boolean => file.endsWith("client/jobs.ts");
 const packageReadme = blocksOf("packages/edgetable/README.md");
 /** Pages of docs/ whose code is a whole program. */
-const pages = ["docs/guide.md", "docs/indexes.md"].flatMap(blocksOf);
+const pages = ["docs/guide.md", "docs/indexes.md", "packages/testing/README.md"].flatMap(blocksOf);
 const cache = join(root, ".cache");
 
 let engine: TestEngine;
@@ -81,7 +82,7 @@ afterAll(async () => {
 
 test("no @example is overlooked", () => {
   expect(examples.length).toBeGreaterThan(10);
-  expect(examples).toHaveLength(countExamples(sources));
+  for (const name of folders) expect(examplesIn(name)).toHaveLength(countExamples(name));
 });
 
 test("every example and README is free of type errors", async () => {

@@ -14,7 +14,7 @@ import {
 } from "edgetable";
 import { checkGraph, recommendShards } from "edgetable/check";
 import { createSdkTransport } from "edgetable/sdk";
-import { createFaultTransport, createWriteHistory, seededRandom, virtualClock } from "edgetable/testing";
+import { createFaultTransport, createWriteHistory, seededRandom, virtualClock } from "@edgetable/testing";
 import { z } from "zod";
 
 /** What the examples in doc comments may take for granted: the names that stand in them without a declaration. */

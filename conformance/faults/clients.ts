@@ -7,7 +7,7 @@ import {
   virtualClock,
   type FaultTransport,
   type VirtualClock,
-} from "edgetable/testing";
+} from "@edgetable/testing";
 import { stormy, type Db } from "./model.ts";
 
 /** How far back weak reads may look, in virtual milliseconds. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defineGraph, edge, isEdgetableError, node, part, type Transport } from "edgetable";
-import { createFaultTransport, virtualClock } from "edgetable/testing";
+import { createFaultTransport, virtualClock } from "@edgetable/testing";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 

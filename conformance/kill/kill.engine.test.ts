@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { seededRandom, type Random } from "edgetable/testing";
+import { seededRandom, type Random } from "@edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openLab, type KillLab } from "./open-lab.ts";
 import { connect, connectBefore, scenarios, workUntilDone } from "./scenarios.ts";

@@ -1,4 +1,4 @@
-import { createFaultTransport, seededRandom, virtualClock } from "edgetable/testing";
+import { createFaultTransport, seededRandom, virtualClock } from "@edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { connect, connectBefore, INDEX_LAG, scenarios, workUntilDone } from "./scenarios.ts";

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { seededRandom } from "edgetable/testing";
+import { seededRandom } from "@edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openLab, type KillLab } from "./open-lab.ts";
 import { connect, connectBefore, LEASE, scenarios, workUntilDone } from "./scenarios.ts";

@@ -1,5 +1,5 @@
 import { createLeanTransport, isEdgetableError, type Transport } from "edgetable";
-import { seededRandom } from "edgetable/testing";
+import { seededRandom } from "@edgetable/testing";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, LEASE, scenarios, workUntilDone } from "./scenarios.ts";
 

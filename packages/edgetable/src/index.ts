@@ -91,4 +91,6 @@ export {
   type LeanTransportOptions,
 } from "./transport/lean/index.ts";
 export type { SendOptions, Transport } from "./transport/transport.ts";
+export { attemptError, type AttemptFailure } from "./transport/attempt-error.ts";
+export { serviceError, type ServiceFault } from "./transport/service-error.ts";
 export type * from "./transport/operations.ts";

@@ -4,8 +4,8 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
-import { virtualClock } from "../testing/virtual-clock.ts";
-import { openWriteLab, type Sent, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { virtualClock } from "@edgetable/testing";
+import { openWriteLab, type Sent, type WriteLab } from "../test-support/write-lab.ts";
 import type { BatchWriteItemOutput, WriteRequest } from "../transport/operations.ts";
 import { batchOf, type Batch } from "./batch.ts";
 

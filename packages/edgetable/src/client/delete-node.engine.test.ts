@@ -6,7 +6,7 @@ import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
-import { openWriteLab, type Sent, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type Sent, type WriteLab } from "../test-support/write-lab.ts";
 import type { Item } from "../transport/operations.ts";
 import { jobsOf } from "./jobs.ts";
 import { loadOf } from "./load.ts";

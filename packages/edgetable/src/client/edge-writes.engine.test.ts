@@ -3,7 +3,7 @@ import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 const named = (key: string, field: string) =>
   node({ key: `${key}#{${field}}` as "X#{id}", schema: z.object({ [field]: z.string(), name: z.string().optional() }) as never });

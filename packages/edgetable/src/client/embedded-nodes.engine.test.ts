@@ -4,7 +4,7 @@ import type { SentRequest } from "../executor/meter.ts";
 import { edge } from "../schema/edge.ts";
 import type { IndexProjection, Layout } from "../schema/layout.ts";
 import { node } from "../schema/node.ts";
-import { startEngine, type TestEngine } from "../testing/test-support/engine.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { defineGraph } from "./define-graph.ts";
 
 let engine: TestEngine;

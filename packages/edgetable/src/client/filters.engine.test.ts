@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node } from "../index.ts";
-import { propertyRuns } from "../testing/test-support/property-runs.ts";
+import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { node } from "../schema/node.ts";
 import { openEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph } from "./define-graph.ts";
 import { part } from "../schema/part.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import { edgeWrites } from "./edge-writes.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { buildCatalog } from "../schema/build-catalog.ts";
 import type { GraphDefinition } from "../schema/definition.ts";
 import { node } from "../schema/node.ts";
-import { openWriteLab } from "../testing/test-support/write-lab.ts";
-import { propertyRuns } from "../testing/test-support/property-runs.ts";
+import { openWriteLab } from "../test-support/write-lab.ts";
+import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
 import { nodeWrites } from "./node-writes.ts";
 import type { Item } from "../transport/operations.ts";
 

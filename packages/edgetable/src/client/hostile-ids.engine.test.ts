@@ -4,7 +4,7 @@ import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { valueClasses as classes, type Value } from "../../../../conformance/hostile/values.ts";
 import { defineGraph, edge, node } from "../index.ts";
-import { propertyRuns } from "../testing/test-support/property-runs.ts";
+import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
 
 const value = z.union([z.string(), z.number(), z.bigint(), z.boolean(), z.date()]);
 const graphOf = (table: string) =>

@@ -5,7 +5,7 @@ import { listJobs } from "../executor/jobs/list-jobs.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 const student = node({ key: "STUDENT#{id}", schema: z.object({ id: z.string(), name: z.string().trim() }) });
 const course = node({ key: "COURSE#{id}", schema: z.object({ id: z.string(), n: z.int().optional() }) });

@@ -4,7 +4,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Effects } from "../executor/effects.ts";
 import type { Job, JobKind } from "../executor/jobs/job-item.ts";
 import { takeLease } from "../executor/jobs/lease.ts";
-import type { Sent, WriteLab } from "../testing/test-support/write-lab.ts";
+import type { Sent, WriteLab } from "../test-support/write-lab.ts";
 import type { WriteRequest } from "../transport/operations.ts";
 import { courses, empty, errorOf, jobsOf, openLoadLab, slowly } from "./load-lab.test-support.ts";
 import { loadOf, type Load } from "./load.ts";

@@ -4,7 +4,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
 import { nodeWrites } from "./node-writes.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 const student = node({
   key: "STUDENT#{studentId}",

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
-import { startEngine, type TestEngine } from "../testing/test-support/engine.ts";
-import { propertyRuns } from "../testing/test-support/property-runs.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
+import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {

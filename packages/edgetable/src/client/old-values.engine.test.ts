@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 
 // Whatever was written can be read, changed and deleted: values that are older than the rule that they are unique or in an index.

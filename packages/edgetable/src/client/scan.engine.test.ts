@@ -7,7 +7,7 @@ import type { StrayItem } from "../executor/reading-options.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import type { Item } from "../transport/operations.ts";
 import { createDriver, type Driver } from "./driver.ts";
 import { loadOf, type Load } from "./load.ts";

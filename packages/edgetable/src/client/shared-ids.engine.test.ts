@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
-import { startEngine, type TestEngine } from "../testing/test-support/engine.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {

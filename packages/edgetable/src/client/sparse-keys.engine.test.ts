@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 let lab: WriteLab;
 const codeOf = async (act: () => unknown): Promise<string> => {

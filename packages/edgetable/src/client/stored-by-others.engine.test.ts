@@ -4,8 +4,8 @@ import { z } from "zod";
 import { defineGraph, edge, node, part, type StrayItem } from "../index.ts";
 import { decodeItem } from "../requests/decode-item.ts";
 import { encodeValue } from "../requests/attribute-value.ts";
-import { startEngine, type TestEngine } from "../testing/test-support/engine.ts";
-import { propertyRuns } from "../testing/test-support/property-runs.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
+import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 
 let engine: TestEngine;

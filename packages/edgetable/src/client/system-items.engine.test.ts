@@ -4,7 +4,7 @@ import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { defineGraph, edge, node, part, type Layout } from "../index.ts";
-import { propertyRuns } from "../testing/test-support/property-runs.ts";
+import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {

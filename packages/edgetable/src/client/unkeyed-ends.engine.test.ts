@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
-import { startEngine, type TestEngine } from "../testing/test-support/engine.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { defineGraph } from "./define-graph.ts";
 
 let engine: TestEngine;

@@ -23,7 +23,15 @@ const filesIn = (folder: string): readonly string[] =>
 const isTest = (path: string): boolean => /\.test(-d|-support)?\.ts$|test-support\//.test(path);
 const isTable = (path: string): boolean =>
   path.endsWith("errors/codes.ts") || path.endsWith("exit-codes.ts") || path.endsWith("errors/codes.test.ts");
-const files = ["packages/edgetable/src", "packages/local/src", "packages/cli/src", "packages/analytics/src", "conformance", "examples"]
+const files = [
+  "packages/edgetable/src",
+  "packages/local/src",
+  "packages/testing/src",
+  "packages/cli/src",
+  "packages/analytics/src",
+  "conformance",
+  "examples",
+]
   .flatMap(filesIn)
   .filter((path) => !isTable(path));
 const textOf = (wanted: (path: string) => boolean): string => files.filter(wanted).map(read).join("\n");

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { node } from "../schema/node.ts";
-import { virtualClock } from "../testing/virtual-clock.ts";
-import { startEngine, type TestEngine } from "../testing/test-support/engine.ts";
+import { virtualClock } from "@edgetable/testing";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Operation } from "../transport/operations.ts";
 import type { Transport } from "../transport/transport.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { virtualClock } from "../testing/virtual-clock.ts";
+import { virtualClock } from "@edgetable/testing";
 import { limitConcurrency, type Patience } from "./limit-concurrency.ts";
 
 const forever = Number.POSITIVE_INFINITY;

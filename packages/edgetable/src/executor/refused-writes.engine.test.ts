@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { node } from "../schema/node.ts";
-import { startEngine, type TestEngine } from "../testing/test-support/engine.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { SentRequest } from "./meter.ts";
 

@@ -5,7 +5,7 @@ import { edge } from "../schema/edge.ts";
 import type { Layout } from "../schema/layout.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";
-import { openWriteLab, type Sent, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type Sent, type WriteLab } from "../test-support/write-lab.ts";
 
 let lab: WriteLab;
 const operations = (): readonly string[] => lab.sent.map(({ operation }) => operation);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node, type Layout, type Transport } from "../index.ts";
 import { renderTemplate } from "../keys/template.ts";
-import { seededRandom } from "../testing/random.ts";
+import { seededRandom } from "@edgetable/testing";
 
 let engine: TestEngine;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import { changeUnits, itemBytes, readUnits, valueBytes, writeUnits } from "./capacity.ts";
 
 const person = node({ key: "P#{id}", schema: z.object({ id: z.string(), note: z.string().optional() }), mirror: true });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readWhere } from "../ir/condition.ts";
 import { holds } from "../ir/evaluate-condition.ts";
 import { node } from "../schema/node.ts";
-import { openWriteLab, type WriteLab } from "../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import { conditionExpression } from "./condition-expression.ts";
 import { Placeholders } from "./placeholders.ts";
 

@@ -10,7 +10,7 @@ export interface Attempt {
 }
 
 /** Why no answer came. */
-export interface Failure {
+export interface AttemptFailure {
   readonly code: Extract<ErrorCode, "execute.connection" | "execute.timeout" | "execute.aborted">;
   readonly message: string;
   /** Whether bytes of the request may have reached the service. */
@@ -38,8 +38,13 @@ const refusedHere = (cause: unknown): string | undefined => {
   return `${address.includes(":") ? `[${address}]` : address}:${String(port)}`;
 };
 
-/** The error of an attempt that got no answer; all but an abort, and a refusal on this machine, are worth another try. */
-export const attemptError = (attempt: Attempt, failure: Failure): EdgetableError => {
+/**
+ * The error that a transport rejects with when no answer came. Every such error is retryable, except an abort and a
+ * connection refused on this machine.
+ *
+ * @param attempt the operation and its input, as they were sent
+ */
+export const attemptError = (attempt: Attempt, failure: AttemptFailure): EdgetableError => {
   const message = notTls.test(failure.message) ? "the endpoint does not speak https: write http://" : failure.message;
   const here = refusedHere(failure.cause);
   const text =

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { node } from "../../schema/node.ts";
-import { openWriteLab, type WriteLab } from "../../testing/test-support/write-lab.ts";
+import { openWriteLab, type WriteLab } from "../../test-support/write-lab.ts";
 import { takeLease } from "./lease.ts";
 
 let lab: WriteLab;

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node } from "../../index.ts";
-import { createFaultTransport } from "../../testing/fault-transport.ts";
-import { virtualClock } from "../../testing/virtual-clock.ts";
+import { createFaultTransport, virtualClock } from "@edgetable/testing";
 
 let engine: TestEngine;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import { empty, errorOf, openLoadLab, slowly } from "../../client/load-lab.test-
 import { loadSettings, type LoadOptions } from "../../client/load-options.ts";
 import { writeOf } from "../../client/write-call.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { WriteLab } from "../../testing/test-support/write-lab.ts";
-import { openTemporaryFiles, tellsOpenFiles } from "../../testing/test-support/temporary-files.ts";
+import type { WriteLab } from "../../test-support/write-lab.ts";
+import { openTemporaryFiles, tellsOpenFiles } from "../../test-support/temporary-files.ts";
 import { runLoad } from "./run-load.ts";
 import type { LoadReport } from "./tally.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { propertyRuns } from "../../testing/test-support/property-runs.ts";
-import { openTemporaryFiles, tellsOpenFiles } from "../../testing/test-support/temporary-files.ts";
+import { propertyRuns } from "../../../../../conformance/engines/property-runs.ts";
+import { openTemporaryFiles, tellsOpenFiles } from "../../test-support/temporary-files.ts";
 import { hashText } from "../../util/hash-text.ts";
 import { type KeyTable, openKeyTable } from "./key-table.ts";
 

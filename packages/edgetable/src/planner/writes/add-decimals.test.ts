@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { propertyRuns } from "../../testing/test-support/property-runs.ts";
+import { propertyRuns } from "../../../../../conformance/engines/property-runs.ts";
 import { addDecimals } from "./add-decimals.ts";
 
 test.each([

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Failure } from "../attempt-error.ts";
+import type { AttemptFailure } from "../attempt-error.ts";
 import type { Exchange } from "./exchange.ts";
 import { ProtocolError } from "./response-head.ts";
 import { ResponseReader } from "./response-reader.ts";
@@ -22,7 +22,7 @@ export interface ConnectionOwner {
   readonly closed: (connection: Connection, unanswered: Exchange | undefined) => void;
 }
 
-const failureOf = (cause: unknown, written: boolean): Failure => {
+const failureOf = (cause: unknown, written: boolean): AttemptFailure => {
   const error = cause as { readonly code?: string; readonly message?: string; readonly errors?: readonly Error[] } | undefined;
   const reason = error?.message || error?.errors?.[0]?.message || error?.code || "the connection was closed before the answer was complete";
   return { code: error?.code === "CONNECT_TIMEOUT" ? "execute.timeout" : "execute.connection", message: reason, ambiguous: written, cause };

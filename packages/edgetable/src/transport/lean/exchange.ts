@@ -1,5 +1,5 @@
 import { attemptError } from "../attempt-error.ts";
-import type { Failure } from "../attempt-error.ts";
+import type { AttemptFailure } from "../attempt-error.ts";
 import { onAbort } from "../../util/on-abort.ts";
 import type { Operation } from "../operations.ts";
 import type { TextColumn } from "../transport.ts";
@@ -77,7 +77,7 @@ export class Exchange implements Limited {
   }
 
   /** Settles without an answer, and gives up the connection that was to bring it. */
-  fail(failure: Failure): void {
+  fail(failure: AttemptFailure): void {
     this.reject(attemptError(this, failure));
   }
 

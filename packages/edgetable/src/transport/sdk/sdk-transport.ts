@@ -2,7 +2,7 @@ import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { onAbort } from "../../util/on-abort.ts";
 import { attemptError } from "../attempt-error.ts";
-import type { Attempt, Failure } from "../attempt-error.ts";
+import type { Attempt, AttemptFailure } from "../attempt-error.ts";
 import { holdsItems, oddityOf } from "../check-answer.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
 import type { SendOptions, Transport } from "../transport.ts";
@@ -22,7 +22,7 @@ const limitAttempt = (attempt: Attempt, { signal, timeout }: SendOptions): Limit
   const controller = new AbortController();
   let reject: (error: unknown) => void;
   const ended = new Promise<never>((_, refuse) => (reject = refuse));
-  const end = (failure: Omit<Failure, "ambiguous">): void => {
+  const end = (failure: Omit<AttemptFailure, "ambiguous">): void => {
     reject(attemptError(attempt, { ...failure, ambiguous: true }));
     controller.abort();
   };
