@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Comparisons, ConnectOptions, Reason, edge, node, part } from "edgetable";
 import { root } from "./extract.ts";
 
-/** The guide's tables name all that there is: a new setting does not compile here until it is listed, and fails until the guide has it. */
+/** The guide's tables list every setting. A new setting fails to compile here until it is listed, and fails the test until the guide documents it. */
 const guide = readFileSync(join(root, "docs/guide.md"), "utf8");
 
 type Names<T> = Readonly<Record<keyof T & string, true>>;
@@ -99,11 +99,11 @@ const options: Names<ConnectOptions> = {
 };
 
 test.each([
-  ["What a model can say", { ...nodes, ...parts, ...edges }],
+  ["Model settings", { ...nodes, ...parts, ...edges }],
   ["Conditions", comparisons],
-  ["What a write answers", reasons],
-  ["Connections", options],
-])("the guide's section %j names every one", (title, names) => {
+  ["Write outcomes", reasons],
+  ["Connection options", options],
+])("the guide's section %j lists every name", (title, names) => {
   const section = guide.split(/^## /m).find((one) => one.startsWith(title)) ?? "";
   expect(Object.keys(names).filter((name) => !section.includes(`\`${name}\``) && !section.includes(`\`${name}: `))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { education } from "./model.ts";
 
-// Outside the handler, so that a warm function keeps its connections. Region and credentials are the function's own.
+// Created outside the handler so that warm invocations reuse its connections. Lambda provides the region and credentials.
 const db = education.connect();
 
 interface Event {
@@ -13,12 +13,12 @@ const answer = (statusCode: number, body: unknown) => ({
   body: JSON.stringify(body),
 });
 
-/** GET /courses/{courseId}/students, for AWS Lambda behind an API Gateway: `npm run build` bundles it into dist/handler.mjs. */
+/** GET /courses/{courseId}/students, for AWS Lambda behind API Gateway. `npm run build` bundles it into dist/handler.mjs. */
 export const handler = async ({ pathParameters }: Event) => {
   const courseId = pathParameters?.courseId;
   if (courseId === undefined) return answer(400, { message: "courseId is missing" });
   const course = await db.course({ courseId }).get();
-  if (!course) return answer(404, { message: `there is no course ${courseId}` });
+  if (!course) return answer(404, { message: `course ${courseId} not found` });
   const students = await db.course({ courseId }).in("enrolledIn").entries();
   return answer(200, { course, students: students.map(({ edge, node }) => ({ name: node?.name, enrolledAt: edge.enrolledAt })) });
 };

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { startEngine } from "@edgetable/local";
 import { education } from "./model.ts";
 
-// An engine of this test's own, in memory: nothing to install, nothing to clean up.
+// This test starts its own in-memory engine. There is nothing to install or clean up.
 const engine = await startEngine();
 const db = education.connect({ endpoint: engine.endpoint });
 
@@ -26,7 +26,7 @@ test("an email belongs to one student", async () => {
   assert.equal(outcome.ok ? "created" : outcome.reason, "notUnique");
 });
 
-test("students of a course come in the order of enrolment, in two requests", async () => {
+test("lists a course's students in order of enrolment, with two requests", async () => {
   const { value, requests } = await db.course({ courseId: "C1" }).in("enrolledIn").entries().report();
   assert.deepEqual(
     value.map(({ node }) => node?.name),

@@ -19,16 +19,16 @@ export const education = defineGraph({
       from: "student",
       to: "course",
       schema: z.object({ enrolledAt: z.iso.datetime({ local: true }), grade: z.string().optional() }),
-      orderBy: "enrolledAt", // neighbours come back in this order, in both directions
+      orderBy: "enrolledAt", // sorts neighbours in both directions
     }),
   },
   indexes: { byName: { entries: { course: "name", student: "name" }, shards: 4 } },
 });
 
-/** What the application asks of the graph: `npx edgetable patterns` lists each question with its requests and price. */
+/** The application's access patterns. `npx edgetable patterns` lists each one with its requests and cost. */
 export const patterns = definePatterns(education, {
   studentsOfCourse: {
-    question: "Who takes a course, in the order of enrolment?",
+    question: "Who takes a course, in order of enrolment?",
     example: { courseId: "C1" },
     ask: (db, course) => db.course(course).in("enrolledIn").entries(),
   },
@@ -38,7 +38,7 @@ export const patterns = definePatterns(education, {
     ask: (db, student) => db.student(student).out("enrolledIn").in("enrolledIn").dedupe().except("start").nodes(),
   },
   coursesByName: {
-    question: "Which courses have a name that begins so?",
+    question: "Which course names begin with this text?",
     example: { name: "Adv" },
     ask: (db, { name }) =>
       db
