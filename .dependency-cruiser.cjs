@@ -16,7 +16,7 @@ const directions = {
   ir: { sees: model, types: [operations] },
   query: { sees: [...model, "ir/"] },
   // The planner plans with encoded items, so it shares how items are made and read (one fact, one place) and nothing else of the requests.
-  planner: { sees: [...model, "ir/", "requests/(?:item-key|key-value|item-shape|encode-item|decode-item)[.]ts$"], types: [operations] },
+  planner: { sees: [...model, "ir/", "requests/(?:attribute-value|encode-item|decode-item)[.]ts$"], types: [operations] },
   requests: { sees: [...model, "ir/"], types: [operations] },
   executor: { sees: [...model, "ir/", "planner/", "requests/", "transport/"] },
   client: { sees: [...model, "ir/", "query/", "planner/", "requests/", "executor/", "transport/"] },

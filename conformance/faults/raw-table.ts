@@ -1,6 +1,5 @@
 import type { Catalog, Item, Key, Transport } from "edgetable";
-import { decodeItem } from "../../packages/edgetable/src/requests/decode-item.ts";
-import { shapeOf } from "../../packages/edgetable/src/requests/item-shape.ts";
+import { decodeItem, shapeOf } from "../../packages/edgetable/src/requests/decode-item.ts";
 import type { Shape } from "../../packages/edgetable/src/schema/shape.ts";
 import { counts, type EdgeName, type NodeType } from "./commands.ts";
 import { nodeAttribute, nodeObject, readEdge } from "./names.ts";

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Direction } from "../query/neighbours.ts";
+import type { Direction } from "../query/reads.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/stored-names.ts";

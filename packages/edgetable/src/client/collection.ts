@@ -1,4 +1,4 @@
-import type { Found } from "../executor/found.ts";
+import type { Found } from "../executor/read-rows.ts";
 import { sameValue } from "../keys/template.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";

@@ -5,7 +5,7 @@ import { checkOnCopy } from "../planner/held-attributes.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
 import { checkKey } from "../schema/check-id.ts";
 import type { Driver } from "./driver.ts";
-import { lookupForm, lookupPlan } from "../query/lookup.ts";
+import { lookupForm, lookupPlan } from "../query/reads.ts";
 import { endRow } from "./end-row.ts";
 import { findNode } from "./find-node.ts";
 import { readCall } from "./read-call.ts";

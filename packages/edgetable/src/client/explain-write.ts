@@ -2,7 +2,7 @@ import { readUnits, stepUnits } from "../ir/capacity.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { ReadNeed, WriteItem, WritePlan } from "../ir/write-plan.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
-import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-need.ts";
+import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-read.ts";
 import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { COUNT, OWNER } from "../schema/system-items.ts";

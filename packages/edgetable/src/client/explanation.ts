@@ -3,9 +3,8 @@ import type { Alternative, HydrateStep, QueryStep, ReadPlan } from "../ir/physic
 import { pageOf } from "../executor/page-of.ts";
 import { passesAll } from "../executor/read-queries.ts";
 import { passingPart } from "../planner/assumed-rows.ts";
-import { askedKeys, distinctKeys, encodeBatchGet, encodeGet } from "../requests/encode-get.ts";
-import { encodeQuery, isEmptyRange, type Binding } from "../requests/encode-read.ts";
-import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
+import { askedKeys, type Binding, distinctKeys, encodeBatchGet, encodeGet, encodeQuery, isEmptyRange } from "../requests/encode-read.ts";
+import { inPartition, partitionsOf, shareOf } from "../requests/encode-scatter.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";

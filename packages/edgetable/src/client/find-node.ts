@@ -1,6 +1,6 @@
 import type { FindNode } from "../executor/hydrate.ts";
 import { runRead } from "../executor/run-read.ts";
-import { lookupForm, lookupPlan } from "../query/lookup.ts";
+import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Driver } from "./driver.ts";
 
 /** Finds one node in the way that its key allows: by a GetItem, or by a Query of its partition. */

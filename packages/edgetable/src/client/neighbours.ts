@@ -1,10 +1,10 @@
-import type { Found } from "../executor/found.ts";
+import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import { contradict } from "../ir/evaluate-condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";
-import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/neighbours.ts";
+import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";
 import { inRange, namesIn } from "../util/check-range.ts";

@@ -1,8 +1,15 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { exactText } from "../keys/template.ts";
-import { collectionForm, collectionPlan, lookupForm, lookupPlan, type CollectionState, type LookupState } from "../query/lookup.ts";
-import type { Direction } from "../query/neighbours.ts";
+import {
+  collectionForm,
+  collectionPlan,
+  type CollectionState,
+  type Direction,
+  lookupForm,
+  lookupPlan,
+  type LookupState,
+} from "../query/reads.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
 import { checkId, checkKey, checkNodeId, leadingIdFields } from "../schema/check-id.ts";
 import { endRow } from "./end-row.ts";

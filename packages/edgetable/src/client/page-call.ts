@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createCall, reportOf } from "../executor/call.ts";
-import type { Found } from "../executor/found.ts";
+import type { Found } from "../executor/read-rows.ts";
 import { runRead, type ReadRequest } from "../executor/run-read.ts";
 import type { Position, Secrets } from "../requests/cursor.ts";
 import { loadOnce } from "../util/load-once.ts";

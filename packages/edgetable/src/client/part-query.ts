@@ -1,7 +1,7 @@
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import { contradict } from "../ir/evaluate-condition.ts";
-import { partForm, partPlan, type PartState, type PartWant } from "../query/parts.ts";
+import { partForm, partPlan, type PartState, type PartWant } from "../query/reads.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import { refuseStoredNames } from "../schema/stored-names.ts";
 import type { PartEntry } from "../schema/catalog.ts";

@@ -1,5 +1,5 @@
 import { createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
-import type { Found } from "../executor/found.ts";
+import type { Found } from "../executor/read-rows.ts";
 import { missingOf } from "../executor/hydrate.ts";
 import { runCount, runRead, type ReadRequest } from "../executor/run-read.ts";
 import type { Driver } from "./driver.ts";

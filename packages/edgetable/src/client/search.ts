@@ -1,10 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createCall } from "../executor/call.ts";
-import type { Found } from "../executor/found.ts";
+import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import { contradict } from "../ir/evaluate-condition.ts";
-import { searchForm, type SearchKind, type SearchState, type SearchWant } from "../query/search.ts";
+import { searchForm, type SearchKind, type SearchState, type SearchWant } from "../query/reads.ts";
 import { attributeNames } from "../schema/attribute-names.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { checkOptions } from "../util/check-options.ts";

@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { inShape } from "../planner/access-path.ts";
-import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/search.ts";
+import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/reads.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";

@@ -3,7 +3,7 @@ import { endsByGet } from "../ir/ends-by-get.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { PlannedHop, PlannedStep, WalkPlan } from "../ir/walk-plan.ts";
 import { encodeQuery } from "../requests/encode-read.ts";
-import { inPartition, partitionsOf, shareOf } from "../requests/partitions.ts";
+import { inPartition, partitionsOf, shareOf } from "../requests/encode-scatter.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { ExplainedRequest } from "./explanation.ts";
 import type { StoreCursor } from "./walk-options.ts";

@@ -4,7 +4,7 @@ import type { NodeRef } from "../executor/walk/node-names.ts";
 import type { WalkOutcome } from "../executor/walk/run-walk.ts";
 import { readWhere } from "../ir/condition.ts";
 import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
-import type { Direction } from "../query/neighbours.ts";
+import type { Direction } from "../query/reads.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
 import { checkOptions, type Kinds } from "../util/check-options.ts";

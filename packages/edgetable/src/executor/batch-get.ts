@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
-import { encodeBatchGet } from "../requests/encode-get.ts";
+import { encodeBatchGet } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Item, Key, KeysAndAttributes } from "../transport/operations.ts";
 import { foreignAnswer, unprocessedOf } from "./item-identity.ts";

@@ -1,6 +1,6 @@
 import type { Failure, Term, WriteItem } from "../ir/write-plan.ts";
-import { isExpired } from "../requests/living.ts";
-import { sameAttribute, sameItem } from "../requests/same-attribute.ts";
+import { isExpired } from "../requests/encode-read.ts";
+import { sameAttribute, sameItem } from "../requests/attribute-value.ts";
 import type { Item } from "../transport/operations.ts";
 
 const holds = (term: Term, item: Item | undefined): boolean => {

@@ -1,16 +1,14 @@
 import type { HydrateStep, ReadPlan } from "../ir/physical-plan.ts";
-import { decodeOwn } from "../requests/decode-item.ts";
-import { keyOf } from "../requests/item-key.ts";
-import { isExpired } from "../requests/living.ts";
+import { decodeOwn, isOfShape } from "../requests/decode-item.ts";
+import { keyOf } from "../requests/encode-item.ts";
+import { isExpired } from "../requests/encode-read.ts";
 import type { Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch-get.ts";
-import type { Found, Reader } from "./found.ts";
+import { type Found, type Reader, readRow } from "./read-rows.ts";
 import { byIdentity, identity } from "./item-identity.ts";
 import type { CallContext } from "./session.ts";
 import type { Row } from "../util/row.ts";
-import { isOfShape } from "../requests/item-shape.ts";
-import { readRow } from "./read-row.ts";
 
 /** Finds a node whose table key does not follow from its id. */
 export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { keyTextOf } from "../requests/key-value.ts";
+import { keyTextOf } from "../requests/attribute-value.ts";
 import type { AttributeValue, Item, Operation } from "../transport/operations.ts";
 
 const textOf = (value: AttributeValue | undefined): string => keyTextOf(value) ?? JSON.stringify(value ?? null);

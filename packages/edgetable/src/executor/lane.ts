@@ -1,12 +1,11 @@
 import type { QueryStep } from "../ir/physical-plan.ts";
-import type { Partition } from "../keys/template.ts";
-import { encodeLane, prefixOf, type Bounds } from "../requests/encode-scatter.ts";
-import { inPartition } from "../requests/partitions.ts";
+import { comparePrimary, type Partition } from "../keys/template.ts";
+import { keyTextOf } from "../requests/attribute-value.ts";
 import { rowOf } from "../requests/encode-read.ts";
+import { above, type Bounds, encodeLane, inPartition, prefixOf } from "../requests/encode-scatter.ts";
 import type { Item, Key, QueryOutput } from "../transport/operations.ts";
-import type { Found, Reader } from "./found.ts";
 import { pageOf } from "./page-of.ts";
-import { keyTextOf } from "../requests/key-value.ts";
+import type { Found, Reader } from "./read-rows.ts";
 
 /** What lanes need of whoever runs them. */
 export interface LaneContext {
@@ -53,7 +52,7 @@ export interface Lane {
 }
 
 /** A lane skips nothing, as a rule. */
-export const never = (): boolean => false;
+const never = (): boolean => false;
 
 export const createLane = (order: number, { source, step, partition }: Pick<Lane, "source" | "step" | "partition">): Lane => ({
   order,
@@ -156,4 +155,54 @@ export const countLane = async (context: LaneContext, lane: Lane): Promise<numbe
     start = output.LastEvaluatedKey;
   } while (start !== undefined && count < most);
   return count;
+};
+
+/** A place in the global order. */
+export interface Place {
+  readonly sort: string;
+  /** The partition's. */
+  readonly order: number;
+}
+
+/** The global order: by sort key, then by partition. */
+export const comparePlaces = (a: Place, b: Place, descending: boolean): number => {
+  const order = comparePrimary(a.sort, b.sort) || a.order - b.order;
+  return descending ? -order : order;
+};
+
+/** Where the next row of a lane stands. */
+export const placeOf = (lane: Lane): Place => ({ sort: headOf(lane).sort, order: lane.order });
+
+/** The global order of two lanes' next rows. */
+export const compareHeads = (a: Lane, b: Lane, descending: boolean): number => comparePlaces(placeOf(a), placeOf(b), descending);
+
+/** Where a page ended: under which sort key, in which partition, behind which item. */
+export interface PageEnd {
+  readonly sort: string;
+  readonly at: number | undefined;
+  readonly key: Key;
+  readonly descending: boolean;
+  /** Whether items may have moved between partitions: then all of the last sort key is read again, for the ties tell its rows apart. */
+  readonly moved: boolean;
+}
+
+/**
+ * Starts a lane behind the end of a page. Of the rows under the last sort key, the partitions before the
+ * last one gave all, those after it none: so one place in the order says where every partition goes on,
+ * however many there are by now.
+ */
+export const laneBounds = (lane: Lane, { sort, at, key, descending, moved }: PageEnd): void => {
+  const isLast = lane.order === at && !moved;
+  lane.first = isLast ? key : undefined;
+  lane.start = lane.first;
+  lane.bounds = {};
+  lane.skips = never;
+  if (isLast) return;
+  const gave = !moved && at !== undefined && (descending ? lane.order > at : lane.order < at);
+  if (lane.step.sortKey === undefined) {
+    lane.done = gave;
+    return;
+  }
+  lane.bounds = descending ? { high: sort } : { low: gave ? above(sort) : sort };
+  if (gave) lane.skips = (text) => text === sort;
 };

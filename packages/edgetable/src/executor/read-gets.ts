@@ -1,16 +1,14 @@
 import type { GetStep } from "../ir/physical-plan.ts";
 import { sameValue } from "../keys/template.ts";
-import { askedKeys, distinctKeys, encodeGet } from "../requests/encode-get.ts";
-import { shapeOf } from "../requests/item-shape.ts";
-import { isExpired } from "../requests/living.ts";
+import { askedKeys, distinctKeys, encodeGet, isExpired } from "../requests/encode-read.ts";
+import { shapeOf } from "../requests/decode-item.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { Item } from "../transport/operations.ts";
 import { valueAt } from "../util/value-at.ts";
 import { batchGet } from "./batch-get.ts";
-import { shapesOf, type Found, type Reader, type Rows } from "./found.ts";
+import { type Found, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
 import { byIdentity, checkedItem, identity } from "./item-identity.ts";
 import type { Row } from "../util/row.ts";
-import { readRow } from "./read-row.ts";
 
 const foundOf = (reader: Reader, shapes: readonly Shape[], item: Item): readonly Found[] => {
   const shape = shapeOf(reader.session.catalog, shapes, item);

@@ -1,12 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { planCount } from "../planner/writes/all-edges.ts";
-import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-need.ts";
-import { decodeItem } from "../requests/decode-item.ts";
-import { encodeField } from "../requests/encode-item.ts";
-import { isOfShape } from "../requests/item-shape.ts";
-import { keyOfItem } from "../requests/item-key.ts";
-import { sameAttribute } from "../requests/same-attribute.ts";
+import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-read.ts";
+import { decodeItem, isOfShape } from "../requests/decode-item.ts";
+import { encodeField, keyOfItem } from "../requests/encode-item.ts";
+import { sameAttribute } from "../requests/attribute-value.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
 import { COUNT } from "../schema/system-items.ts";

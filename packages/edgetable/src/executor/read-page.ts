@@ -1,6 +1,6 @@
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { checkCursor, openCursor, sealCursor, type Position, type Secrets } from "../requests/cursor.ts";
-import type { Found, Rows } from "./found.ts";
+import type { Found, Rows } from "./read-rows.ts";
 import { startKeyOf } from "./read-queries.ts";
 import type { ReadStop } from "./read-budget.ts";
 import { runRead, type ReadRequest } from "./run-read.ts";

@@ -2,14 +2,13 @@ import { holds } from "../ir/evaluate-condition.ts";
 import type { AccessStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { encodeQuery, isEmptyRange, type PageRequest } from "../requests/encode-read.ts";
-import { refers, shapeOf } from "../requests/item-shape.ts";
+import { refers, shapeOf } from "../requests/decode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { keysBeside } from "../schema/held-by.ts";
 import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
-import { shapesOf, type Found, type Reader, type Rows } from "./found.ts";
+import { type Found, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
 import { pageOf } from "./page-of.ts";
 import type { Scatter } from "./scatter.ts";
-import { readRow } from "./read-row.ts";
 
 /** The key after which a Query goes on behind the given item. */
 export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {

@@ -2,7 +2,7 @@ import type { EdgetableError } from "../errors/edgetable-error.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { BatchItem, BatchPlan } from "../planner/writes/plan-batch.ts";
 import { inBatches, writeRequest } from "../requests/encode-batch-write.ts";
-import { keyOfItem } from "../requests/item-key.ts";
+import { keyOfItem } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key, WriteRequest } from "../transport/operations.ts";
 import { batchWrite } from "./batch-write.ts";

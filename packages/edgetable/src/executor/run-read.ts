@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { AccessStep, GetStep, ReadPlan } from "../ir/physical-plan.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Position } from "../requests/cursor.ts";
-import type { Reader, Rows } from "./found.ts";
+import type { Reader, Rows } from "./read-rows.ts";
 import { hydrate, type FindNode } from "./hydrate.ts";
 import { readGets } from "./read-gets.ts";
 import { countSource, readMerged, readQueries } from "./read-queries.ts";

@@ -1,13 +1,27 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
-import { partitionsOf, shareOf } from "../requests/partitions.ts";
+import { partitionsOf, shareOf } from "../requests/encode-scatter.ts";
 import { defined } from "../util/invariant.ts";
-import type { Found, Reader, Rows } from "./found.ts";
-import { countLane, createLane, fillLane, headOf, rewind, sortTextOf, type Lane, type LaneContext } from "./lane.ts";
-import { compareHeads, comparePlaces, laneBounds, placeOf, type PageEnd, type Place } from "./lane-order.ts";
+import type { Found, Reader, Rows } from "./read-rows.ts";
+import {
+  compareHeads,
+  comparePlaces,
+  countLane,
+  createLane,
+  fillLane,
+  headOf,
+  type Lane,
+  laneBounds,
+  type LaneContext,
+  type PageEnd,
+  type Place,
+  placeOf,
+  rewind,
+  sortTextOf,
+} from "./lane.ts";
 import { nameOf, trackTies, type TieTracker } from "./ties.ts";
-import { keyTextOf } from "../requests/key-value.ts";
+import { keyTextOf } from "../requests/attribute-value.ts";
 
 /** A read of several partitions, of one step or of several, in the one order of their sort keys. */
 export interface Scatter extends LaneContext {

@@ -1,21 +1,132 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Expand, LogicalPlan, Lookup, Parts } from "../ir/logical-plan.ts";
-import type { AccessStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import type { Condition } from "../ir/condition.ts";
+import type { Collection, Expand, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
+import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
+import { templatesOverlap } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Shape } from "../schema/shape.ts";
-import { defined } from "../util/invariant.ts";
-import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
-import { choosePath } from "./choose-path.ts";
-import { checkHeld } from "./held-attributes.ts";
 import { needsIdentity, targetFields } from "../schema/end-sources.ts";
-import { lowerCollection } from "./lower-collection.ts";
-import { lowerSearch } from "./lower-search.ts";
-import { checkOwnPartition } from "./own-partition.ts";
-import { partPath } from "./part-path.ts";
-import { queryStep } from "./query-step.ts";
-import { onSharedIndex, searchesOf } from "./search-path.ts";
+import type { Index, Shape } from "../schema/shape.ts";
+import { defined } from "../util/invariant.ts";
+import { type AccessPath, isKeyDetermined, sortPrefix } from "./access-path.ts";
 import { assumedEdges, assumedParts, edgeRows, heldBytes } from "./assumed-rows.ts";
+import { checkOwnPartition, choosePath, partPath } from "./choose-path.ts";
+import { checkHeld } from "./held-attributes.ts";
+import { alternativesOf, onSharedIndex, searchesOf, searchPath, searchPrice } from "./search-path.ts";
+
+const rangeOf = (path: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
+  const { prefix, index } = path;
+  const [shape] = path.shapes;
+  const template = index.sortKey === undefined ? undefined : shape?.keys[index.sortKey];
+  const part = prefix?.next && template?.parts[prefix.next.at];
+  if (!prefix?.next || !template || part?.kind !== "field") return undefined;
+  return {
+    kind: "range",
+    template: prefix.template,
+    path: part.path,
+    whole: template,
+    followed: prefix.next.at < template.parts.length - 1,
+    bounds,
+  };
+};
+
+const sortCondition = (path: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
+  const { prefix } = path;
+  if (!prefix) return undefined;
+  if (bounds.length > 0) return rangeOf(path, bounds);
+  if (prefix.complete) return { kind: "equals", template: prefix.template };
+  // A prefix of nothing but literals only keeps strangers out: without strangers it is not needed.
+  if (prefix.template.parts.length === 0 || (prefix.fixed === 0 && !path.sharesPartition)) return undefined;
+  return { kind: "prefix", template: prefix.template };
+};
+
+/** The Query of an access path. */
+const queryStep = (
+  path: AccessPath,
+  bounds: readonly Condition[],
+  rest: Pick<QueryStep, "known" | "filter" | "forward" | "consistent" | "select" | "expect">,
+): QueryStep => ({
+  kind: "query",
+  index: path.index.name,
+  partitionKey: path.index.partitionKey,
+  partition: path.partition,
+  ...(path.scatters ? { scatter: { unknown: path.scatters } } : {}),
+  sortKey: path.index.sortKey,
+  sort: sortCondition(path, bounds),
+  shapes: path.shapes.map((shape) => shape.id),
+  discards: path.sharesPrefix,
+  counts: false,
+  ...rest,
+});
+
+const mirrored = (catalog: Catalog, collection: Collection): Index => {
+  const { shape, definition } = defined(catalog.nodes[collection.node], "node");
+  const candidates = catalog.indexes.filter((index) => collection.index === undefined || index.name === collection.index);
+  const found = candidates.find((index) => shape.keys[index.partitionKey]?.source === definition.key);
+  if (found) return found;
+  throw new EdgetableError(
+    "plan.noIndex",
+    `"${collection.node}" has no item in ${collection.index === undefined ? "any index" : `the index "${collection.index}"`} under its own key. Declare mirror: true, or read its edges by in().`,
+    { details: { node: collection.node, index: collection.index } },
+  );
+};
+
+// The node itself, its parts and its edges.
+const expectedOf = (catalog: Catalog, { node, direction }: Collection, shapes: readonly Shape[]): QueryStep["expect"] => {
+  const end = direction === "out" ? "from" : "to";
+  const each = shapes.map((shape) => {
+    if (shape.kind === "part") return { rows: assumedParts(defined(catalog.parts[shape.definition], "part")), bytes: shape.bytes };
+    const edge = catalog.edges[shape.definition]?.definition;
+    const isNode = shape.kind === "node" || !edge;
+    const near = shape.role === "mirror" ? (end === "from" ? "to" : "from") : end;
+    return { rows: isNode ? (shape.definition === node ? 1 : 0) : assumedEdges(edge, near).rows, bytes: shape.bytes };
+  });
+  const rows = each.reduce((sum, one) => sum + one.rows, 0);
+  const bytes = each.reduce((sum, one) => sum + one.rows * one.bytes, 0);
+  return { rows, bytes: rows === 0 ? 0 : bytes / rows };
+};
+
+/** One Query for a node and all that shares its partition, of the table or of the index that mirrors it. */
+const lowerCollection = (catalog: Catalog, collection: Collection): QueryStep => {
+  const node = defined(catalog.nodes[collection.node], "node");
+  if (collection.direction === "out") checkOwnPartition(catalog, node.name, node.idFields);
+  const index = collection.direction === "out" ? catalog.index : mirrored(catalog, collection);
+  const partition = defined(node.shape.keys[index.partitionKey], "partition key");
+  const shapes = catalog.shapes.filter((shape: Shape) => {
+    const template = shape.keys[index.partitionKey];
+    return (
+      template !== undefined &&
+      (index.sortKey === undefined || shape.keys[index.sortKey] !== undefined) &&
+      templatesOverlap(template, partition)
+    );
+  });
+  return {
+    kind: "query",
+    index: index.name,
+    partitionKey: index.partitionKey,
+    partition,
+    sortKey: index.sortKey,
+    sort: undefined,
+    known: [],
+    filter: [],
+    forward: true,
+    consistent: collection.consistent,
+    shapes: shapes.map((shape) => shape.id),
+    discards: true,
+    select: undefined,
+    counts: false,
+    expect: expectedOf(catalog, collection, shapes),
+  };
+};
+
+/** The Query of a search, or the Queries of all partitions that its items may be in. */
+const lowerSearch = (catalog: Catalog, search: Search): QueryStep => {
+  const path = searchPath(catalog, search);
+  const { rows, bytes } = searchPrice(catalog, path, search);
+  const alternatives = alternativesOf(catalog, search);
+  const { known, range, filter, forward, select } = search;
+  const step = queryStep(path, range, { known, filter, forward, consistent: false, select, expect: { rows, bytes } });
+  return alternatives.length > 0 ? { ...step, alternatives } : step;
+};
 
 type Near = "from" | "to";
 

@@ -1,4 +1,4 @@
-import { rules } from "./rules/index.ts";
+import { rules } from "./rules.ts";
 import { walkRules } from "./walk/rules/index.ts";
 
 const names = (all: readonly { readonly name: string }[]): readonly string[] => all.map(({ name }) => name);

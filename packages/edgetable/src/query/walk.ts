@@ -1,7 +1,7 @@
 import type { LogicalWalk, WalkCollect, WalkHop, WalkStep } from "../ir/walk-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
-import type { Direction, NeighbourState } from "./neighbours.ts";
+import type { Direction, NeighbourState } from "./reads.ts";
 
 /** Everything that a chain of hops has said so far. */
 export interface WalkState {

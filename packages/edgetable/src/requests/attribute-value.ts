@@ -1,8 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { dateText, isWellFormed } from "../keys/template.ts";
-import type { AttributeValue } from "../transport/operations.ts";
-import { setOwn } from "../util/own.ts";
+import { dateText, decimalOf, decimalText, isWellFormed, readTemplate, type Template } from "../keys/template.ts";
+import type { AttributeValue, Item } from "../transport/operations.ts";
 import { isNumber } from "../util/is-number.ts";
+import { setOwn } from "../util/own.ts";
 
 // "Nested attribute depth: up to 32 levels", ServiceQuotas; the attribute itself is the first.
 const MOST_LEVELS = 32;
@@ -132,3 +132,52 @@ export const decodeValue = (value: AttributeValue): unknown => {
   if ("B" in value) return fromBase64(value.B);
   return new Set(value.BS.map(fromBase64));
 };
+
+type KeyType = Template["type"];
+
+// Bounds that exclude a text end with U+0000. Nothing lies right above or below a number: the plan checks such a condition again.
+const withoutEnd = (text: string): string => (text.endsWith("\u0000") ? text.slice(0, -1) : text);
+
+/** The value of a computed attribute whose text is given. A number's text sorts as the number does. */
+export const keyValue = (type: KeyType, text: string): AttributeValue => (type === "N" ? { N: decimalOf(withoutEnd(text)) } : { S: text });
+
+/** The text by which a key's value sorts: of a number the one that `keyValue` takes. */
+export const keyTextOf = (value: AttributeValue | undefined): string | undefined => {
+  if (value === undefined) return undefined;
+  if ("S" in value) return value.S;
+  return "N" in value ? decimalText(value.N) : undefined;
+};
+
+/** The fields of a computed attribute; undefined where it is absent, of another type, or not made by the template. */
+export const readKey = (template: Template, value: AttributeValue | undefined): Record<string, unknown> | undefined => {
+  if (value === undefined) return undefined;
+  if (template.type === "S") return "S" in value ? readTemplate(template, value.S) : undefined;
+  // As every number is read: one that a double cannot hold is rounded.
+  return "N" in value ? { [template.fields[0] ?? ""]: decodeValue(value) } : undefined;
+};
+
+// DynamoDB gives numbers back in its own notation: 1e21 comes back as 1000000000000000000000.
+const whole = /^-?\d+$/;
+const sameNumber = (a: string, b: string): boolean => (whole.test(a) && whole.test(b) ? BigInt(a) === BigInt(b) : Number(a) === Number(b));
+
+const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((member) => b.includes(member));
+
+/** Whether two stored values are the same to DynamoDB. */
+export const sameAttribute = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean => {
+  if (a === undefined || b === undefined) return a === b;
+  if ("N" in a && "N" in b) return sameNumber(a.N, b.N);
+  if ("M" in a && "M" in b) return sameItem(a.M, b.M);
+  if ("L" in a && "L" in b) {
+    const other = b.L;
+    return a.L.length === other.length && a.L.every((member, at) => sameAttribute(member, other[at]));
+  }
+  if ("SS" in a && "SS" in b) return sameMembers(a.SS, b.SS);
+  if ("NS" in a && "NS" in b) return sameMembers(a.NS, b.NS);
+  if ("BS" in a && "BS" in b) return sameMembers(a.BS, b.BS);
+  return JSON.stringify(a) === JSON.stringify(b);
+};
+
+/** Whether two items hold the same attributes with the same values. */
+export const sameItem = (a: Item, b: Item): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([name, value]) => sameAttribute(value, b[name]));

@@ -4,7 +4,7 @@ import { encodeField as encodeKeyField, encodePrefix, keepsOrder, type Template 
 import type { Shape } from "../schema/shape.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { attributeOf, encodeField } from "./encode-item.ts";
-import { keyValue } from "./key-value.ts";
+import { keyValue } from "./attribute-value.ts";
 import type { Placeholders } from "./placeholders.ts";
 
 /** An attribute and how a value of the field looks in it. */

@@ -1,18 +1,45 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { GetStep, QueryStep } from "../ir/physical-plan.ts";
+import { keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
-import type { QueryStep } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { heldBy, keysBeside } from "../schema/held-by.ts";
 import type { Index, Shape } from "../schema/shape.ts";
-import type { AttributeValue, Key, QueryInput } from "../transport/operations.ts";
+import type { AttributeValue, BatchGetItemInput, GetItemInput, Item, Key, QueryInput, ScanInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
-import { conditionExpression } from "./condition-expression.ts";
-import { attributeOf } from "./encode-item.ts";
-import { keyTextOf, keyValue } from "./key-value.ts";
-import { keyRange } from "./key-range.ts";
-import { livingFilter } from "./living.ts";
-import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
 import type { Row } from "../util/row.ts";
+import { keyTextOf, keyValue } from "./attribute-value.ts";
+import { conditionExpression } from "./condition-expression.ts";
+import { attributeOf, keyOf } from "./encode-item.ts";
+import { keyRange } from "./key-range.ts";
+import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
+
+/** The placeholder of the time before which items have expired. */
+export const NOW = ":now";
+
+const expires = (catalog: Catalog, { shapes }: QueryStep): boolean => shapes.some((id) => catalog.shapesById[id]?.ttl !== undefined);
+
+/**
+ * The filter that leaves expired items out of a Query; undefined where nothing in it expires. An item without the
+ * attribute, or with another type than a number in it, never expires.
+ *
+ * @param livingAt seconds since 1970; undefined to show expired items
+ */
+const livingFilter = (
+  catalog: Catalog,
+  step: QueryStep,
+  at: { readonly names: Record<string, string>; readonly values: Record<string, AttributeValue>; readonly livingAt: number | undefined },
+): string | undefined => {
+  if (at.livingAt === undefined || catalog.ttl === undefined || !expires(catalog, step)) return undefined;
+  at.values[NOW] = { N: String(at.livingAt) };
+  return `NOT (${nameIn(at.names, catalog.ttl, "#ttl")} < ${NOW})`;
+};
+
+/** Whether an item has expired, though DynamoDB has not removed it yet. */
+export const isExpired = ({ ttl }: Pick<Catalog, "ttl">, item: Item, livingAt: number | undefined): boolean => {
+  const value = livingAt === undefined || ttl === undefined ? undefined : item[ttl];
+  return value !== undefined && livingAt !== undefined && "N" in value && Number(value.N) < livingAt;
+};
 
 /** The values of one call that a plan's slots and templates are filled from. */
 export interface Binding {
@@ -46,7 +73,7 @@ const withKnown = (step: QueryStep, binding: Binding): Row => {
 };
 
 /** An edge's row as the shape's templates name its fields: a reference edge is a row of its source node. */
-export const inShape = (shape: Shape, row: Row): Row => {
+const inShape = (shape: Shape, row: Row): Row => {
   if (!shape.alias) return row;
   const { from, to, ...own } = row;
   const aliased: Record<string, unknown> = own;
@@ -162,3 +189,83 @@ export const encodeQuery = (catalog: Catalog, step: QueryStep, page: PageRequest
     ReturnConsumedCapacity: "TOTAL",
   };
 };
+
+/** A row that is asked for, and where it would be. */
+export interface AskedKey {
+  readonly row: Row;
+  readonly key: Key;
+}
+
+const isOfEnds = (shape: Shape, row: Row): boolean => {
+  const type = (end: unknown): unknown => (end as Row | undefined)?.["type"];
+  return (type(row["from"]) ?? shape.from) === shape.from && (type(row["to"]) ?? shape.to) === shape.to;
+};
+
+/** Where the rows of a step would be: of an edge between several node types, by the types that its ends say. */
+export const askedKeys = (catalog: Catalog, step: GetStep, rows: readonly Row[]): readonly AskedKey[] => {
+  const shapes = step.shapes.map((id) => defined(catalog.shapesById[id], id));
+  return rows.flatMap((row) =>
+    shapes.filter((shape) => isOfEnds(shape, row)).map((shape) => ({ row, key: keyOf(catalog, shape, inShape(shape, row)) })),
+  );
+};
+
+/** The keys to ask for, each once. */
+export const distinctKeys = (asked: readonly AskedKey[]): readonly Key[] =>
+  asked.length === 1 ? asked.map(({ key }) => key) : [...new Map(asked.map(({ key }) => [keyId(key), key])).values()];
+
+/** A GetItem of one key. */
+export const encodeGet = (catalog: Catalog, key: Key, { consistent }: Pick<GetStep, "consistent">): GetItemInput =>
+  consistent
+    ? { TableName: catalog.table, Key: key, ConsistentRead: true, ReturnConsumedCapacity: "TOTAL" }
+    : { TableName: catalog.table, Key: key, ReturnConsumedCapacity: "TOTAL" };
+
+/** A BatchGetItem of up to 100 keys. */
+export const encodeBatchGet = (table: string, keys: readonly Key[], consistent: boolean): BatchGetItemInput => ({
+  RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}) } },
+  ReturnConsumedCapacity: "TOTAL",
+});
+
+/** The strongly consistent Get of an item that a write depends on. */
+export const encodeNeededGet = (catalog: Catalog, need: ReadNeed & { readonly kind: "get" }): GetItemInput => ({
+  TableName: catalog.table,
+  Key: need.key,
+  ConsistentRead: true,
+  ReturnConsumedCapacity: "TOTAL",
+});
+
+/** The strongly consistent Query for an item whose sort key is known only in part. */
+export const encodeNeededQuery = (catalog: Catalog, need: ReadNeed & { readonly kind: "find" }): QueryInput => {
+  const names = new Placeholders();
+  const { partitionKey, sortKey = "" } = catalog.index;
+  const partition = `${names.name(partitionKey)} = ${names.value(keyValue(need.shape.keys[partitionKey]!.type, need.partition))}`;
+  const prefix = need.prefix === "" ? "" : ` AND begins_with(${names.name(sortKey)}, ${names.value({ S: need.prefix })})`;
+  return {
+    TableName: catalog.table,
+    KeyConditionExpression: partition + prefix,
+    ConsistentRead: true,
+    ReturnConsumedCapacity: "TOTAL",
+    ...names.fields,
+  };
+};
+
+/** One page of one segment of a scan. */
+export interface ScanPage {
+  readonly segment: number;
+  /** Segments of the whole scan, 1 to 1,000,000. */
+  readonly segments: number;
+  readonly start: Key | undefined;
+  readonly consistent: boolean;
+}
+
+// A page of a megabyte would be cheaper by nothing: a position is then no further back than this.
+const PAGE_ITEMS = 1000;
+
+/** The Scan of one page. */
+export const encodeScan = (table: string, { segment, segments, start, consistent }: ScanPage): ScanInput => ({
+  TableName: table,
+  Limit: PAGE_ITEMS,
+  ...(consistent ? { ConsistentRead: true } : {}),
+  ...(segments === 1 ? {} : { Segment: segment, TotalSegments: segments }),
+  ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+  ReturnConsumedCapacity: "TOTAL",
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { people } from "../schema/adopted-models.test-support.ts";
 import { buildCatalog } from "../schema/build-catalog.ts";
-import { shapeOf } from "./item-shape.ts";
+import { shapeOf } from "./decode-item.ts";
 
 test("an item is no node under its own id when its two keys hold different ids", () => {
   const catalog = buildCatalog(people);

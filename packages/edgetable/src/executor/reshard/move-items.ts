@@ -1,6 +1,5 @@
-import { checkLength, keyOfItem, keyText } from "../../requests/item-key.ts";
-import { decodeItem } from "../../requests/decode-item.ts";
-import { shapeOf } from "../../requests/item-shape.ts";
+import { checkLength, keyOfItem, keyText } from "../../requests/encode-item.ts";
+import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
 import { batchGet } from "../batch-get.ts";

@@ -1,10 +1,8 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { edgeCopies, type EdgeCopy } from "../../planner/writes/edge-copies.ts";
-import { decodeItem, driftedFields, type DriftedField, type RowOptions } from "../../requests/decode-item.ts";
-import { isFilled } from "../../requests/encode-item.ts";
-import { keyIfComplete, keyOfItem } from "../../requests/item-key.ts";
-import { shapeOf } from "../../requests/item-shape.ts";
+import { decodeItem, type DriftedField, driftedFields, type RowOptions, shapeOf } from "../../requests/decode-item.ts";
+import { isFilled, keyIfComplete, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
 import { ownerFields } from "../../schema/owner-fields.ts";
 import type { Shape } from "../../schema/shape.ts";
@@ -12,6 +10,9 @@ import { isSystemItem } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
+import { batchGet } from "../batch-get.ts";
+import type { CallContext, Session } from "../session.ts";
+import { isDeepStrictEqual } from "node:util";
 
 /** One of the two items of an edge that is stored twice. */
 export interface Copy {
@@ -43,10 +44,10 @@ const pick = (row: Row, fields: readonly string[]): Row =>
 const ENDS = ["from", "to"];
 
 /** What an edge's row has beside its ends. */
-export const attributesOf = (row: Row): Row => without(row, ENDS);
+const attributesOf = (row: Row): Row => without(row, ENDS);
 
 /** An edge as a load takes it. */
-export const edgeRow = (name: string, row: Row, attributes: Row = attributesOf(row)): Row => ({
+const edgeRow = (name: string, row: Row, attributes: Row = attributesOf(row)): Row => ({
   edge: name,
   from: row["from"],
   to: row["to"],
@@ -70,7 +71,7 @@ const isOther = (catalog: Catalog, copy: EdgeCopy, item: Item): boolean => {
 };
 
 /** The row of an item, without what a load computes again: an older model of Edgetable's own layout may have filled other keys. */
-export const dumpedRow = (catalog: Catalog, [shape, item]: readonly [Shape, Item], options: RowOptions): Row => {
+const dumpedRow = (catalog: Catalog, [shape, item]: readonly [Shape, Item], options: RowOptions): Row => {
   const row = decodeItem(catalog, shape, item, options);
   if (catalog.escapes) for (const field in row) if (isFilled(catalog, shape, field)) delete row[field];
   return row;
@@ -124,4 +125,86 @@ export const readItem = (catalog: Catalog, item: Item, options: RowOptions): See
     if (!isEdgetableError(error)) throw error;
     return { kind: "stray", reason: `it does not read as "${shape.definition}": ${error.message}` };
   }
+};
+
+/** What became of a copy that had to be settled. */
+export type Settled =
+  | { readonly kind: "row"; readonly row: Row; readonly uneven: boolean }
+  /** Its row comes by the other copy, or both are gone. */
+  | { readonly kind: "nothing" }
+  | { readonly kind: "stray"; readonly reason: string };
+
+const holds = ({ holds: held }: Shape, field: string): boolean => !held || held.includes(field);
+
+const leadFirst = (a: Copy, b: Copy): readonly [Copy, Copy] => (a.leads ? [a, b] : [b, a]);
+
+/** One edge of its two copies: what differs on the other one is its `reverse`. */
+export const joinCopies = (a: Copy, b: Copy): Settled & { readonly kind: "row" } => {
+  const [lead, other] = leadFirst(a, b);
+  const mine = attributesOf(lead.row);
+  const theirs = attributesOf(other.row);
+  const attributes: Record<string, unknown> = { ...mine };
+  const reverse: Record<string, unknown> = {};
+  for (const field in theirs) {
+    if (!holds(lead.shape, field)) attributes[field] = theirs[field];
+    else if (field !== VERSION && !isDeepStrictEqual(mine[field], theirs[field])) reverse[field] = theirs[field];
+  }
+  const lacks = Object.keys(mine).some((field) => !Object.hasOwn(theirs, field) && holds(other.shape, field));
+  const row = edgeRow(lead.entry.name, lead.row, attributes);
+  const uneven = lacks || !isDeepStrictEqual(mine[VERSION], theirs[VERSION]);
+  return { kind: "row", row: Object.keys(reverse).length > 0 ? { ...row, reverse } : row, uneven };
+};
+
+interface Reading {
+  readonly session: Session;
+  readonly consistent: boolean;
+  /** Whether attributes that the model does not know are part of a row. */
+  readonly rowOptions: RowOptions;
+  readonly context: () => CallContext;
+}
+
+const readByKey = async ({ session, consistent, context }: Reading, keys: readonly Key[]): Promise<ReadonlyMap<string, Item>> => {
+  if (keys.length === 0) return new Map();
+  const items = await batchGet(session, { keys, consistent }, context());
+  return new Map(items.map((item) => [keyId(keyOfItem(session.catalog, item)), item]));
+};
+
+const asOther = ({ session: { catalog }, rowOptions }: Reading, copy: Copy, item: Item): Copy | undefined => {
+  const { entry, otherKey, key } = copy;
+  const shape = shapeOf(catalog, [...entry.mirrors, ...entry.shapes], item);
+  return (
+    shape && {
+      ...copy,
+      shape,
+      item,
+      row: dumpedRow(catalog, [shape, item], rowOptions),
+      leads: !copy.leads,
+      key: otherKey,
+      otherKey: key,
+    }
+  );
+};
+
+/**
+ * What becomes of copies whose other one was not met, at most 100: the others are read by their keys,
+ * and where there is none, the copies themselves again.
+ */
+export const settleCopies = async (reading: Reading, copies: readonly Copy[]): Promise<readonly Settled[]> => {
+  const others = await readByKey(
+    reading,
+    copies.map(({ otherKey }) => otherKey),
+  );
+  const alone = copies.filter(({ otherKey }) => !others.has(keyId(otherKey)));
+  const still = await readByKey(
+    reading,
+    alone.map(({ key }) => key),
+  );
+  return copies.map((copy): Settled => {
+    const item = others.get(keyId(copy.otherKey));
+    const other = item && asOther(reading, copy, item);
+    if (other) return copy.leads ? joinCopies(copy, other) : { kind: "nothing" };
+    if (!item && !still.has(keyId(copy.key))) return { kind: "nothing" };
+    if (copy.leads) return { kind: "row", row: edgeRow(copy.entry.name, copy.row), uneven: true };
+    return { kind: "stray", reason: `it is the second copy of "${copy.entry.name}", and the first is not there` };
+  });
 };

@@ -1,16 +1,13 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { withDetails } from "../../errors/with-details.ts";
 import type { RowOptions } from "../../requests/decode-item.ts";
-import { keyOfItem } from "../../requests/item-key.ts";
+import { keyOfItem } from "../../requests/encode-item.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { hasPassed } from "../../util/has-passed.ts";
 import { Meter, type Cost } from "../meter.ts";
 import type { CallContext, Session } from "../session.ts";
-import { joinCopies, settleCopies, type Settled } from "./join-copies.ts";
-import { type PageMark, type Places, trackPlaces } from "./places.ts";
-import { positionText, readPosition } from "./position.ts";
-import { type Copy, driftOf, readItem } from "./read-item.ts";
-import { scanPages } from "./scan-pages.ts";
+import { type Copy, driftOf, joinCopies, readItem, settleCopies, type Settled } from "./read-item.ts";
+import { type PageMark, type Places, positionText, readPosition, scanPages, trackPlaces } from "./scan-pages.ts";
 import type { Row } from "../../util/row.ts";
 import type { Drift, StrayItem } from "../reading-options.ts";
 

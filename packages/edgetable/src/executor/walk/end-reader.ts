@@ -1,6 +1,6 @@
 import { endingField, fieldReader } from "../../keys/template.ts";
 import type { QueryStep } from "../../ir/physical-plan.ts";
-import { shapeOf } from "../../requests/item-shape.ts";
+import { shapeOf } from "../../requests/decode-item.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { endSources, needsIdentity } from "../../schema/end-sources.ts";
 import type { KeySource, Shape } from "../../schema/shape.ts";
@@ -8,7 +8,7 @@ import type { Item } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
 import type { NodeKey, NodeNames } from "./node-names.ts";
-import { readKey } from "../../requests/key-value.ts";
+import { readKey } from "../../requests/attribute-value.ts";
 
 /** Where an edge leads, read from its item's keys alone; undefined when it is no such edge. */
 export type EndReader = (item: Item) => NodeKey | undefined;

@@ -2,9 +2,9 @@ import { holds } from "../../ir/evaluate-condition.ts";
 import { endsByGet } from "../../ir/ends-by-get.ts";
 import type { PlannedHop, PlannedStep } from "../../ir/walk-plan.ts";
 import { comparePrimary } from "../../keys/template.ts";
-import { keyOf } from "../../requests/item-key.ts";
-import { shapeOf } from "../../requests/item-shape.ts";
-import { isExpired } from "../../requests/living.ts";
+import { keyOf } from "../../requests/encode-item.ts";
+import { shapeOf } from "../../requests/decode-item.ts";
+import { isExpired } from "../../requests/encode-read.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
@@ -16,8 +16,8 @@ import type { Expanded } from "./read-edges.ts";
 import type { Layer, Work } from "./walk-state.ts";
 import { isEnd, type WalkRun } from "./walk-run.ts";
 import type { Row } from "../../util/row.ts";
-import { keyTextOf } from "../../requests/key-value.ts";
-import { readRow } from "../read-row.ts";
+import { keyTextOf } from "../../requests/attribute-value.ts";
+import { readRow } from "../read-rows.ts";
 
 const knownAt = (run: WalkRun, layer: Layer): ReadonlySet<NodeKey> => {
   const keep: PlannedStep | undefined = run.request.plan.steps[layer.step + 1];

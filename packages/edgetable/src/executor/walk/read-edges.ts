@@ -3,8 +3,8 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
-import { hopQuery } from "../../requests/hop-query.ts";
-import { refers, shapeOf } from "../../requests/item-shape.ts";
+import { hopQuery } from "../../requests/encode-scatter.ts";
+import { refers, shapeOf } from "../../requests/decode-item.ts";
 import type { QueryInput, QueryOutput } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
@@ -16,7 +16,7 @@ import { pageLimit, takeFirst, type Ends, type Part, type Reading, type Source }
 import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
 import type { Row } from "../../util/row.ts";
 import { own } from "../../util/own.ts";
-import { readRow } from "../read-row.ts";
+import { readRow } from "../read-rows.ts";
 
 /** What reading a node gave, and what of it is left. */
 export interface Expanded extends Ends {

@@ -1,7 +1,7 @@
 import type { QueryStep } from "../../ir/physical-plan.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
 import { comparePrimary, type Partition } from "../../keys/template.ts";
-import { partitionsOf, shareOf } from "../../requests/partitions.ts";
+import { partitionsOf, shareOf } from "../../requests/encode-scatter.ts";
 import type { Item } from "../../transport/operations.ts";
 import { sortTextOf } from "../lane.ts";
 import { FIRST_ITEMS } from "../page-of.ts";

@@ -1,7 +1,6 @@
-import { decodeOwn } from "../../requests/decode-item.ts";
-import { keyOf } from "../../requests/item-key.ts";
-import { shapeOf } from "../../requests/item-shape.ts";
-import { isExpired } from "../../requests/living.ts";
+import { decodeOwn, shapeOf } from "../../requests/decode-item.ts";
+import { keyOf } from "../../requests/encode-item.ts";
+import { isExpired } from "../../requests/encode-read.ts";
 import { defined } from "../../util/invariant.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import { batchGet } from "../batch-get.ts";
@@ -9,7 +8,7 @@ import { runLanes } from "./lanes.ts";
 import type { NodeKey } from "./node-names.ts";
 import { isEnd, type WalkRun } from "./walk-run.ts";
 import type { Row } from "../../util/row.ts";
-import { readRow } from "../read-row.ts";
+import { readRow } from "../read-rows.ts";
 
 interface Chunk {
   readonly keys: readonly NodeKey[];

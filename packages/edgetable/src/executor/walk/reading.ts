@@ -1,6 +1,6 @@
 import type { QueryStep } from "../../ir/physical-plan.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
-import type { HopQuery } from "../../requests/hop-query.ts";
+import type { HopQuery } from "../../requests/encode-scatter.ts";
 import type { Key, QueryOutput } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { pageOf, type Reached } from "../page-of.ts";

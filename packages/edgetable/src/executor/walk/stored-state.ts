@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { openSealed, sealText, type Secrets } from "../../requests/cursor.ts";
-import { keyOfItem } from "../../requests/item-key.ts";
+import { keyOfItem } from "../../requests/encode-item.ts";
 import { EXPIRES, STATE, storedCursor, systemKeyItem } from "../../schema/system-items.ts";
 import type { Key, WriteRequest } from "../../transport/operations.ts";
 import { batchGet } from "../batch-get.ts";

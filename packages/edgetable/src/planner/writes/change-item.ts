@@ -1,9 +1,8 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, Guards } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
-import { attributeOf, checkCarried, encodeField, VERSION, writtenBy } from "../../requests/encode-item.ts";
-import { keyAttribute } from "../../requests/item-key.ts";
-import { keyTextOf } from "../../requests/key-value.ts";
+import { attributeOf, checkCarried, encodeField, keyAttribute, VERSION, writtenBy } from "../../requests/encode-item.ts";
+import { keyTextOf } from "../../requests/attribute-value.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import type { Template } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";

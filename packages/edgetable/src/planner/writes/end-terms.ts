@@ -6,7 +6,7 @@ import type { Item, Key } from "../../transport/operations.ts";
 import { valueAt } from "../../util/value-at.ts";
 import type { EdgeCopy } from "./edge-copies.ts";
 import { imageOf, NOT_FOUND, type Planning, STALE } from "./planning.ts";
-import { keyValue } from "../../requests/key-value.ts";
+import { keyValue } from "../../requests/attribute-value.ts";
 import { own } from "../../util/own.ts";
 
 /** An edge's copy, and where it lies. */

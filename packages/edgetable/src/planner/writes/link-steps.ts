@@ -1,7 +1,6 @@
 import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
-import { encodeItem, VERSION } from "../../requests/encode-item.ts";
-import { keyIfComplete, keyOfItem } from "../../requests/item-key.ts";
+import { encodeItem, keyIfComplete, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { countSteps, type EdgeBetween } from "./degree-guards.ts";

@@ -1,12 +1,11 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { AttributeChanges, Term, WriteItem } from "../../ir/write-plan.ts";
-import { attributeOf } from "../../requests/encode-item.ts";
+import { attributeOf, keyOfItem } from "../../requests/encode-item.ts";
 import { attributeNames } from "../../schema/attribute-names.ts";
 import { definitionOf, type Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { absent, STALE } from "./planning.ts";
-import { keyOfItem } from "../../requests/item-key.ts";
 import { own } from "../../util/own.ts";
 
 /** An item whose table key changes. */

@@ -1,8 +1,7 @@
 import type { LinkWrite, PutEdgeWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import { sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { VERSION } from "../../requests/encode-item.ts";
-import { keyOf } from "../../requests/item-key.ts";
+import { keyOf, VERSION } from "../../requests/encode-item.ts";
 import type { Item } from "../../transport/operations.ts";
 import { countSteps, type EdgeBetween, guardKeys, readGuards } from "./degree-guards.ts";
 import { edgeCopies } from "./edge-copies.ts";

@@ -1,8 +1,7 @@
 import type { CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { encodeItem, VERSION } from "../../requests/encode-item.ts";
-import { keyIfComplete, keyOf, keyOfItem } from "../../requests/item-key.ts";
+import { encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import type { Catalog, NodeEntry, PartEntry } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item } from "../../transport/operations.ts";

@@ -1,7 +1,6 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { type Failure, sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
-import { attributeOf } from "../../requests/encode-item.ts";
-import { checkLength } from "../../requests/item-key.ts";
+import { attributeOf, checkLength } from "../../requests/encode-item.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";

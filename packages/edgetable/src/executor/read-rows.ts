@@ -1,5 +1,8 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
+import { decodeItem, type decodeOwn, driftedFields } from "../requests/decode-item.ts";
+import { keyOfItem } from "../requests/encode-item.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Shape } from "../schema/shape.ts";
@@ -43,3 +46,35 @@ export interface Reader {
 /** The shapes that a step finds. */
 export const shapesOf = (catalog: Catalog, ids: readonly string[]): readonly Shape[] =>
   ids.map((id) => defined(catalog.shapesById[id], id));
+
+/** What a read needs to make rows of items. */
+export interface Reading {
+  readonly session: Pick<Session, "catalog">;
+  readonly context: CallContext;
+}
+
+/**
+ * The row of an item; undefined where it cannot be read and the call passes such items over.
+ *
+ * @throws {keys.unreadable} where the call says so
+ */
+export const readRow = (
+  { session: { catalog }, context }: Reading,
+  [shape, item]: readonly [Shape, Item],
+  decode: typeof decodeOwn = decodeItem,
+): Record<string, unknown> | undefined => {
+  let row: Record<string, unknown>;
+  try {
+    row = decode(catalog, shape, item, context.reading);
+  } catch (error) {
+    const onStray = context.reading?.onStray;
+    if (!isEdgetableError(error) || onStray === "throw") throw error;
+    context.meter.strays++;
+    if (typeof onStray === "function")
+      onStray({ key: keyOfItem(catalog, item), item, reason: `it does not read as "${shape.definition}": ${error.message}` });
+    return undefined;
+  }
+  // Edgetable's own items hold no copies.
+  if (!catalog.escapes) for (const one of driftedFields(shape, item, row)) context.meter.drifts({ key: keyOfItem(catalog, item), ...one });
+  return row;
+};
