@@ -87,7 +87,7 @@ export const endpointOf = ({ options: { endpoint, profile }, io }: Invocation): 
   endpoint ?? configuredEndpoint(profile, io.env)?.url;
 
 /** How the command line connects. */
-const connectOptions = (call: Invocation): ConnectOptions => {
+export const connectOptions = (call: Invocation): ConnectOptions => {
   const { region, profile } = call.options;
   const endpoint = endpointOf(call);
   return {
