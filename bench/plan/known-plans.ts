@@ -4,7 +4,7 @@ import { open } from "../calls/candidates/edgetable/education.ts";
 import { courses, enrolments, students } from "../calls/data.ts";
 
 /** Plans of the eight calls, as `explain()` gives them: from the call to the exact requests, unsent. */
-export const knownPlans = (): Readonly<Record<CallName, () => unknown>> => {
+export const knownPlans = (): Readonly<Record<CallName, () => Promise<unknown>>> => {
   const db = open(makeSchemas(), { endpoint: "http://127.0.0.1:1", table: "Education" });
   const [{ studentId }, { courseId }] = [students[0] as Student, courses[0] as Course];
   const { studentId: from, courseId: to, ...attributes } = enrolments[0] as Enrolment;

@@ -315,11 +315,9 @@ export const taskManager: Design<Db> = {
   cannot: [
     {
       needs: 'values in lower case in keys beside the value as it is: "Eva" is found under "$task-manager#employee_eva"',
-      attempt: (db) => {
-        const inputs = db.employee
-          .put(employee({ employee: "Eva", team: "product", manager: "ida" }))
-          .explain()
-          .requests.map(({ input }) => input as { readonly Item: Readonly<Record<string, unknown>> });
+      attempt: async (db) => {
+        const { requests } = await db.employee.put(employee({ employee: "Eva", team: "product", manager: "ida" })).explain();
+        const inputs = requests.map(({ input }) => input as { readonly Item: Readonly<Record<string, unknown>> });
         return inputs[0]?.Item["pk"];
       },
       refusal: '(no refusal: {"S":"$task-manager#employee_Eva"})',

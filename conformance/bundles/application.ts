@@ -32,10 +32,8 @@ const requestsOf = async <Result>(call: () => Promise<Result>): Promise<readonly
 
 const { created } = await db.table.create();
 const ids = Array.from({ length: 5 }, (_, at) => `b${at}`);
-const explained = db.author
-  .put({ author: "ann", name: "Ann" })
-  .explain()
-  .requests.map(({ operation }) => operation);
+const explanation = await db.author.put({ author: "ann", name: "Ann" }).explain();
+const explained = explanation.requests.map(({ operation }) => operation);
 const loaded = await db.load([
   { node: "author", row: { author: "ann", name: "Ann" } },
   ...ids.map((book) => ({ node: "book" as const, row: { book, title: book } })),

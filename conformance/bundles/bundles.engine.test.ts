@@ -110,7 +110,7 @@ test("who imports the library, defines a model and explains a call loads neither
     const loaded = () => ["net", "tls", "zlib"].filter((name) => process.moduleLoadList.includes("NativeModule " + name));
     const schema = { "~standard": { version: 1, vendor: "none", validate: (value) => ({ value }) } };
     const graph = defineGraph({ table: "Test", nodes: { person: node({ key: "PERSON#{id}", schema }) } });
-    const { length } = graph.connect({ transport: offline }).person.get({ id: "a" }).explain().requests;
+    const { requests: { length } } = await graph.connect({ transport: offline }).person.get({ id: "a" }).explain();
     const before = loaded();
     await graph.connect({ endpoint: ${JSON.stringify(engine.endpoint)} }).close();
     console.log(JSON.stringify({ length, before, after: loaded() }));`;

@@ -72,9 +72,9 @@ const conditionsOf = (world: World, command: Find, entry: Entry): readonly Condi
 };
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a query of a model that the compiler does not follow
-const indexOf = (query: any): string | undefined => {
+const indexOf = async (query: any): Promise<string | undefined> => {
   try {
-    return query.explain().plan.sources[0].index;
+    return (await query.explain()).plan.sources[0].index;
   } catch {
     return undefined;
   }
@@ -94,7 +94,7 @@ export const findThings = async (world: World, command: Find): Promise<void> => 
   for (const { where } of conditions) query = query.where(where);
   if (command.reverse) query = query.reverse();
   if (selected) query = query.select(...selected);
-  const read = indexOf(query);
+  const read = await indexOf(query);
   const all = thingsOf(world, entry)
     .filter(({ own }) => !entry.sparse || levels.every((level) => own[level] !== undefined))
     .filter(({ own }) => conditions.every(({ holds }) => holds(own)))

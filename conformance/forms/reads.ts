@@ -52,7 +52,7 @@ const isOrdered = (world: World, { edge, direction, ordered, reverse }: Read): b
   world.place.own && (ordered || edgeTypes[edge].orderBy === undefined) && !(direction === "both" && reverse);
 
 /** The call of a read, and what it is to give. */
-const ask = (world: World, command: Read): { readonly asked: Asked; readonly fields: readonly string[] } | undefined => {
+const ask = async (world: World, command: Read): Promise<{ readonly asked: Asked; readonly fields: readonly string[] } | undefined> => {
   const { edge, ordered, reverse, limit } = command;
   const type = edgeTypes[edge];
   const at = startOf(world, command);
@@ -78,13 +78,10 @@ const ask = (world: World, command: Read): { readonly asked: Asked; readonly fie
   const takes = limit !== undefined && (exact || command.want === "count") && !["pages", "nodePages", "range"].includes(command.want);
   if (takes) query = query.limit(limit);
   const turned = reverse ? all.toReversed() : all;
-  const sources: readonly Source[] = (() => {
-    try {
-      return query.explain().plan.sources;
-    } catch {
-      return [];
-    }
-  })();
+  const sources: readonly Source[] = await query.explain().then(
+    (explanation: { readonly plan: { readonly sources: readonly Source[] } }) => explanation.plan.sources,
+    () => [],
+  );
   const row = ({ edge: one, direction }: Met): Row => {
     const index = sources[directionsOf(command).indexOf(direction)]?.index;
     const whole = heldOf(world, index, { kind: edge, row: edgeRow(one) });
@@ -180,7 +177,7 @@ const compare = async (world: World, command: Read, { label, exact, query, met, 
 
 /** Asks for neighbours, and compares; where an index lacks what is asked of it, it has to say so. */
 export const readNeighbours = async (world: World, command: Read): Promise<void> => {
-  const { asked, fields } = ask(world, command) ?? {};
+  const { asked, fields } = (await ask(world, command)) ?? {};
   if (!asked || !fields) return;
   try {
     await compare(world, command, asked);

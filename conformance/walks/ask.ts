@@ -84,7 +84,7 @@ export interface Part {
 
 interface Asked {
   report(): Promise<Report<Part>>;
-  explain(): WalkExplanation;
+  explain(): Promise<WalkExplanation>;
 }
 
 export type Ask = (options: WalkOptions) => Asked;

@@ -147,8 +147,10 @@ const asRead = ({ first, ...plain }: PlainWalk, { steps }: WalkExplanation["plan
   };
 };
 
-const inOrder = ({ plain, graph }: Walked, ask: Ask): readonly Way[] =>
-  [...grouped(walkNaively(graph, asRead(plain, ask({}).explain().plan)).ways).values()].map(([way]) => way!);
+const inOrder = async ({ plain, graph }: Walked, ask: Ask): Promise<readonly Way[]> => {
+  const { plan } = await ask({}).explain();
+  return [...grouped(walkNaively(graph, asRead(plain, plan)).ways).values()].map(([way]) => way!);
+};
 
 const topOf = ({ naive, walk, pick }: Walked): Asking => {
   const most = 1 + (pick % 3);
@@ -160,7 +162,7 @@ const topOf = ({ naive, walk, pick }: Walked): Asking => {
 };
 
 /** Everything that a walk can be asked for, with the right answer. */
-export const askedOf = (walked: Walked): readonly Asking[] => {
+export const askedOf = async (walked: Walked): Promise<readonly Asking[]> => {
   const { naive, walk } = walked;
   const groups = grouped(naive.ways);
   const groupCounts = byName([...groups].map(([name, ways]): Entry => [name, ways.length]));
@@ -168,9 +170,9 @@ export const askedOf = (walked: Walked): readonly Asking[] => {
   const nodes: Ask = (options) => walk.nodes(options);
   const idOrder = {
     show: (items: readonly Id[]) => items.map(nameOfId),
-    expected: inOrder(walked, ids).map((way) => nameOf(endOf(way))),
+    expected: (await inOrder(walked, ids)).map((way) => nameOf(endOf(way))),
   };
-  const rowOrder = { show: (items: readonly Row[]) => items, expected: rowsOf(walked, inOrder(walked, nodes)) };
+  const rowOrder = { show: (items: readonly Row[]) => items, expected: rowsOf(walked, await inOrder(walked, nodes)) };
   return [
     listed("ids", ids, { show: names, expected: [...groups.keys()].toSorted(), order: idOrder }),
     listed("nodes", nodes, { show: sortedRows, expected: sortedRows(rowOrder.expected), order: rowOrder }),

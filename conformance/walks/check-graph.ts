@@ -31,7 +31,7 @@ const hopsOf = ({ first, steps }: PlainWalk): number =>
   (first ? 1 : 0) + steps.reduce((sum, step) => sum + (step.kind === "hop" ? Math.min(step.rounds, 20) : 0), 0);
 
 interface Asked {
-  readonly askings?: (walked: Walked) => readonly Asking[];
+  readonly askings?: (walked: Walked) => Promise<readonly Asking[]>;
   /** The most parts into which budgets of requests and units cut an answer. */
   readonly parts?: number;
 }
@@ -40,7 +40,7 @@ export const checkWalk = async (walked: Walked, { askings = askedOf, parts = Num
   const { plain, naive, pick } = walked;
   if (naive.ways.length > MOST_WAYS) return;
   const bounds = { stood: naive.stood, hops: hopsOf(plain) };
-  for (const [at, asking] of askings(walked).entries()) {
+  for (const [at, asking] of (await askings(walked)).entries()) {
     const cost = await checkWhole(asking);
     await checkParts(asking, widened(cuts[(pick + at) % cuts.length]!, cost, parts), { ...bounds, requests: cost.requests });
   }

@@ -56,7 +56,7 @@ const failed = (pattern: BoundPattern, error: unknown): PatternResult => ({
 /** Asks a pattern its example, and checks the answer. The prediction is made before anything is read. */
 export const runPattern = async (pattern: BoundPattern, signal: AbortSignal): Promise<PatternResult> => {
   try {
-    const explanation = pattern.call.explain();
+    const explanation = await pattern.call.explain();
     return answered(pattern, explanation, await timed(() => pattern.call.report({ signal })));
   } catch (error) {
     if (signal.aborted) throw error;

@@ -37,7 +37,7 @@ const plainValue = (value: AttributeValue): string | number => {
 };
 
 const ask = async (pattern: BoundPattern): Promise<Asked> => {
-  const { cost } = pattern.call.explain();
+  const { cost } = await pattern.call.explain();
   const report = await pattern.call.report();
   return {
     pattern,

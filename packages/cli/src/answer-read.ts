@@ -25,10 +25,11 @@ type Call = Invocation<{ readonly explain?: boolean; readonly limit?: number }>;
 export const showCost = ({ requests, readUnits }: Cost): string => `${counted(requests, "request")}, ${showUnits(readUnits)}`;
 
 /** Shows a read's plan, and sends nothing. */
-export const explainRead = (call: Call, read: AnyRead): void => {
+export const explainRead = async (call: Call, read: AnyRead): Promise<void> => {
   const { io, options, style } = call;
-  if (options.json) printJson(call, read.explain());
-  else io.out.write(renderExplanation(read.explain(), style, io.out.columns));
+  const explanation = await read.explain();
+  if (options.json) printJson(call, explanation);
+  else io.out.write(renderExplanation(explanation, style, io.out.columns));
 };
 
 const rowsIn = (rows: number | undefined): string => {

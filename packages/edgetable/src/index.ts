@@ -1,9 +1,9 @@
 export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts";
 export type { ConnectOptions, CursorSecret } from "./client/connect.ts";
 export type { Jobs, ResumeOptions } from "./client/jobs.ts";
-export type { Batch, BatchCall, BatchExplanation, BatchOutcome, Unwritten } from "./client/batch.ts";
+export type { Batch, BatchCall, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { Db } from "./client/db.ts";
-export type { DeleteCall, DeleteOptions, JobHandle, JobOptions } from "./client/write-types.ts";
+export type { BatchExplanation, DeleteCall, DeleteOptions, JobHandle, JobOptions } from "./client/write-types.ts";
 export type { NotWritten, Reason, WriteOutcome, Written } from "./ir/write-outcome.ts";
 export type {
   ChangeSet,

@@ -31,19 +31,22 @@ type Finding = Omit<Advice, "concern"> & {
   readonly examples?: readonly object[];
 };
 
-const modelFindings = ({ graphs, patterns }: Model): readonly Finding[] =>
-  graphs.flatMap(({ value: graph }) => {
+const modelFindings = async ({ graphs, patterns }: Model): Promise<readonly Finding[]> => {
+  const findings: Finding[] = [];
+  for (const { value: graph } of graphs) {
     const { table } = graph.catalog;
-    const planned = patterns.filter(({ value }) => value.graph === graph).flatMap(({ value }) => planPatterns(value));
-    const findings: Finding[] = [];
+    const own = patterns.filter(({ value }) => value.graph === graph);
+    const planned = (await Promise.all(own.map(({ value }) => planPatterns(value)))).flat();
     for (const { name, problem } of planned) {
       if (!problem) continue;
       const mend = `See ${problem.docs ?? "docs/errors.md"}.`;
       findings.push({ rule: problem.code, definition: name, severity: "error", message: problem.message, mend, table });
     }
     const asked = planned.flatMap(({ name, explanation }) => (explanation ? [{ name, explanation }] : []));
-    return [...findings, ...checkGraph(graph, asked).map((advice) => ({ ...advice, table }))];
-  });
+    for (const advice of checkGraph(graph, asked)) findings.push({ ...advice, table });
+  }
+  return findings;
+};
 
 /** Read units per second if `--units` does not say. */
 const DEFAULT_UNITS = 100;
@@ -182,7 +185,7 @@ export const checkCommand: CommandSpec = defineCommand<Options>({
     for (const name of ["units", "limit"] as const)
       if (options[name] !== undefined && !options.data) throw usageError(`--${name} needs --data.`);
     const model = await loadModel(options.model, io.cwd);
-    const findings = [...modelFindings(model)];
+    const findings = [...(await modelFindings(model))];
     const costs: string[] = [];
     for (const { value: graph } of options.data ? model.graphs : []) {
       const scan = await scanTable(call, graph);

@@ -92,7 +92,7 @@ export const explainCommand: CommandSpec = defineCommand<Options>({
     const name = call.args[0] ?? "";
     const { pattern, of } = findPattern(await loadModel(options.model, io.cwd), name);
     const parameters = parametersOf(pattern, options.param ?? []);
-    const explanation: Explanation = pattern.ask(of.graph.connect({ transport: offline }), parameters).explain();
+    const explanation: Explanation = await pattern.ask(of.graph.connect({ transport: offline }), parameters).explain();
     if (options.json) printJson(call, { name, question: pattern.question, parameters, ...explanation });
     else {
       const lines = (text: string): string => wrap(text, io.out.columns ?? Number.POSITIVE_INFINITY).join("\n");

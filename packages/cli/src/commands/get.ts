@@ -36,7 +36,7 @@ export const getCommand: CommandSpec = defineCommand<Options>({
         throw usageError(`The id of "${name}" lacks ${missing.join(" and ")}: edgetable get ${name} ${idUsage(db.catalog, name)}`);
       const read = node(id).get(options.consistent ? { consistent: true } : {});
       if (options.explain) {
-        explainRead(call, read);
+        await explainRead(call, read);
         return exitCode.ok;
       }
       const { value, cost } = await read.report({ signal: io.signal });

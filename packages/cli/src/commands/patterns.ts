@@ -22,12 +22,14 @@ interface List {
   readonly patterns: readonly PlannedPattern[];
 }
 
-const listsOf = ({ patterns }: Model): readonly List[] =>
-  patterns.map(({ name: exported, value }) => ({
-    exported,
-    table: value.graph.catalog.table,
-    patterns: planPatterns(value),
-  }));
+const listsOf = async ({ patterns }: Model): Promise<readonly List[]> =>
+  Promise.all(
+    patterns.map(async ({ name: exported, value }) => ({
+      exported,
+      table: value.graph.catalog.table,
+      patterns: await planPatterns(value),
+    })),
+  );
 
 const rowOf = ({ name, question, explanation }: PlannedPattern): readonly string[] =>
   explanation
@@ -80,7 +82,7 @@ export const patternsCommand: CommandSpec = defineCommand({
   examples: ["edgetable patterns", "edgetable patterns --model src/graph.ts --json"],
   run: async (call) => {
     const model = await loadModel(call.options.model, call.io.cwd);
-    const lists = listsOf(model);
+    const lists = await listsOf(model);
     const all = lists.flatMap(({ patterns }) => patterns);
     if (call.options.json) printJson(call, lists.flatMap(plain));
     else if (all.length === 0)

@@ -9,10 +9,10 @@ export interface PlannedPattern {
   readonly problem: Failure | undefined;
 }
 
-const planPattern = (of: Patterns, name: string): PlannedPattern => {
+const planPattern = async (of: Patterns, name: string): Promise<PlannedPattern> => {
   const question = of.patterns[name]?.question ?? "";
   try {
-    const [explained] = explainPatterns({ ...of, patterns: { [name]: of.patterns[name] as never } });
+    const [explained] = await explainPatterns({ ...of, patterns: { [name]: of.patterns[name] as never } });
     return { name, question, explanation: explained?.explanation, problem: undefined };
   } catch (error) {
     return { name, question, explanation: undefined, problem: failureOf(error) };
@@ -20,4 +20,5 @@ const planPattern = (of: Patterns, name: string): PlannedPattern => {
 };
 
 /** Plans patterns one by one, so that one that cannot be planned does not hide the others. */
-export const planPatterns = (of: Patterns): readonly PlannedPattern[] => Object.keys(of.patterns).map((name) => planPattern(of, name));
+export const planPatterns = async (of: Patterns): Promise<readonly PlannedPattern[]> =>
+  Promise.all(Object.keys(of.patterns).map((name) => planPattern(of, name)));

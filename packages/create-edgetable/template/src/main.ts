@@ -18,7 +18,7 @@ const { edges } = await john.collection(); // the node and all its edges: one Qu
 const recent = await john.out("enrolledIn").where({ enrolledAt: { gte: "2024-03" } }).page({ limit: 20 });
 const classmates = await john.out("enrolledIn").in("enrolledIn").dedupe().except("start").nodes({ budget: { requests: 200 } });
 const found = await db.find("course").where({ name: { beginsWith: "Adv" } }).rows(); // by value, using the index byName
-const plan = mathematics.in("enrolledIn").entries().explain(); // the exact requests and their cost; sends nothing
+const plan = await mathematics.in("enrolledIn").entries().explain(); // the exact requests and their cost; sends nothing
 
 for (const { edge, node } of entries) console.log(`${node?.name} enrolled in mathematics on ${edge.enrolledAt}`);
 console.log(`John's courses: ${edges.enrolledIn?.length}; since March: ${recent.items.length}`);

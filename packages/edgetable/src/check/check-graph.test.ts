@@ -319,7 +319,7 @@ describe("patternRequests", () => {
     );
   });
 
-  test("a walk is advised on degrees and budget, a search over shards on their number", () => {
+  test("a walk is advised on degrees and budget, a search over shards on their number", async () => {
     const graph = defineGraph({
       table: "Cooks",
       nodes: { cook: node({ key: "COOK#{id}", schema: z.object({ id: text, name: text }) }) },
@@ -330,7 +330,7 @@ describe("patternRequests", () => {
       friends: { question: "Whom do they follow?", example: { id: "C" }, ask: (db, id) => db.cook(id).out("follows").out("follows").ids() },
       named: { question: "Who is called so?", example: { name: "N" }, ask: (db, name) => db.find("cook").where(name).rows() },
     });
-    const mends = checkGraph(graph, explainPatterns(patterns)).flatMap((one) => (one.rule === "patternRequests" ? [one.mend] : []));
+    const mends = checkGraph(graph, await explainPatterns(patterns)).flatMap((one) => (one.rule === "patternRequests" ? [one.mend] : []));
     expect(mends).toEqual([expect.stringContaining("expect.from and expect.to"), expect.stringContaining("recommendShards")]);
   });
 
@@ -339,7 +339,7 @@ describe("patternRequests", () => {
     expect(first).toMatchObject({ rule: "patternRequests", severity: "error", concern: "no Scan", definition: "all" });
   });
 
-  test("takes a graph and what explainPatterns gives", () => {
+  test("takes a graph and what explainPatterns gives", async () => {
     const graph = defineGraph({
       table: "Teams",
       nodes: {
@@ -356,7 +356,7 @@ describe("patternRequests", () => {
         ask: (db, id: { teamId: string }) => db.team(id).in("joins").entries(),
       },
     });
-    const advice = checkGraph(graph, explainPatterns(patterns)).filter((one) => one.rule === "patternRequests");
+    const advice = checkGraph(graph, await explainPatterns(patterns)).filter((one) => one.rule === "patternRequests");
     expect(advice.map((one) => one.definition)).toEqual(["members"]);
   });
 });

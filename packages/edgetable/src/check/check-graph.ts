@@ -13,7 +13,7 @@ const rank: Readonly<Record<Advice["severity"], number>> = { error: 0, warning: 
  * @param patterns what `explainPatterns` gave
  * @returns errors first, then warnings, then notes
  * @example
- * for (const { concern, definition, message, mend } of checkGraph(education, explainPatterns(patterns))) console.log(concern, definition, message, mend);
+ * for (const { concern, definition, message, mend } of checkGraph(education, await explainPatterns(patterns))) console.log(concern, definition, message, mend);
  */
 export const checkGraph = (graph: Catalog | { readonly catalog: Catalog }, patterns: readonly CheckedPattern[] = []): readonly Advice[] => {
   const catalog = "catalog" in graph ? graph.catalog : graph;

@@ -52,7 +52,7 @@ test("puts and deletions of nodes, parts and edges go into one BatchWriteItem, e
     lab.edge("takes").unlink({ id: "S9" }, { id: "C9" }),
   ];
   const call = batch(calls);
-  const explained = call.explain();
+  const explained = await call.explain();
   const outcome = await call;
   expect(lab.sent).toHaveLength(1);
   expect(lab.sent[0]).toEqual({

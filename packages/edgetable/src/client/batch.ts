@@ -3,14 +3,11 @@ import { createCall, reportOf, type Call, type Report, type RunOptions } from ".
 import type { Cost } from "../executor/meter.ts";
 import type { UnwrittenItem } from "../executor/run-batch.ts";
 import { validateWrite } from "../executor/validate-write.ts";
-import { stepUnits } from "../ir/capacity.ts";
-import type { LogicalWrite } from "../ir/logical-write.ts";
-import { planBatch, type BatchPlan } from "../planner/writes/plan-batch.ts";
-import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
+import { planBatch } from "../planner/writes/plan-batch.ts";
 import type { Key } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
-import { type WriteDriver, writesOf } from "./write-call.ts";
-import type { ExplainedWriteRequest, WriteCall } from "./write-types.ts";
+import { loadWriteExplanation, type WriteDriver, writesOf } from "./write-call.ts";
+import type { BatchExplanation, WriteCall } from "./write-types.ts";
 
 /** Items of one of a batch's calls that could not be written. */
 export interface Unwritten {
@@ -31,15 +28,6 @@ export interface BatchOutcome {
   readonly cost: Cost;
   /** Each item is written alone; a reader may see some of the batch and not the rest. */
   readonly atomic: { readonly kind: "item" };
-}
-
-/** What a batch will send. */
-export interface BatchExplanation {
-  readonly kind: "batch";
-  readonly plan: BatchPlan;
-  readonly requests: readonly ExplainedWriteRequest[];
-  readonly atomic: { readonly kind: "item" };
-  readonly cost: Cost;
 }
 
 /** A batch that has not been made yet; awaiting it gives its outcome as a value. */
@@ -70,22 +58,6 @@ export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
  */
 export type Batch = (calls: readonly WriteCall<unknown>[]) => BatchCall;
 
-const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): BatchExplanation => {
-  const { catalog } = driver;
-  const plan = planBatch(catalog, writes);
-  const requests = inBatches(plan.items).map((items) => ({
-    operation: "BatchWriteItem",
-    input: encodeBatchWrite(
-      catalog.table,
-      items.map(({ step }) => writeRequest(step)),
-    ),
-    readUnits: 0,
-    writeUnits: items.reduce((sum, { step }) => sum + stepUnits(catalog, step, false), 0),
-  }));
-  const writeUnits = requests.reduce((sum, request) => sum + request.writeUnits, 0);
-  return { kind: "batch", plan, requests, atomic: { kind: "item" }, cost: { requests: requests.length, readUnits: 0, writeUnits } };
-};
-
 const batching = loadOnce(async () => import("../executor/run-batch.ts"));
 
 const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
@@ -106,7 +78,10 @@ export const batchOf =
       const done = { ok: left.length === 0, items: plan.items.length - left.length, unwritten: byCall(left) };
       return reportOf({ ...done, cost: meter.cost, atomic: { kind: "item" } }, meter);
     };
-    const call = createCall<BatchOutcome, BatchExplanation>(() => explain(driver, writes), make);
+    const call = createCall<BatchOutcome, BatchExplanation>(
+      async () => (await loadWriteExplanation()).explainBatch(driver.catalog, writes),
+      make,
+    );
     const orThrow = async (options?: RunOptions): Promise<BatchOutcome> => {
       const outcome = options === undefined ? await call : await call.run(options);
       const [first] = outcome.unwritten;

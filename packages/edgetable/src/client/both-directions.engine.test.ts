@@ -48,5 +48,8 @@ test("neighbours in either direction are read from the far end of each edge, and
     { kind: "team", row: { name: "t" } },
   ]);
   expect((await known.page({ of: "nodes", limit: 2 })).items).toEqual([{ kind: "person", row: { id: "b" } }]);
-  expect(known.entries().explain().requests.at(-1)).toMatchObject({ operation: "BatchGetItem", after: 'the "to" or "from" of each edge' });
+  expect((await known.entries().explain()).requests.at(-1)).toMatchObject({
+    operation: "BatchGetItem",
+    after: 'the "to" or "from" of each edge',
+  });
 });

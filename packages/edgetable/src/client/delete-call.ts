@@ -1,50 +1,12 @@
 import { checkRun, createCall, type RunOptions } from "../executor/call.ts";
-import { readUnits } from "../ir/capacity.ts";
 import type { DeleteWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { cascades } from "../planner/writes/cascade-ends.ts";
-import { planCascade, type CascadePlan } from "../planner/writes/plan-cascade.ts";
-import type { Catalog } from "../schema/catalog.ts";
-import { INDEX_LAG } from "./job-options.ts";
-import { explainRead } from "./explanation.ts";
-import { asWriteCall, writeCall, type WriteDriver } from "./write-call.ts";
-import type { DeleteCall, DeleteOptions, ExplainedWriteRequest, JobHandle, WriteExplanation } from "./write-types.ts";
+import { asWriteCall, loadWriteExplanation, writeCall, type WriteDriver } from "./write-call.ts";
+import type { DeleteCall, DeleteOptions, JobHandle, WriteExplanation } from "./write-types.ts";
 import type { Row } from "../util/row.ts";
 
 type Options = DeleteOptions<Row>;
-
-const sweepRequests = (catalog: Catalog, plan: CascadePlan): readonly ExplainedWriteRequest[] =>
-  plan.sweeps.flatMap((sweep) =>
-    explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] }, livingAt: undefined }).requests.map(
-      ({ operation, input, readUnits: units }) => ({ operation, input, readUnits: units, writeUnits: 0 }),
-    ),
-  );
-
-const notesOf = (plan: CascadePlan, { indexLag = INDEX_LAG }: Options): readonly string[] => [
-  ...(plan.marks
-    ? [
-        "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes",
-      ]
-    : []),
-  ...(plan.lags ? [`waits ${indexLag} ms before it reads an index, so that what was linked before the mark is seen`] : []),
-  "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed; what it writes is not in the prediction",
-];
-
-const explain = (catalog: Catalog, write: DeleteWrite, options: Options): WriteExplanation => {
-  const plan = planCascade(catalog, write);
-  const bytes = catalog.nodes[write.name]?.shape.bytes ?? 0;
-  const requests = sweepRequests(catalog, plan);
-  const units = requests.reduce((sum, request) => sum + request.readUnits, plan.marks ? readUnits(bytes, { consistent: true }) : 0);
-  return {
-    kind: "write",
-    writes: [write],
-    plan,
-    requests,
-    atomic: undefined,
-    cost: { requests: requests.length, readUnits: units, writeUnits: 0 },
-    notes: notesOf(plan, options),
-  };
-};
 
 // Only those who delete load how it is done.
 const code = async () => import("./run-deletion.ts");
@@ -52,7 +14,7 @@ const code = async () => import("./run-deletion.ts");
 const cascading = (driver: WriteDriver, write: DeleteWrite, options: Options): DeleteCall<unknown> => {
   const asked = { write, options };
   const call = createCall<WriteOutcome<unknown>, WriteExplanation>(
-    () => explain(driver.catalog, write, options),
+    async () => (await loadWriteExplanation()).explainDeletion(driver.catalog, write, options),
     async (run) => (await code()).makeDeletion(driver, asked, run),
   );
   const start = async (run?: RunOptions): Promise<JobHandle<WriteOutcome<unknown>>> =>

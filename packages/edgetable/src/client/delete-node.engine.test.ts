@@ -223,8 +223,8 @@ describe("a small deletion", () => {
     expect(times["Query reverse "]! - times["TransactWriteItems  "]!).toBeGreaterThanOrEqual(150);
   });
 
-  test("explain tells what is read, without reading it", () => {
-    const explained = lab.node("student").delete({ id: "S1" }).explain();
+  test("explain tells what is read, without reading it", async () => {
+    const explained = await lab.node("student").delete({ id: "S1" }).explain();
     expect(explained).toMatchObject({
       kind: "write",
       plan: { kind: "cascade", marks: true, lags: true },
@@ -234,8 +234,8 @@ describe("a small deletion", () => {
       ],
     });
     expect(explained.notes.join("; ")).toMatch(/marks the node first.*waits 1000 ms.*100 items.*what it writes is not in the prediction$/);
-    expect(lab.node("house").delete({ id: "H" }).explain()).toMatchObject({ plan: { kind: "cascade", marks: false, lags: false } });
-    expect(lab.node("teacher").delete({ id: "T" }).explain()).toMatchObject({
+    expect(await lab.node("house").delete({ id: "H" }).explain()).toMatchObject({ plan: { kind: "cascade", marks: false, lags: false } });
+    expect(await lab.node("teacher").delete({ id: "T" }).explain()).toMatchObject({
       plan: { kind: "ready" },
       requests: [{ operation: "DeleteItem" }],
     });

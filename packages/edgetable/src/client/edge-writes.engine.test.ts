@@ -222,7 +222,7 @@ test("misuse of edges is refused", async () => {
 test("a transaction takes its calls apart: an end created in it needs no check, one item is written once", async () => {
   const students = lab.node("student");
   const call = lab.transact([students.create(S("N1")), lab.edge("enrolledIn").link(S("N1"), C("C1"), { at: "1", term: "T" })]);
-  expect(call.explain()).toMatchObject({ kind: "write", atomic: { kind: "transaction", items: 3 } });
+  expect(await call.explain()).toMatchObject({ kind: "write", atomic: { kind: "transaction", items: 3 } });
   expect(await call).toMatchObject({ ok: true, outcomes: [{ ok: true }, { ok: true, row: { at: "1" } }] });
   expect(lab.sent[0]?.input.TransactItems.map((item: object) => Object.keys(item)[0])).toEqual(["Put", "Put", "ConditionCheck"]);
   const failed = await lab.transact([students.create(S("N1")), students.update(S("S2"), { name: "x" })]);

@@ -143,7 +143,7 @@ describe("an item that has expired and is still there", () => {
   test("is filtered by DynamoDB, as explain says", async () => {
     const call = db.user(ada).out("watches").edges();
     await call;
-    const [explained] = call.explain().requests;
+    const [explained] = (await call.explain()).requests;
     expect(sent[0]?.input).toEqual(explained?.input);
     expect(explained?.input).toMatchObject({
       FilterExpression: "NOT (#ttl < :now)",

@@ -1,12 +1,18 @@
 import { readUnits, stepUnits } from "../ir/capacity.ts";
-import type { LogicalWrite } from "../ir/logical-write.ts";
+import type { DeleteWrite, LogicalWrite } from "../ir/logical-write.ts";
 import type { ReadNeed, WriteItem, WritePlan } from "../ir/write-plan.ts";
+import { planBatch } from "../planner/writes/plan-batch.ts";
+import { planCascade, type CascadePlan } from "../planner/writes/plan-cascade.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
+import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-read.ts";
 import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { COUNT, OWNER } from "../schema/system-items.ts";
-import type { ExplainedWriteRequest, WriteExplanation } from "./write-types.ts";
+import type { Row } from "../util/row.ts";
+import { explainRead } from "./explanation.ts";
+import { INDEX_LAG } from "./job-options.ts";
+import type { BatchExplanation, DeleteOptions, ExplainedWriteRequest, WriteExplanation } from "./write-types.ts";
 
 const TOKEN = "a token for each call";
 
@@ -90,4 +96,54 @@ export const explainWrites = (catalog: Catalog, writes: readonly LogicalWrite[],
     cost,
     notes: notesOf(plan),
   });
+};
+
+const sweepRequests = (catalog: Catalog, plan: CascadePlan): readonly ExplainedWriteRequest[] =>
+  plan.sweeps.flatMap((sweep) =>
+    explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] }, livingAt: undefined }).requests.map(
+      ({ operation, input, readUnits: units }) => ({ operation, input, readUnits: units, writeUnits: 0 }),
+    ),
+  );
+
+const deletionNotes = (plan: CascadePlan, { indexLag = INDEX_LAG }: DeleteOptions<Row>): readonly string[] => [
+  ...(plan.marks
+    ? [
+        "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes",
+      ]
+    : []),
+  ...(plan.lags ? [`waits ${indexLag} ms before it reads an index, so that what was linked before the mark is seen`] : []),
+  "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed; what it writes is not in the prediction",
+];
+
+/** Explains the deletion of a node and everything that is deleted with it. */
+export const explainDeletion = (catalog: Catalog, write: DeleteWrite, options: DeleteOptions<Row>): WriteExplanation => {
+  const plan = planCascade(catalog, write);
+  const bytes = catalog.nodes[write.name]?.shape.bytes ?? 0;
+  const requests = sweepRequests(catalog, plan);
+  const units = requests.reduce((sum, request) => sum + request.readUnits, plan.marks ? readUnits(bytes, { consistent: true }) : 0);
+  return {
+    kind: "write",
+    writes: [write],
+    plan,
+    requests,
+    atomic: undefined,
+    cost: { requests: requests.length, readUnits: units, writeUnits: 0 },
+    notes: deletionNotes(plan, options),
+  };
+};
+
+/** Explains a batch of puts and deletions. */
+export const explainBatch = (catalog: Catalog, writes: readonly LogicalWrite[]): BatchExplanation => {
+  const plan = planBatch(catalog, writes);
+  const requests = inBatches(plan.items).map((items) => ({
+    operation: "BatchWriteItem",
+    input: encodeBatchWrite(
+      catalog.table,
+      items.map(({ step }) => writeRequest(step)),
+    ),
+    readUnits: 0,
+    writeUnits: items.reduce((sum, { step }) => sum + stepUnits(catalog, step, false), 0),
+  }));
+  const writeUnits = requests.reduce((sum, request) => sum + request.writeUnits, 0);
+  return { kind: "batch", plan, requests, atomic: { kind: "item" }, cost: { requests: requests.length, readUnits: 0, writeUnits } };
 };

@@ -30,7 +30,7 @@ test("a get sends what it explained, also of an edge to one of several node type
   ];
   for (const call of calls) {
     sent.length = 0;
-    const explained = call().explain();
+    const explained = await call().explain();
     await call();
     expect(sent.map(({ operation, input }) => ({ operation, input }))).toEqual(
       explained.requests.map(({ operation, input }) => ({ operation, input })),

@@ -19,9 +19,9 @@ const asked = (): readonly unknown[] =>
     (input as { readonly KeyConditionExpression?: string }).KeyConditionExpression,
   ]);
 
-const codeOf = (call: () => unknown): string => {
+const codeOf = async (call: () => Promise<unknown>): Promise<string> => {
   try {
-    call();
+    await call();
     return "none";
   } catch (error) {
     return isEdgetableError(error) ? `${error.code}: ${error.message}` : String(error);
@@ -76,7 +76,7 @@ test("parts in partitions of their own are found by the index that has them toge
     ["Query", "GSI1", "GSI1PK = :p AND begins_with(GSI1SK, :s)"],
     ["Query", undefined, "PK = :p AND begins_with(SK, :s)"],
   ]);
-  expect(codeOf(() => items.consistent().explain())).toBe(
+  expect(await codeOf(async () => items.consistent().explain())).toBe(
     'plan.notConsistent: parts("item") of "order" is answered by an index, and an index cannot be read consistently. Leave out consistent().',
   );
 });
@@ -107,12 +107,13 @@ test("what no key finds is refused with what would", async () => {
   });
   const db = graph.connect({ transport: engine.transport });
   const one = { orderId: "7" };
-  expect(codeOf(() => db.order(one).parts("line").explain())).toBe(
+  expect(await codeOf(async () => db.order(one).parts("line").explain())).toBe(
     'plan.noIndex: No table or index key can answer parts("line") of "order": none begins with orderId alone, and the table\'s are ORDER#{orderId}#{number:3} / LINE#{number:3}. Give the layout an index that does, or declare "line" as a node.',
   );
   const refused =
     'plan.noIndex: The partition of "order" (CUSTOMER#{customer}) does not follow from its id: it takes {customer} too. Make that part of the node\'s key, give it to get() by { given }, or find the node by an index with db.find("order").';
-  for (const call of [() => db.order(one).get(), () => db.order(one).collection()]) expect(codeOf(() => call().explain())).toBe(refused);
+  for (const call of [() => db.order(one).get(), () => db.order(one).collection()])
+    expect(await codeOf(async () => call().explain())).toBe(refused);
   await db.table.create();
   await db.order.create({ ...one, customer: "ann" }).orThrow();
   await expect(db.order.update(one, { paid: true })).rejects.toThrow(refused.slice("plan.noIndex: ".length));

@@ -206,7 +206,7 @@ describe("at the deadline", () => {
 
 test("explain() shows the first request as it is sent, and how the read grows", async () => {
   const page = open(1).find("row").where({ kind: "k", mark: "rare" }).page({ limit: 2 });
-  const explained = page.explain();
+  const explained = await page.explain();
   sent.length = 0;
   await page;
   expect(explained.requests[0]?.input).toEqual(sent[0]?.input);

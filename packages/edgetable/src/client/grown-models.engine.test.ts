@@ -51,7 +51,7 @@ describe("an index that was declared later", () => {
     await older(before).node("item").create({ id: "1", kind: "pen", price: 5 }).orThrow();
     lab.sent.length = 0;
     const update = lab.node("item").update({ id: "1" }, { price: 7 });
-    expect(update.explain().notes.join()).toMatch(/"byKindPk"/);
+    expect((await update.explain()).notes.join()).toMatch(/"byKindPk"/);
     expect(await update).toMatchObject({ ok: true, row: { id: "1", kind: "pen", price: 7 } });
     expect(operations()).toEqual(["UpdateItem", "UpdateItem"]);
     expect(await itemAt("ITEM#1 / #")).toEqual(await putAnew({ id: "1", kind: "pen", price: 7 }));

@@ -115,7 +115,7 @@ export class NeighbourQuery {
     return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems(kind, request.plan, found));
   }
 
-  explain(): ReadExplanation {
+  async explain(): Promise<ReadExplanation> {
     return this.edges().explain();
   }
 

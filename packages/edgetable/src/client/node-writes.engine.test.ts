@@ -47,7 +47,7 @@ const codeOf = async (act: () => unknown): Promise<string> => {
 
 test("create is one conditional PutItem of the schema's output, and refuses a second one with the item in the way", async () => {
   const create = lab.node("student").create({ studentId: "S1", name: " John ", year: 3, tags: undefined });
-  const explained = create.explain();
+  const explained = await create.explain();
   const outcome = await create;
   expect(lab.sent).toEqual([
     {
@@ -109,7 +109,7 @@ test("what accumulates is one UpdateItem that gives the new row", async () => {
   await lab.node("student").create({ studentId: "S3", name: "Ann", year: 1 });
   lab.sent.length = 0;
   const update = lab.node("student").update({ studentId: "S3" }, { add: { year: 2 }, append: { tags: ["x"] } });
-  expect(update.explain().notes.join()).toMatch(/execute\.ambiguous.*idempotent/);
+  expect((await update.explain()).notes.join()).toMatch(/execute\.ambiguous.*idempotent/);
   const outcome = await update;
   expect(outcome).toMatchObject({
     ok: true,
@@ -214,7 +214,7 @@ test("an asynchronous schema is waited for, and refuses before anything is sent"
     nodes: { ...lab.catalog.nodes, student: { ...student, definition: { ...student.definition, schema } } },
   };
   const slow = nodeWrites({ ...lab.driver, catalog }, catalog.nodes.student);
-  expect(slow.create({ studentId: "S9", name: "x" }).explain().requests).toHaveLength(1);
+  expect((await slow.create({ studentId: "S9", name: "x" }).explain()).requests).toHaveLength(1);
   expect(await codeOf(() => slow.create({ studentId: "S9", name: "taken" }))).toBe("schema.invalidValue");
   expect(await codeOf(() => slow.update({ studentId: "S9" }, { name: "taken" }))).toBe("schema.invalidValue");
   expect(lab.sent).toEqual([]);

@@ -6,7 +6,7 @@ import type { Position, Secrets } from "../requests/cursor.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Kinds } from "../util/check-options.ts";
 import type { Driver } from "./driver.ts";
-import { explainRead } from "./explanation.ts";
+import { explainRequest } from "./read-call.ts";
 import type { Page, Read } from "./read-types.ts";
 import type { SearchPageOptions } from "./search-types.ts";
 
@@ -49,7 +49,7 @@ export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly
   const budget = { requests: options.budget?.requests, readUnits: options.budget?.units };
   const request = { ...ask.request, limit: options.limit ?? PAGE_ROWS, budget };
   return createCall(
-    () => explainRead(driver.catalog, { ...request, livingAt: driver.context({}).livingAt }),
+    () => explainRequest(driver, request),
     async (run) => {
       const context = driver.context(run);
       const { readPage } = await paging();

@@ -59,7 +59,7 @@ export class PartQuery {
     return countCall(this.#driver, this.#request("count"));
   }
 
-  explain(): ReadExplanation {
+  async explain(): Promise<ReadExplanation> {
     return this.all().explain();
   }
 

@@ -67,14 +67,16 @@ export const offline: Transport = {
   close: () => undefined,
 };
 
-/** The plan of every pattern, made from its example without any request. */
-export const explainPatterns = ({ graph, patterns }: Patterns): readonly ExplainedPattern[] => {
+/** Explains every pattern from its example, without sending a request. */
+export const explainPatterns = async ({ graph, patterns }: Patterns): Promise<readonly ExplainedPattern[]> => {
   const db: unknown = graph.connect({ transport: offline });
-  return Object.entries(patterns).map(([name, { question, example, ask }]) => ({
-    name,
-    question,
-    explanation: ask(db, example).explain(),
-  }));
+  return Promise.all(
+    Object.entries(patterns).map(async ([name, { question, example, ask }]) => ({
+      name,
+      question,
+      explanation: await ask(db, example).explain(),
+    })),
+  );
 };
 
 type Answers<Calls> = { readonly [Name in keyof Calls]: Calls[Name] extends PromiseLike<infer Answer> ? Answer : never };
@@ -123,5 +125,5 @@ export const combine = <const Calls extends Readonly<Record<string, Call<unknown
       drifted: { items: sum((one) => one.drifted.items), first: reports.flatMap((report) => report.drifted.first) },
     };
   };
-  return createCall(() => joinExplanations(list.map((call) => call.explain())), make);
+  return createCall(async () => joinExplanations(await Promise.all(list.map((call) => call.explain()))), make);
 };

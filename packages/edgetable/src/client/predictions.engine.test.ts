@@ -130,7 +130,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 interface Priced {
-  explain(): { readonly cost: { readonly requests: number; readonly readUnits: number } };
+  explain(): Promise<{ readonly cost: { readonly requests: number; readonly readUnits: number } }>;
   report(): Promise<{ readonly cost: { readonly requests: number; readonly readUnits: number } }>;
 }
 
@@ -189,7 +189,7 @@ const calls: Readonly<Record<string, () => unknown>> = {
 describe("what explain() predicts is what is consumed, within two times, where expect is true", () => {
   test.each(Object.keys(calls))("%s", async (name) => {
     const call = (calls[name] as () => Priced)();
-    const { cost: predicted } = call.explain();
+    const { cost: predicted } = await call.explain();
     const { cost } = await call.report();
     expect({ predicted, cost, ratio: cost.readUnits / predicted.readUnits }).toMatchObject({
       ratio: expect.toSatisfy((ratio: number) => ratio >= 0.5 && ratio <= 2) as number,

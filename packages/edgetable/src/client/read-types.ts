@@ -133,7 +133,7 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
     options?: PageOptions<Of>,
   ): Read<Page<PageItems<Edge, T["node"], T["id"]>[Of]>>;
   /** What `edges` would send, without sending it. */
-  explain(): ReadExplanation;
+  explain(): Promise<ReadExplanation>;
   /** On along another edge: a walk, within a budget. */
   readonly out: T["on"]["out"];
   readonly in: T["on"]["in"];
@@ -224,7 +224,7 @@ export interface PartList<Row> extends AsyncIterable<Row> {
   /** How many parts there are. What `all` costs. */
   count(): Read<number>;
   /** What `all` would send, without sending it. */
-  explain(): ReadExplanation;
+  explain(): Promise<ReadExplanation>;
 }
 
 /** How a node is read by its id. */

@@ -72,7 +72,7 @@ describe("of two indexes that serve a search, it reads the cheaper one", () => {
     sent.length = 0;
     expect((await search.rows()).map(({ id }) => id)).toEqual(["p0", "p1", "p2", "p3"]);
     expect(queries()).toEqual([["byPriority", 0.5]]);
-    expect(search.explain().cost).toEqual({ requests: 1, readUnits: 0.5 });
+    expect((await search.explain()).cost).toEqual({ requests: 1, readUnits: 0.5 });
   });
 
   test("where the model says that one value finds many rows, the range wins; and explain() shows both prices", async () => {
@@ -83,15 +83,15 @@ describe("of two indexes that serve a search, it reads the cheaper one", () => {
     sent.length = 0;
     expect((await search.rows()).map(({ id }) => id)).toEqual(["p0", "p1"]);
     expect(queries()).toEqual([["bySize", 0.5]]);
-    expect(search.explain()).toMatchObject({
+    expect(await search.explain()).toMatchObject({
       cost: { requests: 1, readUnits: 0.5 },
       alternatives: [{ index: "byPriority", requests: 1, readUnits: 61.5 }],
     });
   });
 
-  test("of equal prices, the one that is declared first", () => {
+  test("of equal prices, the one that is declared first", async () => {
     const same: Expected = { count: ROWS, rowsPerValue: { priority: 10, size: 10 } };
-    const plan = open(same).find("pkg").where({ priority: "required", size: 3 }).explain();
+    const plan = await open(same).find("pkg").where({ priority: "required", size: 3 }).explain();
     expect(plan.requests[0]?.input).toMatchObject({ IndexName: "bySize" });
     expect(plan.alternatives).toEqual([{ index: "byPriority", requests: 1, readUnits: 0.5 }]);
   });
@@ -135,7 +135,7 @@ describe("a condition that no index holds never reads a whole index", () => {
     ]) {
       const { value, cost } = await search.count().report();
       expect(value).toBe(ROWS);
-      const predicted = search.count().explain().cost.readUnits;
+      const predicted = (await search.count().explain()).cost.readUnits;
       expect(cost.readUnits / predicted).toBeGreaterThan(0.5);
       expect(cost.readUnits / predicted).toBeLessThan(2);
     }
@@ -154,8 +154,8 @@ describe("conditions that contradict each other send nothing, and explain() says
     ["a range of an attribute that no key takes", { priority: "required", text: { gt: "b", lt: "a" } }],
   ] as const)("%s", async (_, condition) => {
     const search = open().find("pkg").where(condition);
-    expect(search.explain()).toMatchObject({ requests: [], cost: { requests: 0, readUnits: 0 } });
-    expect(search.explain().notes.join()).toContain("contradict each other");
+    expect(await search.explain()).toMatchObject({ requests: [], cost: { requests: 0, readUnits: 0 } });
+    expect((await search.explain()).notes.join()).toContain("contradict each other");
     sent.length = 0;
     expect([await search.rows(), await search.count(), await search.first(), (await search.page()).items]).toEqual([[], 0, undefined, []]);
     expect(sent).toEqual([]);

@@ -75,7 +75,7 @@ test("only the named attributes are sent, beside what tells and orders the rows"
       ReturnConsumedCapacity: "TOTAL",
     })),
   );
-  expect(search.explain().requests[0]?.input).toMatchObject({ ProjectionExpression: "pk, sk, byValuePk, byValueSk, #0, #1" });
+  expect((await search.explain()).requests[0]?.input).toMatchObject({ ProjectionExpression: "pk, sk, byValuePk, byValueSk, #0, #1" });
   expect(await search.first()).toEqual({ age: 40 });
   expect(await search.count()).toBe(1);
   const page = await open().find("person").select("name").page({ limit: 1 });

@@ -67,7 +67,7 @@ export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row>
    */
   page(options?: SearchPageOptions): Read<Page<Row>>;
   /** What `rows` would send, without sending it. */
-  explain(): ReadExplanation;
+  explain(): Promise<ReadExplanation>;
 }
 
 /** Edges found by their values, and the nodes at their ends: the Queries, and one BatchGetItem for each 100 nodes. */

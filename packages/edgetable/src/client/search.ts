@@ -138,7 +138,7 @@ export class SearchQuery {
     return pageCall(this.#driver, { request, query, options }, (found) => found.map((one) => this.#row(one)));
   }
 
-  explain(): ReadExplanation {
+  async explain(): Promise<ReadExplanation> {
     return this.rows().explain();
   }
 

@@ -158,10 +158,10 @@ const calls = {
   common: (options) => few().common({ out: "knows" }, [person("few"), person("few")], options),
   shortestPath: (options) => few().shortestPath(person("of z"), { out: "knows" }, options),
   allPaths: (options) => few().allPaths(person("of z"), { out: "knows" }, options),
-} satisfies Record<string, (options: object) => { run(): Promise<object>; explain(): { readonly notes: readonly string[] } }>;
+} satisfies Record<string, (options: object) => { run(): Promise<object>; explain(): Promise<{ readonly notes: readonly string[] }> }>;
 
 test.each(Object.entries(calls))("%s goes on by a short cursor, and its plan says what storing costs", async (_, ask) => {
-  const call = ask as (options: object) => { run(): Promise<{ next?: string }>; explain(): { readonly notes: readonly string[] } };
+  const call = ask as (options: object) => { run(): Promise<{ next?: string }>; explain(): Promise<{ readonly notes: readonly string[] }> };
   const whole = await call({}).run();
   let part = await call({ budget: { requests: 1 }, storeCursor: HOUR }).run();
   const parts = [part];
@@ -174,8 +174,8 @@ test.each(Object.entries(calls))("%s goes on by a short cursor, and its plan say
   const all = ["nodes", "paths", "shortestPath", "allPaths", "common"].includes(_) ? parts.flatMap(itemsOf) : itemsOf(part);
   expect(all).toEqual(itemsOf(whole));
   if (_ === "count") expect(part).toMatchObject({ count: 3 });
-  expect(call({ storeCursor: HOUR }).explain().notes.join()).toMatch(/stores its state for 3600 s.*write unit.*read unit/);
-  expect(call({}).explain().notes.join()).not.toContain("stores");
+  expect((await call({ storeCursor: HOUR }).explain()).notes.join()).toMatch(/stores its state for 3600 s.*write unit.*read unit/);
+  expect((await call({}).explain()).notes.join()).not.toContain("stores");
 });
 
 test("without the option nothing is written, and the cursor holds the state", async () => {

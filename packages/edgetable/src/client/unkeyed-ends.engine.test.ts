@@ -46,7 +46,7 @@ test("so of a reference: the node's item is there, and refers to another", async
   await db.table.create();
   await db.user.create({ ...mine, ...b }).orThrow();
   await db.user.create({ userId: "free" }).orThrow();
-  expect(db.joins.get(mine, a).explain().requests).toMatchObject([
+  expect((await db.joins.get(mine, a).explain()).requests).toMatchObject([
     { operation: "GetItem", input: { Key: { pk: { S: "USER#U" }, sk: { S: "#" } } } },
   ]);
   expect(await db.joins.get(mine, a)).toBeUndefined();

@@ -7,7 +7,7 @@ import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import type { Made } from "./make-walk.ts";
 import { MOST, MOST_PATHS, planOf, shownId, untilAborted, walkContext, type WalkAsk } from "./walk-ask.ts";
-import { explainWalk, type WalkExplanation } from "./walk-explanation.ts";
+import type * as Explanation from "./walk-explanation.ts";
 import { budgetOf, walkKinds, type WalkOptions } from "./walk-options.ts";
 import type { GroupOptions, LevelOptions, PathOptions, WalkCall, WalkEnd } from "./walk-types.ts";
 
@@ -26,13 +26,18 @@ const kindsOf: { readonly [Kind in WalkCollect["kind"]]?: Kinds<WalkOptions> } =
 // Most programs read one hop at a time: those that walk load how.
 const making = loadOnce(() => import("./make-walk.ts"));
 
+/** Loads the explanation of walks. */
+export const loadExplanation: () => typeof Explanation | Promise<typeof Explanation> = loadOnce(
+  async () => import("./walk-explanation.ts"),
+);
+
 /** A call that makes a walk and gives what `give` makes of its outcome. */
 export const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> => {
   const form = walkForm(ask.state, ask.collect);
   const plan = planOf(driver, ask, form);
   const budget = budgetOf(ask.options, kindsOf[ask.collect.kind]);
-  const explain = (): WalkExplanation =>
-    explainWalk(driver.catalog, {
+  const explain = async (): Promise<Explanation.WalkExplanation> =>
+    (await loadExplanation()).explainWalk(driver.catalog, {
       plan,
       id: ask.state.id,
       values: ask.state.values,

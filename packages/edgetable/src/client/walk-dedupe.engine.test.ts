@@ -36,8 +36,8 @@ const kindsOf = (explained: { readonly plan: { readonly steps: readonly { readon
 test("a walk that gives each node once has no step for it, and the same answer and requests as with one", async () => {
   const ids = walkOf([]).except("start").ids();
   const stepped = walkOf(["drop-dedupe"]).except("start").ids();
-  expect(kindsOf(ids.explain())).toEqual(["hop", "except"]);
-  expect(kindsOf(stepped.explain())).toEqual(["hop", "dedupe", "except"]);
+  expect(kindsOf(await ids.explain())).toEqual(["hop", "except"]);
+  expect(kindsOf(await stepped.explain())).toEqual(["hop", "dedupe", "except"]);
   const [left, right] = [await ids.report(), await stepped.report()];
   expect(left.value.items.map(({ id }) => id)).toEqual(["b", "c", "d"]);
   expect(right.value.items).toEqual(left.value.items);
@@ -48,6 +48,6 @@ test("a walk that gives each node once has no step for it, and the same answer a
 
 test("where ways are counted, the step stays", async () => {
   const count = walkOf([]).count();
-  expect(kindsOf(count.explain())).toEqual(["hop", "dedupe"]);
+  expect(kindsOf(await count.explain())).toEqual(["hop", "dedupe"]);
   expect((await count).count).toBe(4);
 });

@@ -165,7 +165,10 @@ describe("at a node with many edges", () => {
         },
       },
     ]);
-    expect(walk().explain()).toMatchObject({ cost: { requests: 1, readUnits: 1 }, requests: [{ operation: "BatchGetItem", times: 1 }] });
+    expect(await walk().explain()).toMatchObject({
+      cost: { requests: 1, readUnits: 1 },
+      requests: [{ operation: "BatchGetItem", times: 1 }],
+    });
     // DynamoDB Local counts the absent edge as nothing.
     expect(cost.requests).toBe(1);
     expect(await walk(["check-ends-by-get"]).ids({ budget })).toMatchObject({ complete: false, stopped: { by: "breadth" } });

@@ -191,7 +191,7 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
   /** The ways themselves, from the start to each node; parallel edges make one. */
   paths(options?: PathOptions): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
   /** What `ids()` would do, and about how much. */
-  explain(): WalkExplanation;
+  explain(): Promise<WalkExplanation>;
 }
 
 type HopFrom<N extends Nodes, E extends Edges, Out extends keyof E, In extends keyof E, Both extends keyof E> = Hop<

@@ -348,23 +348,23 @@ describe("budgets", () => {
   });
 });
 
-test("a walk is expected to find no more nodes than there are", () => {
-  const of = (count: number | undefined) => {
+test("a walk is expected to find no more nodes than there are", async () => {
+  const of = async (count: number | undefined) => {
     const page = node({ key: "PAGE#{url}", schema: z.object({ url: text }), expect: count === undefined ? {} : { count } });
     const graph = defineGraph({
       table: "Pages",
       nodes: { page },
       edges: { linksTo: edge({ from: "page", to: "page", expect: { from: 20 } }) },
     });
-    const { cost, assumptions } = graph
+    const { cost, assumptions } = await graph
       .connect({ endpoint: "http://127.0.0.1:1", region: "local", credentials: { accessKeyId: "a", secretAccessKey: "s" } })
       .page({ url: "a" })
       .dependencies("linksTo")
       .explain();
     return { requests: cost.requests, says: assumptions.some((one) => one.includes("expect.count")) };
   };
-  expect(of(undefined)).toEqual({ requests: 1 + 20 + 400 + 8000, says: false });
-  expect(of(50)).toEqual({ requests: 1 + 20 + 30, says: true });
+  expect(await of(undefined)).toEqual({ requests: 1 + 20 + 400 + 8000, says: false });
+  expect(await of(50)).toEqual({ requests: 1 + 20 + 30, says: true });
 });
 
 test("a node is expected to have no more edges than the model allows", async () => {
@@ -384,13 +384,13 @@ test("a node is expected to have no more edges than the model allows", async () 
   await limited.on.link({ url: "a" }, { host: "h" }).orThrow();
   for (const url of ["a", "b", "c"]) await limited.pins.link({ host: "h" }, { url }).orThrow();
   const walk = limited.page({ url: "a" }).out("on").out("pins");
-  const { cost, assumptions } = walk.explain();
+  const { cost, assumptions } = await walk.explain();
   expect(assumptions.slice(0, 2)).toEqual([
     'the edges "on" that leave a node are at most 1, as multiplicity says',
     'the edges "pins" that leave a node are at most 3, as maxDegree.from says',
   ]);
   const nodes = await walk.nodes().report();
   expect(cost).toEqual({ requests: 2, readUnits: 1 });
-  expect(walk.nodes().explain().cost.requests).toBe(nodes.cost.requests);
+  expect((await walk.nodes().explain()).cost.requests).toBe(nodes.cost.requests);
   expect(nodes.requests.map(({ operation }) => operation)).toEqual(["Query", "Query", "BatchGetItem"]);
 });

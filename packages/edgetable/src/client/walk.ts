@@ -232,7 +232,7 @@ export class WalkQuery {
     return walkCall(this.#driver, { state: this.#state, collect: { kind: "paths" }, options, paths: { limit, simple } }, give);
   }
 
-  explain(): WalkExplanation {
+  async explain(): Promise<WalkExplanation> {
     return this.ids().explain();
   }
 

@@ -8,9 +8,10 @@ import type { Catalog } from "../schema/catalog.ts";
 import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";
 import { cascades } from "../planner/writes/cascade-ends.ts";
 import type { Driver } from "./driver.ts";
-import { explainWrites } from "./explain-write.ts";
+import type * as Explanation from "./explain-write.ts";
 import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";
 import { listOf } from "../util/check-range.ts";
+import { loadOnce } from "../util/load-once.ts";
 
 /** What writes need of a connection. */
 export type WriteDriver = Pick<Driver, "session" | "catalog" | "validates" | "context"> & Partial<Pick<Driver, "idempotent">>;
@@ -51,18 +52,16 @@ const runOne = async (driver: WriteDriver, write: LogicalWrite, context: CallCon
   return runWrites(driver.session, [valid instanceof Promise ? await valid : valid], context);
 };
 
-// A schema that is asynchronous is not waited for: the plan then shows the values as they were given.
-const explain = (driver: WriteDriver, writes: readonly LogicalWrite[]): WriteExplanation =>
-  explainWrites(
-    driver.catalog,
-    writes.map((write) => {
-      const valid = driver.validates ? validateWrite(driver.catalog, write) : write;
-      if (!(valid instanceof Promise)) return valid;
-      valid.catch(() => undefined);
-      return write;
-    }),
-    driver.context({}).livingAt,
-  );
+/** Loads the explanation of writes. */
+export const loadWriteExplanation: () => typeof Explanation | Promise<typeof Explanation> = loadOnce(
+  async () => import("./explain-write.ts"),
+);
+
+const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[]): Promise<WriteExplanation> => {
+  const valid = await validated(driver, writes);
+  const { explainWrites } = await loadWriteExplanation();
+  return explainWrites(driver.catalog, valid, driver.context({}).livingAt);
+};
 
 const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
   const what = "edge" in write ? write.edge : write.name;

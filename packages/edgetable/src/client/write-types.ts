@@ -1,9 +1,11 @@
 import type { Call, RunOptions } from "../executor/call.ts";
+import type { Cost } from "../executor/meter.ts";
 import type { DeletionProgress } from "../executor/jobs/deletion.ts";
 import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome, Written } from "../ir/write-outcome.ts";
 import type { Atomic, WritePlan } from "../ir/write-plan.ts";
+import type { BatchPlan } from "../planner/writes/plan-batch.ts";
 import type { CascadePlan } from "../planner/writes/plan-cascade.ts";
 
 /** One request that an explained write sends. */
@@ -12,6 +14,15 @@ export interface ExplainedWriteRequest {
   readonly input: unknown;
   readonly readUnits: number;
   readonly writeUnits: number;
+}
+
+/** What a batch will send. */
+export interface BatchExplanation {
+  readonly kind: "batch";
+  readonly plan: BatchPlan;
+  readonly requests: readonly ExplainedWriteRequest[];
+  readonly atomic: { readonly kind: "item" };
+  readonly cost: Cost;
 }
 
 /** What a write will do, without doing it. The same plan object is what runs. */

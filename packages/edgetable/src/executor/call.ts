@@ -66,8 +66,8 @@ export interface Call<T, Plan = unknown> extends PromiseLike<T> {
   catch<Other = never>(onRejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null): Promise<T | Other>;
   /** Makes the call as awaiting it does, and lets the listener know when it is over. */
   finally(onSettled?: (() => void) | null): Promise<T>;
-  /** What the call would send, without sending it. */
-  explain(): Plan;
+  /** Shows what the call would send, without sending it. */
+  explain(): Promise<Plan>;
   /**
    * Makes the call, anew each time, with a signal or a deadline.
    *
@@ -97,13 +97,16 @@ export const reportOf = <T>(
   drifted,
 });
 
-/** A call over its two sides: what explains it and what makes it. */
-export const createCall = <T, Plan>(explain: () => Plan, make: (options: RunOptions) => Promise<Report<T>>): Call<T, Plan> => {
+/** Creates a call from the function that explains it and the function that makes it. */
+export const createCall = <T, Plan>(
+  explain: () => Plan | Promise<Plan>,
+  make: (options: RunOptions) => Promise<Report<T>>,
+): Call<T, Plan> => {
   let made: Promise<T> | undefined;
   const run = async (options?: RunOptions): Promise<T> => (await make(checkRun(options))).value;
   const once = (): Promise<T> => (made ??= run());
   return {
-    explain,
+    explain: async () => explain(),
     run,
     report: async (options) => make(checkRun(options)),
     // oxlint-disable-next-line unicorn/no-thenable -- a call is made by awaiting it

@@ -91,7 +91,10 @@ describe("the tracker's layout", () => {
     await lab.node("project").create({ projectId: "35e9", tenantId: "0807", name: "Forth Rail Bridge" }).orThrow();
     lab.sent.length = 0;
     const update = lab.node("project").update({ projectId: "35e9" }, { name: "Tay Bridge" });
-    expect(update.explain()).toMatchObject({ plan: { kind: "needs", reads: [{ kind: "find" }] }, requests: [{ operation: "Query" }] });
+    expect(await update.explain()).toMatchObject({
+      plan: { kind: "needs", reads: [{ kind: "find" }] },
+      requests: [{ operation: "Query" }],
+    });
     expect(await update).toMatchObject({ ok: true, row: { projectId: "35e9", tenantId: "0807", name: "Tay Bridge" } });
     expect(operations()).toEqual(["Query", "UpdateItem"]);
     expect((await lab.items())["project-35e9 / tenant-0807"]).toEqual({
@@ -322,7 +325,7 @@ describe("lost answers and races", () => {
     for (const write of writes) {
       lab.sent.length = 0;
       loseAnswer("TransactWriteItems");
-      const explained = write().explain();
+      const explained = await write().explain();
       expect(explained.atomic).toEqual({ kind: "transaction", items: 1 });
       expect(explained.notes.join()).toMatch(/idempotent.*twice/);
       expect(await write()).toMatchObject({ ok: true, atomic: { kind: "transaction", items: 1 } });

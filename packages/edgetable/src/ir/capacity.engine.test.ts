@@ -61,7 +61,7 @@ test.skipIf(testEngineName() === "dynamodb-local")("what is predicted is what th
     edges.unlink({ id: "0" }, { id: "1" }),
   ];
   for (const call of calls) {
-    const { cost } = call.explain();
+    const { cost } = await call.explain();
     expect((await call.orThrow()).cost).toEqual(cost);
   }
 });

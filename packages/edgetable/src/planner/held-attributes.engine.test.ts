@@ -45,7 +45,7 @@ test.each([
 test("nor is it selected there; what the index holds is", async () => {
   const inZone = db.find("stop").where({ zone: "1" });
   // The type is not projected either: not even that is asked for.
-  expect(inZone.select("name", "zone").rows().explain().requests[0]?.input).toMatchObject({
+  expect((await inZone.select("name", "zone").rows().explain()).requests[0]?.input).toMatchObject({
     ProjectionExpression: "pk, sk, byZonePk, byZoneSk, #0, #1",
   });
   expect(() => inZone.select("opened").rows()).toThrow(expect.objectContaining(refused));

@@ -70,7 +70,7 @@ test("common neighbours of two and more", async () => {
   expect(requests).toBe(2);
   const three = a().common({ both: "friend" }, [person("d"), person("e")]);
   expect(letters(await three)).toBe("b");
-  const { requests: each, cost } = three.explain();
+  const { requests: each, cost } = await three.explain();
   expect([each.map(({ input }) => (input as QueryInput).ExpressionAttributeValues?.[":p"]), cost.requests]).toEqual([
     [{ S: "PERSON#a" }, { S: "PERSON#d" }, { S: "PERSON#e" }],
     3,

@@ -1,7 +1,8 @@
 import { createCall, reportOf, type Report, type RunOptions } from "../../executor/call.ts";
 import { listOf } from "../../util/check-range.ts";
 import { planOf, untilAborted, walkContext } from "../walk-ask.ts";
-import { explainWalk, type WalkExplanation } from "../walk-explanation.ts";
+import { loadExplanation } from "../walk-call.ts";
+import type { WalkExplanation } from "../walk-explanation.ts";
 import { budgetOf } from "../walk-options.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
 import type { CommonSearch } from "./read-common-neighbours.ts";
@@ -9,7 +10,8 @@ import type { Row } from "../../util/row.ts";
 
 const collect = { kind: "ids" } as const;
 
-const explainAll = ({ start, hop, options }: CommonSearch, ids: readonly Row[]): WalkExplanation => {
+const explainAll = async ({ start, hop, options }: CommonSearch, ids: readonly Row[]): Promise<WalkExplanation> => {
+  const { explainWalk } = await loadExplanation();
   const { driver, node, from } = start;
   const { breadth } = budgetOf(options);
   const each = ids.map((id) => {

@@ -1,7 +1,8 @@
 import { createCall, reportOf, type Report, type RunOptions } from "../../executor/call.ts";
 import type { Driver } from "../driver.ts";
 import { planOf, untilAborted, walkContext } from "../walk-ask.ts";
-import { explainWalk, type WalkExplanation } from "../walk-explanation.ts";
+import { loadExplanation } from "../walk-call.ts";
+import type { WalkExplanation } from "../walk-explanation.ts";
 import { budgetOf } from "../walk-options.ts";
 import type { WalkCall, Walked } from "../walk-types.ts";
 import type { PathAsk } from "./search-paths.ts";
@@ -18,8 +19,8 @@ export const pathCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly
     const value = await untilAborted(async () => (await import("./search-paths.ts")).searchPaths(driver, ask, context), options.signal);
     return reportOf(value, context.meter);
   };
-  const explain = (): WalkExplanation =>
-    explainWalk(driver.catalog, {
+  const explain = async (): Promise<WalkExplanation> =>
+    (await loadExplanation()).explainWalk(driver.catalog, {
       plan,
       id: ask.forward.id,
       values: ask.forward.values,

@@ -107,7 +107,7 @@ test("limit() of a sharded hop gives the first of all partitions: for the edges 
       ReturnConsumedCapacity: "TOTAL",
     })),
   );
-  const { requests, cost } = births().limit(3).walk().explain();
+  const { requests, cost } = await births().limit(3).walk().explain();
   expect(requests).toMatchObject([
     { input: { ...hop[0]?.input, TableName: table }, times: SHARDS, partitions: ["Lx|0", "Lx|1", "Lx|2", "Lx|3"] },
   ]);
