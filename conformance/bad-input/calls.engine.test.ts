@@ -287,7 +287,7 @@ const ownCases: readonly Case[] = [
       ["a filter", () => own.student({ studentId: "S1" }).out("enrolledIn").where(untyped(null))],
       ["changes", () => own.student.update({ studentId: "S1" }, untyped("name"))],
     ] as const
-  ).map(([what, call]): Case => [`no object as ${what}`, "plan.invalidOption", ["Give an object"], call]),
+  ).map(([what, call]): Case => [`no object as ${what}`, "plan.invalidOption", ["Expected an object"], call]),
   ["no list of ids", "plan.invalidOption", ["list of ids"], () => own.student.getMany(untyped({ studentId: "S1" }))],
   ["no list of calls", "plan.invalidOption", ["list of calls"], () => own.transact(untyped(own.course.put({ courseId: "C9" })))],
   [

@@ -77,7 +77,7 @@ const calls: readonly (readonly [what: string, name: string, call: (options: unk
 
 describe.each(calls)("%s", (_, name, call) => {
   test.each([[null], ["fast"], [5]])("takes no %j for its options", async (options) => {
-    await expectRefusal(() => call(options), { code: "plan.invalidOption", says: ["Give an object"] }, inOwn);
+    await expectRefusal(() => call(options), { code: "plan.invalidOption", says: ["Expected an object"] }, inOwn);
   });
 
   test("refuses a misspelt option, and says which was meant", async () => {
@@ -89,12 +89,12 @@ describe.each(calls)("%s", (_, name, call) => {
 
 describe("values of options", () => {
   const cases: readonly (readonly [what: string, says: string, call: () => unknown])[] = [
-    ["consistent that is a text", 'consistent takes a boolean: "no" is none', () => any.student.get(id, { consistent: "no" })],
-    ["a condition that is null", "null is none", () => any.student.put({ ...id, name: "B" }, { if: null })],
+    ["consistent that is a text", 'Expected a boolean for consistent, got "no"', () => any.student.get(id, { consistent: "no" })],
+    ["a condition that is null", "got null", () => any.student.put({ ...id, name: "B" }, { if: null })],
     ["a version that is a text", 'ifVersion is "2x"', () => any.student.put({ ...id, name: "B" }, { ifVersion: "2x" })],
     [
       "a filter of a hop that is null",
-      "null is none",
+      "got null",
       () =>
         any
           .student(id)
@@ -110,18 +110,18 @@ describe("values of options", () => {
           .walk()
           .hop({ ...hop, wehre: { grade: "A" } }),
     ],
-    ["a budget that is null", "null is none", () => walk().ids({ budget: null })],
+    ["a budget that is null", "got null", () => walk().ids({ budget: null })],
     ["a misspelt budget", 'Did you mean "budget"?', () => walk().ids({ buget: { requests: 1 } })],
     ["an option of another answer", 'There is no option "top"', () => walk().ids({ top: 3 })],
     ["a page of what there is not", 'Did you mean "nodes"?', () => neighbours().page({ of: "ndoes" })],
     ["a rank by what there is not", 'by: "degree"', () => walk().rank({ in: "enrolledIn" }, { by: "degre" })],
     ["an order that there is not", 'Did you mean "kept"?', () => any.load(rows, { order: "kpet" })],
     ["a job's name that is no text", "job is 5: give a name", () => any.load(rows, { job: 5 })],
-    ["names to scan for that are no list", "list of names", () => any.scan({ only: "student" })[Symbol.asyncIterator]().next()],
-    ["kinds to find that are no list", "list of kinds", () => any.find({})],
-    ["rows that are none", "Give a list of rows", () => any.load()],
-    ["a number for rows", "5 is none", () => any.load(5)],
-    ["a file's name for rows", '"rows.csv" is none', () => any.load("rows.csv")],
+    ["names to scan for that are no list", "array of names", () => any.scan({ only: "student" })[Symbol.asyncIterator]().next()],
+    ["kinds to find that are no list", "array of kinds", () => any.find({})],
+    ["rows that are none", "Expected an array of rows", () => any.load()],
+    ["a number for rows", "got 5", () => any.load(5)],
+    ["a file's name for rows", 'got "rows.csv"', () => any.load("rows.csv")],
   ];
   test.each(cases)("%s", async (_, says, call) => {
     await expectRefusal(call, { code: "plan.invalidOption", says: [says] }, inOwn);
@@ -131,14 +131,14 @@ describe("values of options", () => {
 describe("a connection", () => {
   const connect = (options: unknown): unknown => ownGraph(inOwn.name).connect(options as never);
   test.each([
-    ["null", null, "Give an object"],
+    ["null", null, "Expected an object"],
     ["a misspelt option", { regoin: "eu-central-1" }, 'Did you mean "region"?'],
-    ["a transport that is none", { transport: "local" }, "Give an object for transport"],
-    ["a client that is null", { client: null }, "Give an object for client"],
-    ["a retry that is null", { retry: null }, "Give an object"],
+    ["a transport that is none", { transport: "local" }, "Expected an object for transport"],
+    ["a client that is null", { client: null }, "Expected an object for client"],
+    ["a retry that is null", { retry: null }, "Expected an object"],
     ["a misspelt retry", { retry: { atempts: 3 } }, 'Did you mean "attempts"?'],
-    ["a validation that is a text", { validate: "no" }, "validate takes a boolean"],
-    ["rules that are no list", { rulesOff: "all" }, "Give a list of rules"],
+    ["a validation that is a text", { validate: "no" }, "Expected a boolean for validate"],
+    ["rules that are no list", { rulesOff: "all" }, "Expected an array of rules"],
     ["a misspelt rule", { rulesOff: ["drop-dedup"] }, 'There is no planner rule "drop-dedup". Did you mean "drop-dedupe"?'],
   ])("%s is refused", async (_, options, words) => {
     const error = await errorOf(() => connect(options));

@@ -6,7 +6,7 @@ import { refuseStoredNames } from "../schema/stored-names.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
-import { namesIn } from "../util/check-range.ts";
+import { namesIn } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 
 // A list with the right name in it would read as that name.

@@ -11,8 +11,7 @@ import { deferTransport } from "../transport/defer-transport.ts";
 import { TIMEOUTS, type Transport } from "../transport/transport.ts";
 import { DEADLINES, EXPIRED, readingKinds } from "../executor/call.ts";
 import { ruleNames } from "../planner/rule-names.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { listOf, namesIn, oneOf } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, listOf, namesIn, oneOf } from "../util/check-options.ts";
 import { createDriver, type Driver, type DriverOptions } from "./driver.ts";
 import type { ReadingOptions } from "../executor/reading-options.ts";
 
@@ -125,7 +124,7 @@ const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "
   return { cursorSecret, secretRequests: 2, forgetSecret: () => (known = undefined) };
 };
 
-const kinds: Kinds<ConnectOptions> = {
+const kinds: OptionChecks<ConnectOptions> = {
   endpoint: "string",
   region: "string",
   profile: "string",

@@ -1,5 +1,5 @@
 import type { Catalog } from "../schema/catalog.ts";
-import { mapValues } from "../util/map-values.ts";
+import { mapValues } from "../util/row.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
 import { edgeReads } from "./edge-reads.ts";

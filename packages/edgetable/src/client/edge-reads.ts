@@ -10,8 +10,7 @@ import { endRow } from "./end-row.ts";
 import { findNode } from "./find-node.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { listOf, namesIn } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, listOf, namesIn } from "../util/check-options.ts";
 import { checkEdgeFilter } from "./check-names.ts";
 import type { Row } from "../util/row.ts";
 
@@ -36,7 +35,7 @@ interface GetManyOptions {
   readonly key?: Row;
 }
 
-const manyKinds: Kinds<GetManyOptions> = { ...consistentKinds, where: namesIn, key: namesIn };
+const manyKinds: OptionChecks<GetManyOptions> = { ...consistentKinds, where: namesIn, key: namesIn };
 
 /** The reading side of `db.<edge>`. */
 export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unknown> => {

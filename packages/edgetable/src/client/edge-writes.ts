@@ -7,8 +7,7 @@ import { edgeNamed } from "./check-names.ts";
 import { checkOwnNames, readChanges, readGuards, readSomeChanges, sendingKinds, subjectOf, writeKinds } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { EdgeWrites, LinkOptions, RelinkOptions, WriteOptions } from "./write-types.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { namesIn } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, namesIn } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 
 interface AnyEnds {
@@ -24,9 +23,9 @@ interface AnyTypes {
   readonly changes: Row;
 }
 
-const linkKinds: Kinds<LinkOptions<Row>> = { ...sendingKinds, reverse: namesIn };
+const linkKinds: OptionChecks<LinkOptions<Row>> = { ...sendingKinds, reverse: namesIn };
 const nested = ["from", "to"];
-const relinkKinds: Kinds<RelinkOptions<Row, Row, Row>> = { ...writeKinds, ...linkKinds, key: namesIn, type: "string" };
+const relinkKinds: OptionChecks<RelinkOptions<Row, Row, Row>> = { ...writeKinds, ...linkKinds, key: namesIn, type: "string" };
 
 const refuseReference = (entry: EdgeEntry): void => {
   if (entry.definition.stored !== "reference") return;

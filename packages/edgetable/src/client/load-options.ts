@@ -1,7 +1,7 @@
 import type { Collision } from "../executor/load/collisions.ts";
 import type { LoadSettings } from "../executor/load/load-settings.ts";
 import type { FailedRow, LoadProgress } from "../executor/load/tally.ts";
-import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
+import { checkSignal, checkOptions, type OptionChecks } from "../util/check-options.ts";
 import { checkJobName } from "./job-name.ts";
 import { jobKinds } from "./job-options.ts";
 
@@ -53,7 +53,7 @@ export interface LoadOptions {
   readonly onCollision?: (collision: Collision) => void;
 }
 
-const kinds: Kinds<LoadOptions> = {
+const kinds: OptionChecks<LoadOptions> = {
   order: ["any", "kept"],
   collisions: ["report", "refuse", "ignore"],
   strict: "boolean",
@@ -64,7 +64,7 @@ const kinds: Kinds<LoadOptions> = {
   concurrency: [1, 1000],
   deadline: [1, 86_400_000],
   named: [0, 100_000],
-  signal: aSignal,
+  signal: checkSignal,
   onProgress: "function",
   progressEvery: [1, 600_000],
   onFailure: "function",

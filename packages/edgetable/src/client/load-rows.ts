@@ -86,7 +86,7 @@ const rowReader = (driver: WriteDriver, ends: "checked" | "unchecked"): ((given:
 
 const checkRows = (rows: unknown): void => {
   if (typeof rows === "object" && rows !== null && (Symbol.asyncIterator in rows || Symbol.iterator in rows)) return;
-  throw new EdgetableError("plan.invalidOption", `Give a list of rows: ${jsonText(rows)} is none.`);
+  throw new EdgetableError("plan.invalidOption", `Expected an array of rows, got ${jsonText(rows)}.`);
 };
 
 /** Loads rows; see `Load`. */

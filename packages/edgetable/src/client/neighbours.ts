@@ -6,8 +6,7 @@ import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";
 import type { Binding } from "../requests/encode-read.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { inRange, namesIn } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, inRange, namesIn } from "../util/check-options.ts";
 import { exactText } from "../keys/template.ts";
 import { checkEdgeFields, checkEdgeFilter, checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
@@ -17,12 +16,11 @@ import type { Entry, HydrateOptions, Page, PageOptions, Read } from "./read-type
 import { MOST_ROWS, pageCall, pageKinds, readInParts } from "./page-call.ts";
 import { countCall, readCall } from "./read-call.ts";
 import { WalkQuery } from "./walk.ts";
-import type { Row } from "../util/row.ts";
-import { own } from "../util/own.ts";
+import { type Row, own } from "../util/row.ts";
 
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
-const kinds: Kinds<PageOptions<PageKind>> = { ...pageKinds, of: ["edges", "nodes", "entries", "ids"] };
+const kinds: OptionChecks<PageOptions<PageKind>> = { ...pageKinds, of: ["edges", "nodes", "entries", "ids"] };
 const wants = { edges: { kind: "edges", given: [] }, count: { kind: "count", given: [] } } as const;
 
 const farOf = (plan: ReadPlan, found: Found): "from" | "to" => ((plan.near[found.source] ?? "from") === "from" ? "to" : "from");

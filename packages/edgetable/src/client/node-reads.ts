@@ -29,8 +29,7 @@ import type { WalkOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel } from "./walk-types.ts";
 import { paths, suggest, type Start } from "./walks/answers.ts";
 import { common } from "./walks/common-neighbours.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { listOf, namesIn } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, listOf, namesIn } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 
 interface GetOptions {
@@ -38,11 +37,11 @@ interface GetOptions {
   readonly given?: Row;
 }
 
-const getKinds: Kinds<GetOptions> = { ...consistentKinds, given: namesIn };
+const getKinds: OptionChecks<GetOptions> = { ...consistentKinds, given: namesIn };
 
 type SubtreeOptions = LevelOptions & { readonly depth?: number };
 
-const subtreeKinds: Kinds<SubtreeOptions> = { ...levelKinds, depth: undefined };
+const subtreeKinds: OptionChecks<SubtreeOptions> = { ...levelKinds, depth: undefined };
 
 const lookupOf = ({ name }: NodeEntry, options: GetOptions, many: boolean): LookupState => {
   const { given = {}, consistent = false } = checkOptions(options, getKinds);

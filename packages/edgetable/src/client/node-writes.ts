@@ -6,8 +6,7 @@ import { jobKinds } from "./job-options.ts";
 import { checkOwnNames, readGuards, readSomeChanges, sendingKinds, subjectOf, writeKinds } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type { DeleteOptions, NodeWrites, PartWrites, SendingOptions, WriteOptions } from "./write-types.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { namesIn } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, namesIn } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 
 interface AnyTypes {
@@ -18,7 +17,7 @@ interface AnyTypes {
 }
 type Options = WriteOptions<Row>;
 
-const deleteKinds: Kinds<DeleteOptions<Row>> = { ...writeKinds, ...jobKinds };
+const deleteKinds: OptionChecks<DeleteOptions<Row>> = { ...writeKinds, ...jobKinds };
 
 /** The writing side of `db.<node>`. */
 export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<AnyTypes> => {

@@ -4,7 +4,7 @@ import type { Found } from "../executor/read-rows.ts";
 import { runRead, type ReadRequest } from "../executor/run-read.ts";
 import type { Position, Secrets } from "../requests/cursor.ts";
 import { loadOnce } from "../util/load-once.ts";
-import type { Kinds } from "../util/check-options.ts";
+import type { OptionChecks } from "../util/check-options.ts";
 import type { Driver } from "./driver.ts";
 import { explainRequest } from "./read-call.ts";
 import type { Page, Read } from "./read-types.ts";
@@ -26,7 +26,7 @@ interface PageAsk {
 }
 
 /** What the options of every page may be. */
-export const pageKinds: Kinds<SearchPageOptions> = {
+export const pageKinds: OptionChecks<SearchPageOptions> = {
   limit: [1, MOST_ROWS],
   cursor: undefined,
   budget: { requests: [1, MOST_BUDGET], units: [1, MOST_BUDGET] },

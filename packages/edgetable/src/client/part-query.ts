@@ -5,7 +5,7 @@ import { partForm, partPlan, type PartState, type PartWant } from "../query/read
 import { attributeNames } from "../schema/attribute-names.ts";
 import { refuseStoredNames } from "../schema/stored-names.ts";
 import type { PartEntry } from "../schema/catalog.ts";
-import { inRange, namesIn } from "../util/check-range.ts";
+import { inRange, namesIn } from "../util/check-options.ts";
 import { checkNames } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";

@@ -7,8 +7,7 @@ import type { Shape } from "../schema/shape.ts";
 import { refuseStoredNames } from "../schema/stored-names.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { checkAttributes } from "../schema/validate-value.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { namesIn, listOf } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, namesIn, listOf } from "../util/check-options.ts";
 import type { SendingOptions, WriteOptions } from "./write-types.ts";
 import type { Row } from "../util/row.ts";
 
@@ -116,10 +115,10 @@ export const readSomeChanges = (subject: Subject, given: Row): Changes => {
 };
 
 /** What the options of a write without conditions may be. */
-export const sendingKinds: Kinds<SendingOptions> = { idempotent: "boolean" };
+export const sendingKinds: OptionChecks<SendingOptions> = { idempotent: "boolean" };
 
 /** What the options of every conditional write may be. */
-export const writeKinds: Kinds<WriteOptions<Row>> = { idempotent: "boolean", if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
+export const writeKinds: OptionChecks<WriteOptions<Row>> = { idempotent: "boolean", if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
 
 /**
  * Reads `if` and `ifVersion`.
@@ -131,7 +130,10 @@ export const writeKinds: Kinds<WriteOptions<Row>> = { idempotent: "boolean", if:
 export const readGuards = <Options extends WriteOptions<Row>>(
   subject: Subject,
   options: Options | undefined,
-  { kinds = writeKinds as Kinds<Options>, nested = [] }: { readonly kinds?: Kinds<Options>; readonly nested?: readonly string[] } = {},
+  {
+    kinds = writeKinds as OptionChecks<Options>,
+    nested = [],
+  }: { readonly kinds?: OptionChecks<Options>; readonly nested?: readonly string[] } = {},
 ): Guards => {
   if (options === undefined) return UNGUARDED;
   checkOptions(options, kinds);

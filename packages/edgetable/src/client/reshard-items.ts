@@ -1,7 +1,7 @@
 import { stoppedByClose } from "../executor/jobs/stopped-by-close.ts";
 import type { ReshardProgress } from "../executor/reshard/resharding.ts";
 import { runReshard, type ReshardReport } from "../executor/reshard/run-reshard.ts";
-import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
+import { checkSignal, checkOptions, type OptionChecks } from "../util/check-options.ts";
 import { checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { checkJobName } from "./job-name.ts";
@@ -27,12 +27,12 @@ export interface ReshardOptions {
   readonly deadline?: number;
 }
 
-const kinds: Kinds<ReshardOptions> = {
+const kinds: OptionChecks<ReshardOptions> = {
   index: "string",
   rate: [1, 100_000],
   job: checkJobName,
   ...jobKinds,
-  signal: aSignal,
+  signal: checkSignal,
   deadline: [1, Number.MAX_SAFE_INTEGER],
 };
 

@@ -2,8 +2,7 @@ import type { ReadingOptions, StrayItem } from "../executor/reading-options.ts";
 import type { ScanReport } from "../executor/scan/run-scan.ts";
 import { readingKinds } from "../executor/call.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
-import { listOf, oneOf } from "../util/check-range.ts";
+import { checkSignal, checkOptions, type OptionChecks, listOf, oneOf } from "../util/check-options.ts";
 
 /** How the table is scanned. */
 export interface ScanOptions {
@@ -44,7 +43,7 @@ export interface ScanOptions {
   readonly progressEvery?: number;
 }
 
-const kinds: Kinds<ScanOptions> = {
+const kinds: OptionChecks<ScanOptions> = {
   only: undefined,
   consistent: "boolean",
   segments: [1, 1_000_000],
@@ -52,7 +51,7 @@ const kinds: Kinds<ScanOptions> = {
   held: [0, 10_000_000],
   from: "string",
   deadline: [1, 86_400_000],
-  signal: aSignal,
+  signal: checkSignal,
   onStray: readingKinds.onStray,
   unknown: readingKinds.unknown,
   onProgress: "function",

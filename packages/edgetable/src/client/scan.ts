@@ -1,5 +1,5 @@
 import type { ScanReport, Scanning } from "../executor/scan/run-scan.ts";
-import { namesIn } from "../util/check-range.ts";
+import { namesIn } from "../util/check-options.ts";
 import type { Driver } from "./driver.ts";
 import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
 import type { ScanOptions } from "./scan-options.ts";

@@ -3,7 +3,7 @@ import { runRead, type ReadRequest } from "../executor/run-read.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { add, isAmount, type Amount } from "../executor/walk/amount.ts";
 import type { Driver } from "./driver.ts";
-import { own } from "../util/own.ts";
+import { own } from "../util/row.ts";
 
 /**
  * The sum of an attribute over the rows of a read; those without it, or with null, add nothing.

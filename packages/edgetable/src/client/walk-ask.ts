@@ -6,7 +6,7 @@ import type { NodeRef } from "../executor/walk/node-names.ts";
 import type { WalkCollect, WalkPlan } from "../ir/walk-plan.ts";
 import { planWalk } from "../planner/walk/plan-walk.ts";
 import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
-import { onAbort } from "../util/on-abort.ts";
+import { onAbort } from "../util/time.ts";
 import type { Driver } from "./driver.ts";
 import type { WalkOptions } from "./walk-options.ts";
 import type { Row } from "../util/row.ts";

@@ -2,7 +2,7 @@ import { createCall, reportOf, type Report, type RunOptions } from "../executor/
 import type { WalkOutcome } from "../executor/walk/run-walk.ts";
 import type { WalkCollect } from "../ir/walk-plan.ts";
 import { walkForm } from "../query/walk.ts";
-import type { Kinds } from "../util/check-options.ts";
+import type { OptionChecks } from "../util/check-options.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import type { Made } from "./make-walk.ts";
@@ -12,11 +12,11 @@ import { budgetOf, walkKinds, type WalkOptions } from "./walk-options.ts";
 import type { GroupOptions, LevelOptions, PathOptions, WalkCall, WalkEnd } from "./walk-types.ts";
 
 /** What the options may be where groups, levels and paths are asked for. */
-export const groupKinds: Kinds<GroupOptions> = { ...walkKinds, top: [1, MOST] };
-export const levelKinds: Kinds<LevelOptions> = { ...walkKinds, sum: "string" };
-export const pathKinds: Kinds<PathOptions> = { ...walkKinds, limit: [1, MOST_PATHS], simple: "boolean" };
+export const groupKinds: OptionChecks<GroupOptions> = { ...walkKinds, top: [1, MOST] };
+export const levelKinds: OptionChecks<LevelOptions> = { ...walkKinds, sum: "string" };
+export const pathKinds: OptionChecks<PathOptions> = { ...walkKinds, limit: [1, MOST_PATHS], simple: "boolean" };
 
-const kindsOf: { readonly [Kind in WalkCollect["kind"]]?: Kinds<WalkOptions> } = {
+const kindsOf: { readonly [Kind in WalkCollect["kind"]]?: OptionChecks<WalkOptions> } = {
   groups: groupKinds,
   fold: groupKinds,
   levels: levelKinds,

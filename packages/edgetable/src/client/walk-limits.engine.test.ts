@@ -3,7 +3,7 @@ import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { systemEffects } from "../executor/system-effects.ts";
 import { defineGraph, edge, EdgetableError, node, type Effects, type Transport } from "../index.ts";
-import { sleep } from "../util/sleep.ts";
+import { sleep } from "../util/time.ts";
 
 const graphOf = (table: string) =>
   defineGraph({

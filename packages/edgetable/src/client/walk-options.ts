@@ -1,6 +1,5 @@
 import type { WalkBudget } from "../executor/walk/budget.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { inRange } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, inRange } from "../util/check-options.ts";
 
 /** What a walk may take. Hitting any of it ends the walk, with what was found so far. */
 export interface BudgetOptions {
@@ -47,7 +46,7 @@ export interface StoreCursor {
 const MOST = 1_000_000_000;
 const MOST_SECONDS = 2_592_000;
 
-const budgets: Kinds<BudgetOptions> = {
+const budgets: OptionChecks<BudgetOptions> = {
   requests: [1, MOST],
   units: [1, MOST],
   breadth: [1, MOST],
@@ -60,7 +59,7 @@ const checkStore = (given: StoreCursor, name: string): unknown =>
   inRange(`${name}.seconds`, checkOptions(given, { seconds: undefined }, name).seconds, [1, MOST_SECONDS]);
 
 /** What the options of every walk may be. */
-export const walkKinds: Kinds<WalkOptions> = {
+export const walkKinds: OptionChecks<WalkOptions> = {
   budget: budgets,
   supernode: ["page", "sample", "refuse"],
   cursor: undefined,
@@ -75,7 +74,7 @@ export const walkKinds: Kinds<WalkOptions> = {
  */
 export const budgetOf = <Options extends WalkOptions>(
   options: Options,
-  kinds: Kinds<Options> = walkKinds as Kinds<Options>,
+  kinds: OptionChecks<Options> = walkKinds as OptionChecks<Options>,
 ): WalkBudget => {
   checkOptions(options, kinds);
   const { budget = {} } = options;

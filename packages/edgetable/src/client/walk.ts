@@ -7,8 +7,7 @@ import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../i
 import type { Direction } from "../query/reads.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/edge-end.ts";
-import { checkOptions, type Kinds } from "../util/check-options.ts";
-import { inRange, listOf, namesIn, shown } from "../util/check-range.ts";
+import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";
 import { checkEdge, checkEdgeFields, checkEdgeFilter, typesWith } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { MOST, shownId, type WalkAsk } from "./walk-ask.ts";
@@ -41,9 +40,9 @@ export interface AnyHop {
   readonly whereNode?: Row;
 }
 
-const hopKinds: Kinds<AnyHop> = { out: undefined, in: undefined, both: undefined, where: namesIn, whereNode: namesIn };
+const hopKinds: OptionChecks<AnyHop> = { out: undefined, in: undefined, both: undefined, where: namesIn, whereNode: namesIn };
 
-const rankKinds: Kinds<RankOptions> = { ...groupKinds, by: undefined };
+const rankKinds: OptionChecks<RankOptions> = { ...groupKinds, by: undefined };
 
 const invalid = (message: string): EdgetableError => new EdgetableError("plan.invalidOption", message);
 

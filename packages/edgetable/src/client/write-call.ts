@@ -10,7 +10,7 @@ import { cascades } from "../planner/writes/cascade-ends.ts";
 import type { Driver } from "./driver.ts";
 import type * as Explanation from "./explain-write.ts";
 import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";
-import { listOf } from "../util/check-range.ts";
+import { listOf } from "../util/check-options.ts";
 import { loadOnce } from "../util/load-once.ts";
 
 /** What writes need of a connection. */

@@ -1,8 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { serviceError } from "../transport/service-error.ts";
-import { EdgetableError } from "./edgetable-error.ts";
-import { withDetails } from "./with-details.ts";
+import { EdgetableError, withDetails } from "./edgetable-error.ts";
 
 const PRIVATE = "private-value";
 const item = { pk: { S: "STUDENT#S1" }, name: { S: PRIVATE } };

@@ -1,27 +1,25 @@
 import type { ErrorCode } from "./codes.ts";
 
-/** What may accompany an {@link EdgetableError} beside its code and message. */
+/** The optional parts of an {@link EdgetableError}. */
 export interface ErrorContext {
-  /** Typed facts of this occurrence: the value, the rule, the place. */
+  /** Facts of this occurrence: the value, the rule, the place. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** The error underneath, where there is one. */
+  /** The underlying error. */
   readonly cause?: unknown;
-  /** Whether the same call may succeed when it is made again. @default false */
+  /** True if the same call may succeed on another try. @default false */
   readonly retryable?: boolean;
-  /** The DynamoDB operation and its input, where one was under way. */
+  /** The DynamoDB operation that failed, with its input. */
   readonly request?: { readonly operation: string; readonly input: unknown };
 }
 
-const documentation = "docs/errors.md";
-
 type Details = Readonly<Record<string, unknown>>;
 
-// Details that are whole items or rows: what users stored. They can be read, and loggers pass them over.
+// Details that hold what users stored. They stay readable but are not enumerable, so that loggers skip them.
 const STORED: readonly string[] = ["item", "row", "current"];
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-const withHiddenItems = (details: Details): Details => {
+const hideStored = (details: Details): Details => {
   const stored = STORED.filter((name) => isObject(details[name]));
   if (stored.length === 0) return details;
   const copy: Record<string, unknown> = { ...details };
@@ -29,7 +27,7 @@ const withHiddenItems = (details: Details): Details => {
   return copy;
 };
 
-const jsonOf = (value: unknown): unknown => {
+const toJsonValue = (value: unknown): unknown => {
   try {
     return JSON.parse(JSON.stringify(value, (_, member: unknown) => (typeof member === "bigint" ? `${member}n` : member)));
   } catch {
@@ -37,7 +35,7 @@ const jsonOf = (value: unknown): unknown => {
   }
 };
 
-/** What an error is in a log's JSON: no request, and no item. */
+/** An error as JSON, without its request and without items. */
 interface ErrorJson {
   readonly name: string;
   readonly code: ErrorCode;
@@ -51,36 +49,35 @@ interface ErrorJson {
 }
 
 /**
- * The one error class of Edgetable: tell errors apart by `code`, never by message.
+ * The error class of Edgetable. Handle errors by `code`, never by message.
  *
- * Misuse throws at once; outcomes that a caller expects (not found, condition failed) are values and
- * never this error; service faults carry `retryable`. What prints an error prints neither its request nor
- * items and rows in its details; both can be read.
+ * Misuse throws at once. Expected outcomes (not found, condition failed) are values, not errors. Service faults carry
+ * `retryable`. Printing an error shows neither its request nor the items and rows in its details; both can be read.
  */
 export class EdgetableError extends Error {
   override readonly name = "EdgetableError";
-  /** Stable, documented identifier such as `schema.unknownEdge`. */
+  /** Stable, documented identifier, such as `schema.unknownEdge`. */
   readonly code: ErrorCode;
-  /** Typed facts of this occurrence. `item`, `row` and `current`, as far as they are objects, are not enumerable. */
+  /** Facts of this occurrence. Objects under `item`, `row` and `current` are not enumerable. */
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryable: boolean;
-  /** The DynamoDB operation and its input, where one was under way; not enumerable. */
+  /** The DynamoDB operation that failed, with its input; not enumerable. */
   declare readonly request: { readonly operation: string; readonly input: unknown } | undefined;
 
   constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
     this.code = code;
-    this.details = withHiddenItems(context.details ?? {});
+    this.details = hideStored(context.details ?? {});
     this.retryable = context.retryable ?? false;
     Object.defineProperty(this, "request", { value: context.request, enumerable: false });
   }
 
-  /** Where this error's code is explained. */
+  /** The section of the documentation that explains the code. */
   get docs(): string {
-    return `${documentation}#${this.code.toLowerCase().replaceAll(".", "")}`;
+    return `docs/errors.md#${this.code.toLowerCase().replaceAll(".", "")}`;
   }
 
-  /** The error for a log, with the request's operation, table and index. */
+  /** The error as JSON, with the operation, table and index of its request. */
   toJSON(): ErrorJson {
     const { name, code, message, retryable, docs, details, request } = this;
     const { TableName: table, IndexName: index } = (isObject(request?.input) ? request.input : {}) as Record<string, string | undefined>;
@@ -90,7 +87,7 @@ export class EdgetableError extends Error {
       message,
       retryable,
       docs,
-      details: jsonOf(details),
+      details: toJsonValue(details),
       ...(request && { operation: request.operation }),
       ...(table !== undefined && { table }),
       ...(index !== undefined && { index }),
@@ -98,6 +95,31 @@ export class EdgetableError extends Error {
   }
 }
 
-/** Whether a value is an {@link EdgetableError}, of the given code when one is given. */
+/** True if a value is an {@link EdgetableError}, with the given code if one is given. */
 export const isEdgetableError = (value: unknown, code?: ErrorCode): value is EdgetableError =>
   value instanceof EdgetableError && (code === undefined || value.code === code);
+
+/** Joins details, including those that are not enumerable. */
+export const joinDetails = (some: Details, more: Details): Details => {
+  const joined: Record<string, unknown> = {};
+  for (const name of Object.getOwnPropertyNames(some)) joined[name] = some[name];
+  return Object.assign(joined, more);
+};
+
+/** A copy of an EdgetableError with more details; its cause is the original error if that had none. Returns other errors as they are. */
+export const withDetails = (error: unknown, details: Details): unknown => {
+  if (!(error instanceof EdgetableError)) return error;
+  return new EdgetableError(error.code, error.message, {
+    details: joinDetails(error.details, details),
+    cause: error.cause ?? error,
+    retryable: error.retryable,
+    ...(error.request ? { request: error.request } : {}),
+  });
+};
+
+/** A copy of an EdgetableError with a redacted request, without its cause, which may contain what was redacted. */
+export const withRequest = (error: unknown, request: NonNullable<EdgetableError["request"]>): unknown => {
+  if (!(error instanceof EdgetableError)) return error;
+  const { code, message, details, retryable } = error;
+  return new EdgetableError(code, message, { details, retryable, request });
+};

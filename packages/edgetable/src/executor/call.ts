@@ -1,6 +1,5 @@
-import { aSignal, checkOptions, type Kinds } from "../util/check-options.ts";
+import { checkSignal, checkOptions, type OptionChecks, oneOf } from "../util/check-options.ts";
 import type { Cost, Meter, SentRequest } from "./meter.ts";
-import { oneOf } from "../util/check-range.ts";
 import type { Drift, ReadingOptions } from "./reading-options.ts";
 
 /** How one call is made. */
@@ -31,11 +30,11 @@ export const DEADLINES = [1, 86_400_000] as const;
 const isStrayChoice = (given: unknown): unknown => typeof given === "function" || oneOf("choice", String(given), ["skip", "throw"]);
 
 /** What options of reading may be. */
-export const readingKinds: Kinds<ReadingOptions> = { onStray: isStrayChoice, unknown: ["show", "hide"] };
+export const readingKinds: OptionChecks<ReadingOptions> = { onStray: isStrayChoice, unknown: ["show", "hide"] };
 
 /** What options of a call may be. */
-export const runKinds: Kinds<RunOptions> = {
-  signal: aSignal,
+export const runKinds: OptionChecks<RunOptions> = {
+  signal: checkSignal,
   deadline: DEADLINES,
   ...readingKinds,
   expired: (given: string) => oneOf("expired", given, EXPIRED),

@@ -1,7 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Operation } from "../transport/operations.ts";
-import { onAbort } from "../util/on-abort.ts";
-import { abortedSleep } from "../util/sleep.ts";
+import { onAbort, abortedSleep } from "../util/time.ts";
 import { CLOCK_TOLERANCE, type Effects } from "./effects.ts";
 
 /** How long a request may wait, for room or for another attempt. */

@@ -4,11 +4,10 @@ import { askedKeys, distinctKeys, encodeGet, isExpired } from "../requests/encod
 import { shapeOf } from "../requests/decode-item.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { Item } from "../transport/operations.ts";
-import { valueAt } from "../util/value-at.ts";
+import { valueAt, type Row } from "../util/row.ts";
 import { batchGet } from "./batch-get.ts";
 import { type Found, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
 import { byIdentity, checkedItem, identity } from "./item-identity.ts";
-import type { Row } from "../util/row.ts";
 
 const foundOf = (reader: Reader, shapes: readonly Shape[], item: Item): readonly Found[] => {
   const shape = shapeOf(reader.session.catalog, shapes, item);

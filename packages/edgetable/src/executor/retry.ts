@@ -1,5 +1,4 @@
-import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { joinDetails, withDetails } from "../errors/with-details.ts";
+import { EdgetableError, isEdgetableError, joinDetails, withDetails } from "../errors/edgetable-error.ts";
 import type { Effects } from "./effects.ts";
 import type { Patience } from "./limit-concurrency.ts";
 

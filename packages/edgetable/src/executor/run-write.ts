@@ -1,5 +1,4 @@
-import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { joinDetails } from "../errors/with-details.ts";
+import { EdgetableError, isEdgetableError, joinDetails } from "../errors/edgetable-error.ts";
 import { stepUnits } from "../ir/capacity.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import { type Atomic, type Failure, type Images, keyId, type PlannedItem, type WritePlan } from "../ir/write-plan.ts";

@@ -1,5 +1,4 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
-import { withRequest } from "../errors/with-details.ts";
+import { EdgetableError, withRequest } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import type { TextColumn, Transport } from "../transport/transport.ts";

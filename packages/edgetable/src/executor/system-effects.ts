@@ -1,4 +1,4 @@
-import { sleep } from "../util/sleep.ts";
+import { sleep } from "../util/time.ts";
 import type { Effects } from "./effects.ts";
 
 /** The real clock, randomness and sleep. */

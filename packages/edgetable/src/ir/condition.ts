@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
-import { namesIn } from "../util/check-range.ts";
+import { namesIn } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 
 /** How an attribute is compared. `eq` is what a bare value means. */

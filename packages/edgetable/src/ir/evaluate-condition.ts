@@ -1,5 +1,5 @@
 import { comparePrimary, sameValue } from "../keys/template.ts";
-import { valueAt } from "../util/value-at.ts";
+import { valueAt } from "../util/row.ts";
 import type { ComparisonOperator, Condition } from "./condition.ts";
 
 type Orderable = string | number | bigint;

@@ -1,4 +1,4 @@
-import { isNumber } from "../util/is-number.ts";
+import { isNumber } from "../util/json-text.ts";
 import { type KeyDialect, type Refusal, refusal } from "./key-template.ts";
 
 // Everything up to "$" is escaped, so each written character sorts above every delimiter ("!" to "#").

@@ -1,8 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { dateText, decimalOf, decimalText, isWellFormed, readTemplate, type Template } from "../keys/template.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
-import { isNumber } from "../util/is-number.ts";
-import { setOwn } from "../util/own.ts";
+import { isNumber } from "../util/json-text.ts";
+import { setOwn } from "../util/row.ts";
 
 // "Nested attribute depth: up to 32 levels", ServiceQuotas; the attribute itself is the first.
 const MOST_LEVELS = 32;

@@ -6,9 +6,7 @@ import { kindMark } from "../schema/rivals.ts";
 import { keyAttributes, type Shape } from "../schema/shape.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
-import { own } from "../util/own.ts";
-import type { Row } from "../util/row.ts";
-import { valueAt } from "../util/value-at.ts";
+import { own, type Row, valueAt } from "../util/row.ts";
 import { decodeValue, keyTextOf, readKey } from "./attribute-value.ts";
 
 const place = (row: Record<string, unknown>, path: string, value: unknown): void => {

@@ -6,11 +6,10 @@ import { keyAttributes, type Shape } from "../schema/shape.ts";
 import { refuseStoredNames } from "../schema/stored-names.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
-import { shown } from "../util/check-range.ts";
+import { shown } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
-import { isNumber } from "../util/is-number.ts";
-import type { Row } from "../util/row.ts";
-import { valueAt } from "../util/value-at.ts";
+import { isNumber } from "../util/json-text.ts";
+import { type Row, valueAt } from "../util/row.ts";
 import { encodeDate, encodeValue, keyValue } from "./attribute-value.ts";
 
 // "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas.

@@ -1,4 +1,4 @@
-import { isNumber } from "../util/is-number.ts";
+import { isNumber } from "../util/json-text.ts";
 import type { AnySchema, SchemaIssue, SchemaResult } from "./standard-schema.ts";
 
 /** What a schema says of an attribute's values. */

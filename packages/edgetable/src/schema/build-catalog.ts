@@ -8,7 +8,7 @@ import type { ItemLayout, Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
 import type { AnyPart } from "./part.ts";
 import { keyAttributes, type Index, type Shape } from "./shape.ts";
-import { mapValues } from "../util/map-values.ts";
+import { mapValues } from "../util/row.ts";
 
 const DEFAULT_BYTES = 200;
 

@@ -1,9 +1,8 @@
 import { parseTemplate, type Sharding, type Template } from "../keys/template.ts";
-import { mapValues } from "../util/map-values.ts";
+import { mapValues, own } from "../util/row.ts";
 import type { ItemLayout, Layout, ShardingLayout } from "./layout.ts";
 import { countList } from "./shard-counts.ts";
 import { keyAttributes, type KeySource, type Shape } from "./shape.ts";
-import { own } from "../util/own.ts";
 
 /** What a `{macro}` in a layout's key template stands for, such as `from` for the source's key. */
 export type Macros = Readonly<Record<string, string>>;

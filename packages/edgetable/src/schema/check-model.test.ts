@@ -55,7 +55,7 @@ test.each([
   ["an index that is null", { indexes: { byName: null } }, '"byName" cannot be read'],
   ["an index without entries", { indexes: { byName: {} } }, '"byName" cannot be read'],
   ["an entry that is null", { indexes: { byName: { entries: { user: null } } } }, '"user" cannot be read'],
-  ["a text for a list of names", { nodes: { user: user({ unique: "name" }) } }, 'Give a list of attributes for unique: "name" is none.'],
+  ["a text for a list of names", { nodes: { user: user({ unique: "name" }) } }, 'Expected an array of attributes for unique, got "name".'],
   ["an end that is a number", { edges: { joins: link({ to: 5 }) } }, '"joins" cannot be read'],
   [
     "a template that is no text",

@@ -2,7 +2,7 @@ import type { AnyEdge } from "./edge.ts";
 import type { GraphDefinition } from "./definition.ts";
 import type { EdgeLayout, IndexLayout, ItemLayout, Layout } from "./layout.ts";
 import type { AnyNode } from "./node.ts";
-import { mapValues } from "../util/map-values.ts";
+import { mapValues } from "../util/row.ts";
 import { edgeKey, withValueIndexes } from "./value-layout.ts";
 
 /** Sort key of a node's own item: before everything else in its partition. */

@@ -1,11 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
-import { mapValues } from "../util/map-values.ts";
+import { mapValues, type Row } from "../util/row.ts";
 import { attributeKind, misfit } from "./attribute-kind.ts";
 import { attributeSchemas } from "./attribute-schemas.ts";
 import type { AnySchema, SchemaIssue, SchemaResult } from "./standard-schema.ts";
-import type { Row } from "../util/row.ts";
 
 export type Maybe<T> = T | Promise<T>;
 

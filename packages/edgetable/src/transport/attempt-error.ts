@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
-import { isLoopback } from "../util/loopback.ts";
+import { isLoopback } from "./loopback.ts";
 import { withMend } from "./mends.ts";
 
 /** One attempt, as its errors name it. */

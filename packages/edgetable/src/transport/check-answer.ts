@@ -1,4 +1,4 @@
-import { own } from "../util/own.ts";
+import { own } from "../util/row.ts";
 import type { Item, Operation } from "./operations.ts";
 
 type Check = (value: unknown) => boolean;

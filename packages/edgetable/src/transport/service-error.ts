@@ -3,7 +3,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { withMend } from "./mends.ts";
 import { isItem } from "./check-answer.ts";
 import type { CancellationReason } from "./operations.ts";
-import { own } from "../util/own.ts";
+import { own } from "../util/row.ts";
 
 /** What a service answered in place of an output. */
 export interface ServiceFault {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkOptions, type Kinds } from "./check-options.ts";
+import { checkOptions, inRange, type OptionChecks } from "./check-options.ts";
 
 interface Options {
   readonly lease?: number;
@@ -9,7 +9,7 @@ interface Options {
   readonly cursor?: unknown;
 }
 
-const kinds: Kinds<Options> = {
+const checks: OptionChecks<Options> = {
   lease: [100, 200],
   order: ["any", "kept"],
   strict: "boolean",
@@ -17,10 +17,10 @@ const kinds: Kinds<Options> = {
   cursor: undefined,
 };
 
-const check = (given: unknown): unknown => checkOptions(given as Options, kinds);
+const check = (given: unknown): unknown => checkOptions(given as Options, checks);
 
-describe("options by name and kind", () => {
-  test("what fits is given back, less what is undefined", () => {
+describe("checkOptions", () => {
+  test("valid options come back without undefined members", () => {
     const options = { lease: 100, order: "kept", strict: undefined, budget: { requests: 5 }, cursor: null };
     expect(check(options)).toStrictEqual({ lease: 100, order: "kept", budget: { requests: 5 }, cursor: null });
     expect(check({})).toEqual({});
@@ -28,19 +28,31 @@ describe("options by name and kind", () => {
 
   test.each([
     ["a misspelt name", { budgte: {} }, 'There is no option "budgte". Did you mean "budget"?'],
-    ["a name that every object has", { toString: 1 }, 'There is no option "toString". Known: lease, order'],
+    ["a name that every object inherits", { toString: 1 }, 'There is no option "toString". Known: lease, order'],
     ["a number out of its range", { lease: 99 }, "lease is 99: give a whole number from 100 to 200."],
     ["null for a number", { lease: null }, "lease is null: give a whole number"],
-    ["a word that is none of the known", { order: "kpet" }, 'There is no order "kpet". Did you mean "kept"?'],
-    ["another type", { strict: "yes" }, 'strict takes a boolean: "yes" is none.'],
-    ["a value in a circle", { strict: Object.assign([], { 0: kinds }) }, "strict takes a boolean:"],
+    ["an unknown word", { order: "kpet" }, 'There is no order "kpet". Did you mean "kept"?'],
+    ["another type", { strict: "yes" }, 'Expected a boolean for strict, got "yes".'],
+    ["a circular value", { strict: Object.assign([], { 0: checks }) }, "Expected a boolean for strict"],
     ["a misspelt name within", { budget: { request: 1 } }, 'There is no option "request". Did you mean "requests"?'],
-    ["null within", { budget: null }, "Give an object for budget, such as { requests: … }: null is none."],
-    ["null", null, "Give an object, such as { lease: … }: null is none."],
-    ["a text", "fast", 'Give an object, such as { lease: … }: "fast" is none.'],
+    ["null within", { budget: null }, "Expected an object for budget, such as { requests: … }, got null."],
+    ["null", null, "Expected an object, such as { lease: … }, got null."],
+    ["a text", "fast", 'Expected an object, such as { lease: … }, got "fast".'],
   ])("%s is refused", (_, given, message) => {
     expect(() => check(given)).toThrow(
       expect.objectContaining({ code: "plan.invalidOption", message: expect.stringContaining(message) as string }),
+    );
+  });
+});
+
+describe("inRange", () => {
+  test("a range includes its ends", () => {
+    expect([inRange("limit", 1, [1, 3]), inRange("limit", 3, [1, 3])]).toEqual([1, 3]);
+  });
+
+  test.each([0, 4, 1.5, Number.NaN])("%d is refused with the allowed range", (value) => {
+    expect(() => inRange("limit", value, [1, 3])).toThrow(
+      expect.objectContaining({ code: "plan.invalidOption", message: `limit is ${value}: give a whole number from 1 to 3.` }),
     );
   });
 });

@@ -1,70 +1,116 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { inRange, namesIn, oneOf, type Range } from "./check-range.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { jsonText } from "./json-text.ts";
 
+/** The least and greatest value of an option, both included. */
+type Range = readonly [least: number, greatest: number];
+
 /**
- * What an option may be: a type as `typeof` says it, a whole number in a range, one of a few words, options of its
- * own, or what a check lets pass; undefined for anything.
+ * What an option accepts: a type by its `typeof` name, a whole number in a range, one of a few words, nested options, or
+ * whatever a check function does not throw for. Undefined accepts any value.
  */
-export type Kind =
+type OptionCheck =
   | "boolean"
   | "string"
   | "function"
   | Range
   | readonly string[]
   | ((value: never, name: string) => unknown)
-  | Members
+  | NestedChecks
   | undefined;
 
-export interface Members {
-  readonly [name: string]: Kind;
+export interface NestedChecks {
+  readonly [name: string]: OptionCheck;
 }
 
-/** What each of an object's options may be, none left out. */
-export type Kinds<Options> = { readonly [Name in keyof Options]-?: Kind };
+/** A check for each option of an options object. */
+export type OptionChecks<Options> = { readonly [Name in keyof Options]-?: OptionCheck };
 
-const invalid = (option: string, value: unknown, message: string): never => {
-  throw new EdgetableError("plan.invalidOption", message, { details: { option, value } });
+const invalidOption = (message: string, details: Readonly<Record<string, unknown>> = {}): never => {
+  throw new EdgetableError("plan.invalidOption", message, { details });
 };
 
-const check = (name: string, value: unknown, kind: Kind): unknown => {
-  if (kind === undefined) return value;
-  if (typeof kind === "function") return kind(value as never, name);
-  if (typeof kind === "string")
-    return typeof value === kind ? value : invalid(name, value, `${name} takes a ${kind}: ${jsonText(value)} is none.`);
-  if (!Array.isArray(kind)) return checkOptions(value, kind as Members, name);
-  return typeof kind[0] === "number"
-    ? inRange(name, value as number, kind as unknown as Range)
-    : oneOf(name, value as string, kind as string[]);
+/** A value as messages show it: `"5"` and `5` differ, and NaN is not null. */
+export const shown = (value: unknown): string => (typeof value === "number" ? String(value) : jsonText(value));
+
+/**
+ * Returns a whole number within the range.
+ *
+ * @throws {plan.invalidOption} for any other value
+ */
+export const inRange = (option: string, value: number, [least, greatest]: Range): number => {
+  if (Number.isInteger(value) && value >= least && value <= greatest) return value;
+  return invalidOption(`${option} is ${shown(value)}: give a whole number from ${least} to ${greatest}.`, { option, value });
 };
 
-// Without its condition a call would read or write more than it was meant to.
+/**
+ * Checks that a name, or a word given as a value, is a known one.
+ *
+ * @throws {plan.invalidOption} for an unknown name, with the nearest known one
+ */
+export const oneOf = (what: string, name: string, known: readonly string[]): void => {
+  if (!known.includes(name)) invalidOption(`There is no ${what} "${name}".${didYouMean(name, known)}`, { given: name });
+};
+
+/**
+ * Returns an array as it was given.
+ *
+ * @throws {plan.invalidOption} for any other value
+ */
+export const listOf = <T>(given: readonly T[], what = "ids, such as [{ … }]"): readonly T[] =>
+  Array.isArray(given) ? given : invalidOption(`Expected an array of ${what}, got ${jsonText(given)}.`);
+
+/**
+ * The member names of an object.
+ *
+ * @param of the option that holds the object, for the message
+ * @param example a member name, for the message
+ * @throws {plan.invalidOption} for a value that is not an object
+ */
+export const namesIn = (given: unknown, of = "", example = "name"): readonly string[] =>
+  typeof given === "object" && given !== null
+    ? Object.keys(given)
+    : invalidOption(`Expected an object${of && ` for ${of}`}, such as { ${example}: … }, got ${jsonText(given)}.`);
+
+const checkOption = (name: string, value: unknown, check: OptionCheck): void => {
+  if (check === undefined) return;
+  if (typeof check === "function") check(value as never, name);
+  else if (typeof check === "string") {
+    if (typeof value !== check) invalidOption(`Expected a ${check} for ${name}, got ${jsonText(value)}.`, { option: name, value });
+  } else if (!Array.isArray(check)) checkOptions(value, check as NestedChecks, name);
+  else if (typeof check[0] === "number") inRange(name, value as number, check as unknown as Range);
+  else oneOf(name, value as string, check as string[]);
+};
+
+// An undefined condition is an error: without the condition, the call would read or write more than intended.
 const CONDITIONS: readonly string[] = ["if", "ifVersion", "where", "whereNode"];
 
 /**
- * Options as they were given, less those that are undefined: defaults may stand before them. A condition (`if`, `ifVersion`,
- * `where`, `whereNode`) must not be undefined.
+ * Checks options by name and value. Returns them without undefined members, so that defaults may be spread before them.
  *
- * @param of the option that they are, where they stand within others
- * @throws {plan.invalidOption} when they are no object, for a name that is none of theirs, a value that is not of its
- * kind, and a condition that is undefined
+ * @param of the option that holds these, when they are nested
+ * @throws {plan.invalidOption} for a value that is not an object, an unknown name, a value that fails its check, and an
+ * undefined condition (`if`, `ifVersion`, `where`, `whereNode`)
  */
-export const checkOptions = <Options>(options: Options, kinds: Kinds<Options>, of?: string): Options => {
-  const known = Object.keys(kinds);
+export const checkOptions = <Options>(options: Options, checks: OptionChecks<Options>, of?: string): Options => {
+  const known = Object.keys(checks);
   const given: Record<string, unknown> = {};
   for (const name of namesIn(options, of, known[0])) {
     oneOf("option", name, known);
     const value = (options as Readonly<Record<string, unknown>>)[name];
-    if (value === undefined && CONDITIONS.includes(name))
-      invalid(name, value, `${name} is undefined. Leave the option out to set no condition.`);
-    if (value === undefined) continue;
-    check(name, value, (kinds as Members)[name]);
+    if (value === undefined) {
+      if (CONDITIONS.includes(name))
+        invalidOption(`${name} is undefined. Leave the option out to set no condition.`, { option: name, value });
+      continue;
+    }
+    checkOption(name, value, (checks as NestedChecks)[name]);
     given[name] = value;
   }
   return given as Options;
 };
 
-/** What a call is stopped by. */
-export const aSignal = (signal: Partial<AbortSignal> | null): void => {
-  if (typeof signal?.addEventListener !== "function") invalid("signal", signal, "signal is none: give that of an AbortController.");
+/** Checks the `signal` option of a call. */
+export const checkSignal = (signal: Partial<AbortSignal> | null): void => {
+  if (typeof signal?.addEventListener === "function") return;
+  invalidOption("signal is not an AbortSignal. Pass the signal of an AbortController.", { option: "signal", value: signal });
 };

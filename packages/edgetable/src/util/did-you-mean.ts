@@ -1,4 +1,4 @@
-/** Number of single-character edits between two words (insert, delete, replace, swap neighbours). */
+/** The number of single-character edits between two words (insert, delete, replace, swap neighbours). */
 const editDistance = (a: string, b: string): number => {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -19,21 +19,22 @@ const editDistance = (a: string, b: string): number => {
 };
 
 /**
- * A suffix for an error message: ` Did you mean "x"?` when one of the known names is near the given
- * one, else the list of the first twelve known names, else nothing.
+ * The end of an error message: ` Did you mean "x"?` when a known name is near the given one, else a list of the first
+ * twelve known names, else nothing. A name is near within a third of the shorter name's length in edits, at least one.
  *
- * @param word what was given; near is a third of the shorter name in edits, and at least one
- * @param known names that may have been meant
+ * @param word the given name
  * @example
  * console.log(`There is no edge "enroledIn".${didYouMean("enroledIn", ["teaches", "enrolledIn"])}`);
  */
 export const didYouMean = (word: string | undefined, known: readonly string[]): string => {
-  // JavaScript hands in what is no text, too.
+  // Callers in JavaScript may pass other types.
   const given = String(word);
-  const near = known
-    .map((name) => ({ name, distance: editDistance(given.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(Math.min(given.length, name.length) / 3)))
-    .toSorted((a, b) => a.distance - b.distance)[0];
+  let near: { readonly name: string; readonly distance: number } | undefined;
+  for (const name of known) {
+    const distance = editDistance(given.toLowerCase(), name.toLowerCase());
+    const isNear = distance <= Math.max(1, Math.floor(Math.min(given.length, name.length) / 3));
+    if (isNear && (!near || distance < near.distance)) near = { name, distance };
+  }
   if (near) return ` Did you mean "${near.name}"?`;
   return known.length === 0 ? "" : ` Known: ${known.slice(0, 12).join(", ")}${known.length > 12 ? ", …" : ""}.`;
 };

@@ -1,4 +1,4 @@
-/** 64 bits of a text, in two halves: cyrb53 by bryc (public domain), with its halves kept apart. */
+/** A 64-bit hash of a text, as two halves: cyrb53 by bryc (public domain), without joining the halves. */
 export const hashText = (text: string): readonly [high: number, low: number] => {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
@@ -12,7 +12,7 @@ export const hashText = (text: string): readonly [high: number, low: number] => 
   return [high >>> 0, low >>> 0];
 };
 
-/** The same as text: 16 hexadecimal digits. */
+/** {@link hashText} as 16 hexadecimal digits. */
 export const hexHashOf = (text: string): string =>
   hashText(text)
     .map((half) => half.toString(16).padStart(8, "0"))

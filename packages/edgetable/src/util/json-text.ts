@@ -1,12 +1,15 @@
-const plain = (_: string, value: unknown): unknown =>
+/** True for a number or a bigint: DynamoDB stores both as type N. */
+export const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
+
+const toJson = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? `${value}n` : value instanceof Set ? [...(value as ReadonlySet<unknown>)] : value;
 
-/** The JSON text of a value that may hold what JSON has no form for: a bigint is written as `5n`, a set as a list; else its type. */
+/** A value's JSON text, with bigints as `5n` and sets as arrays; the name of its type where it has no JSON text. */
 export const jsonText = (value: unknown): string => {
   try {
-    return JSON.stringify(value, plain) ?? typeof value;
+    return JSON.stringify(value, toJson) ?? typeof value;
   } catch {
-    // A circle, or a member that will not be read.
+    // A circular value, or a getter that throws.
     return typeof value;
   }
 };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { loadOnce } from "./load-once.ts";
 
-test("a module is kept once it is loaded, and asked for again where it could not be", async () => {
+test("a loaded module is kept, and a failed load is tried again", async () => {
   const answers = [Promise.reject(new Error("no such file")), Promise.resolve("code"), Promise.resolve("never asked for")];
   const load = loadOnce(() => answers.shift() as Promise<string>);
   await expect(load()).rejects.toThrow("no such file");

@@ -1,6 +1,6 @@
 /**
- * Loads a module by the first call and keeps it, for calls that are made often: `import()` of what is
- * loaded already takes some 5 µs every time. What failed to load is tried again.
+ * Loads a module on the first call and keeps it: `import()` of a loaded module still takes about 5 µs each time. A failed
+ * load is tried again.
  */
 export const loadOnce = <Module>(load: () => Promise<Module>): (() => Module | Promise<Module>) => {
   let loaded: Module | undefined;

@@ -1,6 +1,6 @@
 import type { WalkState } from "../../query/walk.ts";
 import { checkEnd } from "../../schema/edge-end.ts";
-import type { Kinds } from "../../util/check-options.ts";
+import type { OptionChecks } from "../../util/check-options.ts";
 import type { Driver } from "../driver.ts";
 import type { AnyHop, WalkQuery } from "../walk.ts";
 import { MOST, MOST_PATHS } from "../walk-ask.ts";
@@ -19,7 +19,7 @@ export interface Start {
   readonly from: (node: string, id: Row) => WalkQuery;
 }
 
-const kinds: Kinds<PathsOptions> = { ...walkKinds, limit: [1, MOST_PATHS], depth: [1, MOST] };
+const kinds: OptionChecks<PathsOptions> = { ...walkKinds, limit: [1, MOST_PATHS], depth: [1, MOST] };
 
 /** The same edge, gone along the other way. What is asked of nodes is asked of those to which the edge itself leads. */
 const turned = ({ out, in: back, both, whereNode: _whereNode, ...rest }: AnyHop): AnyHop => ({

@@ -1,5 +1,5 @@
 import { createCall, reportOf, type Report, type RunOptions } from "../../executor/call.ts";
-import { listOf } from "../../util/check-range.ts";
+import { listOf } from "../../util/check-options.ts";
 import { planOf, untilAborted, walkContext } from "../walk-ask.ts";
 import { loadExplanation } from "../walk-call.ts";
 import type { WalkExplanation } from "../walk-explanation.ts";

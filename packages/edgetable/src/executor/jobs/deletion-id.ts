@@ -6,9 +6,8 @@ import { ownerText } from "../../schema/system-items.ts";
 import type { AttributeValue } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
-import { mapValues } from "../../util/map-values.ts";
+import { mapValues, type Row } from "../../util/row.ts";
 import type { JobFacts } from "./job-item.ts";
-import type { Row } from "../../util/row.ts";
 
 // A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas), of which escapes may take three for one.
 const LONGEST = 200;

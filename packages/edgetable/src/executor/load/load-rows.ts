@@ -1,5 +1,5 @@
-import { withDetails } from "../../errors/with-details.ts";
-import { hasPassed } from "../../util/has-passed.ts";
+import { withDetails } from "../../errors/edgetable-error.ts";
+import { hasPassed } from "../../util/time.ts";
 import type { Session } from "../session.ts";
 import { findCollisions } from "./collisions.ts";
 import { noFaults, tell } from "./faults.ts";

@@ -1,6 +1,6 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
-import { hasPassed } from "../../util/has-passed.ts";
+import { hasPassed } from "../../util/time.ts";
 import type { Session } from "../session.ts";
 import { validateWrite } from "../validate-write.ts";
 import type { Pause } from "./batches.ts";

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { onAbort } from "../../util/on-abort.ts";
+import { onAbort } from "../../util/time.ts";
 
 /** How a load ends by its signal. */
 export const abortedLoad = (signal: AbortSignal): EdgetableError =>

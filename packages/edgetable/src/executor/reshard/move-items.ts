@@ -6,7 +6,7 @@ import { batchGet } from "../batch-get.ts";
 import { isFailedCondition } from "../failed-condition.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { OldPlace } from "./resharding.ts";
-import { own } from "../../util/own.ts";
+import { own } from "../../util/row.ts";
 
 /** Items under way at the same time. */
 const ABREAST = 8;

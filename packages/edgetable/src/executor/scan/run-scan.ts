@@ -1,9 +1,8 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { withDetails } from "../../errors/with-details.ts";
+import { EdgetableError, withDetails } from "../../errors/edgetable-error.ts";
 import type { RowOptions } from "../../requests/decode-item.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
-import { hasPassed } from "../../util/has-passed.ts";
+import { hasPassed } from "../../util/time.ts";
 import { Meter, type Cost } from "../meter.ts";
 import type { CallContext, Session } from "../session.ts";
 import { type Copy, driftOf, joinCopies, readItem, settleCopies, type Settled } from "./read-item.ts";

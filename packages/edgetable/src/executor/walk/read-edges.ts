@@ -14,8 +14,7 @@ import type { NodeKey } from "./node-names.ts";
 import { memberOf, type Work } from "./walk-state.ts";
 import { pageLimit, takeFirst, type Ends, type Part, type Reading, type Source } from "./reading.ts";
 import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
-import type { Row } from "../../util/row.ts";
-import { own } from "../../util/own.ts";
+import { type Row, own } from "../../util/row.ts";
 import { readRow } from "../read-rows.ts";
 
 /** What reading a node gave, and what of it is left. */

@@ -14,9 +14,7 @@ import { guardTerms } from "./guard-terms.ts";
 import { moveItem } from "./move-item.ts";
 import { present, STALE } from "./planning.ts";
 import { isChanged, isTableKey, touched, touchesKeys, unread, type Wanted } from "./touched-keys.ts";
-import type { Row } from "../../util/row.ts";
-import { valueAt } from "../../util/value-at.ts";
-import { own } from "../../util/own.ts";
+import { type Row, valueAt, own } from "../../util/row.ts";
 
 /** One item and what is to happen to its fields. */
 export interface ItemChange extends Wanted {

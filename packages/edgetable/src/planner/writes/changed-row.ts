@@ -1,9 +1,8 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes } from "../../ir/logical-write.ts";
 import { addDecimals } from "./add-decimals.ts";
-import type { Row } from "../../util/row.ts";
-import { isNumber } from "../../util/is-number.ts";
-import { own } from "../../util/own.ts";
+import { type Row, own } from "../../util/row.ts";
+import { isNumber } from "../../util/json-text.ts";
 
 // DynamoDB refuses these by the same code, where the item need not be read first.
 const refuseOperand = (field: string): never => {

@@ -3,11 +3,10 @@ import { renderTemplate, sameValue } from "../../keys/template.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
-import { valueAt } from "../../util/value-at.ts";
+import { valueAt, own } from "../../util/row.ts";
 import type { EdgeCopy } from "./edge-copies.ts";
 import { imageOf, NOT_FOUND, type Planning, STALE } from "./planning.ts";
 import { keyValue } from "../../requests/attribute-value.ts";
-import { own } from "../../util/own.ts";
 
 /** An edge's copy, and where it lies. */
 export interface PlacedCopy extends EdgeCopy {

@@ -6,7 +6,7 @@ import { definitionOf, type Catalog } from "../../schema/catalog.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { absent, STALE } from "./planning.ts";
-import { own } from "../../util/own.ts";
+import { own } from "../../util/row.ts";
 
 /** An item whose table key changes. */
 export interface Move {

@@ -3,8 +3,7 @@ import type { Template } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { indexEntries } from "../../schema/index-entries.ts";
 import type { Shape } from "../../schema/shape.ts";
-import { valueAt } from "../../util/value-at.ts";
-import type { Row } from "../../util/row.ts";
+import { valueAt, type Row } from "../../util/row.ts";
 
 /** What is to happen to the fields of an item of a shape. */
 export interface Wanted {

@@ -5,8 +5,7 @@ import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { imageOf, type Planning, seen, STALE } from "./planning.ts";
-import type { Row } from "../../util/row.ts";
-import { own } from "../../util/own.ts";
+import { type Row, own } from "../../util/row.ts";
 
 interface Attribute {
   readonly node: string;

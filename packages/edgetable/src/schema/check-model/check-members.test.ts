@@ -36,9 +36,17 @@ describe("settings that there are none of", () => {
 
 describe("settings of another kind", () => {
   cases({
-    "a word for a switch": wrong(model({ nodes: { user: user({ version: "false" }) } }), "nodes.user", 'version takes a boolean: "false"'),
-    "a name for a list": wrong(model({ nodes: { user: user({ unique: "name" }) } }), "nodes.user", "list of attributes for unique"),
-    "a word for an entry's switch": wrong(entry({ by: "name", sparse: "no" }), "indexes.byName.entries.user", "sparse takes a boolean"),
+    "a word for a switch": wrong(
+      model({ nodes: { user: user({ version: "false" }) } }),
+      "nodes.user",
+      'Expected a boolean for version, got "false"',
+    ),
+    "a name for a list": wrong(model({ nodes: { user: user({ unique: "name" }) } }), "nodes.user", "array of attributes for unique"),
+    "a word for an entry's switch": wrong(
+      entry({ by: "name", sparse: "no" }),
+      "indexes.byName.entries.user",
+      "Expected a boolean for sparse",
+    ),
     "a projection": wrong(entry("name", { projection: "KEYS" }), "indexes.byName", 'There is no projection "KEYS"'),
     "an owner": wrong(
       model({ parts: { item: item({ owner: "check" }) } }),
@@ -48,7 +56,7 @@ describe("settings of another kind", () => {
     "a text for an object": wrong(
       withEdge({ maxDegree: 3 }),
       "edges.joins",
-      "Give an object for maxDegree, such as { from: … }: 3 is none.",
+      "Expected an object for maxDegree, such as { from: … }, got 3.",
     ),
   });
 });

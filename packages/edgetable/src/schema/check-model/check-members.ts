@@ -1,6 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { checkOptions, type Kinds, type Members } from "../../util/check-options.ts";
-import { inRange, listOf, namesIn, oneOf } from "../../util/check-range.ts";
+import { checkOptions, type OptionChecks, type NestedChecks, inRange, listOf, namesIn, oneOf } from "../../util/check-options.ts";
 import type { GraphDefinition } from "../definition.ts";
 import type { AnyEdge } from "../edge.ts";
 import type { EdgeLayout, IndexExpectation, IndexLayout, Layout, ShardingLayout } from "../layout.ts";
@@ -9,7 +8,7 @@ import type { AnyPart } from "../part.ts";
 import type { EntrySettings, ShardSettings, ValueIndex } from "../value-index.ts";
 import { each, finding, type ModelFinding } from "./finding.ts";
 
-type Said<Definition> = Kinds<Omit<Definition, `~${string}`>>;
+type Said<Definition> = OptionChecks<Omit<Definition, `~${string}`>>;
 
 // Undefined is what another check looks at, or what may be anything.
 const attributes = (given: readonly string[], name: string): unknown => listOf(given, `attributes for ${name}`);
@@ -54,16 +53,16 @@ const edge: Said<AnyEdge> = {
   orderBy: undefined,
   stored: ["once", "twice", "reference"],
 };
-const expectation: Kinds<IndexExpectation> = {
+const expectation: OptionChecks<IndexExpectation> = {
   writesPerSecond: undefined,
   readsPerSecond: undefined,
   pageRows: undefined,
   share: undefined,
 };
-const shards: Kinds<ShardSettings> = { count: undefined, by: "string", per: "string", hot: namesIn };
-const entry: Kinds<EntrySettings> = { by: undefined, split: undefined, sparse: "boolean", shards: undefined, expect: expectation };
-const valueIndex: Kinds<ValueIndex> = { entries: namesIn, shards: undefined, projection };
-const graph: Kinds<GraphDefinition> = {
+const shards: OptionChecks<ShardSettings> = { count: undefined, by: "string", per: "string", hot: namesIn };
+const entry: OptionChecks<EntrySettings> = { by: undefined, split: undefined, sparse: "boolean", shards: undefined, expect: expectation };
+const valueIndex: OptionChecks<ValueIndex> = { entries: namesIn, shards: undefined, projection };
+const graph: OptionChecks<GraphDefinition> = {
   table: undefined,
   nodes: namesIn,
   edges: namesIn,
@@ -71,7 +70,7 @@ const graph: Kinds<GraphDefinition> = {
   indexes: namesIn,
   layout: namesIn,
 };
-const layoutOf: Kinds<Layout> = {
+const layoutOf: OptionChecks<Layout> = {
   partitionKey: "string",
   sortKey: "string",
   types: namesIn,
@@ -84,17 +83,17 @@ const layoutOf: Kinds<Layout> = {
   edges: namesIn,
   parts: namesIn,
 };
-const indexLayout: Kinds<IndexLayout> = { partitionKey: "string", sortKey: "string", projection, expect: expectation };
-const sharding: Kinds<ShardingLayout> = { count: undefined, per: "string", hot: namesIn };
+const indexLayout: OptionChecks<IndexLayout> = { partitionKey: "string", sortKey: "string", projection, expect: expectation };
+const sharding: OptionChecks<ShardingLayout> = { count: undefined, per: "string", hot: namesIn };
 const itemLayout = { type: "string", attributes: namesIn, keys: namesIn, delimiters: namesIn, sparse: attributes } as const;
-const edgeLayout: Kinds<EdgeLayout> = { ...itemLayout, mirror: itemLayout };
+const edgeLayout: OptionChecks<EdgeLayout> = { ...itemLayout, mirror: itemLayout };
 
-const isMembers = (given: unknown): given is Members => typeof given === "object" && given !== null && !Array.isArray(given);
+const isMembers = (given: unknown): given is NestedChecks => typeof given === "object" && given !== null && !Array.isArray(given);
 
 // A call's options end at the first fault; a model's are told all at once.
-const inside = (place: string, given: unknown, kinds: Members): readonly ModelFinding[] => {
+const inside = (place: string, given: unknown, kinds: NestedChecks): readonly ModelFinding[] => {
   try {
-    checkOptions(given, kinds as Kinds<unknown>);
+    checkOptions(given, kinds as OptionChecks<unknown>);
     return [];
   } catch (error) {
     const members = Object.entries(given ?? {}) as [string, unknown][];
@@ -106,7 +105,7 @@ const inside = (place: string, given: unknown, kinds: Members): readonly ModelFi
   }
 };
 
-const ofEach = <Value>(place: string, record: Readonly<Record<string, Value>> | undefined, kinds: Members): readonly ModelFinding[] =>
+const ofEach = <Value>(place: string, record: Readonly<Record<string, Value>> | undefined, kinds: NestedChecks): readonly ModelFinding[] =>
   each(record, (name, one) => inside(`${place}.${name}`, one, kinds));
 
 const ofEntries = (place: string, { entries }: ValueIndex): readonly ModelFinding[] =>

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { isLoopback } from "../../util/loopback.ts";
+import { isLoopback } from "../loopback.ts";
 import { type Environment, openSharedConfig, type SharedConfig } from "./shared-config.ts";
 
 /** Where requests go. */

@@ -1,6 +1,6 @@
 import { attemptError } from "../attempt-error.ts";
 import type { AttemptFailure } from "../attempt-error.ts";
-import { onAbort } from "../../util/on-abort.ts";
+import { onAbort } from "../../util/time.ts";
 import type { Operation } from "../operations.ts";
 import type { TextColumn } from "../transport.ts";
 import type { Credentials } from "./credentials.ts";

@@ -1,5 +1,4 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { joinDetails } from "../../errors/with-details.ts";
+import { EdgetableError, joinDetails } from "../../errors/edgetable-error.ts";
 import { attemptError } from "../attempt-error.ts";
 import type { Attempt } from "../attempt-error.ts";
 import { oddityOf } from "../check-answer.ts";

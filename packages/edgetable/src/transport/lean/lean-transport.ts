@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { checkOptions, type Kinds } from "../../util/check-options.ts";
+import { checkOptions, type OptionChecks } from "../../util/check-options.ts";
 import { deferTransport } from "../defer-transport.ts";
 import { TIMEOUTS, type Transport } from "../transport.ts";
 import { cacheCredentials } from "./credentials.ts";
@@ -47,7 +47,7 @@ const certificates = (ca: unknown): void => {
   });
 };
 
-const kinds: Kinds<LeanTransportOptions> = {
+const kinds: OptionChecks<LeanTransportOptions> = {
   endpoint: "string",
   region: "string",
   profile: "string",

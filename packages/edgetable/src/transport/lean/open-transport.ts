@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { inRange } from "../../util/check-range.ts";
+import { inRange } from "../../util/check-options.ts";
 import { attemptError } from "../attempt-error.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
 import { type SendOptions, TIMEOUTS, type Transport } from "../transport.ts";

@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { onAbort } from "../../util/on-abort.ts";
+import { onAbort } from "../../util/time.ts";
 import { attemptError } from "../attempt-error.ts";
 import type { Attempt, AttemptFailure } from "../attempt-error.ts";
 import { holdsItems, oddityOf } from "../check-answer.ts";

@@ -1,9 +1,8 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { onAbort } from "./on-abort.ts";
-import { sleep } from "./sleep.ts";
+import { onAbort, sleep } from "./time.ts";
 
-test("who watches is told, who has ended is not, and the signal has one listener", () => {
+test("onAbort calls registered callbacks, skips removed ones, and adds one listener", () => {
   const controller = new AbortController();
   const told: number[] = [];
   const ends = Array.from({ length: 20 }, (_, at) => onAbort(controller.signal, () => told.push(at)));
@@ -13,7 +12,7 @@ test("who watches is told, who has ended is not, and the signal has one listener
   expect(told).toEqual([0, 1]);
 });
 
-test("sleeps end with their signal, at once where it was aborted before, and twenty of them with one listener", async () => {
+test("an aborted signal ends sleeps, a new one at once; twenty sleeps share one listener", async () => {
   const controller = new AbortController();
   const sleeps = Array.from({ length: 20 }, async () => sleep(60_000, controller.signal));
   await sleep(1, controller.signal);

@@ -1,0 +1,46 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+
+/** True if the time has passed since a moment. A clock that was set back counts as passed: waiting for it could take years. */
+export const hasPassed = (milliseconds: number, since: number, now: number): boolean => now - since >= milliseconds || now < since;
+
+const callbacksOf = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls back when a signal is aborted. Returns a function that removes the callback.
+ *
+ * All callbacks share one listener: Node warns of a leak above ten, and a walk has 32 requests in flight.
+ *
+ * @param callback must not throw; must be a new function for each call
+ */
+export const onAbort = (signal: AbortSignal, callback: () => void): (() => void) => {
+  const registered = callbacksOf.get(signal);
+  const callbacks = registered ?? new Set();
+  callbacks.add(callback);
+  if (!registered) {
+    callbacksOf.set(signal, callbacks);
+    signal.addEventListener("abort", () => {
+      for (const one of callbacks) one();
+    });
+  }
+  return () => void callbacks.delete(callback);
+};
+
+/** The error of a sleep that its signal ended. */
+export const abortedSleep = (cause: unknown): EdgetableError =>
+  new EdgetableError("execute.aborted", "The call was aborted while it waited.", { cause });
+
+/** Waits on the machine's timers. @throws {execute.aborted} when the signal is aborted */
+export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(abortedSleep(signal.reason));
+    const unwatch =
+      signal &&
+      onAbort(signal, () => {
+        clearTimeout(timer);
+        reject(abortedSleep(signal.reason));
+      });
+    const timer = setTimeout(() => {
+      unwatch?.();
+      resolve();
+    }, milliseconds);
+  });
