@@ -15,7 +15,7 @@ const entries = ["index", "transport/sdk/index", "check/index"];
 /** What the first walk and the first page load, each in one file: another file costs an opening, and bytes in every bundle. */
 const families = {
   walks: /[/](?:client|executor)[/].*walk/,
-  pages: /[/](?:executor[/](?:read-page|cursor-secret)|requests[/]cursor)[.]ts$/,
+  pages: /[/](?:executor[/](?:read-page|cursor-secrets)|requests[/]cursor)[.]ts$/,
 };
 
 /** What is loaded with the main entry, and not by a first call. The entry itself stays a list of the public exports. */

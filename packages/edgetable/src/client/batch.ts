@@ -1,11 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, reportOf, type Call, type Report, type RunOptions } from "../executor/call.ts";
-import type { Cost } from "../executor/meter.ts";
-import type { UnwrittenItem } from "../executor/run-batch.ts";
+import { type Call, type Cost, createCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
+import { runBatch, type UnwrittenItem } from "../executor/batch.ts";
 import { validateWrite } from "../executor/validate-write.ts";
 import { planBatch } from "../planner/writes/plan-batch.ts";
 import type { Key } from "../transport/operations.ts";
-import { loadOnce } from "../util/load-once.ts";
 import { loadWriteExplanation, type WriteDriver, writesOf } from "./write-call.ts";
 import type { BatchExplanation, WriteCall } from "./write-types.ts";
 
@@ -58,8 +56,6 @@ export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
  */
 export type Batch = (calls: readonly WriteCall<unknown>[]) => BatchCall;
 
-const batching = loadOnce(async () => import("../executor/run-batch.ts"));
-
 const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
   left.flatMap(({ calls, key, error }) => calls.map((call) => ({ call, key, error }))).toSorted((a, b) => a.call - b.call);
 
@@ -72,7 +68,6 @@ export const batchOf =
       const context = driver.context(options);
       const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
       const plan = planBatch(driver.catalog, valid);
-      const { runBatch } = await batching();
       const left = await runBatch(driver.session, plan, context);
       const { meter } = context;
       const done = { ok: left.length === 0, items: plan.items.length - left.length, unwritten: byCall(left) };

@@ -1,19 +1,15 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { RetryPolicy } from "../executor/retry.ts";
-import { createSession, type Session } from "../executor/session.ts";
+import { createSession, type RetryPolicy, type Session } from "../executor/session.ts";
 import type { Secrets } from "../requests/cursor.ts";
-import type { SentRequest } from "../executor/meter.ts";
-import { systemEffects } from "../executor/system-effects.ts";
-import type { Effects } from "../executor/effects.ts";
+import { DEADLINES, EXPIRED, readingKinds, type ReadingOptions, type SentRequest } from "../executor/call.ts";
+import { type Effects, systemEffects } from "../executor/effects.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { createLeanTransport, type Credentials } from "../transport/lean/index.ts";
 import { deferTransport } from "../transport/defer-transport.ts";
 import { TIMEOUTS, type Transport } from "../transport/transport.ts";
-import { DEADLINES, EXPIRED, readingKinds } from "../executor/call.ts";
 import { ruleNames } from "../planner/rule-names.ts";
 import { checkOptions, type OptionChecks, listOf, namesIn, oneOf } from "../util/check-options.ts";
 import { createDriver, type Driver, type DriverOptions } from "./driver.ts";
-import type { ReadingOptions } from "../executor/reading-options.ts";
 
 /** How to reach the table, and how calls behave. */
 export interface ConnectOptions extends ReadingOptions {
@@ -115,7 +111,7 @@ const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "
   };
   const cursorSecret: Driver["cursorSecret"] = async (context, makes) => {
     if (known) return known;
-    const { leaveSecret, readSecret } = await import("../executor/cursor-secret.ts");
+    const { leaveSecret, readSecret } = await import("../executor/cursor-secrets.ts");
     if (makes) return (known ??= leaveSecret(session, context).then((secret): Secrets => [secret], forget));
     const secret = await readSecret(session, context);
     return secret === undefined ? undefined : (known ??= Promise.resolve([secret]));
@@ -174,6 +170,6 @@ export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver =>
     reading: { onStray: options.onStray, unknown: options.unknown },
     ...(cursorSecret === undefined
       ? secretInTable(session)
-      : { cursorSecret: async () => (await import("../executor/given-secrets.ts")).secretsOf(cursorSecret, catalog.table) }),
+      : { cursorSecret: async () => (await import("../executor/cursor-secrets.ts")).secretsOf(cursorSecret, catalog.table) }),
   });
 };

@@ -1,12 +1,10 @@
 import type { Secrets } from "../requests/cursor.ts";
 import type { CallContext, Session } from "../executor/session.ts";
-import type { RunOptions } from "../executor/call.ts";
+import { Meter, type ReadingOptions, type RunOptions } from "../executor/call.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { planRead } from "../planner/plan.ts";
-import { Meter } from "../executor/meter.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { ReadingOptions } from "../executor/reading-options.ts";
 
 const DEFAULT_DEADLINE = 30_000;
 const MOST_PLANS = 2000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import type { SentRequest } from "../executor/meter.ts";
+import type { SentRequest } from "../executor/call.ts";
 import { edge } from "../schema/edge.ts";
 import type { IndexProjection, Layout } from "../schema/layout.ts";
 import { node } from "../schema/node.ts";

@@ -1,6 +1,5 @@
-import type { ReadingOptions, StrayItem } from "../executor/reading-options.ts";
+import { readingKinds, type ReadingOptions, type StrayItem } from "../executor/call.ts";
 import type { ScanReport } from "../executor/scan/run-scan.ts";
-import { readingKinds } from "../executor/call.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { checkSignal, checkOptions, type OptionChecks, listOf, oneOf } from "../util/check-options.ts";
 

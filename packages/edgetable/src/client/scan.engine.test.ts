@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import type { EdgetableError } from "../errors/edgetable-error.ts";
-import { systemEffects } from "../executor/system-effects.ts";
+import { systemEffects } from "../executor/effects.ts";
 import { createSession } from "../executor/session.ts";
-import type { StrayItem } from "../executor/reading-options.ts";
+import type { StrayItem } from "../executor/call.ts";
 import { edge } from "../schema/edge.ts";
 import { node } from "../schema/node.ts";
 import { part } from "../schema/part.ts";

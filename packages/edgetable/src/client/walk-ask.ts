@@ -1,6 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { RunOptions } from "../executor/call.ts";
-import { Meter } from "../executor/meter.ts";
+import { Meter, type RunOptions } from "../executor/call.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { NodeRef } from "../executor/walk/node-names.ts";
 import type { WalkCollect, WalkPlan } from "../ir/walk-plan.ts";

@@ -3,7 +3,7 @@ import type { Secrets } from "../requests/cursor.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { WalkBudget } from "../executor/walk/budget.ts";
 import { openState, sealState, STORED } from "../executor/walk/seal-state.ts";
-import { NO_COST } from "../executor/meter.ts";
+import { NO_COST } from "../executor/call.ts";
 import type { Driver } from "./driver.ts";
 import type { WalkOptions } from "./walk-options.ts";
 

@@ -1,5 +1,4 @@
-import type { Call, RunOptions } from "../executor/call.ts";
-import type { Cost } from "../executor/meter.ts";
+import type { Call, Cost, RunOptions } from "../executor/call.ts";
 import type { DeletionProgress } from "../executor/jobs/deletion.ts";
 import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";

@@ -6,7 +6,7 @@ import type { CallContext, Session } from "./session.ts";
 const FIRST_POLL = 20;
 const SLOWEST_POLL = 2000;
 
-const describe = async (session: Session, context: CallContext): Promise<TableDescription | undefined> => {
+const describeTable = async (session: Session, context: CallContext): Promise<TableDescription | undefined> => {
   try {
     return (await session.send("DescribeTable", { TableName: session.catalog.table }, context)).Table;
   } catch (error) {
@@ -15,19 +15,16 @@ const describe = async (session: Session, context: CallContext): Promise<TableDe
   }
 };
 
-const isActive = (table: TableDescription | undefined): boolean =>
-  table?.TableStatus === "ACTIVE" && (table.GlobalSecondaryIndexes ?? []).every((index) => index.IndexStatus === "ACTIVE");
-
-/** Describes the table until it is as wanted, and gives the last description. */
-const waitUntil = async (
+/** Describes the table while it is in a state to wait for, and gives the last description. */
+const waitWhile = async (
   session: Session,
   context: CallContext,
-  done: (table: TableDescription | undefined) => boolean,
+  isWaiting: (table: TableDescription | undefined) => boolean,
 ): Promise<TableDescription | undefined> => {
   const { effects } = session;
   for (let wait = FIRST_POLL; ; wait = Math.min(SLOWEST_POLL, wait * 2)) {
-    const table = await describe(session, context);
-    if (done(table)) return table;
+    const table = await describeTable(session, context);
+    if (!isWaiting(table)) return table;
     if (effects.now() + wait >= context.deadline) {
       throw new EdgetableError("execute.timeout", `The table "${session.catalog.table}" did not reach the wanted state in time.`, {
         retryable: true,
@@ -37,10 +34,7 @@ const waitUntil = async (
   }
 };
 
-const isBeing = (table: TableDescription | undefined, ...statuses: readonly string[]): boolean =>
-  statuses.includes(table?.TableStatus ?? "");
-
-/** False where somebody else did at the same time what was asked for; not where the lost answer was our own. */
+/** Gives false if another client made the same change at the same time, rather than a lost attempt of this one. */
 const unlessDone = async (sent: Promise<unknown>, isDone: (error: EdgetableError) => boolean): Promise<boolean> => {
   try {
     await sent;
@@ -51,7 +45,10 @@ const unlessDone = async (sent: Promise<unknown>, isDone: (error: EdgetableError
   }
 };
 
-const refuseMismatch = (table: string, differences: readonly TableDifference[]): never => {
+/** @throws {table.mismatch} when a difference is not harmless */
+const checkDifferences = (table: string, found: readonly TableDifference[]): void => {
+  const differences = found.filter((one) => !one.harmless);
+  if (differences.length === 0) return;
   const list = differences.map((one) => `${one.place}: the model says ${one.model}, the table ${one.table}`).join("; ");
   throw new EdgetableError(
     "table.mismatch",
@@ -60,64 +57,63 @@ const refuseMismatch = (table: string, differences: readonly TableDifference[]):
   );
 };
 
-const refuseUnfit = (session: Session, table: TableDescription): void => {
-  const serious = compareTable(session.catalog, table).filter((one) => !one.harmless);
-  if (serious.length > 0) refuseMismatch(session.catalog.table, serious);
-};
-
-const refuseDeleted = (table: string): never => {
-  throw new EdgetableError(
-    "execute.tableNotFound",
-    `The table "${table}" is being deleted by somebody else while it is created. Create it again once it is gone.`,
-  );
-};
-
 const readExpiry = async (session: Session, context: CallContext): Promise<string | undefined> =>
   expiryOf(await session.send("DescribeTimeToLive", { TableName: session.catalog.table }, context));
 
-/** Switches on the removal of expired items, where the model has a `ttl`; another attribute must not be in its place. */
+/** Enables the removal of expired items if the model has a `ttl`. Refuses a table that has it enabled for another attribute. */
 const enableExpiry = async (session: Session, context: CallContext): Promise<void> => {
   const { ttl, table } = session.catalog;
   if (ttl === undefined) return;
-  const refuseOther = (found: string | undefined): boolean => {
-    if (found !== undefined && found !== ttl) refuseMismatch(table, compareExpiry(session.catalog, found));
+  const isEnabled = async (): Promise<boolean> => {
+    const found = await readExpiry(session, context);
+    if (found !== undefined && found !== ttl) checkDifferences(table, compareExpiry(session.catalog, found));
     return found === ttl;
   };
-  if (refuseOther(await readExpiry(session, context))) return;
+  if (await isEnabled()) return;
   const input = { TableName: table, TimeToLiveSpecification: { AttributeName: ttl, Enabled: true } };
   try {
     await session.send("UpdateTimeToLive", input, context);
   } catch (error) {
-    // Somebody else was faster, or the answer to our own attempt was lost.
-    if (!isEdgetableError(error, "execute.rejected") || !refuseOther(await readExpiry(session, context))) throw error;
+    // Another client was faster, or the answer to an earlier attempt was lost.
+    if (!isEdgetableError(error, "execute.rejected") || !(await isEnabled())) throw error;
   }
 };
 
-/** Creates the table and waits until it is active; one that is there, or comes meanwhile, has to fit the model. */
+/** Creates the table and waits until it is active. A table that exists, or is created meanwhile, has to fit the model. */
 export const createTable = async (session: Session, context: CallContext): Promise<{ readonly created: boolean }> => {
   const { catalog } = session;
-  const existing = await waitUntil(session, context, (table) => !isBeing(table, "DELETING"));
-  if (existing) refuseUnfit(session, existing);
+  const existing = await waitWhile(session, context, (table) => table?.TableStatus === "DELETING");
+  if (existing) checkDifferences(catalog.table, compareTable(catalog, existing));
   const exists = (error: EdgetableError): boolean => error.details["fault"] === "ResourceInUseException";
   const created = !existing && (await unlessDone(session.send("CreateTable", createTableInput(catalog), context), exists));
-  const table = await waitUntil(session, context, (one) => (isBeing(one, "DELETING") ? refuseDeleted(catalog.table) : isActive(one)));
-  if (table && !existing && !created) refuseUnfit(session, table);
+  const table = await waitWhile(session, context, (one) => {
+    if (one?.TableStatus === "DELETING")
+      throw new EdgetableError(
+        "execute.tableNotFound",
+        `The table "${catalog.table}" is being deleted by another client while it is created. Create it again once it is gone.`,
+      );
+    const indexes = one?.GlobalSecondaryIndexes ?? [];
+    return one?.TableStatus !== "ACTIVE" || indexes.some((index) => index.IndexStatus !== "ACTIVE");
+  });
+  if (table && !existing && !created) checkDifferences(catalog.table, compareTable(catalog, table));
   await enableExpiry(session, context);
   return { created };
 };
 
 /** How the table differs from the model; undefined when there is none. */
 export const diffTable = async (session: Session, context: CallContext): Promise<readonly TableDifference[] | undefined> => {
-  const table = await describe(session, context);
+  const table = await describeTable(session, context);
   return table && [...compareTable(session.catalog, table), ...compareExpiry(session.catalog, await readExpiry(session, context))];
 };
 
-/** Deletes the table, where there is one, and waits until it is gone. */
+/** Deletes the table if it exists, and waits until it is gone. */
 export const deleteTable = async (session: Session, context: CallContext): Promise<{ readonly deleted: boolean }> => {
   // DeleteTable: "If the specified table is in the CREATING or UPDATING states […] ResourceInUseException" (its reference).
-  if (!(await waitUntil(session, context, (table) => !isBeing(table, "CREATING", "UPDATING")))) return { deleted: false };
+  const busy = ["CREATING", "UPDATING"];
+  const existing = await waitWhile(session, context, (table) => busy.includes(table?.TableStatus ?? ""));
+  if (!existing) return { deleted: false };
   const gone = (error: EdgetableError): boolean => error.code === "execute.tableNotFound";
   const deleted = await unlessDone(session.send("DeleteTable", { TableName: session.catalog.table }, context), gone);
-  await waitUntil(session, context, (table) => table === undefined);
+  await waitWhile(session, context, (table) => table !== undefined);
   return { deleted };
 };

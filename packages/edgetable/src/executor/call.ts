@@ -1,6 +1,43 @@
-import { checkSignal, checkOptions, type OptionChecks, oneOf } from "../util/check-options.ts";
-import type { Cost, Meter, SentRequest } from "./meter.ts";
-import type { Drift, ReadingOptions } from "./reading-options.ts";
+import type { DriftedField } from "../requests/decode-item.ts";
+import type { ConsumedCapacity, Item, Key, Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
+import { checkSignal, checkOptions, oneOf, type OptionChecks } from "../util/check-options.ts";
+
+/** An item of the table that gives no row. */
+export interface StrayItem {
+  readonly key: Key;
+  /** The item in DynamoDB's own form. */
+  readonly item: Item;
+  /** Why it gives none. */
+  readonly reason: string;
+}
+
+/** An item that holds a copy of a field which disagrees with its key. */
+export interface DriftedItem extends DriftedField {
+  readonly key: Key;
+}
+
+/** Items whose copies disagree with their keys. */
+export interface Drift {
+  readonly items: number;
+  /** The first ones. */
+  readonly first: readonly DriftedItem[];
+}
+
+/** How a read treats what others have stored. */
+export interface ReadingOptions {
+  /**
+   * How to treat an item that stands where a row should and cannot be read as one: it is skipped and counted in the
+   * report, `"throw"` ends the read with `keys.unreadable`, or a function is called with it.
+   * @default "skip"
+   */
+  readonly onStray?: "skip" | "throw" | ((stray: StrayItem) => void) | undefined;
+  /**
+   * `"show"` to give attributes that the model does not know as well: those that left its schema, and index keys of
+   * another deployment.
+   * @default "hide"
+   */
+  readonly unknown?: "show" | "hide" | undefined;
+}
 
 /** How one call is made. */
 export interface RunOptions extends ReadingOptions {
@@ -9,7 +46,7 @@ export interface RunOptions extends ReadingOptions {
   /**
    * Milliseconds for the whole call, retries and waiting for room included, 1 to 86,400,000.
    *
-   * @default the connection's, 30,000 unless it says otherwise; the deletion of a node has none, for it takes as
+   * @default the connection's, 30,000 unless it says otherwise; the deletion of a node has none, because it takes as
    * long as the node has edges
    */
   readonly deadline?: number;
@@ -24,15 +61,16 @@ export interface RunOptions extends ReadingOptions {
 /** How items that have expired may be treated. */
 export const EXPIRED: readonly ("hide" | "show")[] = ["hide", "show"];
 
-/** Milliseconds that a call may be given, at least and at most. */
+/** The range of a call's deadline, in milliseconds. */
 export const DEADLINES = [1, 86_400_000] as const;
 
-const isStrayChoice = (given: unknown): unknown => typeof given === "function" || oneOf("choice", String(given), ["skip", "throw"]);
+/** The allowed values of {@link ReadingOptions}. */
+export const readingKinds: OptionChecks<ReadingOptions> = {
+  onStray: (given: unknown) => typeof given === "function" || oneOf("choice", String(given), ["skip", "throw"]),
+  unknown: ["show", "hide"],
+};
 
-/** What options of reading may be. */
-export const readingKinds: OptionChecks<ReadingOptions> = { onStray: isStrayChoice, unknown: ["show", "hide"] };
-
-/** What options of a call may be. */
+/** The allowed values of {@link RunOptions}. */
 export const runKinds: OptionChecks<RunOptions> = {
   signal: checkSignal,
   deadline: DEADLINES,
@@ -40,8 +78,131 @@ export const runKinds: OptionChecks<RunOptions> = {
   expired: (given: string) => oneOf("expired", given, EXPIRED),
 };
 
-/** @throws {plan.invalidOption} when an option is out of its range, unknown, or no signal */
+/** @throws {plan.invalidOption} when an option is out of its range or unknown, or `signal` is not a signal */
 export const checkRun = (options: RunOptions = {}): RunOptions => checkOptions(options, runKinds);
+
+/** One request that was sent, as hooks and reports see it. */
+export interface SentRequest {
+  readonly operation: Operation;
+  /** The index that was queried. */
+  readonly index: string | undefined;
+  readonly input: unknown;
+  /** Attempts made, the answered one included. */
+  readonly attempts: number;
+  /** Milliseconds from the first attempt to the answer. */
+  readonly duration: number;
+  /** Items that DynamoDB read to answer, before filters. */
+  readonly itemsRead: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+/** What a call consumed. */
+export interface Cost {
+  readonly requests: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+/** The cost of a call that sent nothing. */
+export const NO_COST: Cost = { requests: 0, readUnits: 0, writeUnits: 0 };
+
+/** The sum of two costs. */
+export const addCosts = (a: Cost, b: Cost): Cost => ({
+  requests: a.requests + b.requests,
+  readUnits: a.readUnits + b.readUnits,
+  writeUnits: a.writeUnits + b.writeUnits,
+});
+
+const READS: ReadonlySet<Operation> = new Set<Operation>(["GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"]);
+
+type Consumed = ConsumedCapacity | readonly ConsumedCapacity[] | undefined;
+
+const isList = (consumed: Consumed): consumed is readonly ConsumedCapacity[] => Array.isArray(consumed);
+
+const countItems = <O extends Operation>(operation: O, output: OperationOutputs[O]): number => {
+  switch (operation) {
+    case "GetItem":
+      return (output as OperationOutputs["GetItem"]).Item ? 1 : 0;
+    case "Query":
+    case "Scan":
+      return (output as OperationOutputs["Query"]).ScannedCount ?? (output as OperationOutputs["Query"]).Count ?? 0;
+    case "BatchGetItem": {
+      let count = 0;
+      for (const items of Object.values((output as OperationOutputs["BatchGetItem"]).Responses ?? {})) count += items.length;
+      return count;
+    }
+    case "TransactGetItems":
+      return ((output as OperationOutputs["TransactGetItems"]).Responses ?? []).filter((response) => response.Item).length;
+    default:
+      return 0;
+  }
+};
+
+/** Describes an answered request. */
+export const describeRequest = <O extends Operation>(
+  request: { readonly operation: O; readonly input: OperationInputs[O]; readonly attempts: number; readonly duration: number },
+  output: OperationOutputs[O],
+): SentRequest => {
+  const { operation, input, attempts, duration } = request;
+  const consumed = (output as { readonly ConsumedCapacity?: Consumed }).ConsumedCapacity;
+  // Units of the table and its indexes together.
+  let units = 0;
+  if (isList(consumed)) for (const one of consumed) units += one.CapacityUnits ?? 0;
+  else units = consumed?.CapacityUnits ?? 0;
+  const reads = READS.has(operation);
+  return {
+    operation,
+    input,
+    attempts,
+    duration,
+    index: (input as { readonly IndexName?: string }).IndexName,
+    itemsRead: countItems(operation, output),
+    readUnits: reads ? units : 0,
+    writeUnits: reads ? 0 : units,
+  };
+};
+
+/** How many drifted items are named; all are counted. */
+const NAMED_DRIFTED = 10;
+
+/** Sums what a call's requests consumed. Keeps only the first `kept` requests, but counts all. */
+export class Meter {
+  readonly requests: SentRequest[] = [];
+  readonly #kept: number;
+  #count = 0;
+  readUnits = 0;
+  writeUnits = 0;
+  /** Items that could not be read as rows. */
+  strays = 0;
+  readonly #drifted: DriftedItem[] = [];
+  #drifts = 0;
+
+  constructor(kept: number = Number.POSITIVE_INFINITY) {
+    this.#kept = kept;
+  }
+
+  add(request: SentRequest): void {
+    this.#count++;
+    this.readUnits += request.readUnits;
+    this.writeUnits += request.writeUnits;
+    if (this.requests.length < this.#kept) this.requests.push(request);
+  }
+
+  /** Records a copy that disagrees with its key. */
+  drifts(one: DriftedItem): void {
+    this.#drifts++;
+    if (this.#drifted.length < NAMED_DRIFTED) this.#drifted.push(one);
+  }
+
+  get drifted(): Drift {
+    return { items: this.#drifts, first: this.#drifted };
+  }
+
+  get cost(): Cost {
+    return { requests: this.#count, readUnits: this.readUnits, writeUnits: this.writeUnits };
+  }
+}
 
 /** What a call gave, and what it took. */
 export interface Report<T> {

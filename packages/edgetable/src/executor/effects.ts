@@ -1,3 +1,5 @@
+import { sleep } from "../util/time.ts";
+
 /** What the executor needs from the outside world, injected so that a seed replays a run (law 9). */
 export interface Effects {
   /** Milliseconds since 1970. */
@@ -8,5 +10,8 @@ export interface Effects {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Timers fire up to so many milliseconds apart from the clock that set them. */
+/** The real clock, randomness and sleep. */
+export const systemEffects: Effects = { now: () => Date.now(), random: () => Math.random(), sleep };
+
+/** Timers fire up to this many milliseconds apart from the clock that set them. */
 export const CLOCK_TOLERANCE = 5;

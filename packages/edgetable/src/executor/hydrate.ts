@@ -4,7 +4,7 @@ import { keyOf } from "../requests/encode-item.ts";
 import { isExpired } from "../requests/encode-read.ts";
 import type { Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
-import { batchGet } from "./batch-get.ts";
+import { batchGet } from "./batch.ts";
 import { type Found, type Reader, readRow } from "./read-rows.ts";
 import { byIdentity, identity } from "./item-identity.ts";
 import type { CallContext } from "./session.ts";

@@ -5,7 +5,7 @@ import { shapeOf } from "../requests/decode-item.ts";
 import type { Shape } from "../schema/shape.ts";
 import type { Item } from "../transport/operations.ts";
 import { valueAt, type Row } from "../util/row.ts";
-import { batchGet } from "./batch-get.ts";
+import { batchGet } from "./batch.ts";
 import { type Found, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
 import { byIdentity, checkedItem, identity } from "./item-identity.ts";
 

@@ -5,7 +5,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { node } from "../schema/node.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Transport } from "../transport/transport.ts";
-import type { SentRequest } from "./meter.ts";
+import type { SentRequest } from "./call.ts";
 
 const student = node({ key: "STUDENT#{id}", schema: z.object({ id: z.string(), email: z.string() }), unique: ["email"] });
 const course = node({ key: "COURSE#{id}", schema: z.object({ id: z.string() }) });

@@ -10,10 +10,9 @@ import type { CancellationReason, Item, WriteItemOutput } from "../transport/ope
 import { loadOnce } from "../util/load-once.ts";
 import { isFailedCondition } from "./failed-condition.ts";
 import { failureOf, foundAs, type FoundItem, isRepeatable, isUncontested } from "./failed-term.ts";
-import { isAmbiguous } from "./retry.ts";
+import { backOff, type CallContext, isAmbiguous, type Session } from "./session.ts";
 import { readRow, type Reading } from "./read-rows.ts";
 import type { Shape } from "../schema/shape.ts";
-import type { CallContext, Session } from "./session.ts";
 import { exactText } from "../keys/template.ts";
 import type { Row } from "../util/row.ts";
 
@@ -33,8 +32,7 @@ type Ready = WritePlan & { readonly kind: "ready" };
 
 // Racing writers back off from each other; past this many tries the caller should know.
 const TRIES = 12;
-const BASE_DELAY = 10;
-const MAX_DELAY = 1000;
+const PAUSES = { baseDelay: 10, maxDelay: 1000 };
 
 const targetOf = (catalog: Catalog): WriteTarget => ({ table: catalog.table, partitionKey: catalog.index.partitionKey });
 
@@ -252,9 +250,7 @@ export const runPlanned = async (
     if (result.ok) return result;
     if (!isStale(result)) return { ok: false, failed: result.failed.filter(({ failure }) => failure.reason !== "staleRead") };
     known = result.images ?? NOTHING;
-    const wait = session.effects.random() * Math.min(MAX_DELAY, BASE_DELAY * 2 ** attempt);
-    if (session.effects.now() + wait >= context.deadline) break;
-    await session.effects.sleep(wait, context.signal);
+    if (!(await backOff(session.effects, PAUSES, attempt, context))) break;
   }
   throw new EdgetableError("execute.conflict", "Other writers changed the item between reading and writing, every time. Try again.", {
     retryable: true,

@@ -1,43 +1,213 @@
-import { EdgetableError, withRequest } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError, joinDetails, withDetails, withRequest } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import type { TextColumn, Transport } from "../transport/transport.ts";
-import type { Effects } from "./effects.ts";
-import { limitConcurrency } from "./limit-concurrency.ts";
-import { describeRequest, type Meter, type SentRequest } from "./meter.ts";
-import { defaultRetry, type Attempts, isAmbiguous, retrying, type RetryPolicy } from "./retry.ts";
-import type { ReadingOptions } from "./reading-options.ts";
+import { abortedSleep, onAbort } from "../util/time.ts";
+import { describeRequest, type Meter, type ReadingOptions, type SentRequest } from "./call.ts";
+import { CLOCK_TOLERANCE, type Effects } from "./effects.ts";
 
-/** What one call brings along. */
-export interface CallContext {
-  readonly meter: Meter;
+/** How long a request may wait, for room or for another attempt. */
+export interface Patience {
   readonly signal?: AbortSignal | undefined;
   /** Time (as `Effects.now` tells it) after which nothing is tried again. */
   readonly deadline: number;
-  /** Is asked before each attempt, with the error of the one before it; false ends the request (law 8). */
+}
+
+/** What one call brings along. */
+export interface CallContext extends Patience {
+  readonly meter: Meter;
+  /** Called before each attempt, with the error of the previous one; false ends the request (law 8). */
   readonly admits?: (failed: unknown) => boolean;
   /**
-   * Called before each attempt, and once more before its first byte goes out: throws where the caller may not send
-   * any longer. A process that stood still for longer than its lease has retries and half a page in hand.
+   * Called before each attempt, and again before its first byte goes out; throws if the caller may no longer send.
+   * A process that was suspended for longer than its lease still has retries and half a page to send.
    */
   readonly guard?: (() => void) | undefined;
-  /** What hooks, reports and errors are shown in place of the input, where that holds a secret. */
+  /** Shown by hooks, reports and errors in place of an input that holds a secret. */
   readonly shown?: unknown;
-  /** Whether a request is not sent again after an attempt that may have taken effect: a second one would add to the first. */
+  /** True if a request must not be repeated after an attempt that may have taken effect: a repeat would add to the first. */
   readonly once?: boolean | undefined;
-  /** What becomes of items that others have stored. */
+  /** How items that others have stored are read. */
   readonly reading?: ReadingOptions | undefined;
-  /** Of a Query's items only this is needed. */
+  /** The only attribute that is needed of a Query's items. */
   readonly column?: TextColumn | undefined;
-  /** Seconds since 1970: items that expire earlier are as good as gone. Undefined where they are shown. */
+  /** Seconds since 1970: items that expire earlier are hidden. Undefined where they are shown. */
   readonly livingAt?: number | undefined;
 }
+
+/** How requests are repeated. */
+export interface RetryPolicy {
+  /** Attempts for one request, 1 to 100. @default 10 */
+  readonly attempts: number;
+  /** Longest wait before the first retry, in milliseconds, 0 to 600,000; it doubles with each. @default 25 */
+  readonly baseDelay: number;
+  /** Longest wait before any retry, in milliseconds, 0 to 600,000. @default 5,000 */
+  readonly maxDelay: number;
+}
+
+const DEFAULT_RETRY: RetryPolicy = { attempts: 10, baseDelay: 25, maxDelay: 5000 };
+
+/**
+ * Waits a random time before another attempt: at most `baseDelay`, doubled `doublings` times, and never more than `maxDelay`.
+ * Gives false, at once, if the deadline leaves no time for it. Full jitter: "Exponential Backoff And Jitter", AWS Architecture
+ * Blog.
+ */
+export const backOff = async (
+  effects: Effects,
+  { baseDelay, maxDelay }: Pick<RetryPolicy, "baseDelay" | "maxDelay">,
+  doublings: number,
+  { deadline, signal }: Patience,
+): Promise<boolean> => {
+  const wait = effects.random() * Math.min(maxDelay, baseDelay * 2 ** doublings);
+  if (effects.now() + wait >= deadline) return false;
+  await effects.sleep(wait, signal);
+  return true;
+};
+
+/** True if a request that failed with this error may have taken effect. */
+export const isAmbiguous = (error: unknown): error is EdgetableError => isEdgetableError(error) && error.details["ambiguous"] === true;
+
+/** One request's attempts so far. */
+interface Attempts {
+  made: number;
+  /** Whether one of them may have taken effect. */
+  ambiguous: boolean;
+}
+
+const finalError = (error: unknown, { made, ambiguous }: Attempts): unknown =>
+  made === 1 ? error : withDetails(error, { attempts: made, ...(ambiguous ? { afterAmbiguity: true } : {}) });
+
+/** Waits for another attempt. Throws the request's error if there is to be none. */
+const waitToRetry = async (
+  { effects, retry }: { readonly effects: Effects; readonly retry: RetryPolicy },
+  error: unknown,
+  attempts: Attempts,
+  patience: Patience,
+): Promise<void> => {
+  if (!isEdgetableError(error) || !error.retryable || attempts.made >= retry.attempts) throw finalError(error, attempts);
+  if (await backOff(effects, retry, attempts.made - 1, patience)) {
+    attempts.ambiguous ||= isAmbiguous(error);
+    return;
+  }
+  const { code, message, cause, details, request } = error;
+  const late = new EdgetableError(
+    code,
+    `${message} The call's deadline left no time for another attempt: give the call more time (deadline).`,
+    { details: joinDetails(details, { deadline: true }), cause: cause ?? error, retryable: true, ...(request ? { request } : {}) },
+  );
+  throw finalError(late, attempts);
+};
+
+/** Admits a limited number of requests at a time, in the order in which they asked. */
+export interface Gate {
+  /**
+   * Gives a promise if the request has to wait. It rejects with `execute.timeout` at the deadline and with
+   * `execute.aborted` at the signal; requests behind it move up.
+   */
+  enter(operation: Operation, patience: Patience): Promise<void> | undefined;
+  leave(): void;
+}
+
+interface Waiting {
+  readonly operation: Operation;
+  readonly deadline: number;
+  readonly admit: () => void;
+  readonly reject: (error: Error) => void;
+  unwatch: (() => void) | undefined;
+  gone: boolean;
+}
+
+// The longest that a timer of Node can wait.
+const LONGEST_SLEEP = 2 ** 31 - 1;
+
+// A reason that is not an Error: nobody waits for the sleep, so an error with its stack would be waste.
+const CANCELLED = "nobody waits";
+
+/** A gate for at most `limit` requests at a time. */
+export const limitConcurrency = (limit: number, effects: Effects): Gate => {
+  const queue: Waiting[] = [];
+  let running = 0;
+  let waiting = 0;
+  // One timer for all requests that wait, set to the earliest deadline: a timer for each would cost half of a call.
+  let alarm: { readonly due: number; readonly off: AbortController } | undefined;
+
+  const removeFromQueue = (one: Waiting): void => {
+    one.gone = true;
+    one.unwatch?.();
+    if (--waiting > 0) return;
+    alarm?.off.abort(CANCELLED);
+    alarm = undefined;
+  };
+  const reject = (one: Waiting, error: Error): void => {
+    if (one.gone) return;
+    removeFromQueue(one);
+    one.reject(error);
+  };
+  const setAlarm = (due: number): void => {
+    const set = { due, off: new AbortController() };
+    alarm?.off.abort(CANCELLED);
+    alarm = set;
+    const wait = Math.min(LONGEST_SLEEP, Math.max(0, due - effects.now()));
+    effects.sleep(wait, set.off.signal).then(
+      () => rejectLate(set),
+      () => undefined,
+    );
+  };
+  const rejectLate = (rung: NonNullable<typeof alarm>): void => {
+    if (alarm !== rung) return;
+    alarm = undefined;
+    const now = effects.now() + CLOCK_TOLERANCE;
+    let next = Number.POSITIVE_INFINITY;
+    for (const one of queue) {
+      if (one.gone) continue;
+      if (one.deadline > now) next = Math.min(next, one.deadline);
+      else
+        reject(
+          one,
+          new EdgetableError(
+            "execute.timeout",
+            `${one.operation} was not sent: the call's time was over while ${limit} other requests were under way. Give it more time (deadline), or connect with a higher concurrency.`,
+            { details: { ambiguous: false }, retryable: true },
+          ),
+        );
+    }
+    // A sleep that ended early is a test's: it would end early again.
+    if (waiting > 0 && now >= rung.due) setAlarm(next);
+  };
+
+  return {
+    enter: (operation, { signal, deadline }) => {
+      if (running < limit) {
+        running++;
+        return undefined;
+      }
+      if (signal?.aborted) throw abortedSleep(signal.reason);
+      return new Promise((admit, rejectPromise) => {
+        const one: Waiting = { operation, deadline, admit, reject: rejectPromise, unwatch: undefined, gone: false };
+        if (signal) one.unwatch = onAbort(signal, () => reject(one, abortedSleep(signal.reason)));
+        queue.push(one);
+        waiting++;
+        if (!alarm || deadline < alarm.due) setAlarm(deadline);
+      });
+    },
+    leave: () => {
+      let next = queue.shift();
+      while (next?.gone) next = queue.shift();
+      if (!next) {
+        running--;
+        return;
+      }
+      removeFromQueue(next);
+      next.admit();
+    },
+  };
+};
 
 /** One open connection to a table: everything that the executor needs, and nothing of a single call. */
 export interface Session {
   readonly catalog: Catalog;
   readonly effects: Effects;
-  /** Requests that may be under way at the same time. */
+  /** The maximum number of requests in flight. */
   readonly concurrency: number;
   /**
    * Sends a request until it is answered, with jittered exponential backoff inside the deadline. An
@@ -45,11 +215,11 @@ export interface Session {
    * have taken effect `details.afterAmbiguity`.
    */
   send<O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]>;
-  /** Notes a request that was answered: by `send`, or, where the answer was a refusal that is no error, by its caller. */
+  /** Records an answered request; called by `send`, or by its caller if the answer was a refusal that is not an error. */
   note(request: SentRequest, context: CallContext): void;
-  /** What stops each job that is under way, and resolves when it gave back its lease. */
+  /** Stops each running job; each resolves once the job has released its lease. */
   readonly jobs: Set<() => Promise<void>>;
-  /** Stops jobs, then lets go of the transport. */
+  /** Stops jobs, then closes the transport. */
   close(): Promise<void>;
 }
 
@@ -65,14 +235,11 @@ export interface SessionOptions {
   readonly onRequest?: ((request: SentRequest) => void) | undefined;
 }
 
-const notAdmitted = (operation: Operation, failed: unknown): Error =>
-  failed instanceof Error ? failed : new EdgetableError("execute.aborted", `${operation} was not sent: its call's budget is spent.`);
-
 /** Opens a session over a transport. */
 export const createSession = (options: SessionOptions): Session => {
   const { catalog, transport, effects, onRequest } = options;
   const jobs: Session["jobs"] = new Set();
-  const waitAfter = retrying({ ...defaultRetry, ...options.retry }, effects);
+  const retrying = { effects, retry: { ...DEFAULT_RETRY, ...options.retry } };
   const concurrency = options.concurrency ?? 32;
   const gate = limitConcurrency(concurrency, effects);
   const timeout = options.requestTimeout ?? 10_000;
@@ -99,7 +266,10 @@ export const createSession = (options: SessionOptions): Session => {
     let failed: unknown;
     try {
       for (; ; attempts.made++) {
-        if (context.admits?.(failed) === false) throw notAdmitted(operation, failed);
+        if (context.admits?.(failed) === false)
+          throw failed instanceof Error
+            ? failed
+            : new EdgetableError("execute.aborted", `${operation} was not sent: its call's budget is spent.`);
         try {
           const output = await attempt(operation, input, context);
           const shown = (context.shown ?? input) as typeof input;
@@ -108,7 +278,7 @@ export const createSession = (options: SessionOptions): Session => {
         } catch (error) {
           failed = context.shown === undefined ? error : withRequest(error, { operation, input: context.shown });
           if (context.once === true && isAmbiguous(error)) throw failed;
-          await waitAfter(failed, attempts, context);
+          await waitToRetry(retrying, failed, attempts, context);
         }
       }
     } finally {

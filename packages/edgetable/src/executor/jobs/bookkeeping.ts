@@ -1,4 +1,4 @@
-import { Meter } from "../meter.ts";
+import { Meter } from "../call.ts";
 import type { CallContext, Session } from "../session.ts";
 
 // Who gives up, because he was told to or the service does not answer, has no more time than this for a farewell.

@@ -3,7 +3,7 @@ import type { DeleteWrite } from "../../ir/logical-write.ts";
 import type { JobDone } from "../../ir/write-outcome.ts";
 import type { Atomic } from "../../ir/write-plan.ts";
 import type { CascadePlan } from "../../planner/writes/plan-cascade.ts";
-import { addCosts, type Cost, Meter, NO_COST, type SentRequest } from "../meter.ts";
+import { addCosts, type Cost, Meter, NO_COST, type SentRequest } from "../call.ts";
 import type { FailedWrite } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { checkLease, type Lease } from "./lease.ts";

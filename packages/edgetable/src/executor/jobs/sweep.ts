@@ -6,12 +6,11 @@ import { guardKeys } from "../../planner/writes/degree-guards.ts";
 import { edgeCopies } from "../../planner/writes/edge-copies.ts";
 import { removalOf, type Sweep } from "../../planner/writes/plan-cascade.ts";
 import type { Position } from "../../requests/cursor.ts";
-import { inBatches } from "../../requests/encode-batch-write.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Key, WriteRequest } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
-import { batchWrite } from "../batch-write.ts";
+import { batchWriteAll } from "../batch.ts";
 import type { Found } from "../read-rows.ts";
 import type { FindNode } from "../hydrate.ts";
 import { runRead } from "../run-read.ts";
@@ -106,8 +105,7 @@ export const findAll = async (
 
 const deleteItems = async (session: Session, keys: readonly Key[], context: CallContext): Promise<void> => {
   const requests = keys.map((key): WriteRequest => ({ DeleteRequest: { Key: key } }));
-  const left = await Promise.all(inBatches(requests).map((batch) => batchWrite(session, batch, context)));
-  const [first] = left.flat();
+  const [first] = await batchWriteAll(session, requests, context);
   if (first) throw first.error;
 };
 

@@ -1,5 +1,5 @@
 import type { EdgetableError } from "../../errors/edgetable-error.ts";
-import { addCosts, NO_COST, type Cost } from "../meter.ts";
+import { addCosts, NO_COST, type Cost } from "../call.ts";
 import type { Collisions } from "./collisions.ts";
 
 /** A row that was not loaded. */

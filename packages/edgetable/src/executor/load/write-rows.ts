@@ -1,9 +1,8 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { showReason } from "../../ir/write-outcome.ts";
 import { keyId } from "../../ir/write-plan.ts";
-import { batchWrite } from "../batch-write.ts";
-import { Meter } from "../meter.ts";
-import { requestKey } from "../run-batch.ts";
+import { batchWrite, requestKey } from "../batch.ts";
+import { Meter } from "../call.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { type Batch, type Batches, openBatches, type Pause } from "./batches.ts";

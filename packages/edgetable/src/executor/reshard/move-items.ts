@@ -2,7 +2,7 @@ import { checkLength, keyOfItem, keyText } from "../../requests/encode-item.ts";
 import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
 import type { Shape } from "../../schema/shape.ts";
 import type { AttributeValue, Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
-import { batchGet } from "../batch-get.ts";
+import { batchGet } from "../batch.ts";
 import { isFailedCondition } from "../failed-condition.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { OldPlace } from "./resharding.ts";

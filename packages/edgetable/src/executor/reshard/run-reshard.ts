@@ -4,7 +4,7 @@ import { bookkeeping } from "../jobs/bookkeeping.ts";
 import { giveBack, startHeartbeat } from "../jobs/heartbeat.ts";
 import type { JobFacts } from "../jobs/job-item.ts";
 import { checkLease, endJob, takeLease, type Lease } from "../jobs/lease.ts";
-import { addCosts, Meter, NO_COST, type Cost } from "../meter.ts";
+import { addCosts, Meter, NO_COST, type Cost } from "../call.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
 import type { Session } from "../session.ts";
 import { moveItems, readPlace } from "./move-items.ts";

@@ -10,7 +10,7 @@ import { isSystemItem } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
-import { batchGet } from "../batch-get.ts";
+import { batchGet } from "../batch.ts";
 import type { CallContext, Session } from "../session.ts";
 import { isDeepStrictEqual } from "node:util";
 

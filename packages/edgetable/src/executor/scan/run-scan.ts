@@ -3,12 +3,11 @@ import type { RowOptions } from "../../requests/decode-item.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { hasPassed } from "../../util/time.ts";
-import { Meter, type Cost } from "../meter.ts";
+import { type Cost, type Drift, Meter, type StrayItem } from "../call.ts";
 import type { CallContext, Session } from "../session.ts";
 import { type Copy, driftOf, joinCopies, readItem, settleCopies, type Settled } from "./read-item.ts";
 import { type PageMark, type Places, positionText, readPosition, scanPages, trackPlaces } from "./scan-pages.ts";
 import type { Row } from "../../util/row.ts";
-import type { Drift, StrayItem } from "../reading-options.ts";
 
 /** How far a scan has come. */
 export interface ScanReport {

@@ -1,5 +1,5 @@
 import { CLOCK_TOLERANCE } from "../effects.ts";
-import type { Meter } from "../meter.ts";
+import type { Meter } from "../call.ts";
 
 /** What a walk may take. */
 export interface WalkBudget {

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Session } from "../session.ts";
-import { Meter } from "../meter.ts";
+import { Meter } from "../call.ts";
 import { nodeNames } from "./node-names.ts";
 import { hopParts } from "./read-edges.ts";
 import type { WalkRequest } from "./walk-run.ts";

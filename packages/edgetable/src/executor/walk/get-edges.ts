@@ -9,7 +9,7 @@ import type { Shape } from "../../schema/shape.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
-import { batchGet } from "../batch-get.ts";
+import { batchGet } from "../batch.ts";
 import { runLanes } from "./lanes.ts";
 import type { NodeKey, NodeRef } from "./node-names.ts";
 import type { Expanded } from "./read-edges.ts";

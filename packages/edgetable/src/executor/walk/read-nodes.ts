@@ -3,7 +3,7 @@ import { keyOf } from "../../requests/encode-item.ts";
 import { isExpired } from "../../requests/encode-read.ts";
 import { defined } from "../../util/invariant.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
-import { batchGet } from "../batch-get.ts";
+import { batchGet } from "../batch.ts";
 import { runLanes } from "./lanes.ts";
 import type { NodeKey } from "./node-names.ts";
 import { isEnd, type WalkRun } from "./walk-run.ts";

@@ -5,8 +5,7 @@ import { openSealed, sealText, type Secrets } from "../../requests/cursor.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
 import { EXPIRES, STATE, storedCursor, systemKeyItem } from "../../schema/system-items.ts";
 import type { Key, WriteRequest } from "../../transport/operations.ts";
-import { batchGet } from "../batch-get.ts";
-import { batchWrite } from "../batch-write.ts";
+import { batchGet, batchWrite } from "../batch.ts";
 import type { CallContext, Session } from "../session.ts";
 import { openStateBytes, sealStateBytes, STORED, type Bound } from "./seal-state.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { virtualClock } from "@edgetable/testing";
-import { limitConcurrency, type Patience } from "./limit-concurrency.ts";
+import { limitConcurrency, type Patience } from "./session.ts";
 
 const forever = Number.POSITIVE_INFINITY;
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ownGraph } from "../../../../conformance/bad-input/models.ts";
 import { openCursor, sealCursor } from "../requests/cursor.ts";
 import type { Transport } from "../transport/transport.ts";
-import { secretsOf } from "./given-secrets.ts";
+import { secretsOf } from "./cursor-secrets.ts";
 
 const bytes = Buffer.from("00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "hex");
 

@@ -1,0 +1,83 @@
+import { randomBytes, scrypt } from "node:crypto";
+import { promisify } from "node:util";
+import type { Secrets } from "../requests/cursor.ts";
+import { cursorSecret, SECRET, systemKeyItem } from "../schema/system-items.ts";
+import type { Item } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import type { CallContext, Session } from "./session.ts";
+
+const SECRET_BYTES = 32;
+
+const storedSecret = (item: Item | undefined): string | undefined => {
+  const value = item?.[SECRET];
+  return value && "S" in value ? value.S : undefined;
+};
+
+/** The secret in the table; undefined if no page was ever read. */
+export const readSecret = async (session: Session, context: CallContext): Promise<string | undefined> => {
+  const { catalog } = session;
+  const input = { TableName: catalog.table, Key: systemKeyItem(catalog, cursorSecret), ConsistentRead: true };
+  // Shown as it is: but an error's cause might quote the answer.
+  const output = await session.send("GetItem", input, { ...context, shown: input });
+  return storedSecret(output.Item);
+};
+
+/** The secret that seals cursors. Processes that share a table share its cursors: the first one to need a secret stores it there. */
+export const leaveSecret = async (session: Session, context: CallContext): Promise<string> => {
+  const existing = await readSecret(session, context);
+  if (existing !== undefined) return existing;
+  const { catalog } = session;
+  // If several processes store one at a time, the first one stands and all are given it.
+  const update = {
+    TableName: catalog.table,
+    Key: systemKeyItem(catalog, cursorSecret),
+    UpdateExpression: "SET #s = if_not_exists(#s, :s)",
+    ExpressionAttributeNames: { "#s": SECRET },
+    ReturnValues: "ALL_NEW",
+  } as const;
+  // Not drawn by `effects`: a seed would reveal it.
+  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+  const output = await session.send(
+    "UpdateItem",
+    { ...update, ExpressionAttributeValues: { ":s": { S: secret } } },
+    { ...context, shown: { ...update, ExpressionAttributeValues: { ":s": { S: "(secret)" } } } },
+  );
+  return defined(storedSecret(output.Attributes), "the secret of cursors");
+};
+
+const HEX = /^(?:[0-9a-f]{2}){32,}$/i;
+// 43 characters of base64, padded or not, are 32 bytes.
+const BASE64 = /^[A-Za-z0-9+/_-]{43,}={0,2}$/;
+
+// "Password Storage Cheat Sheet", OWASP, scrypt: the one of its equal settings that takes 16 MB, for small Lambda functions.
+const SCRYPT = { N: 2 ** 14, r: 8, p: 5 };
+
+const stretch = promisify<string, string, number, typeof SCRYPT, Buffer>(scrypt);
+
+// Connections that share a secret stretch it once. Bounded, so that a program that invents secrets does not fill the memory.
+const KNOWN_LIMIT = 100;
+const known = new Map<string, Promise<string>>();
+
+const stretched = (passphrase: string, table: string): Promise<string> => {
+  const id = JSON.stringify([table, passphrase]);
+  const found = known.get(id);
+  if (found) return found;
+  if (known.size >= KNOWN_LIMIT) known.clear();
+  // The salt follows from the table, so that every process with the passphrase derives the same key.
+  const made = stretch(passphrase.normalize("NFC"), `edgetable cursors of ${table}`, SECRET_BYTES, SCRYPT).then((key) =>
+    key.toString("base64url"),
+  );
+  known.set(id, made);
+  return made;
+};
+
+/** The secrets that the option `cursorSecret` stands for: random bytes as they are, passphrases stretched by scrypt. */
+export const secretsOf = async (given: string | Uint8Array | readonly (string | Uint8Array)[], table: string): Promise<Secrets> => {
+  const list = Array.isArray(given) ? (given as readonly (string | Uint8Array)[]) : [given as string | Uint8Array];
+  const secrets = list.map(async (secret) => {
+    if (typeof secret !== "string") return Buffer.from(secret).toString("base64url");
+    if (HEX.test(secret)) return Buffer.from(secret, "hex").toString("base64url");
+    return BASE64.test(secret) ? Buffer.from(secret, "base64").toString("base64url") : stretched(secret, table);
+  });
+  return (await Promise.all(secrets)) as unknown as Secrets;
+};
