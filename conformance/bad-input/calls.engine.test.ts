@@ -288,8 +288,8 @@ const ownCases: readonly Case[] = [
       ["changes", () => own.student.update({ studentId: "S1" }, untyped("name"))],
     ] as const
   ).map(([what, call]): Case => [`no object as ${what}`, "plan.invalidOption", ["Expected an object"], call]),
-  ["no list of ids", "plan.invalidOption", ["list of ids"], () => own.student.getMany(untyped({ studentId: "S1" }))],
-  ["no list of calls", "plan.invalidOption", ["list of calls"], () => own.transact(untyped(own.course.put({ courseId: "C9" })))],
+  ["no list of ids", "plan.invalidOption", ["array of ids"], () => own.student.getMany(untyped({ studentId: "S1" }))],
+  ["no list of calls", "plan.invalidOption", ["array of calls"], () => own.transact(untyped(own.course.put({ courseId: "C9" })))],
   [
     "a signal that is none",
     "plan.invalidOption",

@@ -19,8 +19,8 @@ const other = { studentId: "S2" };
 
 const cases: readonly (readonly [what: string, code: ErrorCode, says: readonly string[], call: () => unknown])[] = [
   ["common() with its arguments swapped", "traverse.start", ["{ out:", "none"], () => start().common(untyped([other]), untyped(hop))],
-  ["common() without the others", "plan.invalidOption", ["list of ids", "undefined"], () => start().common(hop, untyped(undefined))],
-  ["common() with one id", "plan.invalidOption", ["list of ids", "S2"], () => start().common(hop, untyped(other))],
+  ["common() without the others", "plan.invalidOption", ["array of ids", "undefined"], () => start().common(hop, untyped(undefined))],
+  ["common() with one id", "plan.invalidOption", ["array of ids", "S2"], () => start().common(hop, untyped(other))],
   ["common() of nothing", "traverse.start", ["{ out:"], () => start().common(untyped(undefined), [])],
   ["suggest() without how many", "plan.invalidOption", ["top is undefined"], () => start().suggest(hop, untyped(undefined))],
   ["suggest() with its arguments swapped", "traverse.start", ["none"], () => start().suggest(untyped({ top: 3 }), untyped(hop))],
@@ -59,9 +59,9 @@ const cases: readonly (readonly [what: string, code: ErrorCode, says: readonly s
     ['Did you mean "hours"?'],
     () => start().subtree(hop, { sum: "huors" }),
   ],
-  ["nodes left out that are no list", "plan.invalidOption", ["list of ids", "strat"], () => walk().except(untyped("strat"))],
-  ["nothing left out", "plan.invalidOption", ["list of ids"], () => walk().except(untyped(undefined))],
-  ["among no list", "plan.invalidOption", ["list of ids"], () => walk().among(untyped(other))],
+  ["nodes left out that are no list", "plan.invalidOption", ["array of ids", "strat"], () => walk().except(untyped("strat"))],
+  ["nothing left out", "plan.invalidOption", ["array of ids"], () => walk().except(untyped(undefined))],
+  ["among no list", "plan.invalidOption", ["array of ids"], () => walk().among(untyped(other))],
   [
     "a budget with a misspelt name",
     "plan.invalidOption",

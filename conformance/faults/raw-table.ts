@@ -1,6 +1,6 @@
 import type { Catalog, Item, Key, Transport } from "edgetable";
 import { decodeItem, shapeOf } from "../../packages/edgetable/src/requests/decode-item.ts";
-import type { Shape } from "../../packages/edgetable/src/schema/shape.ts";
+import type { Shape } from "../../packages/edgetable/src/schema/catalog.ts";
 import { counts, type EdgeName, type NodeType } from "./commands.ts";
 import { nodeAttribute, nodeObject, readEdge } from "./names.ts";
 import { accountView } from "./perform.ts";

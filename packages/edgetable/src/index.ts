@@ -26,7 +26,7 @@ export type { ReshardProgress } from "./executor/reshard/resharding.ts";
 export type { ReshardReport } from "./executor/reshard/run-reshard.ts";
 export type { Kinded } from "./client/graph-types.ts";
 export type { EdgeSearch, Find, Search, SearchPageOptions } from "./client/search-types.ts";
-export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/value-index.ts";
+export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/layout.ts";
 export type { Collection, Entry, Neighbours, NodeHandle, Page, PageBudget, PageOptions, PartList, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export type { WalkExplanation } from "./client/walk-explanation.ts";
@@ -75,12 +75,12 @@ export type { Cost, SentRequest } from "./executor/call.ts";
 export type { RetryPolicy } from "./executor/session.ts";
 export type { Effects } from "./executor/effects.ts";
 export type { Comparisons, Where } from "./ir/condition.ts";
-export { edge, type AnyEdge, type EdgeDefinition } from "./schema/edge.ts";
-export { node, type AnyNode, type NodeDefinition } from "./schema/node.ts";
-export { part, type AnyPart, type PartDefinition } from "./schema/part.ts";
+export { edge, type AnyEdge, type EdgeDefinition } from "./schema/definition.ts";
+export { node, type AnyNode, type NodeDefinition } from "./schema/definition.ts";
+export { part, type AnyPart, type PartDefinition } from "./schema/definition.ts";
 export type { EdgeLayout, IndexExpectation, IndexLayout, ItemLayout, Layout, ShardingLayout } from "./schema/layout.ts";
 export type { Catalog } from "./schema/catalog.ts";
-export type { ShardCounts } from "./schema/shard-counts.ts";
+export type { ShardCounts } from "./schema/layout.ts";
 export type { StandardSchema } from "./schema/standard-schema.ts";
 export {
   configuredEndpoint,

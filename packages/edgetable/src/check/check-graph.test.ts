@@ -13,10 +13,8 @@ import {
   trackerPublished,
 } from "../schema/adopted-models.test-support.ts";
 import { assertModel } from "../schema/check-model.ts";
-import type { GraphDefinition } from "../schema/definition.ts";
-import { edge } from "../schema/edge.ts";
+import { type GraphDefinition, edge, node } from "../schema/definition.ts";
 import type { Layout } from "../schema/layout.ts";
-import { node } from "../schema/node.ts";
 import { checkGraph, type Advice, type CheckedPattern } from "./index.ts";
 
 type Loose = Readonly<Record<string, unknown>>;

@@ -1,7 +1,6 @@
 import type { Template } from "../keys/template.ts";
-import { attributeNames } from "../schema/attribute-names.ts";
-import { definitionOf, type Catalog } from "../schema/catalog.ts";
-import type { Index, Shape } from "../schema/shape.ts";
+import { attributeNames } from "../schema/standard-schema.ts";
+import { definitionOf, type Catalog, type Index, type Shape } from "../schema/catalog.ts";
 
 /** One kind of item in the table or in one of its indexes. */
 export interface IndexPlace {

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
+import { edge, node, part } from "../schema/definition.ts";
 import { virtualClock } from "@edgetable/testing";
 import { openWriteLab, type Sent, type WriteLab } from "../test-support/write-lab.ts";
 import type { BatchWriteItemOutput, WriteRequest } from "../transport/operations.ts";

@@ -1,8 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
-import { attributeNames } from "../schema/attribute-names.ts";
+import { attributeNames } from "../schema/standard-schema.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
-import { refuseStoredNames } from "../schema/stored-names.ts";
+import { refuseStoredNames } from "../schema/check-id.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { z } from "zod";
 import * as mini from "zod/mini";
 import { defineGraph, edge, node, part } from "../index.ts";
-import type { KeyOf } from "../schema/node.ts";
+import type { KeyOf } from "../schema/definition.ts";
 
 const student = node({
   key: "STUDENT#{studentId}",

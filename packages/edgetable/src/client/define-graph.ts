@@ -1,9 +1,7 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { assertModel } from "../schema/check-model.ts";
-import type { AnyEdge, OrderOf } from "../schema/edge.ts";
-import type { GraphDefinition } from "../schema/definition.ts";
-import type { Layout } from "../schema/layout.ts";
-import type { IndexEntry, ValueIndex } from "../schema/value-index.ts";
+import type { AnyEdge, OrderOf, GraphDefinition } from "../schema/definition.ts";
+import type { Layout, IndexEntry, ValueIndex } from "../schema/layout.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
 import type { Edges, Nodes, Parts } from "./graph-types.ts";

@@ -3,9 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
+import { edge, node, part } from "../schema/definition.ts";
 import { openWriteLab, type Sent, type WriteLab } from "../test-support/write-lab.ts";
 import type { Item } from "../transport/operations.ts";
 import { jobsOf } from "./jobs.ts";

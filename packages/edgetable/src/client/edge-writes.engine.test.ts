@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
+import { edge, node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 const named = (key: string, field: string) =>

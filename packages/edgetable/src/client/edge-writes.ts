@@ -1,8 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { EndId, LinkWrite, LogicalWrite } from "../ir/logical-write.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
-import { checkKey } from "../schema/check-id.ts";
-import { checkEnd } from "../schema/edge-end.ts";
+import { checkKey, checkEnd } from "../schema/check-id.ts";
 import { edgeNamed } from "./check-names.ts";
 import { checkOwnNames, readChanges, readGuards, readSomeChanges, sendingKinds, subjectOf, writeKinds } from "./read-changes.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { SentRequest } from "../executor/call.ts";
-import { edge } from "../schema/edge.ts";
+import { edge, node } from "../schema/definition.ts";
 import type { IndexProjection, Layout } from "../schema/layout.ts";
-import { node } from "../schema/node.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { defineGraph } from "./define-graph.ts";
 

@@ -1,5 +1,5 @@
 import type { Catalog } from "../schema/catalog.ts";
-import { checkEnd } from "../schema/edge-end.ts";
+import { checkEnd } from "../schema/check-id.ts";
 import type { Row } from "../util/row.ts";
 
 /**

@@ -1,7 +1,5 @@
 import type { Where } from "../ir/condition.ts";
-import type { AnyEdge } from "../schema/edge.ts";
-import type { AnyNode } from "../schema/node.ts";
-import type { AnyPart } from "../schema/part.ts";
+import type { AnyEdge, AnyNode, AnyPart } from "../schema/definition.ts";
 
 export type Nodes = Readonly<Record<string, AnyNode>>;
 export type Edges = Readonly<Record<string, AnyEdge>>;

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { buildCatalog } from "../schema/build-catalog.ts";
-import type { GraphDefinition } from "../schema/definition.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
+import { type GraphDefinition, edge, node, part } from "../schema/definition.ts";
 import { openEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph } from "./define-graph.ts";
-import { part } from "../schema/part.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import { edgeWrites } from "./edge-writes.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
+import { edge, node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 let lab: WriteLab;

@@ -2,9 +2,7 @@ import { z } from "zod";
 import type { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Job } from "../executor/jobs/job-item.ts";
 import { listJobs } from "../executor/jobs/list-jobs.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
+import { edge, node, part } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 const student = node({ key: "STUDENT#{id}", schema: z.object({ id: z.string(), name: z.string().trim() }) });

@@ -1,9 +1,7 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { LoadReport } from "../executor/load/tally.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
+import { edge, node, part } from "../schema/definition.ts";
 import type { BatchOutcome } from "./batch.ts";
 import { defineGraph } from "./define-graph.ts";
 import type { JobHandle } from "./write-types.ts";

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
+import { node, part } from "../schema/definition.ts";
 import { nodeWrites } from "./node-writes.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
+import { node, part } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import { batchOf } from "./batch.ts";
 import { loadOf } from "./load.ts";

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
+import { edge, node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 let lab: WriteLab;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
+import { edge, node } from "../schema/definition.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { defineGraph } from "./define-graph.ts";
 

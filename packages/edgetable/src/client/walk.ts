@@ -6,7 +6,7 @@ import { readWhere } from "../ir/condition.ts";
 import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
 import type { Direction } from "../query/reads.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
-import { checkEnd } from "../schema/edge-end.ts";
+import { checkEnd } from "../schema/check-id.ts";
 import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";
 import { checkEdge, checkEdgeFields, checkEdgeFilter, typesWith } from "./check-names.ts";
 import type { Driver } from "./driver.ts";

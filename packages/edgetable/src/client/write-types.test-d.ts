@@ -2,9 +2,7 @@ import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Where } from "../ir/condition.ts";
 import type { Reason, WriteOutcome, Written } from "../ir/write-outcome.ts";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
+import { edge, node, part } from "../schema/definition.ts";
 import type { EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
 
 const student = node({ key: "STUDENT#{studentId}", schema: z.object({ studentId: z.string(), name: z.string(), year: z.number().default(1), tags: z.array(z.string()).optional() }) });

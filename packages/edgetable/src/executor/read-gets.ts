@@ -2,7 +2,7 @@ import type { GetStep } from "../ir/physical-plan.ts";
 import { sameValue } from "../keys/template.ts";
 import { askedKeys, distinctKeys, encodeGet, isExpired } from "../requests/encode-read.ts";
 import { shapeOf } from "../requests/decode-item.ts";
-import type { Shape } from "../schema/shape.ts";
+import type { Shape } from "../schema/catalog.ts";
 import type { Item } from "../transport/operations.ts";
 import { valueAt, type Row } from "../util/row.ts";
 import { batchGet } from "./batch.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { node } from "../schema/node.ts";
+import { node } from "../schema/definition.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { SentRequest } from "./call.ts";

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { edge } from "../schema/edge.ts";
+import { edge, node, part } from "../schema/definition.ts";
 import type { Layout } from "../schema/layout.ts";
-import { node } from "../schema/node.ts";
-import { part } from "../schema/part.ts";
 import { openWriteLab, type Sent, type WriteLab } from "../test-support/write-lab.ts";
 
 let lab: WriteLab;

@@ -5,14 +5,13 @@ import { type Atomic, type Failure, type Images, keyId, type PlannedItem, type W
 import { planWrites } from "../planner/writes/plan-write.ts";
 import { encodeSingle, encodeTransaction, type EncodedWrite, type WriteTarget } from "../requests/encode-write.ts";
 import { isOfShape } from "../requests/decode-item.ts";
-import type { Catalog } from "../schema/catalog.ts";
+import type { Catalog, Shape } from "../schema/catalog.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import { isFailedCondition } from "./failed-condition.ts";
 import { failureOf, foundAs, type FoundItem, isRepeatable, isUncontested } from "./failed-term.ts";
 import { backOff, type CallContext, isAmbiguous, type Session } from "./session.ts";
 import { readRow, type Reading } from "./read-rows.ts";
-import type { Shape } from "../schema/shape.ts";
 import { exactText } from "../keys/template.ts";
 import type { Row } from "../util/row.ts";
 

@@ -1,7 +1,6 @@
 import type { Changes, LogicalWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
-import type { Catalog } from "../schema/catalog.ts";
-import { ownerFields } from "../schema/owner-fields.ts";
+import { type Catalog, ownerFields } from "../schema/catalog.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { type Maybe, validateChanges, validateOperands, validateRow } from "../schema/validate-value.ts";
 import type { Row } from "../util/row.ts";

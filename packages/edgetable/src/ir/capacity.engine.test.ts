@@ -1,8 +1,7 @@
 import { testEngineName } from "../../../../conformance/engines/engine-name.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { edge } from "../schema/edge.ts";
-import { node } from "../schema/node.ts";
+import { edge, node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import { changeUnits, itemBytes, readUnits, valueBytes, writeUnits } from "./capacity.ts";
 

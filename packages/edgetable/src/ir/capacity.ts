@@ -1,5 +1,5 @@
 import { keyBytes } from "../keys/template.ts";
-import { keyAttributes, type Index, type TableIndex } from "../schema/shape.ts";
+import { keyAttributes, type Index, type TableIndex } from "../schema/catalog.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { WriteItem } from "./write-plan.ts";
 

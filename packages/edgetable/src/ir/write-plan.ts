@@ -1,4 +1,4 @@
-import type { Shape } from "../schema/shape.ts";
+import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import type { Conditions } from "./condition.ts";
 import type { EndId } from "./logical-write.ts";

@@ -1,6 +1,5 @@
 import { growthOf, leadOf, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
-import type { Catalog } from "../schema/catalog.ts";
-import { keyAttributes, type Index, type Shape } from "../schema/shape.ts";
+import { type Catalog, keyAttributes, type Index, type Shape } from "../schema/catalog.ts";
 
 /** A sort key template cut after the parts that are known. */
 export interface SortPrefix {

@@ -1,13 +1,8 @@
 import type { Condition } from "../ir/condition.ts";
 import { mostShards } from "../keys/template.ts";
-import { definitionOf, type Catalog, type PartEntry } from "../schema/catalog.ts";
-import { attributeNames } from "../schema/attribute-names.ts";
-import { degreeLimit } from "../schema/degree-limit.ts";
-import type { AnyEdge } from "../schema/edge.ts";
-import { heldBy, keysBeside } from "../schema/held-by.ts";
-import { idPaths } from "../schema/id-paths.ts";
-import type { ItemExpectation } from "../schema/node.ts";
-import type { Index, Shape } from "../schema/shape.ts";
+import { definitionOf, type Catalog, type PartEntry, heldBy, keysBeside, idPaths, type Index, type Shape } from "../schema/catalog.ts";
+import { attributeNames } from "../schema/standard-schema.ts";
+import { degreeLimit, type AnyEdge, type ItemExpectation } from "../schema/definition.ts";
 import { defined } from "../util/invariant.ts";
 import { fixedBy, inShape, type AccessPath } from "./access-path.ts";
 

@@ -1,7 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Expand, Parts } from "../ir/logical-plan.ts";
-import type { Catalog, EdgeEntry, PartEntry } from "../schema/catalog.ts";
-import { type Index, keyAttributes, type Shape } from "../schema/shape.ts";
+import { type Catalog, type EdgeEntry, type PartEntry, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { type AccessPath, accessPaths, fixedBy, inShape, isOrderedBy, pathOn, type Wanted } from "./access-path.ts";
 

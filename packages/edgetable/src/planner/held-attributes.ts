@@ -2,9 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
 import { attributeOf, VERSION } from "../requests/encode-item.ts";
-import { heldBy } from "../schema/held-by.ts";
-import type { Catalog } from "../schema/catalog.ts";
-import type { Shape } from "../schema/shape.ts";
+import { heldBy, type Catalog, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { inShape } from "./access-path.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { readWhere } from "../ir/condition.ts";
 import { holds } from "../ir/evaluate-condition.ts";
-import { node } from "../schema/node.ts";
+import { node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import { conditionExpression } from "./condition-expression.ts";
 import { Placeholders } from "./placeholders.ts";

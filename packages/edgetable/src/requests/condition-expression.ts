@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ComparisonOperator, Condition, Conditions } from "../ir/condition.ts";
 import { encodeField as encodeKeyField, encodePrefix, keepsOrder, type Template } from "../keys/template.ts";
-import type { Shape } from "../schema/shape.ts";
+import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { attributeOf, encodeField } from "./encode-item.ts";
 import { keyValue } from "./attribute-value.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { trackerPublished } from "../schema/adopted-models.test-support.ts";
 import { buildCatalog } from "../schema/build-catalog.ts";
-import { node } from "../schema/node.ts";
+import { node } from "../schema/definition.ts";
 import { decodeItem } from "./decode-item.ts";
 import { encodeItem } from "./encode-item.ts";
 

@@ -1,9 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { encodeField, sameValue, type Template, templateMatches } from "../keys/template.ts";
-import { attributeNames } from "../schema/attribute-names.ts";
-import { type Catalog, definitionOf } from "../schema/catalog.ts";
-import { kindMark } from "../schema/rivals.ts";
-import { keyAttributes, type Shape } from "../schema/shape.ts";
+import { attributeNames } from "../schema/standard-schema.ts";
+import { type Catalog, definitionOf, kindMark, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, type Row, valueAt } from "../util/row.ts";

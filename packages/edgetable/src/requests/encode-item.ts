@@ -1,9 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { keyBytes, renderTemplate } from "../keys/template.ts";
-import type { Catalog } from "../schema/catalog.ts";
-import { isHalf } from "../schema/index-entries.ts";
-import { keyAttributes, type Shape } from "../schema/shape.ts";
-import { refuseStoredNames } from "../schema/stored-names.ts";
+import { type Catalog, isHalf, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { refuseStoredNames } from "../schema/check-id.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";

@@ -1,5 +1,4 @@
-import type { Catalog } from "../schema/catalog.ts";
-import { keyAttributes, type Index } from "../schema/shape.ts";
+import { type Catalog, keyAttributes, type Index } from "../schema/catalog.ts";
 import type {
   CreateTableInput,
   GlobalSecondaryIndex,

@@ -1,8 +1,5 @@
 import { z } from "zod";
-import type { GraphDefinition } from "./definition.ts";
-import { edge } from "./edge.ts";
-import { node } from "./node.ts";
-import { part } from "./part.ts";
+import { type GraphDefinition, edge, node, part } from "./definition.ts";
 
 const text = z.string();
 const optional = z.string().optional();

@@ -2,8 +2,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { attributeNames } from "./attribute-names.ts";
-import type { AnySchema } from "./standard-schema.ts";
+import { attributeNames, type AnySchema } from "./standard-schema.ts";
 
 test.each<[string, AnySchema]>([
   ["zod", z.object({ a: z.string(), b: z.number().optional() })],

@@ -3,8 +3,7 @@ import * as v from "valibot";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
-import { attributeSchemas } from "./attribute-schemas.ts";
-import type { AnySchema } from "./standard-schema.ts";
+import { attributeSchemas, type AnySchema } from "./standard-schema.ts";
 
 test.each<[string, AnySchema]>([
   ["zod", z.object({ a: z.string(), b: z.number().optional() })],

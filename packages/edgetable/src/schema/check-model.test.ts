@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { adoptedModels, billingLab, defaults, education, people, school, trackerPublished } from "./adopted-models.test-support.ts";
 import { assertModel, checkModel, type ModelFinding } from "./check-model.ts";
-import { edge } from "./edge.ts";
-import { node } from "./node.ts";
+import { edge, node } from "./definition.ts";
 import { link, model, team, user } from "./check-model/cases.test-support.ts";
 
 test.each(Object.entries({ ...adoptedModels, defaults }))("%s has no findings", (_, model) => {

@@ -1,8 +1,268 @@
-import type { AnyEdge } from "./edge.ts";
-import type { Layout } from "./layout.ts";
-import type { AnyNode } from "./node.ts";
-import type { AnyPart } from "./part.ts";
-import type { ValueIndex } from "./value-index.ts";
+import type { Layout, ValueIndex } from "./layout.ts";
+import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
+
+/** The attribute names inside the braces of a key template: `"A#{x}#{n:6}"` gives `"x" | "n"`. */
+export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}}${infer Rest}`
+  ? (Field extends `${infer Name}:${string}` ? Name : Field) | FieldsOf<Rest>
+  : never;
+
+/** The key itself, or a sentence for the field that the schema does not have. */
+export type KeyOf<Key extends string, Row> =
+  FieldsOf<Key> extends keyof Row ? Key : `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.`;
+
+/** What is inferred of a node or part. Each member is resolved when it is first asked for, and not before. */
+export interface NodeTypes<KeyField extends keyof Row, Row, Schema> {
+  readonly id: { readonly [Field in KeyField]: Row[Field] };
+  readonly row: Row;
+  readonly input: SchemaInput<Schema>;
+  readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
+}
+
+/**
+ * What the model expects of the items of one kind. The planner predicts prices by it, and of several indexes that
+ * serve a search it reads the cheapest.
+ */
+export interface ItemExpectation<Attribute extends string = string> {
+  /** Bytes of one item, 1 to 409,600. @default 200 */
+  readonly bytes?: number;
+  /** How many items there are in all, 1 or more. @default unknown; a search for all of them is assumed to find 100 */
+  readonly count?: number;
+  /**
+   * How many items share one value of an attribute, 1 or more; of a level of a hierarchy, how many share its value
+   * and those of the levels above it. @default 10
+   */
+  readonly rowsPerValue?: { readonly [Name in Attribute]?: number };
+  /** How many items a range of an attribute finds, 1 or more: of `gte`, `between`, `beginsWith` and so on. @default a third of what there is to range over */
+  readonly rowsPerRange?: { readonly [Name in Attribute]?: number };
+}
+
+/** What the model says of a node type, beside its key and schema. */
+export interface NodeSettings<Attribute extends string = string> {
+  /** Attributes that no other node of the type may share; each is guarded by a marker item. */
+  readonly unique?: readonly Attribute[];
+  /** Attributes that may never change after creation (beside those in the key). */
+  readonly immutable?: readonly Attribute[];
+  /** Keeps a `version` number on the item that every write raises by one. @default false */
+  readonly version?: boolean;
+  /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
+  readonly ttl?: Attribute;
+  /** Attributes whose values are `Date`s: of the years 0000 to 9999, stored as ISO 8601 text in UTC. */
+  readonly dates?: readonly Attribute[];
+  /** False for a node that has no item of its own and exists only as the end of edges. @default true */
+  readonly stored?: boolean;
+  /** True to place the node's own item in the reverse index too, beside its incoming edges. @default false */
+  readonly mirror?: boolean;
+  /** What predictions assume of its items. */
+  readonly expect?: ItemExpectation<Attribute>;
+}
+
+/** A node type as `node` gives it. */
+export interface NodeDefinition<out Key extends string, out Schema> extends NodeSettings {
+  readonly kind: "node";
+  readonly key: Key;
+  readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
+}
+
+/** Any node type that `node` gives: for code that takes whatever the model has. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
+export type AnyNode = NodeDefinition<string, any>;
+
+/**
+ * Declares a node type.
+ *
+ * @param options `key` is the template of its id, with attributes of the schema in braces, such as
+ * `"COURSE#{courseId}"`; `{n:number}`, `{n:6}` (zero-padded), `{at:date}` and `{flag:boolean}` say how
+ * an attribute that is not text is written. `schema` is any Standard Schema of an object.
+ * @example
+ * const course = node({ key: "COURSE#{courseId}", schema: z.object({ courseId: z.string(), name: z.string() }) });
+ */
+export const node = <const Key extends string, Schema extends SomeSchema>(
+  options: NodeSettings<keyof SchemaOutput<Schema> & string> & {
+    readonly key: KeyOf<Key, SchemaOutput<Schema>>;
+    readonly schema: Schema;
+  },
+): NodeDefinition<Key, Schema> => Object.freeze({ kind: "node", ...options }) as never;
+
+/** How many edges of the type a node may have: `many-to-one` means at most one `to` for each `from`. */
+export type Multiplicity = "one-to-one" | "one-to-many" | "many-to-one" | "many-to-many";
+
+/** What happens to the edges when the node at one end is deleted. */
+export type OnDelete = "restrict" | "cascade" | "leave";
+
+/** Where an edge lives: one item, an item in each end's partition, or inside its source node's item. */
+export type EdgeStorage = "once" | "twice" | "reference";
+
+/** What the model expects of the edges of one type. */
+export interface EdgeExpectation<Attribute extends string = string> extends ItemExpectation<Attribute> {
+  /** Edges that leave a node, on average, above 0. @default 10 */
+  readonly from?: number;
+  /** Edges that reach a node, on average, above 0. @default 10 */
+  readonly to?: number;
+  /**
+   * The same of a node to which a walk has come along an edge, where a few nodes have most of the edges: the sum of the
+   * degrees' squares by their sum. @default as `from` and `to`: all nodes have about as many
+   */
+  readonly reached?: { readonly from?: number; readonly to?: number };
+}
+
+/** What the model says of an edge type, beside its ends and schema. */
+export interface EdgeSettings<Attribute extends string = string> {
+  /**
+   * A limit of one that the edge's own key implies, because an adopted layout makes the key of that end
+   * alone, takes nothing. Any other is counted, in an item of its own in the node's partition.
+   *
+   * @default "many-to-many"
+   */
+  readonly multiplicity?: Multiplicity;
+  /** The most edges of the type at one node, 1 to 1,000,000; `from` limits a source, `to` a target. */
+  readonly maxDegree?: { readonly from?: number; readonly to?: number };
+  /** What deleting the source (`from`) or the target (`to`) does to the edge; a reference goes with its source, and its target leaves it. @default "leave" */
+  readonly onDelete?: { readonly from?: OnDelete; readonly to?: OnDelete };
+  /**
+   * Whether linking checks, in the same transaction, that both ends exist. An end without an item of
+   * its own is never checked. @default "checked"
+   */
+  readonly ends?: "checked" | "unchecked";
+  /** Attributes that may never change once the edge is there (beside those in `key`). */
+  readonly immutable?: readonly Attribute[];
+  /** Keeps a `version` number on the edge that every write raises by one. @default false */
+  readonly version?: boolean;
+  /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
+  readonly ttl?: Attribute;
+  /** Attributes whose values are `Date`s: stored as ISO 8601 text in UTC. */
+  readonly dates?: readonly Attribute[];
+  /** For `stored: "twice"`: which attributes each copy carries. Without it both carry all. */
+  readonly sides?: { readonly from: readonly Attribute[]; readonly to: readonly Attribute[] };
+  /** For `stored: "reference"`: the source's attribute for each id field of the target, where the names differ. */
+  readonly by?: Readonly<Record<string, string>>;
+  /** What predictions assume of the edges. */
+  readonly expect?: EdgeExpectation<Attribute>;
+}
+
+/** What is inferred of an edge type. Each member is resolved when it is first asked for, and not before. */
+export interface EdgeTypes<KeyField, Row, Schema> {
+  readonly row: Row;
+  readonly input: SchemaInput<Schema>;
+  readonly key: { readonly [Field in KeyField & keyof Row]: Row[Field] };
+  readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
+}
+
+/** An edge type as `edge` gives it. */
+export interface EdgeDefinition<
+  out From extends string,
+  out To extends string,
+  out Schema,
+  in out KeyField extends string | undefined,
+  out Order extends string | undefined,
+  out Stored extends EdgeStorage,
+> extends EdgeSettings {
+  readonly kind: "edge";
+  readonly from: From | readonly From[];
+  readonly to: To | readonly To[];
+  readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>> | undefined;
+  readonly key?: readonly string[];
+  readonly symmetric?: boolean;
+  readonly orderBy: Order;
+  readonly stored: EdgeStorage;
+  /** What the types know of where it is stored: a symmetric edge is in both partitions. */
+  readonly "~stored": Stored;
+  readonly "~from": From;
+  readonly "~to": To;
+  readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema>;
+}
+
+/** Any edge type that `edge` gives: for code that takes whatever the model has. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
+export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage>;
+
+type EmptySchema = StandardSchema<object, object>;
+type Attributes<Schema extends SomeSchema> = keyof SchemaOutput<Schema> & string;
+
+/** An attribute to order by: its name when it is text, with its format (`"rank:number"`) when it is not. */
+export type OrderOf<Row> = {
+  [Field in keyof Row & string]-?: Row[Field] extends string | null | undefined ? Field | `${Field}:text` : `${Field}:${string}`;
+}[keyof Row & string];
+
+// An edge declared in place, inside defineGraph, is inferred from what is expected there too: NoInfer and
+// this let what is not given have its default and not AnyEdge's.
+type Given<Schema> = unknown extends Schema ? EmptySchema : Schema;
+
+/**
+ * Declares an edge type.
+ *
+ * @param options `from` and `to` name one node type or several. `orderBy` names the attribute in whose
+ * order neighbours come back, in either direction; one that is not text says its format, as in a key:
+ * `"rank:number"`, `"place:6"`, `"at:date"`.
+ * @example
+ * const enrolledIn = edge({ from: "student", to: "course", schema: z.object({ enrolledAt: z.string() }), orderBy: "enrolledAt" });
+ */
+export const edge = <
+  const From extends string,
+  const To extends string,
+  Schema extends SomeSchema = EmptySchema,
+  const KeyField extends Attributes<Schema> | undefined = undefined,
+  const Order extends OrderOf<SchemaOutput<Schema>> | undefined = undefined,
+  const Stored extends EdgeStorage = "once",
+  const Symmetric extends boolean = false,
+>(
+  options: EdgeSettings<Attributes<Schema>> & {
+    readonly from: From | readonly From[];
+    readonly to: To | readonly To[];
+    readonly schema?: Schema;
+    /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
+    readonly key?: readonly (KeyField & string)[];
+    readonly orderBy?: Order;
+    /** @default "once" */
+    readonly stored?: Stored;
+    /** True when the edge has no direction: it is written in both partitions, always together. @default false */
+    readonly symmetric?: Symmetric;
+  },
+): EdgeDefinition<From, To, Given<Schema>, NoInfer<KeyField>, NoInfer<Order>, Symmetric extends true ? "twice" : NoInfer<Stored>> =>
+  Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
+
+/** What the model says of a part, beside its node, key and schema. */
+export interface PartSettings<Attribute extends string = string> extends Pick<
+  NodeSettings<Attribute>,
+  "immutable" | "version" | "ttl" | "dates"
+> {
+  /** What predictions assume of its items; `perNode`: how many a node has, above 0 (@default 10). */
+  readonly expect?: ItemExpectation<Attribute> & { readonly perNode?: number };
+  /**
+   * Whether creating or putting a part checks, in the same transaction, that its node exists. It then
+   * takes four times the units; unchecked, a part written while its node is deleted may outlive it.
+   * @default "unchecked"
+   */
+  readonly owner?: "checked" | "unchecked";
+}
+
+/** A part as `part` gives it. */
+export interface PartDefinition<out Of extends string, out Key extends string, out Schema> extends PartSettings {
+  readonly kind: "part";
+  readonly of: Of;
+  readonly key: Key;
+  readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
+}
+
+/** Any part that `part` gives: for code that takes whatever the model has. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every part satisfies
+export type AnyPart = PartDefinition<string, string, any>;
+
+/**
+ * Declares a contained item that lives in its node's partition and dies with it.
+ *
+ * @param options `of` names the node type, `key` is the template of the part's id within its node.
+ * @example
+ * const line = part({ of: "order", key: "LINE#{line:4}", schema: z.object({ line: z.int(), sku: z.string() }) });
+ */
+export const part = <const Of extends string, const Key extends string, Schema extends SomeSchema>(
+  options: PartSettings<keyof SchemaOutput<Schema> & string> & {
+    readonly of: Of;
+    readonly key: KeyOf<Key, SchemaOutput<Schema>>;
+    readonly schema: Schema;
+  },
+): PartDefinition<Of, Key, Schema> => Object.freeze({ kind: "part", ...options }) as never;
 
 /** A model as the user wrote it, with its types forgotten. */
 export interface GraphDefinition {
@@ -19,3 +279,13 @@ export interface GraphDefinition {
 
 /** The node types at one end of an edge, as a list. */
 export const endTypes = (end: string | readonly string[]): readonly string[] => (typeof end === "string" ? [end] : end);
+
+type End = "from" | "to";
+
+/** Whether an edge type's multiplicity allows a node at that end one edge alone. */
+export const isSingle = ({ multiplicity }: Pick<AnyEdge, "multiplicity">, end: End): boolean =>
+  multiplicity === "one-to-one" || multiplicity === (end === "from" ? "many-to-one" : "one-to-many");
+
+/** The most edges of a type at a node at that end, as its multiplicity and maxDegree say; undefined: no limit. */
+export const degreeLimit = (edge: Pick<AnyEdge, "multiplicity" | "maxDegree">, end: End): number | undefined =>
+  isSingle(edge, end) ? 1 : edge.maxDegree?.[end];

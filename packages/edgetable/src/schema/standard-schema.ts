@@ -49,3 +49,85 @@ export type SchemaInput<S> = S extends { readonly _zod: { readonly input: unknow
   : S extends AnySchema
     ? NonNullable<S["~standard"]["types"]>["input"]
     : never;
+
+type Shaped = Readonly<Record<string, unknown>>;
+
+const keysOf = (value: unknown): readonly string[] | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : undefined;
+
+// Standard Schema has no way to list a schema's properties, so each vendor's own public one is asked.
+// A schema that keeps what it does not know (zod's catchall, valibot's rest) has no closed list of names.
+const isOpen = (schema: Shaped): boolean => {
+  const definition = schema["def"] as { readonly catchall?: { readonly def?: { readonly type?: string } } } | undefined;
+  const kept = definition?.catchall?.def?.type;
+  return (kept !== undefined && kept !== "never") || schema["rest"] !== undefined || schema["type"] === "loose_object";
+};
+
+const readers: Readonly<Record<string, (schema: Shaped) => readonly string[] | undefined>> = {
+  zod: (schema) => keysOf(schema["shape"]),
+  valibot: (schema) => keysOf(schema["entries"]),
+  arktype: (schema) => {
+    const props = schema["props"];
+    return Array.isArray(props) ? props.map((prop: { readonly key: unknown }) => String(prop.key)) : undefined;
+  },
+};
+
+const attempt = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch {
+    // A vendor's getter may refuse (arktype's `props` on a union): then the names stay unknown.
+    return undefined;
+  }
+};
+
+/**
+ * The names of the properties that an object schema declares, or undefined where the library gives
+ * no way to ask: then only the type checker can tell a misspelt attribute.
+ */
+export const attributeNames = (schema: AnySchema): readonly string[] | undefined => {
+  const read = readers[schema["~standard"].vendor];
+  const shaped = schema as unknown as Shaped;
+  return read && attempt(() => (isOpen(shaped) ? undefined : read(shaped)));
+};
+
+type Schemas = Readonly<Record<string, AnySchema>>;
+
+/** What is asked of each attribute by itself. */
+export interface AttributeSchemas {
+  readonly each: Schemas;
+  /** Whether more than that may be asked of the row as a whole. */
+  readonly ofRow: boolean;
+}
+
+interface ObjectSchema {
+  /** zod: the attributes' schemas, and checks of the whole row. */
+  readonly shape?: Schemas;
+  readonly def?: { readonly checks?: readonly unknown[] };
+  /** valibot: the attributes' schemas, and steps after them. */
+  readonly entries?: Schemas;
+  readonly pipe?: unknown;
+  /** arktype: the attributes, of which it does not tell what else is asked. */
+  readonly props?: readonly { readonly key: string; readonly value: AnySchema }[];
+}
+
+const known = new WeakMap<AnySchema, AttributeSchemas | null>();
+
+const isStandard = (schema: AnySchema | undefined): boolean => typeof schema?.["~standard"]?.validate === "function";
+
+const read = (schema: AnySchema): AttributeSchemas | null => {
+  // Only names that are all known say that a schema is closed, and an object.
+  if (!attributeNames(schema)) return null;
+  const { shape, def, entries, pipe, props } = schema as unknown as ObjectSchema;
+  const each = shape ?? entries ?? (props && Object.fromEntries(props.map(({ key, value }) => [key, value])));
+  // zod has a method of that name.
+  const ofRow = (def?.checks?.length ?? 0) > 0 || Array.isArray(pipe) || props !== undefined;
+  return each && Object.values(each).every(isStandard) ? { each, ofRow } : null;
+};
+
+/** The schema of each attribute alone, where the library tells them; undefined elsewhere. */
+export const attributeSchemas = (schema: AnySchema): AttributeSchemas | undefined => {
+  let schemas = known.get(schema);
+  if (schemas === undefined) known.set(schema, (schemas = read(schema)));
+  return schemas ?? undefined;
+};

@@ -1,6 +1,4 @@
-import type { Catalog } from "../../schema/catalog.ts";
-import { heldBy } from "../../schema/held-by.ts";
-import type { Index } from "../../schema/shape.ts";
+import { type Catalog, heldBy, type Index } from "../../schema/catalog.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
 import { attributesOf, distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";

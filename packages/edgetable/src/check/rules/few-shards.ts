@@ -1,8 +1,6 @@
 import { mostShards, type Template } from "../../keys/template.ts";
-import type { IndexExpectation } from "../../schema/layout.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import type { Shape } from "../../schema/shape.ts";
-import { fullEntry } from "../../schema/value-index.ts";
+import { type IndexExpectation, fullEntry } from "../../schema/layout.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { recommendShards } from "../recommend-shards.ts";
 

@@ -1,5 +1,4 @@
-import type { Catalog } from "../../schema/catalog.ts";
-import type { Index, Shape } from "../../schema/shape.ts";
+import type { Catalog, Index, Shape } from "../../schema/catalog.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct } from "../index-places.ts";

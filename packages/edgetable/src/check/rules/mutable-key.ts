@@ -1,6 +1,5 @@
 import type { FieldPart } from "../../keys/template.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct, isFixed } from "../index-places.ts";
 

@@ -1,6 +1,5 @@
 import { templatesOverlap, type Template } from "../../keys/template.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import type { Index } from "../../schema/shape.ts";
+import type { Catalog, Index } from "../../schema/catalog.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { nameOf, placesIn } from "../index-places.ts";
 

@@ -1,4 +1,4 @@
-import { attributeNames } from "../../schema/attribute-names.ts";
+import { attributeNames } from "../../schema/standard-schema.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
 import { CONCERNS, type AdviceRule } from "../advice.ts";
 

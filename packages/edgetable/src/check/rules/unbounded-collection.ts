@@ -1,7 +1,6 @@
 import { PAGE_BYTES } from "../../ir/capacity.ts";
-import type { EdgeEntry } from "../../schema/catalog.ts";
-import { degreeLimit } from "../../schema/degree-limit.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { EdgeEntry, Shape } from "../../schema/catalog.ts";
+import { degreeLimit } from "../../schema/definition.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 
 type End = "from" | "to";

@@ -1,5 +1,5 @@
 import type { WalkState } from "../../query/walk.ts";
-import { checkEnd } from "../../schema/edge-end.ts";
+import { checkEnd } from "../../schema/check-id.ts";
 import type { OptionChecks } from "../../util/check-options.ts";
 import type { Driver } from "../driver.ts";
 import type { AnyHop, WalkQuery } from "../walk.ts";

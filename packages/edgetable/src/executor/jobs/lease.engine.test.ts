@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { node } from "../../schema/node.ts";
+import { node } from "../../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../../test-support/write-lab.ts";
 import { takeLease } from "./lease.ts";
 

@@ -7,7 +7,7 @@ import { edgeCopies } from "../../planner/writes/edge-copies.ts";
 import { removalOf, type Sweep } from "../../planner/writes/plan-cascade.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import { type Catalog, kindMark } from "../../schema/catalog.ts";
 import type { Key, WriteRequest } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { batchWriteAll } from "../batch.ts";
@@ -16,7 +16,6 @@ import type { FindNode } from "../hydrate.ts";
 import { runRead } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
-import { kindMark } from "../../schema/rivals.ts";
 
 /** Something that goes with a node: where it was found, and the write that removes it everywhere. */
 export interface Removal {

@@ -6,8 +6,7 @@ import { edgeCopies } from "../../planner/writes/edge-copies.ts";
 import { planWrite } from "../../planner/writes/plan-write.ts";
 import { markerKeys } from "../../planner/writes/unique-markers.ts";
 import { encodeItem, keyOf } from "../../requests/encode-item.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 

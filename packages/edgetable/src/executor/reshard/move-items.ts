@@ -1,6 +1,6 @@
 import { checkLength, keyOfItem, keyText } from "../../requests/encode-item.ts";
 import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { Shape } from "../../schema/catalog.ts";
 import type { AttributeValue, Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
 import { batchGet } from "../batch.ts";
 import { isFailedCondition } from "../failed-condition.ts";

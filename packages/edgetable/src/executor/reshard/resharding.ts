@@ -1,6 +1,5 @@
 import { growthOf, renderPartitions, type Template } from "../../keys/template.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import type { Index, Shape } from "../../schema/shape.ts";
+import type { Catalog, Index, Shape } from "../../schema/catalog.ts";
 
 /** A part of an index in which items may lie that writers would put elsewhere now. */
 export interface OldPlace {

@@ -1,9 +1,7 @@
 import { endingField, fieldReader } from "../../keys/template.ts";
 import type { QueryStep } from "../../ir/physical-plan.ts";
 import { shapeOf } from "../../requests/decode-item.ts";
-import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
-import { endSources, needsIdentity } from "../../schema/end-sources.ts";
-import type { KeySource, Shape } from "../../schema/shape.ts";
+import { type Catalog, type NodeEntry, endSources, needsIdentity, type KeySource, type Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";

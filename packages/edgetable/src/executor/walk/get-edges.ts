@@ -5,7 +5,7 @@ import { comparePrimary } from "../../keys/template.ts";
 import { keyOf } from "../../requests/encode-item.ts";
 import { shapeOf } from "../../requests/decode-item.ts";
 import { isExpired } from "../../requests/encode-read.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { Shape } from "../../schema/catalog.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";

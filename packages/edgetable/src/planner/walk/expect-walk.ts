@@ -11,7 +11,7 @@ import {
 } from "../../ir/walk-plan.ts";
 import { mostShards } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import { isSingle } from "../../schema/degree-limit.ts";
+import { isSingle } from "../../schema/definition.ts";
 import { defined } from "../../util/invariant.ts";
 import { assumedEdges, reachedFactor } from "../assumed-rows.ts";
 

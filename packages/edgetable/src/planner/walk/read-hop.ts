@@ -1,10 +1,8 @@
 import type { Expand, LogicalPlan } from "../../ir/logical-plan.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import type { WalkHop } from "../../ir/walk-plan.ts";
-import { attributeNames } from "../../schema/attribute-names.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import { endSources, needsIdentity } from "../../schema/end-sources.ts";
-import { heldBy } from "../../schema/held-by.ts";
+import { attributeNames } from "../../schema/standard-schema.ts";
+import { type Catalog, endSources, needsIdentity, heldBy } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { checkHeld } from "../held-attributes.ts";
 import { planRead } from "../plan.ts";

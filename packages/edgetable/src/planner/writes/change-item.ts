@@ -5,9 +5,7 @@ import { attributeOf, checkCarried, encodeField, keyAttribute, VERSION, writtenB
 import { keyTextOf } from "../../requests/attribute-value.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import type { Template } from "../../keys/template.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import { isHalf } from "../../schema/index-entries.ts";
-import type { Shape } from "../../schema/shape.ts";
+import { type Catalog, isHalf, type Shape } from "../../schema/catalog.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { changedRow, resolved } from "./changed-row.ts";
 import { guardTerms } from "./guard-terms.ts";

@@ -1,7 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { EndId } from "../../ir/logical-write.ts";
-import type { EdgeEntry } from "../../schema/catalog.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { EdgeEntry, Shape } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import type { EdgeBetween } from "./degree-guards.ts";
 import { sameValue } from "../../keys/template.ts";

@@ -1,7 +1,7 @@
 import type { Term } from "../../ir/write-plan.ts";
 import { renderTemplate, sameValue } from "../../keys/template.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { Shape } from "../../schema/catalog.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { valueAt, own } from "../../util/row.ts";
 import type { EdgeCopy } from "./edge-copies.ts";

@@ -2,7 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Guards } from "../../ir/logical-write.ts";
 import type { Term } from "../../ir/write-plan.ts";
 import { VERSION } from "../../requests/encode-item.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { Shape } from "../../schema/catalog.ts";
 import { checkOnCopy } from "../held-attributes.ts";
 
 /** What the caller asked to hold of the item: its version, and conditions. */

@@ -1,6 +1,5 @@
 import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import { kindMark } from "../../schema/rivals.ts";
+import { type Catalog, kindMark } from "../../schema/catalog.ts";
 import { NOT_FOUND } from "./planning.ts";
 
 const EXISTS: Failure = { reason: "exists" };

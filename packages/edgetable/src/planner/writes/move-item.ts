@@ -1,9 +1,8 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { AttributeChanges, Term, WriteItem } from "../../ir/write-plan.ts";
 import { attributeOf, keyOfItem } from "../../requests/encode-item.ts";
-import { attributeNames } from "../../schema/attribute-names.ts";
-import { definitionOf, type Catalog } from "../../schema/catalog.ts";
-import type { Shape } from "../../schema/shape.ts";
+import { attributeNames } from "../../schema/standard-schema.ts";
+import { definitionOf, type Catalog, type Shape } from "../../schema/catalog.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { absent, STALE } from "./planning.ts";
 import { own } from "../../util/row.ts";

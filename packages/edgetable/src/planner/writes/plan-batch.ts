@@ -1,10 +1,9 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { keyId, type DeleteStep, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import { type Catalog, kindMark } from "../../schema/catalog.ts";
 import { cascades } from "./cascade-ends.ts";
 import { planWrite } from "./plan-write.ts";
-import { kindMark } from "../../schema/rivals.ts";
 
 /** One item of a batch, with the calls (by position) that it belongs to; the last of them wrote it. */
 export interface BatchItem {

@@ -1,9 +1,8 @@
 import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { DeleteWrite, EndId, LogicalWrite } from "../../ir/logical-write.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
-import { underPath } from "../../schema/build-shape.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import type { Shape } from "../../schema/shape.ts";
+import { underPath } from "../../schema/build-catalog.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { planRead } from "../plan.ts";
 import { allEdges, consistentWherePossible } from "./all-edges.ts";

@@ -2,8 +2,7 @@ import type { CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/l
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
-import type { Catalog, NodeEntry, PartEntry } from "../../schema/catalog.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { Catalog, NodeEntry, PartEntry, Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { changeItem } from "./change-item.ts";

@@ -1,8 +1,7 @@
 import { type Failure, type Images, keyId, type ReadNeed, type Term, type WriteItem } from "../../ir/write-plan.ts";
 import { exactText, renderPrefix, renderTemplate } from "../../keys/template.ts";
 import { keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import type { Shape } from "../../schema/shape.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { checkOwnPartition } from "../choose-path.ts";
 import type { Row } from "../../util/row.ts";

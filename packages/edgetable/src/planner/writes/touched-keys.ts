@@ -1,8 +1,6 @@
 import type { Changes } from "../../ir/logical-write.ts";
 import type { Template } from "../../keys/template.ts";
-import type { Catalog } from "../../schema/catalog.ts";
-import { indexEntries } from "../../schema/index-entries.ts";
-import type { Shape } from "../../schema/shape.ts";
+import { type Catalog, indexEntries, type Shape } from "../../schema/catalog.ts";
 import { valueAt, type Row } from "../../util/row.ts";
 
 /** What is to happen to the fields of an item of a shape. */

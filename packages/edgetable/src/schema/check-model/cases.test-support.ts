@@ -1,10 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { checkModel, type ModelFinding } from "../check-model.ts";
-import type { GraphDefinition } from "../definition.ts";
-import { edge } from "../edge.ts";
-import { node } from "../node.ts";
-import { part } from "../part.ts";
+import { type GraphDefinition, edge, node, part } from "../definition.ts";
 
 export type Loose = Readonly<Record<string, unknown>>;
 export const text = z.string();

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { people } from "../adopted-models.test-support.ts";
 import { checkModel } from "../check-model.ts";
-import type { GraphDefinition } from "../definition.ts";
+import { type GraphDefinition, edge } from "../definition.ts";
 import type { Layout } from "../layout.ts";
-import { edge } from "../edge.ts";
 import { cases, found, inLayout, item, joined, link, type Loose, model, reverse, team, text, user } from "./cases.test-support.ts";
 
 describe("items", () => {

@@ -1,13 +1,10 @@
-import { keyBytes, type Template } from "../../keys/template.ts";
-import { attributeNames } from "../attribute-names.ts";
-import { carriedBy } from "../build-shape.ts";
-import type { Catalog, EdgeEntry } from "../catalog.ts";
-import { degreeLimit } from "../degree-limit.ts";
-import { idPaths } from "../id-paths.ts";
-import { keyAttributes, type Shape } from "../shape.ts";
+import { keyBytes, type Template, leadOf, templatesOverlap } from "../../keys/template.ts";
+import { carriedBy } from "../build-catalog.ts";
+import { type Catalog, type EdgeEntry, idPaths, keyAttributes, type Shape, endPaths } from "../catalog.ts";
+import { degreeLimit } from "../definition.ts";
+import { attributeNames } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
-import { each, finding, when, type ModelFinding } from "./finding.ts";
-import { plainAttributes } from "./plain-attributes.ts";
+import { each, finding, when, type ModelFinding, plainAttributes } from "./finding.ts";
 
 const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
 
@@ -138,3 +135,120 @@ export const checkItems = (catalog: Catalog): readonly ModelFinding[] => [
   ]),
   ...each(catalog.edges, (_, entry) => checkSides(entry)),
 ];
+
+/** Cheaper than `templatesOverlap`, and settles nearly every pair. */
+const apart = (a: string, b: string): boolean => !a.startsWith(b) && !b.startsWith(a);
+
+/** The node type whose whole id, and nothing else, makes a shape's partition key. */
+const partitionOwner = (catalog: Catalog, shape: Shape, partition: Template): string | undefined => {
+  const end = shape.role === "mirror" ? "to" : "from";
+  const owner = shape.kind === "node" ? shape.definition : shape[end];
+  const ids = shape.kind === "edge" ? endPaths(catalog, shape, end) : (catalog.nodes[owner ?? ""]?.idFields ?? []);
+  return ids.length === partition.fields.length && ids.every((id) => partition.fields.includes(id)) ? owner : undefined;
+};
+
+const formOf = (template: Template): string =>
+  JSON.stringify(template.parts.map((part) => (part.kind === "literal" ? part.text : part.format)));
+
+interface Keyed {
+  readonly shape: Shape;
+  readonly partition: Template;
+  /** Undefined in a table that has no sort key. */
+  readonly sort: Template | undefined;
+  readonly leads: readonly [string, string];
+  readonly owner: string | undefined;
+}
+
+const keyed = (catalog: Catalog): readonly Keyed[] =>
+  catalog.shapes.flatMap((shape) => {
+    const partition = shape.keys[catalog.index.partitionKey];
+    const sort = shape.keys[catalog.index.sortKey ?? ""];
+    if (!partition) return [];
+    return [
+      { shape, partition, sort, leads: [leadOf(partition), leadOf(sort)] as const, owner: partitionOwner(catalog, shape, partition) },
+    ];
+  });
+
+// Where ids are unique over all node types, partitions of two types that are made alike never meet.
+const neverMeet = (catalog: Catalog, a: Keyed, b: Keyed): boolean =>
+  catalog.layout.sharedIds === true &&
+  a.owner !== undefined &&
+  b.owner !== undefined &&
+  a.owner !== b.owner &&
+  formOf(a.partition) === formOf(b.partition);
+
+const collide = (catalog: Catalog, a: Keyed, b: Keyed): boolean =>
+  !apart(a.leads[0], b.leads[0]) &&
+  !apart(a.leads[1], b.leads[1]) &&
+  templatesOverlap(a.partition, b.partition) &&
+  (!a.sort || !b.sort || templatesOverlap(a.sort, b.sort)) &&
+  !neverMeet(catalog, a, b);
+
+const mendOf = (catalog: Catalog, a: Keyed, b: Keyed): string => {
+  const shared = !catalog.escapes && a.owner !== b.owner ? ", or say layout.sharedIds if ids are unique over all node types" : "";
+  return `Begin one of them differently${shared}.`;
+};
+
+const show = (one: Keyed): string =>
+  [one.partition, one.sort]
+    .map((key) => key?.source)
+    .filter((source) => source !== undefined)
+    .join(" / ");
+
+/** Every two kinds of items that can come to have one and the same table key. */
+export const checkCollisions = (catalog: Catalog): readonly ModelFinding[] => {
+  const all = keyed(catalog);
+  return all.flatMap((b, at) =>
+    all
+      .slice(0, at)
+      .filter((a) => collide(catalog, a, b))
+      .map((a) =>
+        finding(
+          "collision",
+          `${b.shape.kind}s.${b.shape.definition}`,
+          `"${a.shape.id}" (${show(a)}) and "${b.shape.id}" (${show(b)}) can have the same key, so that one overwrites the other. ${mendOf(catalog, a, b)}`,
+        ),
+      ),
+  );
+};
+
+// One index may hold many kinds of values, each by a template of its own: that is what overloading is.
+// Refused is only what makes two definitions disagree on one attribute:
+// - one computes it and another stores a schema's attribute under its name, which puts that one's
+//   items into the index unasked, under keys that no template reads;
+// - both divide it by delimiters, by different ones, and no fixed beginning tells the two apart.
+
+const divided = (template: Template): boolean =>
+  template.fields.length > 0 && template.parts.some((part) => part.kind === "literal" && part.text.includes(template.delimiter));
+
+const storesPlainly = (catalog: Catalog, shape: Shape, attribute: string): boolean =>
+  !(attribute in shape.keys) && plainAttributes(catalog, shape).some(([, stored]) => stored === attribute);
+
+const clash = (attribute: string, a: Shape, b: Shape): string | undefined => {
+  const [left, right] = [a.keys[attribute], b.keys[attribute]];
+  if (!left || !right || left.delimiter === right.delimiter || !divided(left) || !divided(right) || !templatesOverlap(left, right))
+    return undefined;
+  return `"${a.id}" divides it by "${left.delimiter}" (${left.source}) and "${b.id}" by "${right.delimiter}" (${right.source}). Use one delimiter, or begin each with a text of its own.`;
+};
+
+const checkAttribute = (catalog: Catalog, attribute: string): readonly ModelFinding[] => {
+  const computing = catalog.shapes.filter((shape) => attribute in shape.keys);
+  const [first] = computing;
+  if (!first) return [];
+  const plain = catalog.shapes
+    .filter((shape) => storesPlainly(catalog, shape, attribute))
+    .map(
+      (shape) =>
+        `"${first.id}" computes it (${first.keys[attribute]?.source}) and "${shape.id}" stores an attribute of its schema there. Compute it in both, or store that under another name.`,
+    );
+  const rival = computing.flatMap((b, at) => computing.slice(0, at).flatMap((a) => clash(attribute, a, b) ?? []))[0];
+  return [...plain, ...(rival === undefined ? [] : [rival])].map((message) =>
+    finding("indexAttribute", `index attribute "${attribute}"`, message),
+  );
+};
+
+/** Key attributes of indexes that two definitions fill in ways that do not go together. */
+export const checkIndexAttributes = (catalog: Catalog): readonly ModelFinding[] => {
+  const attributes = catalog.indexes.flatMap(keyAttributes);
+  return [...new Set(attributes)].flatMap((attribute) => checkAttribute(catalog, attribute));
+};

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { checkModel } from "../check-model.ts";
-import type { GraphDefinition } from "../definition.ts";
-import { edge } from "../edge.ts";
+import { type GraphDefinition, edge } from "../definition.ts";
 import { cases, item, type Loose, model, team, user, withEdge } from "./cases.test-support.ts";
 
 describe("settings", () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { checkModel } from "../check-model.ts";
-import type { GraphDefinition } from "../definition.ts";
-import { node } from "../node.ts";
+import { type GraphDefinition, node } from "../definition.ts";
 import { cases, inLayout, joined, type Loose, model, reverse, team, text, user } from "./cases.test-support.ts";
 
 describe("indexes by value", () => {

@@ -1,9 +1,8 @@
 import { MAX_SHARDS } from "../../keys/template.ts";
-import { attributeNames } from "../attribute-names.ts";
+import { attributeNames } from "../standard-schema.ts";
 import { fieldNames } from "../build-catalog.ts";
 import { endTypes, type GraphDefinition } from "../definition.ts";
-import { countList, type ShardCounts } from "../shard-counts.ts";
-import { fullEntry, type FullEntry, type ShardSettings, type ValueIndex } from "../value-index.ts";
+import { countList, type ShardCounts, fullEntry, type FullEntry, type ShardSettings, type ValueIndex } from "../layout.ts";
 import { each, finding, unknownNames, when, type ModelFinding } from "./finding.ts";
 
 /** Names of the indexes that Edgetable's own layout has anyway. */

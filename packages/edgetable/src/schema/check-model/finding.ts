@@ -1,5 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
+import { definitionOf, type Catalog, type Shape } from "../catalog.ts";
+import { attributeNames } from "../standard-schema.ts";
 
 /** What a finding is about; the rules are listed in docs/errors.md under `schema.invalidModel`. */
 export type ModelRule =
@@ -67,3 +69,16 @@ export const each = <Value, Result>(
         : new EdgetableError("schema.invalidModel", `"${name}" cannot be read: ${String(cause)}.`, { cause });
     }
   });
+
+/**
+ * The attributes that a shape's items hold as they are, each with the name it is stored under: neither
+ * read back from a key nor left to the edge's other copy. Where a schema does not list its attributes,
+ * those that the layout renames.
+ */
+export const plainAttributes = (catalog: Catalog, shape: Shape): readonly (readonly [name: string, stored: string])[] => {
+  const schema = definitionOf(catalog, shape)?.schema;
+  const names = schema ? (attributeNames(schema) ?? Object.keys(shape.stored)) : [];
+  return names
+    .filter((name) => !shape.carried.includes(name) && shape.holds?.includes(name) !== false)
+    .map((name) => [name, shape.stored[name] ?? name]);
+};

@@ -1,7 +1,6 @@
 import { foldedField, type WalkHop } from "../../../ir/walk-plan.ts";
 import { isKeyDetermined } from "../../access-path.ts";
-import type { Catalog } from "../../../schema/catalog.ts";
-import { idPaths } from "../../../schema/id-paths.ts";
+import { type Catalog, idPaths } from "../../../schema/catalog.ts";
 import { mapHops, type WalkRule } from "./rule.ts";
 
 // One edge between two known nodes is one item with a key of its own, unless something tells parallel edges apart.

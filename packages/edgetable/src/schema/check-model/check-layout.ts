@@ -1,16 +1,158 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { leadOf, type Template } from "../../keys/template.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
-import { attributeNames } from "../attribute-names.ts";
-import { fieldNames } from "../build-catalog.ts";
-import { parseKey, underPath, withFieldNames, type Macros } from "../build-shape.ts";
-import { endTypes, type GraphDefinition } from "../definition.ts";
-import type { AnyEdge } from "../edge.ts";
-import type { ItemLayout, Layout } from "../layout.ts";
-import type { AnyNode } from "../node.ts";
-import type { AnyPart } from "../part.ts";
-import { each, finding, type ModelFinding } from "./finding.ts";
-import { keyAttributes } from "../shape.ts";
+import { expand, withFieldNames, type Macros, fieldNames, parseKey, underPath } from "../build-catalog.ts";
+import { keyAttributes } from "../catalog.ts";
+import { defaultLayout } from "../default-layout.ts";
+import { type GraphDefinition, endTypes, type AnyNode, type AnyEdge, type AnyPart } from "../definition.ts";
+import type { EdgeLayout, IndexLayout, Layout, ItemLayout } from "../layout.ts";
+import { attributeNames } from "../standard-schema.ts";
+import { each, unknownNames, when, type ModelFinding, finding } from "./finding.ts";
+
+// HowItWorks.NamingRulesDataTypes: tables and indexes, and key attributes.
+const tableName = /^[\w.-]{3,255}$/;
+const longestAttribute = 255;
+const mostIndexes = 20; // ServiceQuotas.
+
+const checkTableName = (place: string, name: string): readonly ModelFinding[] =>
+  when(
+    typeof name !== "string" || !tableName.test(name),
+    "table",
+    place,
+    `"${name}" is no name that DynamoDB takes: use 3 to 255 of a-z, A-Z, 0-9, "_", "-" and ".".`,
+  );
+
+const checkKeys = (place: string, keys: Pick<IndexLayout, "partitionKey" | "sortKey">): readonly ModelFinding[] => [
+  ...when(keys.partitionKey === keys.sortKey, "table", place, `"${keys.sortKey}" is both partition and sort key. Name two attributes.`),
+  ...[keys.partitionKey, keys.sortKey].flatMap((name) =>
+    when(
+      name !== undefined && (name === "" || name.length > longestAttribute),
+      "table",
+      place,
+      `"${name}" has ${name?.length} characters; a key attribute has 1 to 255.`,
+    ),
+  ),
+];
+
+const checkLayout = (definition: GraphDefinition, layout: Layout): readonly ModelFinding[] => {
+  const { typeAttribute, indexes } = layout;
+  const count = Object.keys(indexes ?? {}).length;
+  return [
+    ...checkKeys("layout", layout),
+    ...checkTypes(layout),
+    ...when(
+      typeAttribute !== undefined && keyAttributes(layout).includes(typeAttribute),
+      "table",
+      "layout.typeAttribute",
+      `"${typeAttribute}" is a key of the table. Leave the type attribute out, or name another.`,
+    ),
+    ...each(indexes, (name, index) => [...checkTableName(`layout.indexes.${name}`, name), ...checkKeys(`layout.indexes.${name}`, index)]),
+    ...when(
+      count > mostIndexes,
+      "table",
+      "layout.indexes",
+      `${count} indexes are more than the ${mostIndexes} of a table. Let definitions share some.`,
+    ),
+    ...(["nodes", "edges", "parts"] as const).flatMap((kind) =>
+      unknownNames(`layout.${kind}`, Object.keys(layout[kind] ?? {}), {
+        rule: "layout",
+        what: `name of the ${kind}`,
+        known: Object.keys(definition[kind] ?? {}),
+      }),
+    ),
+  ];
+};
+
+const checkTypes = ({
+  partitionKey,
+  sortKey,
+  types,
+  indexes = {},
+  nodes = {},
+  edges = {},
+  parts = {},
+}: Layout): readonly ModelFinding[] => {
+  const keys = [{ partitionKey, sortKey }, ...Object.values(indexes)].flatMap(keyAttributes);
+  const items = [nodes, edges, parts].flatMap((kind) => Object.values(kind));
+  const computed = items.flatMap((item) => [...Object.keys(item.keys ?? {}), ...Object.keys((item as EdgeLayout).mirror?.keys ?? {})]);
+  return each(types as Readonly<Record<string, string>> | undefined, (attribute, type) => [
+    ...unknownNames("layout.types", [attribute], {
+      rule: "layout",
+      what: "computed attribute",
+      known: [...new Set([...keys, ...computed])],
+    }),
+    ...when(
+      type !== "S" && type !== "N",
+      "table",
+      `layout.types.${attribute}`,
+      type === "B"
+        ? `a key of type B holds bytes, which no template makes. Edgetable finds items by text (S) and numbers (N) alone: leave the index out of the layout, or give the table one of those types.`
+        : `"${type}" is no type of a key. Say "S" for text or "N" for a number.`,
+    ),
+  ]);
+};
+
+/** The indexes of Edgetable's own layout, those that the model declares among them. */
+const checkDeclared = (definition: GraphDefinition): readonly ModelFinding[] => {
+  const names = Object.keys(definition.indexes ?? {});
+  const count = names.length + 2;
+  return [
+    ...names.flatMap((name) => checkTableName(`indexes.${name}`, name)),
+    ...when(
+      count > mostIndexes,
+      "table",
+      "indexes",
+      `${count} indexes, "reverse" and "ordered" included, are more than the ${mostIndexes} of a table. Let definitions share some.`,
+    ),
+  ];
+};
+
+/** The table's and indexes' names and keys, and for whom the layout speaks. */
+export const checkTable = (definition: GraphDefinition): readonly ModelFinding[] => [
+  ...checkTableName("table", definition.table),
+  ...(definition.layout ? checkLayout(definition, definition.layout) : checkDeclared(definition)),
+];
+
+interface Claim {
+  readonly by: string;
+  readonly place: string;
+  readonly attribute: string;
+  readonly source: string;
+}
+
+const claimsOf = (who: Pick<Claim, "by" | "place">, keys: Readonly<Record<string, string>> | undefined, macros: Macros): readonly Claim[] =>
+  each(keys, (attribute, source) => [{ ...who, attribute, source: expand(source, macros) }]);
+
+/** Who fills which computed attribute of a node's item: the node, and each edge that lives in it. */
+const claimsOn = (definition: GraphDefinition, layout: Layout, name: string): readonly Claim[] => {
+  const node = definition.nodes[name] as AnyNode;
+  const own = claimsOf({ place: `nodes.${name}`, by: node.mirror ? `the mirror of "${name}"` : `"${name}"` }, layout.nodes?.[name]?.keys, {
+    key: node.key,
+  });
+  const edges = each(definition.edges, (edgeName, edge) => {
+    const target = definition.nodes[endTypes(edge.to)[0] ?? ""];
+    if (edge.stored !== "reference" || !target || !endTypes(edge.from).includes(name)) return [];
+    const macros = { from: node.key, to: withFieldNames(target.key, edge.by ?? {}) };
+    return claimsOf({ place: `edges.${edgeName}`, by: `"${edgeName}"` }, layout.edges?.[edgeName]?.keys, macros);
+  });
+  return [...own, ...edges];
+};
+
+/** Two definitions that would fill one computed attribute of one item differently. */
+export const checkSlots = (definition: GraphDefinition): readonly ModelFinding[] => {
+  const layout = definition.layout ?? defaultLayout(definition);
+  return each(definition.nodes, (name) => {
+    const claims = claimsOn(definition, layout, name);
+    const rivals = new Map<string, ModelFinding>();
+    for (const [at, claim] of claims.entries()) {
+      const first = claims.slice(0, at).find((one) => one.attribute === claim.attribute && one.source !== claim.source);
+      if (!first || rivals.has(`${first.by}${claim.by}`)) continue;
+      const message = `${first.by} and ${claim.by} both fill "${claim.attribute}" of the one item of "${name}". Store the edge "once", or give it an index of its own in a layout.`;
+      rivals.set(`${first.by}${claim.by}`, finding("slot", claim.place, message));
+    }
+    return [...rivals.values()];
+  });
+};
 
 type Known = readonly string[] | undefined;
 
