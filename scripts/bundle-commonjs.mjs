@@ -5,6 +5,7 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build } from "vite";
+import { productionEntry, trustModels } from "./production-entry.mjs";
 
 const packages = join(import.meta.dirname, "..", "packages");
 
@@ -17,7 +18,7 @@ const entriesOf = async (folder) => {
   );
 };
 
-const bundle = async (name) => {
+const bundle = async (name, more = {}) => {
   const folder = join(packages, name);
   const outDir = join(folder, "dist");
   const entries = await entriesOf(folder);
@@ -25,6 +26,7 @@ const bundle = async (name) => {
     configFile: false,
     root: folder,
     logLevel: "warn",
+    plugins: [trustModels],
     // A package's companion stays a package of its own.
     ssr: { external: ["edgetable"] },
     build: {
@@ -34,7 +36,7 @@ const bundle = async (name) => {
       minify: false,
       target: "node20",
       rolldownOptions: {
-        input: entries,
+        input: { ...entries, ...more },
         output: { format: "cjs", entryFileNames: "[name].cjs", chunkFileNames: "commonjs/[name].cjs", comments: { jsdoc: false } },
       },
     },
@@ -47,4 +49,5 @@ const bundle = async (name) => {
     await writeFile(join(outDir, `${entry}.d.cts`), `// @ts-ignore\nexport * from "./${basename(entry)}.js";\n`);
 };
 
-for (const name of ["edgetable", "local", "testing"]) await bundle(name);
+await bundle("edgetable", { production: productionEntry });
+for (const name of ["local", "testing"]) await bundle(name);

@@ -6,27 +6,35 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "vite";
 import { declareFunctions } from "./declare-functions.mjs";
+import { isProduction, productionEntry, trustModels } from "./production-entry.mjs";
 
 const library = join(import.meta.dirname, "..", "packages", "edgetable");
 const outDir = process.argv[2] ?? join(library, "dist");
 const source = (name) => join(library, "src", `${name}.ts`);
 const entries = ["index", "transport/sdk/index", "check/index"];
 
-/** What the first walk and the first page load, each in one file: another file costs an opening, and bytes in every bundle. */
+/** Modules that the first walk and the first page load, each in one file: another file costs an opening, and bytes in every bundle. */
 const families = {
   walks: /[/](?:client|executor)[/].*walk/,
   pages: /[/](?:executor[/](?:read-page|cursor-secrets)|requests[/]cursor)[.]ts$/,
 };
 
-/** What is loaded with the main entry, and not by a first call. The entry itself stays a list of the public exports. */
+/** The modules that an entry imports, and those that they import. */
+const loadedBy = (entry, modules) => {
+  const loaded = new Set([entry]);
+  for (const one of loaded) for (const next of modules.getModuleInfo(one)?.importedIds ?? []) loaded.add(next);
+  loaded.delete(entry);
+  return loaded;
+};
+
+/** Names the file that a module goes into: what both main entries import, what the checks of models add, a family, or a file of its own. */
 const fileOf = () => {
-  let known;
+  let core, withChecks;
   return (id, modules) => {
-    if (!known) {
-      known = new Set([source("index")]);
-      for (const one of known) for (const next of modules.getModuleInfo(one)?.importedIds ?? []) known.add(next);
-    }
-    if (known.has(id)) return id === source("index") ? null : "core";
+    core ??= loadedBy(productionEntry, modules);
+    withChecks ??= loadedBy(source("index"), modules);
+    if (core.has(id)) return isProduction(id) ? null : "core";
+    if (withChecks.has(id)) return "checks";
     return Object.keys(families).find((name) => families[name].test(id)) ?? null;
   };
 };
@@ -35,7 +43,7 @@ const { output } = await build({
   configFile: false,
   root: library,
   logLevel: "warn",
-  plugins: [{ name: "declare-functions", renderChunk: declareFunctions }],
+  plugins: [trustModels, { name: "declare-functions", renderChunk: declareFunctions }],
   build: {
     ssr: true,
     outDir,
@@ -44,12 +52,12 @@ const { output } = await build({
     sourcemap: true,
     target: "node20",
     rolldownOptions: {
-      input: Object.fromEntries(entries.map((name) => [name, source(name)])),
+      input: { ...Object.fromEntries(entries.map((name) => [name, source(name)])), production: productionEntry },
       output: {
         entryFileNames: "[name].js",
         chunkFileNames: "chunks/[name].js",
         comments: { jsdoc: false },
-        codeSplitting: { groups: [{ name: fileOf(), debugName: "core" }] },
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: fileOf(), debugName: "core" }] },
       },
     },
   },

@@ -14,8 +14,9 @@ const application = path("application.ts");
 
 let engine: TestEngine;
 let folder: string;
-/** The main entry as it ships, and as plain modules. */
+/** The main entry as it ships, the same for production, and as plain modules. */
 let shipped: string;
+let production: string;
 let modules: string;
 
 const emitModules = async (outDir: string): Promise<void> => {
@@ -29,6 +30,7 @@ beforeAll(async () => {
   // Inside the workspace, so that Node takes the files for ES modules.
   folder = await mkdtemp(path("../../node_modules/.edgetable-bundles-"));
   shipped = join(folder, "shipped/index.js");
+  production = join(folder, "shipped/production.js");
   modules = join(folder, "modules/index.js");
   await run(process.execPath, [path("../../scripts/bundle-library.mjs"), join(folder, "shipped")]);
   await emitModules(join(folder, "modules"));
@@ -73,8 +75,10 @@ const withVite = async (name: string): Promise<string> => {
 
 const forms: Readonly<Record<string, () => Promise<string>>> = {
   "as it ships": () => withEsbuild("as-shipped", shipped, { external: [shipped] }),
+  "as it ships for production": () => withEsbuild("production", production, { external: [production] }),
   "as plain modules": () => withEsbuild("as-modules", modules, { external: [modules] }),
   "bundled by esbuild into one file": () => withEsbuild("one", shipped, { minify: true }),
+  "bundled by esbuild into one file for production": () => withEsbuild("one-production", production, { minify: true }),
   "bundled by esbuild with splitting": () => withEsbuild("split", shipped, { minify: true, splitting: true }),
   "bundled by vite": () => withVite("vite"),
 };
@@ -116,4 +120,28 @@ test("who imports the library, defines a model and explains a call loads neither
     console.log(JSON.stringify({ length, before, after: loaded() }));`;
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program]);
   expect(JSON.parse(stdout)).toEqual({ length: 1, before: [], after: ["net", "tls", "zlib"] });
+});
+
+test("a wrong model fails at once, unless the condition is production: there the checks of development are trusted", async () => {
+  const program = `
+    import { defineGraph, node, EdgetableError } from "edgetable";
+    import { createSdkTransport } from "edgetable/sdk";
+    const schema = { "~standard": { version: 1, vendor: "none", validate: (value) => ({ value }) } };
+    const same = node({ key: "PERSON#{id}", schema });
+    const outcome = (() => {
+      try {
+        return defineGraph({ table: "Test", nodes: { person: same, human: same } }).kind;
+      } catch (error) {
+        return error.code;
+      }
+    })();
+    const broken = createSdkTransport({ send: async () => { throw new Error("broken"); } });
+    const sameClass = await broken.send("GetItem", { TableName: "Test", Key: {} }).catch((error) => error instanceof EdgetableError);
+    console.log(JSON.stringify([outcome, sameClass]));`;
+  const outcome = async (...flags: readonly string[]): Promise<unknown> => {
+    const { stdout } = await run(process.execPath, [...flags, "--input-type=module", "--eval", program], { cwd: path(".") });
+    return JSON.parse(stdout);
+  };
+  expect(await outcome()).toEqual(["schema.invalidModel", true]);
+  expect(await outcome("--conditions=production")).toEqual(["graph", true]);
 });
