@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { createLeanTransport, isEdgetableError, type Transport } from "edgetable";
 import { createSdkTransport } from "edgetable/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { ownGraph } from "./models.ts";
 import { openOddServer, type OddServer } from "./mutated-answers.ts";
 import { openTables, type Tables } from "./open-tables.ts";
@@ -74,8 +75,8 @@ const transports: readonly (readonly [name: string, open: () => Transport])[] = 
   ["sdk", () => createSdkTransport(new DynamoDBClient({ endpoint: server.endpoint, region: "us-east-1", credentials, maxAttempts: 1 }))],
 ];
 
-const first = Number(process.env["EDGETABLE_SEED"] ?? 1);
-const runs = Number(process.env["EDGETABLE_RUNS"] ?? 12);
+const first = testSeed();
+const runs = testRuns(12);
 // For what hangs; no call takes a thousandth of it.
 const HANGS = 60_000;
 

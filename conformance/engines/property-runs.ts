@@ -1,5 +1,35 @@
-/** fast-check's parameters: `EDGETABLE_SEED` fixes the seed, `EDGETABLE_RUNS` the number of runs. */
-export const propertyRuns = (numRuns: number): { readonly numRuns: number; readonly seed?: number } => {
-  const { EDGETABLE_SEED: seed, EDGETABLE_RUNS: runs } = process.env;
-  return { numRuns: runs ? Number(runs) : numRuns, ...(seed && { seed: Number(seed) }) };
-};
+import { testEngineName } from "./engine-name.ts";
+
+const { EDGETABLE_SEED, EDGETABLE_RUNS, EDGETABLE_EFFORT } = process.env;
+const effort = Number(EDGETABLE_EFFORT || 1);
+
+/** True in a nightly run: every combination of a suite runs, on both engines. */
+export const isNightly: boolean = effort > 1;
+
+/** Seed of a file's random cases: EDGETABLE_SEED, or a new one. Show it in the test's name. */
+export const testSeed = (): number => (EDGETABLE_SEED ? Number(EDGETABLE_SEED) : Date.now() % 1_000_000);
+
+/** Number of random cases: EDGETABLE_RUNS, or the usual number times EDGETABLE_EFFORT. */
+export const testRuns = (usual: number): number => (EDGETABLE_RUNS ? Number(EDGETABLE_RUNS) : usual * effort);
+
+/** fast-check's parameters. Without EDGETABLE_SEED, fast-check draws the seed and prints it with a failure. */
+export const propertyRuns = (usual: number): { readonly numRuns: number; readonly seed?: number } => ({
+  numRuns: testRuns(usual),
+  ...(EDGETABLE_SEED && { seed: Number(EDGETABLE_SEED) }),
+});
+
+/** A name for a test, and the rules to switch off in it. */
+export type RuleVariant = readonly [name: string, rulesOff: readonly string[]];
+
+/**
+ * The sets of planner rules that an oracle runs under: all rules, no rule, and all rules but one. Rules do not depend on
+ * the engine, so the last kind is left out on the second engine, except nightly.
+ *
+ * @param names rules to switch off one at a time
+ * @param all rules to switch off together
+ */
+export const ruleVariants = (names: readonly string[], all: readonly string[] = names): readonly RuleVariant[] => [
+  ["with every rule", []],
+  ["with no rule", all],
+  ...(isNightly || testEngineName() === "dynoxide" ? names.map((name): RuleVariant => [`without ${name}`, [name]]) : []),
+];

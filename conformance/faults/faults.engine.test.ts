@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { histories } from "./commands.ts";
 import type { Place } from "./clients.ts";
 import { adoptedStormy } from "./model.ts";
 import { regressions } from "./regressions.ts";
 import { demandTruth } from "./run-history.ts";
 
-const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
-const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
+const seed = testSeed();
+const runs = testRuns(20);
 
 let engine: TestEngine;
 beforeAll(async () => {

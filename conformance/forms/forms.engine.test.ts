@@ -2,13 +2,14 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { ruleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { histories, type Command } from "./commands.ts";
 import { forms, type Place } from "./model.ts";
 import { regressions } from "./regressions.ts";
 import { runHistory } from "./run-history.ts";
 
-const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
-const runs = Number(process.env["EDGETABLE_RUNS"] ?? 4);
+const seed = testSeed();
+const runs = testRuns(4);
 const time = 60_000 + runs * 1000;
 
 const places: readonly (readonly [string, Place])[] = [

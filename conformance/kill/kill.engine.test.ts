@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import { seededRandom, type Random } from "@edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { openLab, type KillLab } from "./open-lab.ts";
 import { connect, connectBefore, scenarios, workUntilDone } from "./scenarios.ts";
 import { tableContent } from "./table-content.ts";
 import type { Death, Orders } from "./worker.ts";
 
-const kills = Number(process.env["EDGETABLE_KILLS"] ?? 100);
-const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
+const kills = testRuns(8);
+const seed = testSeed();
 const kinds = Object.keys(scenarios);
 const MOST_IN_A_ROW = 6;
 
@@ -95,15 +96,14 @@ test.each(kinds)(
   "%s: killed at random points, resumed, finished, and the table is as if nothing had happened",
   async (kind) => {
     const expected = await undisturbed(kind);
-    const wanted = Math.ceil(kills / kinds.length);
     let died = 0;
-    for (let round = 0; died < wanted; round++) {
+    for (let round = 0; died < kills; round++) {
       const roundSeed = seed + round * 1000 + kinds.indexOf(kind);
-      const result = await disturbed(kind, seededRandom(roundSeed), wanted - died);
+      const result = await disturbed(kind, seededRandom(roundSeed), kills - died);
       died += result.died;
       expect(result.items, `seed ${roundSeed}`).toEqual(expected);
     }
-    expect(died).toBeGreaterThanOrEqual(wanted);
+    expect(died).toBeGreaterThanOrEqual(kills);
   },
-  600_000,
+  300_000 + kills * 30_000,
 );

@@ -1,11 +1,12 @@
 import { createFaultTransport, seededRandom, virtualClock } from "@edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { connect, connectBefore, INDEX_LAG, scenarios, workUntilDone } from "./scenarios.ts";
 import { tableContent } from "./table-content.ts";
 
-const rounds = Number(process.env["EDGETABLE_LIES"] ?? 3);
-const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
+const rounds = testRuns(2);
+const seed = testSeed();
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -56,5 +57,5 @@ test.each(Object.keys(scenarios))(
     const first = await lied(kind, seed);
     for (let round = 1; round < rounds; round++) expect(await lied(kind, seed + round), `seed ${seed + round}`).toEqual(first);
   },
-  600_000,
+  300_000 + rounds * 60_000,
 );

@@ -3,13 +3,14 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { seededRandom } from "@edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { openLab, type KillLab } from "./open-lab.ts";
 import { connect, connectBefore, LEASE, scenarios, workUntilDone } from "./scenarios.ts";
 import { tableContent } from "./table-content.ts";
 import type { Orders } from "./worker.ts";
 
-const stops = Number(process.env["EDGETABLE_STOPS"] ?? 2);
-const seed = Number(process.env["EDGETABLE_SEED"] ?? 20_240_331);
+const stops = testRuns(2);
+const seed = testSeed();
 
 let lab: KillLab;
 beforeAll(async () => {
@@ -94,5 +95,5 @@ test.each(["load", "kept", "deletion", "reshard"])(
     }
     expect(woken).toBeGreaterThan(0);
   },
-  600_000,
+  300_000 + stops * 100_000,
 );

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { readRuleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { ruleVariants, testRuns, testSeed } from "../engines/property-runs.ts";
 import { inKeyOrder, realmNames } from "../hostile/names.ts";
 import { undelimitedTexts, valueClasses, type Value } from "../hostile/values.ts";
 import { histories, undelimitedHistories, type Command } from "./commands.ts";
@@ -9,15 +10,10 @@ import { wild, wildAdopted } from "./model.ts";
 import { regressions } from "./regressions.ts";
 import { runHistory, type Subject } from "./run-history.ts";
 
-const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
-const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
+const seed = testSeed();
+const runs = testRuns(12);
 
 const time = 120_000 + runs * 1000;
-const variants: readonly (readonly [string, readonly string[]])[] = [
-  ["with every rule", []],
-  ["with no rule", readRuleNames],
-  ...readRuleNames.map((name) => [`without ${name}`, [name]] as const),
-];
 
 const layouts = [
   // Ids with characters below the delimiter, which only escaped keys can order.
@@ -57,7 +53,7 @@ describe.each(layouts)("the library answers as the naive graph does, $name", ({ 
     { weight: 3, arbitrary: neighboursIn(hostile) },
   );
 
-  describe.each(variants)("%s", (_, rulesOff) => {
+  describe.each(ruleVariants(readRuleNames))("%s", (_, rulesOff) => {
     let subject: Omit<Subject, "scope" | "names">;
     beforeAll(async () => {
       const table = engine.freshTableName("oracle");

@@ -4,12 +4,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { AttributeValue, Item } from "../../packages/edgetable/src/transport/operations.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 
 // Adopted tables of several forms into which others write too: what they leave (copies that disagree, attributes of any
 // name, items that cannot be read) changes nothing of the answers, held against a Map.
 
-const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
-const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
+const seed = testSeed();
+const runs = testRuns(20);
 
 let engine: TestEngine;
 beforeAll(async () => {

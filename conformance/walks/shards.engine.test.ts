@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ruleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { social } from "../oracle/model.ts";
 import { askedOf, type Walked } from "./asked-of-walks.ts";
 import { askWalk, type Ask, type Db } from "./ask.ts";
@@ -15,8 +16,8 @@ import { slowed } from "./slow-engine.ts";
 import { inScope } from "./walks.ts";
 import type { NaiveGraph } from "../oracle/naive-graph.ts";
 
-const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
-const runs = Math.ceil(Number(process.env["EDGETABLE_RUNS"] ?? 12) / 3);
+const seed = testSeed();
+const runs = testRuns(4);
 
 let engine: TestEngine;
 beforeAll(async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { z } from "zod";
 import { ruleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { NaiveGraph, type NaiveEnd } from "../oracle/naive-graph.ts";
 import { names, pathNames, type AnyWalk } from "./ask.ts";
 import { nameOfId, type Id } from "./node-ids.ts";
@@ -12,8 +13,8 @@ import { endOf, nameOf, walkNaively } from "./naive-walk.ts";
 import type { PlainStep, PlainWalk } from "./plain-walk.ts";
 import { slowed } from "./slow-engine.ts";
 
-const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
-const runs = 2 * Number(process.env["EDGETABLE_RUNS"] ?? 12);
+const seed = testSeed();
+const runs = testRuns(24);
 const time = 60_000 + runs * 1000;
 
 const text = z.string();

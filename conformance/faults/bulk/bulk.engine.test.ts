@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
 import { openEngine, type TestEngine } from "../../engines/open-engine.ts";
+import { testRuns, testSeed } from "../../engines/property-runs.ts";
 import type { Place } from "../clients.ts";
 import { bulkHistories } from "./commands.ts";
 import { regressions } from "./regressions.ts";
 import { demandBulk } from "./run-bulk.ts";
 
-const seed = Number(process.env["EDGETABLE_SEED"] ?? Date.now() % 1_000_000);
-const runs = Number(process.env["EDGETABLE_RUNS"] ?? 20);
+const seed = testSeed();
+const runs = testRuns(20);
 
 let engine: TestEngine;
 beforeAll(async () => {
