@@ -1,6 +1,6 @@
 import type { Catalog } from "../schema/catalog.ts";
 
-/** What advice is about, in words that are shown beside its rule. */
+/** What advice is about, as shown beside its rule. */
 export const CONCERNS = {
   keys: "key design",
   indexKeys: "index keys",
@@ -12,22 +12,22 @@ export const CONCERNS = {
 
 export type Concern = (typeof CONCERNS)[keyof typeof CONCERNS];
 
-/** What may be better about a model that works. */
+/** An improvement of a valid model. */
 export interface Advice {
-  /** The rule that gives it, such as `hotIndexPartition`. */
+  /** The rule, such as `hotIndexPartition`. */
   readonly rule: string;
-  /** What it is about, such as `cost` or `key design`. */
+  /** The concern, such as `cost` or `key design`. */
   readonly concern: Concern;
-  /** The node, edge, part, index or pattern that it is about. */
+  /** The node, edge, part, index or pattern concerned. */
   readonly definition: string;
   readonly message: string;
-  /** What to do about it. */
+  /** What to do. */
   readonly mend: string;
-  /** `error` must not ship, `warning` will hurt at scale or mislead, `note` is a price worth knowing. */
+  /** `error` must not ship; `warning` will hurt at scale or mislead; `note` is a price worth knowing. */
   readonly severity: "error" | "warning" | "note";
 }
 
-/** A named access pattern with its plan, as `explainPatterns` gives it. */
+/** A named access pattern with its plan, from `explainPatterns`. */
 export interface CheckedPattern {
   readonly name: string;
   readonly explanation: {
@@ -41,12 +41,12 @@ export interface CheckedPattern {
     readonly cost: { readonly requests: number };
     readonly plan?: {
       readonly kind: string;
-      /** A walk has none: its hops have their own. */
+      /** Undefined for a walk, whose hops have their own. */
       readonly sources?: readonly { readonly kind: string; readonly index?: string | undefined }[];
       readonly hydrate?: { readonly nodes: readonly string[]; readonly by: string } | undefined;
     };
   };
 }
 
-/** One rule: what it has to say of a model and its patterns. Pure. */
+/** One rule: its advice on a model and its patterns. Pure. */
 export type AdviceRule = (catalog: Catalog, patterns: readonly CheckedPattern[]) => readonly Advice[];

@@ -305,7 +305,7 @@ describe("patternRequests", () => {
         definition: "names",
         severity: "note",
         message: 'the pattern "names" needs 3 requests: Query, BatchGetItem × 2.',
-        mend: "Ask for edges() or ids() where the nodes' attributes are not needed, or hold immutable ones on the edge.",
+        mend: "Ask for edges() or ids() where the nodes' attributes are not needed, or copy immutable ones to the edge.",
       },
     ]);
     expect(

@@ -1,24 +1,42 @@
 import type { Catalog } from "../schema/catalog.ts";
-import type { Advice, CheckedPattern } from "./advice.ts";
+import type { Advice, AdviceRule, CheckedPattern } from "./advice.ts";
 import { distinct } from "./index-places.ts";
-import { adviceRules } from "./rules/index.ts";
+import { costlyProjection, patternRequests, unboundedCollection } from "./rules/cost.ts";
+import { highDelimiter, lostOrder, prefixHazard, refusedValues } from "./rules/key-order.ts";
+import { fewShards, hotIndexPartition, sharedPartition } from "./rules/partitions.ts";
+import { idleIndexKey, mutableKey, staleCopy } from "./rules/stale-keys.ts";
 
-const rank: Readonly<Record<Advice["severity"], number>> = { error: 0, warning: 1, note: 2 };
+/** All rules, in the order in which their advice is listed. */
+const rules: readonly AdviceRule[] = [
+  sharedPartition,
+  hotIndexPartition,
+  fewShards,
+  idleIndexKey,
+  mutableKey,
+  staleCopy,
+  lostOrder,
+  prefixHazard,
+  highDelimiter,
+  refusedValues,
+  costlyProjection,
+  unboundedCollection,
+  patternRequests,
+];
+
+const RANK: Readonly<Record<Advice["severity"], number>> = { error: 0, warning: 1, note: 2 };
 
 /**
- * What may be better about a model that works: hot partitions, reads without bound, copies that go
- * stale, keys that mislead. Pure; makes no request.
+ * Advice on a valid model: hot partitions, unbounded reads, copies that go stale, misleading keys. Pure; makes no request.
  *
- * @param graph what `defineGraph` gave, or its catalog
- * @param patterns what `explainPatterns` gave
+ * @param graph the result of `defineGraph`, or its catalog
+ * @param patterns the result of `explainPatterns`
  * @returns errors first, then warnings, then notes
  * @example
  * for (const { concern, definition, message, mend } of checkGraph(education, await explainPatterns(patterns))) console.log(concern, definition, message, mend);
  */
 export const checkGraph = (graph: Catalog | { readonly catalog: Catalog }, patterns: readonly CheckedPattern[] = []): readonly Advice[] => {
   const catalog = "catalog" in graph ? graph.catalog : graph;
-  const all = adviceRules.flatMap((rule) => rule(catalog, patterns));
-  return distinct(all, ({ rule, definition, message }) => `${rule} ${definition} ${message}`).toSorted(
-    (a, b) => rank[a.severity] - rank[b.severity],
-  );
+  const all = rules.flatMap((rule) => rule(catalog, patterns));
+  const distinctAdvice = distinct(all, ({ rule, definition, message }) => `${rule} ${definition} ${message}`);
+  return distinctAdvice.toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
 };

@@ -11,7 +11,7 @@ export interface IndexPlace {
   readonly sort: Template | undefined;
 }
 
-/** Every kind of item that is in an index, or in the table. */
+/** Every kind of item in an index, or in the table. */
 export const placesIn = (catalog: Catalog, index: Index): readonly IndexPlace[] =>
   catalog.shapes.flatMap((shape) => {
     const partition = shape.keys[index.partitionKey];
@@ -19,16 +19,16 @@ export const placesIn = (catalog: Catalog, index: Index): readonly IndexPlace[] 
     return partition && (index.sortKey === undefined || sort) ? [{ index, shape, partition, sort }] : [];
   });
 
-/** The table and its indexes, as advice names them. */
+/** The name of the table or an index in advice. */
 export const nameOf = (index: Index): string => (index.name === undefined ? "the table" : `the index "${index.name}"`);
 
-/** Names of a shape's attributes, or none where its schema does not tell. */
+/** Names of a shape's attributes; empty if its schema does not list them. */
 export const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {
   const schema = definitionOf(catalog, shape)?.schema;
   return ((schema && attributeNames(schema)) ?? []).filter((name) => shape.holds?.includes(name) !== false);
 };
 
-/** Whether the value at a path of the shape's row never changes while the item is there. */
+/** True if the value at a path of the shape's row never changes while the item exists. */
 export const isFixed = (catalog: Catalog, shape: Shape, path: string): boolean => {
   const [head = "", next] = path.split(".");
   if (shape.kind === "edge" && next !== undefined && (head === "from" || head === "to")) {
@@ -41,6 +41,6 @@ export const isFixed = (catalog: Catalog, shape: Shape, path: string): boolean =
   return own.includes(head) || catalog.nodes[shape.from ?? ""]?.idFields.includes(head) === true;
 };
 
-/** The first of each kind, as a key tells them apart. */
+/** The first value for each key. */
 export const distinct = <Value>(values: readonly Value[], keyOf: (value: Value) => string): readonly Value[] =>
   [...new Map(values.toReversed().map((value) => [keyOf(value), value])).values()].toReversed();

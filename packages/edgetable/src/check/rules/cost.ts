@@ -1,0 +1,159 @@
+import { PAGE_BYTES } from "../../ir/capacity.ts";
+import { heldBy, type Catalog, type EdgeEntry, type Index, type Shape } from "../../schema/catalog.ts";
+import { degreeLimit } from "../../schema/definition.ts";
+import { didYouMean } from "../../util/did-you-mean.ts";
+import { CONCERNS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
+import { attributesOf, distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
+
+const WRITE_UNIT = 1024;
+const READ_UNIT = 4096;
+
+/** Attributes of the schema that rows read from the index lack. */
+const missingAttributes = (catalog: Catalog, { index, shape }: IndexPlace): readonly string[] => {
+  const projected = heldBy(catalog, index);
+  if (!projected) return [];
+  const carried = new Set<string>();
+  for (const { attribute, template } of shape.sources)
+    if (projected.has(attribute)) for (const field of template.fields) carried.add(field);
+  return attributesOf(catalog, shape).filter((name) => !carried.has(name) && !projected.has(shape.stored[name] ?? name));
+};
+
+/** Names of patterns that find items of the shape by the index and then read the same items from the table. */
+const patternsReadingTwice = ({ index, shape }: IndexPlace, patterns: readonly CheckedPattern[]): readonly string[] => {
+  const names: string[] = [];
+  for (const { name, explanation } of patterns) {
+    const { sources, hydrate } = explanation.plan ?? {};
+    const finds = sources?.some((source) => source.kind === "query" && source.index === index.name);
+    if (finds && hydrate && hydrate.by !== "none" && hydrate.nodes.includes(shape.definition)) names.push(`"${name}"`);
+  }
+  return names;
+};
+
+const partialProjection = (catalog: Catalog, place: IndexPlace, patterns: readonly CheckedPattern[]): Partial<Advice> | undefined => {
+  const { index, shape } = place;
+  const missing = missingAttributes(catalog, place);
+  if (missing.length === 0) return undefined;
+  const twice = patternsReadingTwice(place, patterns);
+  const consequence =
+    twice.length > 0
+      ? `${twice.join(", ")} therefore reads each item once more from the table.`
+      : "a read that needs them reads each item once more from the table.";
+  const price =
+    shape.bytes <= WRITE_UNIT
+      ? ` An item of ${shape.bytes} bytes costs one write unit in the index in any case; the projection only saves that write when these attributes alone change.`
+      : "";
+  return {
+    severity: twice.length > 0 ? "warning" : "note",
+    message: `${nameOf(index)} leaves ${missing.join(", ")} out of "${shape.definition}": ${consequence}${price}`,
+    mend: 'Name what reads need in the projection, or project "ALL".',
+  };
+};
+
+const fullProjection = ({ index, shape: { bytes, definition } }: IndexPlace): Partial<Advice> | undefined =>
+  bytes <= READ_UNIT
+    ? undefined
+    : {
+        severity: "note",
+        message: `${nameOf(index)} copies all ${bytes} bytes of "${definition}": each write costs ${Math.ceil(bytes / WRITE_UNIT)} write units more, and a list of 20 reads ${Math.ceil((20 * bytes) / READ_UNIT / 2)} read units.`,
+        mend: 'If reads by this index need only ids or few attributes, project "KEYS_ONLY" or name those.',
+      };
+
+/** Projected names that no item stores. */
+const unknownProjected = (catalog: Catalog, { name: index = "", projection }: Index): readonly Partial<Advice>[] => {
+  if (typeof projection === "string") return [];
+  const stored = new Set<string>();
+  for (const shape of catalog.shapes) {
+    for (const attribute of Object.keys(shape.keys)) stored.add(attribute);
+    for (const name of attributesOf(catalog, shape)) stored.add(shape.stored[name] ?? name);
+  }
+  const unknown = projection.filter((name) => !stored.has(name) && name !== catalog.typeAttribute);
+  return unknown.map((name) => ({
+    definition: index,
+    severity: "warning",
+    message: `the index "${index}" projects "${name}", which no item stores.${didYouMean(name, [...stored])}`,
+    mend: "Use the name under which the attribute is stored, or leave it out.",
+  }));
+};
+
+/** Index projections that cost more than they save. */
+export const costlyProjection: AdviceRule = (catalog, patterns) => {
+  const found: Partial<Advice>[] = [];
+  for (const index of catalog.indexes) {
+    found.push(...unknownProjected(catalog, index));
+    for (const place of distinct(placesIn(catalog, index), ({ shape }) => shape.definition)) {
+      const one = index.projection === "ALL" ? fullProjection(place) : partialProjection(catalog, place, patterns);
+      if (one) found.push({ definition: place.shape.definition, ...one });
+    }
+  }
+  return found.map((one) => ({ rule: "costlyProjection", concern: CONCERNS.budgets, ...one }) as Advice);
+};
+
+const unboundedAdvice = (entry: EdgeEntry, end: "from" | "to", shape: Shape): Advice => {
+  const bytes = (entry.definition.expect?.[end] ?? 0) * shape.bytes;
+  const isLarge = bytes > PAGE_BYTES;
+  const size = isLarge ? ` By its expectations that is ${Math.ceil(bytes / PAGE_BYTES)} requests of 1 MB.` : "";
+  return {
+    rule: "unboundedCollection",
+    concern: CONCERNS.budgets,
+    definition: entry.name,
+    severity: isLarge ? "warning" : "note",
+    message: `collection() of "${shape[end]}" reads all its "${entry.name}" edges, and nothing bounds their number.${size}`,
+    mend: `Set maxDegree: { ${end}: … }, or read them by ${end === "from" || entry.definition.symmetric ? "out" : "in"}("${entry.name}").page().`,
+  };
+};
+
+/** Edges in a node's partition whose number is not limited: `collection()` reads them all. */
+export const unboundedCollection: AdviceRule = (catalog) => {
+  const advice: Advice[] = [];
+  for (const entry of Object.values(catalog.edges)) {
+    const { definition, shapes, mirrors } = entry;
+    if (definition.stored === "reference") continue;
+    const isOpen = { from: degreeLimit(definition, "from") === undefined, to: degreeLimit(definition, "to") === undefined };
+    // A symmetric edge is in both partitions, so that a limit at either end bounds both.
+    if (shapes[0] && isOpen.from && (isOpen.to || !definition.symmetric)) advice.push(unboundedAdvice(entry, "from", shapes[0]));
+    if (mirrors[0] && isOpen.to) advice.push(unboundedAdvice(entry, "to", mirrors[0]));
+  }
+  return advice;
+};
+
+const fewerRequests = ({ explanation: { plan, requests } }: CheckedPattern): string => {
+  if (plan?.kind === "walk")
+    return "A walk reads each node of its frontier once. Give it a budget, and declare expect.from and expect.to to replace the assumed degrees.";
+  if (requests.some(({ partitions }) => partitions !== undefined))
+    return "The search queries each shard: declare no more of them than recommendShards gives, or narrow the search to one partition by `split`.";
+  const dependent = requests.find((request) => request.after !== undefined);
+  if (dependent?.operation === "Query")
+    return "Pass what the nodes' keys need beside their ids as { given }, so that one BatchGetItem reads them.";
+  if (dependent) return "Ask for edges() or ids() where the nodes' attributes are not needed, or copy immutable ones to the edge.";
+  return "Put what is read together into one partition, or into one index under one key.";
+};
+
+/** Patterns that need more than one request, or a Scan. */
+export const patternRequests: AdviceRule = (_, patterns) => {
+  const advice: Advice[] = [];
+  for (const pattern of patterns) {
+    const { name: definition, explanation } = pattern;
+    const { requests, cost } = explanation;
+    if (requests.some(({ operation }) => operation === "Scan")) {
+      advice.push({
+        rule: "patternRequests",
+        concern: CONCERNS.noScan,
+        definition,
+        severity: "error",
+        message: `the pattern "${definition}" scans the whole table.`,
+        mend: "Give the layout an index that answers it.",
+      });
+    } else if (cost.requests > 1) {
+      const list = requests.map(({ operation, times = 1 }) => (times === 1 ? operation : `${operation} × ${times}`)).join(", ");
+      advice.push({
+        rule: "patternRequests",
+        concern: CONCERNS.budgets,
+        definition,
+        severity: "note",
+        message: `the pattern "${definition}" needs ${cost.requests} requests: ${list}.`,
+        mend: fewerRequests(pattern),
+      });
+    }
+  }
+  return advice;
+};

@@ -1,0 +1,111 @@
+import type { FieldPart } from "../../keys/template.ts";
+import { keyAttributes, type Catalog, type EdgeEntry, type Shape } from "../../schema/catalog.ts";
+import { attributeNames } from "../../schema/standard-schema.ts";
+import { didYouMean } from "../../util/did-you-mean.ts";
+import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
+import { distinct, isFixed } from "../index-places.ts";
+
+/** Computed attributes that put no item into any index. */
+export const idleIndexKey: AdviceRule = (catalog) => {
+  const advice: Advice[] = [];
+  for (const shape of distinct(catalog.shapes, ({ definition, role }) => `${definition} ${role}`)) {
+    const about = { rule: "idleIndexKey", concern: CONCERNS.indexKeys, definition: shape.definition } as const;
+    for (const attribute of Object.keys(shape.keys)) {
+      if (keyAttributes(catalog.index).includes(attribute)) continue;
+      const using = catalog.indexes.filter((index) => keyAttributes(index).includes(attribute));
+      if (using.length === 0) {
+        advice.push({
+          ...about,
+          severity: "note",
+          message: `"${attribute}" of "${shape.definition}" is computed but is not a key of any index.${didYouMean(attribute, catalog.indexes.flatMap(keyAttributes))}`,
+          mend: "Use the name of the index's key attribute, or leave the attribute out if nothing reads it.",
+        });
+        continue;
+      }
+      const missing = using.map((index) => keyAttributes(index).filter((key) => !(key in shape.keys)));
+      if (missing.some((keys) => keys.length === 0)) continue;
+      const others = missing[0]?.join('", "');
+      advice.push({
+        ...about,
+        severity: "warning",
+        message: `"${shape.definition}" fills "${attribute}" but not "${others}": the index "${using[0]?.name}" only contains items with all its keys.`,
+        mend: `Fill "${others}" too, or leave "${attribute}" out.`,
+      });
+    }
+  }
+  return advice;
+};
+
+const mutableKeyAdvice = (catalog: Catalog, shape: Shape, place: { attribute: string; field: FieldPart }): Advice | undefined => {
+  const { attribute, field } = place;
+  if (isFixed(catalog, shape, field.path)) return undefined;
+  const about = { rule: "mutableKey", concern: CONCERNS.indexKeys, definition: shape.definition } as const;
+  if (shape.kind === "edge" && /^(?:from|to)\./.test(field.path)) {
+    return {
+      ...about,
+      severity: "warning",
+      message: `"${attribute}" of "${shape.definition}" contains {${field.path}}. When the node changes it, the edge keeps the old key.`,
+      mend: "Make the attribute immutable on the node, or leave it out of the edge's keys.",
+    };
+  }
+  if (field.format.kind === "shard") {
+    return {
+      ...about,
+      severity: "warning",
+      message: `"${attribute}" of "${shape.definition}" takes its shard from {${field.path}}, which may change. Each change moves the item to another shard.`,
+      mend: "Take the shard from the id, or make the attribute immutable.",
+    };
+  }
+  if (shape.kind === "edge" || !keyAttributes(catalog.index).includes(attribute)) return undefined;
+  return {
+    ...about,
+    severity: "note",
+    message: `the table key "${attribute}" of "${shape.definition}" contains {${field.path}}, which may change. Each change deletes the item and writes another, and GetItem needs more than the id.`,
+    mend: "Make the attribute immutable, or keep it out of the table's key.",
+  };
+};
+
+/** Attributes that may change, in keys that should not. Index keys made of the item's own attributes are fine: writes recompute them. */
+export const mutableKey: AdviceRule = (catalog) => {
+  const advice: Advice[] = [];
+  for (const shape of catalog.shapes) {
+    for (const [attribute, { parts }] of Object.entries(shape.keys)) {
+      const fields = parts.filter((part) => part.kind === "field");
+      for (const field of distinct(fields, ({ path }) => path)) {
+        const one = mutableKeyAdvice(catalog, shape, { attribute, field });
+        if (one) advice.push(one);
+      }
+    }
+  }
+  return advice;
+};
+
+/** The stored node types at the ends of an edge that have a changeable attribute of this name. */
+const mutableEnds = (catalog: Catalog, { from, to }: EdgeEntry, attribute: string): readonly string[] =>
+  [...new Set([...from, ...to])].filter((type) => {
+    const node = catalog.nodes[type];
+    if (!node || node.definition.stored === false) return false;
+    const isImmutable = node.idFields.includes(attribute) || node.definition.immutable?.includes(attribute) === true;
+    return !isImmutable && attributeNames(node.definition.schema)?.includes(attribute) === true;
+  });
+
+/** Edge attributes named like a changeable attribute of an end: copies that nothing keeps fresh. */
+export const staleCopy: AdviceRule = (catalog) => {
+  const advice: Advice[] = [];
+  for (const entry of Object.values(catalog.edges)) {
+    const { schema, stored } = entry.definition;
+    for (const name of schema && stored !== "reference" ? (attributeNames(schema) ?? []) : []) {
+      const types = mutableEnds(catalog, entry, name);
+      if (types.length === 0) continue;
+      advice.push({
+        rule: "staleCopy",
+        concern: CONCERNS.truth,
+        definition: entry.name,
+        severity: "warning",
+        message: `"${name}" of "${entry.name}" has the name of an attribute of ${types.map((type) => `"${type}"`).join(" and ")} that may change. If it is a copy, it goes stale when that attribute changes.`,
+        mend: `Make "${name}" immutable there, or leave the copy out and read the node by entries(). If it is not a copy, give it another name.`,
+      });
+    }
+  }
+  return advice;
+};
