@@ -1,7 +1,7 @@
 import { checkRun, createCall, type RunOptions } from "../executor/call.ts";
 import type { DeleteWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
-import { cascades } from "../planner/writes/cascade-ends.ts";
+import { cascades } from "../planner/writes/rules/required-nodes.ts";
 import { asWriteCall, loadWriteExplanation, writeCall, type WriteDriver } from "./write-call.ts";
 import type { DeleteCall, DeleteOptions, JobHandle, WriteExplanation } from "./write-types.ts";
 import type { Row } from "../util/row.ts";

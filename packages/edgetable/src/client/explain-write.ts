@@ -1,9 +1,8 @@
 import { readUnits, stepUnits } from "../ir/capacity.ts";
 import type { DeleteWrite, LogicalWrite } from "../ir/logical-write.ts";
 import type { ReadNeed, WriteItem, WritePlan } from "../ir/write-plan.ts";
-import { planBatch } from "../planner/writes/plan-batch.ts";
-import { planCascade, type CascadePlan } from "../planner/writes/plan-cascade.ts";
-import { planWrites } from "../planner/writes/plan-write.ts";
+import { planBatch, planWrites } from "../planner/writes/plan-write.ts";
+import { planCascade, type CascadePlan } from "../planner/writes/plan-deletion.ts";
 import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-read.ts";
 import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
@@ -83,7 +82,7 @@ const notesOf = (plan: WritePlan): readonly string[] => {
 
 /** Explains writes: pure, from the calls' values. */
 export const explainWrites = (catalog: Catalog, writes: readonly LogicalWrite[], livingAt?: number): WriteExplanation => {
-  const plan = planWrites(catalog, writes, {}, livingAt);
+  const plan = planWrites(catalog, writes, {}, { livingAt });
   const requests = requestsOf(catalog, plan);
   const total = (units: "readUnits" | "writeUnits"): number => requests.reduce((sum, request) => sum + request[units], 0);
   const cost = { requests: requests.length, readUnits: total("readUnits"), writeUnits: total("writeUnits") };

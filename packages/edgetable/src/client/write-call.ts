@@ -6,7 +6,7 @@ import { validateWrite } from "../executor/validate-write.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";
-import { cascades } from "../planner/writes/cascade-ends.ts";
+import { cascades } from "../planner/writes/rules/required-nodes.ts";
 import type { Driver } from "./driver.ts";
 import type * as Explanation from "./explain-write.ts";
 import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";

@@ -4,8 +4,8 @@ import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome, Written } from "../ir/write-outcome.ts";
 import type { Atomic, WritePlan } from "../ir/write-plan.ts";
-import type { BatchPlan } from "../planner/writes/plan-batch.ts";
-import type { CascadePlan } from "../planner/writes/plan-cascade.ts";
+import type { BatchPlan } from "../planner/writes/plan-write.ts";
+import type { CascadePlan } from "../planner/writes/plan-deletion.ts";
 
 /** One request that an explained write sends. */
 export interface ExplainedWriteRequest {

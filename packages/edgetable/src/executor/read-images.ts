@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
-import { planCount } from "../planner/writes/all-edges.ts";
+import { planCount } from "../planner/writes/rules/degree-guards.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-read.ts";
 import { decodeItem, isOfShape } from "../requests/decode-item.ts";
 import { encodeField, keyOfItem } from "../requests/encode-item.ts";

@@ -1,9 +1,9 @@
 import { EdgetableError, isEdgetableError, joinDetails } from "../errors/edgetable-error.ts";
 import { stepUnits } from "../ir/capacity.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
-import { type Atomic, type Failure, type Images, keyId, type PlannedItem, type WritePlan } from "../ir/write-plan.ts";
+import { type Atomic, type Failure, type Images, keyId, type PlannedItem, type ValidRows, type WritePlan } from "../ir/write-plan.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
-import { encodeSingle, encodeTransaction, type EncodedWrite, type WriteTarget } from "../requests/encode-write.ts";
+import { type EncodedWrite, encodeSingle, encodeTransaction, type WriteTarget } from "../requests/encode-write.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
@@ -11,8 +11,9 @@ import { loadOnce } from "../util/load-once.ts";
 import { isFailedCondition } from "./failed-condition.ts";
 import { failureOf, foundAs, type FoundItem, isRepeatable, isUncontested } from "./failed-term.ts";
 import { backOff, type CallContext, isAmbiguous, type Session } from "./session.ts";
-import { readRow, type Reading } from "./read-rows.ts";
-import { exactText } from "../keys/template.ts";
+import { type Reading, readRow } from "./read-rows.ts";
+import { validateRows } from "./validate-write.ts";
+import { exactText } from "../keys/value-text.ts";
 import type { Row } from "../util/row.ts";
 
 /** Why one of the writes did not happen. */
@@ -187,8 +188,8 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
   }
 };
 
-/** Plans a write from what was read so far. */
-export type WritePlanner = (images: Images) => WritePlan;
+/** Plans a write from what was read so far, and from the rows that a schema has passed. */
+export type WritePlanner = (images: Images, rows?: ValidRows) => WritePlan;
 
 type Settled = Exclude<WritePlan, { kind: "needs" }>;
 
@@ -205,11 +206,13 @@ const planReading = async (
   }: { readonly needs: WritePlan & { readonly kind: "needs" }; readonly known: Images; readonly context: CallContext },
 ): Promise<Settled> => {
   let images = known;
+  let rows: ValidRows = {};
   let plan: WritePlan = needs;
   const { readImages } = await reading();
   while (plan.kind === "needs") {
     images = { ...images, ...(await readImages(session, plan.reads, context)) };
-    plan = planner(images);
+    if (plan.rows) rows = { ...rows, ...(await validateRows(session.catalog, plan.rows)) };
+    plan = planner(images, rows);
   }
   return plan;
 };
@@ -259,4 +262,4 @@ export const runPlanned = async (
 
 /** Makes writes together; see {@link runPlanned}. */
 export const runWrites = (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> =>
-  runPlanned(session, (images) => planWrites(session.catalog, writes, images, context.livingAt), context);
+  runPlanned(session, (images, rows) => planWrites(session.catalog, writes, images, { livingAt: context.livingAt, rows }), context);

@@ -1,4 +1,5 @@
 import type { Changes, LogicalWrite } from "../ir/logical-write.ts";
+import type { RowNeed, ValidRows } from "../ir/write-plan.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { type Catalog, ownerFields } from "../schema/catalog.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
@@ -71,6 +72,20 @@ const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relin
   return andThen(valid, (one) =>
     andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...one, reverse })),
   ) as Maybe<LogicalWrite>;
+};
+
+/**
+ * The rows of edges that take on another type, as that type's schema gives them back.
+ *
+ * @throws {schema.invalidValue}
+ */
+export const validateRows = async (catalog: Catalog, needs: readonly RowNeed[]): Promise<ValidRows> => {
+  const rows: Record<string, Row> = {};
+  for (const { id, edge, row } of needs) {
+    const schema = catalog.edges[edge]?.definition.schema;
+    rows[id] = schema ? await validateRow(schema, row, `"${edge}"`) : row;
+  }
+  return rows;
 };
 
 /**

@@ -60,10 +60,6 @@ export interface PutStep extends Target {
 export interface UpdateStep extends Target {
   readonly kind: "update";
   readonly changes: AttributeChanges;
-  /** Of a degree guard that is not there yet: the edges that it begins with; they are a part of what is added. */
-  readonly begins?: number;
-  /** Of a degree guard that was read: what it counts. */
-  readonly counted?: number;
 }
 export interface DeleteStep extends Target {
   readonly kind: "delete";
@@ -99,6 +95,16 @@ export type ReadNeed =
       readonly reason: string;
     };
 
+/** A row that is made from what was read, and that its edge type's schema has to pass before it is written. */
+export interface RowNeed {
+  readonly id: string;
+  readonly edge: string;
+  readonly row: Row;
+}
+
+/** The rows as the schemas gave them back, by the need's `id`. */
+export type ValidRows = Readonly<Record<string, Row>>;
+
 /** One text for one table key: the `id` of a need to get it. */
 export const keyId = (key: Key): string => JSON.stringify(Object.values(key));
 
@@ -128,7 +134,7 @@ export interface PlannedItem {
 }
 
 export type WritePlan =
-  | { readonly kind: "needs"; readonly reads: readonly ReadNeed[] }
+  | { readonly kind: "needs"; readonly reads: readonly ReadNeed[]; readonly rows?: readonly RowNeed[] }
   /** Known from what was read, without writing: the failure of one of the writes. */
   | { readonly kind: "settled"; readonly write: number; readonly failure: Failure }
   | {

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { DeleteWrite } from "../../ir/logical-write.ts";
-import { planCascade } from "../../planner/writes/plan-cascade.ts";
+import { planCascade } from "../../planner/writes/plan-deletion.ts";
 import type { Session } from "../session.ts";
 import { deleteNode, resumeDeletion } from "./delete-node.ts";
 import { newDeletion, type Deletion, type DeletionResult, type DeletionSettings } from "./deletion.ts";

@@ -2,7 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { DeleteWrite } from "../../ir/logical-write.ts";
 import type { JobDone } from "../../ir/write-outcome.ts";
 import type { Atomic } from "../../ir/write-plan.ts";
-import type { CascadePlan } from "../../planner/writes/plan-cascade.ts";
+import type { CascadePlan } from "../../planner/writes/plan-deletion.ts";
 import { addCosts, type Cost, Meter, NO_COST, type SentRequest } from "../call.ts";
 import type { FailedWrite } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";

@@ -1,10 +1,11 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
-import { exactText } from "../../keys/template.ts";
-import { guardKeys } from "../../planner/writes/degree-guards.ts";
-import { edgeCopies } from "../../planner/writes/edge-copies.ts";
-import { removalOf, type Sweep } from "../../planner/writes/plan-cascade.ts";
+import { exactText } from "../../keys/value-text.ts";
+import { derive } from "../../planner/writes/rules/index.ts";
+import { subjectOf } from "../../planner/writes/working-set.ts";
+import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
+import { removalOf, type Sweep } from "../../planner/writes/plan-deletion.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
 import { type Catalog, kindMark } from "../../schema/catalog.ts";
@@ -34,8 +35,9 @@ const noNode: FindNode = () => Promise.resolve(undefined);
 
 const isPlain = (catalog: Catalog, write: LogicalWrite): boolean => {
   if (write.kind !== "unlink") return true;
-  const edge = { entry: defined(catalog.edges[write.edge], "edge"), from: write.from, to: write.to };
-  return edgeCopies(edge, write.key).length === 1 && guardKeys(catalog, edge).length === 0;
+  const subject = subjectOf(catalog, write);
+  if (subject.kind !== "edge" || edgeCopies(subject, write.key).length > 1) return false;
+  return derive(catalog, { subject, before: write.key, after: null }).length === 0;
 };
 
 const removal = (catalog: Catalog, { shape, row, item }: Found): Removal => {

@@ -1,14 +1,13 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../../ir/logical-write.ts";
 import { keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
-import { guardKeys } from "../../planner/writes/degree-guards.ts";
-import { edgeCopies } from "../../planner/writes/edge-copies.ts";
+import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { planWrite } from "../../planner/writes/plan-write.ts";
-import { markerKeys } from "../../planner/writes/unique-markers.ts";
+import { derive } from "../../planner/writes/rules/index.ts";
+import { subjectOf } from "../../planner/writes/working-set.ts";
 import { encodeItem, keyOf } from "../../requests/encode-item.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
-import { defined } from "../../util/invariant.ts";
 
 /** One item that a row makes. */
 export interface RowItem {
@@ -29,22 +28,17 @@ const placesOf = (
   catalog: Catalog,
   write: PutWrite | PutEdgeWrite,
 ): readonly { readonly shape: Shape; readonly row: PutWrite["row"] }[] => {
-  if (write.kind === "putEdge") {
-    const entry = defined(catalog.edges[write.edge], "edge");
-    return edgeCopies({ entry, from: write.from, to: write.to }, write.row, write.reverse);
-  }
-  const entry = defined(catalog.nodes[write.name] ?? catalog.parts[write.name], "definition");
-  return [{ shape: entry.shape, row: write.row }];
+  const subject = subjectOf(catalog, write);
+  if (subject.kind === "edge") return edgeCopies(subject, write.row, write.kind === "putEdge" ? write.reverse : {});
+  return [{ shape: subject.entry.shape, row: write.row }];
 };
 
 // Writes that meet in a marker or a guard go one after the other, so that they do not cancel each other's transactions.
 const sharedKeys = (catalog: Catalog, write: PutWrite | PutEdgeWrite): readonly string[] => {
-  if (write.kind === "putEdge") {
-    const entry = defined(catalog.edges[write.edge], "edge");
-    return guardKeys(catalog, { entry, from: write.from, to: write.to }).map(keyId);
-  }
-  const node = write.of === "node" ? catalog.nodes[write.name] : undefined;
-  return node ? markerKeys(catalog, node, write.row).map(keyId) : [];
+  const keys: string[] = [];
+  const change = { subject: subjectOf(catalog, write), before: null, after: write.row };
+  for (const { rule, key } of derive(catalog, change)) if (rule.shared) keys.push(keyId(key));
+  return keys;
 };
 
 /** Plans one row's write; it goes into a batch exactly where its plan is nothing but puts without a condition. */

@@ -1,6 +1,6 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId } from "../../ir/write-plan.ts";
-import { edgeCopies, type EdgeCopy } from "../../planner/writes/edge-copies.ts";
+import { edgeCopies, type EdgeCopy } from "../../planner/writes/rules/edge-copies.ts";
 import { decodeItem, type DriftedField, driftedFields, type RowOptions, shapeOf } from "../../requests/decode-item.ts";
 import { isFilled, keyIfComplete, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, ownerFields, type Shape } from "../../schema/catalog.ts";

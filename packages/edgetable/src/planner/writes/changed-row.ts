@@ -1,38 +1,73 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes } from "../../ir/logical-write.ts";
-import { addDecimals } from "./add-decimals.ts";
-import { type Row, own } from "../../util/row.ts";
 import { isNumber } from "../../util/json-text.ts";
+import { own, type Row } from "../../util/row.ts";
 
-// DynamoDB refuses these by the same code, where the item need not be read first.
-const refuseOperand = (field: string): never => {
-  throw new EdgetableError("execute.rejected", `"${field}" holds a value of another type, which nothing can be added to: set it.`, {
+/** Whether a change says anything of a field. */
+export const isChanged = ({ set, remove, add, append }: Changes, field: string): boolean =>
+  field in set || remove.includes(field) || field in add || field in append;
+
+// DynamoDB refuses these by the same code if the item need not be read first.
+const rejectOperand = (field: string): never => {
+  throw new EdgetableError("execute.rejected", `"${field}" holds a value of another type; overwrite it instead of using add or append.`, {
     details: { attribute: field },
   });
 };
 
-const plus = (field: string, before: unknown, delta: unknown): unknown => {
-  if (delta instanceof Set)
-    return new Set([...(before instanceof Set ? before : before === undefined ? [] : refuseOperand(field)), ...delta]);
-  const old = before === undefined ? 0 : before;
-  if (!isNumber(old)) return refuseOperand(field);
-  return addDecimals(old, delta as number | bigint);
+/** A decimal: `units` times ten to the power of `exponent`. */
+interface Decimal {
+  readonly units: bigint;
+  readonly exponent: number;
+}
+
+// The shortest decimal of a number is what is sent for it.
+const decimalOf = (value: number | bigint): Decimal => {
+  const [digits = "", power = "0"] = String(value).split("e");
+  const point = digits.indexOf(".");
+  const fraction = point < 0 ? 0 : digits.length - point - 1;
+  return { units: BigInt(digits.replace(".", "")), exponent: Number(power) - fraction };
 };
 
-const appended = (field: string, before: unknown = [], more: unknown): readonly unknown[] =>
-  Array.isArray(before) ? [...before, ...(more as unknown[])] : refuseOperand(field);
+/** The sum as DynamoDB's ADD makes it, of decimals: 0.1 and 0.2 are 0.3, and no unit is lost beyond 2^53. */
+export const addDecimals = (a: number | bigint, b: number | bigint): number | bigint => {
+  if (Number.isSafeInteger(a) && Number.isSafeInteger(b)) {
+    const sum = (a as number) + (b as number);
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  const [one, other] = [decimalOf(a), decimalOf(b)];
+  const scale = Math.min(one.exponent, other.exponent, 0);
+  const units = one.units * 10n ** BigInt(one.exponent - scale) + other.units * 10n ** BigInt(other.exponent - scale);
+  const unit = 10n ** BigInt(-scale);
+  const whole = units / unit;
+  if (whole * unit !== units) return Number(`${units}e${scale}`);
+  return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
+};
+
+const added = (field: string, before: unknown, operand: unknown): unknown => {
+  if (operand instanceof Set) {
+    const members = before instanceof Set ? before : before === undefined ? [] : rejectOperand(field);
+    return new Set([...members, ...operand]);
+  }
+  const old = before === undefined ? 0 : before;
+  return isNumber(old) ? addDecimals(old, operand as number | bigint) : rejectOperand(field);
+};
 
 /** The row after the changes. */
 export const changedRow = (before: Row, changes: Changes): Row => {
   const row: Record<string, unknown> = Object.assign({}, before, changes.set);
   for (const field of changes.remove) delete row[field];
-  for (const field in changes.add) row[field] = plus(field, own(before, field), changes.add[field]);
-  for (const field in changes.append) row[field] = appended(field, own(before, field), changes.append[field]);
+  for (const field in changes.add) row[field] = added(field, own(before, field), changes.add[field]);
+  for (const field in changes.append) {
+    const list = own(before, field) ?? [];
+    row[field] = Array.isArray(list) ? [...(list as unknown[]), ...(changes.append[field] as unknown[])] : rejectOperand(field);
+  }
   return row;
 };
 
-/** The changes with the old item at hand: what accumulates becomes a plain value. */
-export const resolved = (changes: Changes, after: Row): Changes => {
-  const values = [...Object.keys(changes.add), ...Object.keys(changes.append)].map((field) => [field, after[field]]);
-  return { set: { ...changes.set, ...Object.fromEntries(values) }, remove: changes.remove, add: {}, append: {} };
+/** The changes with the old row at hand: what adds up becomes a plain value. */
+export const resolvedChanges = (changes: Changes, after: Row): Changes => {
+  const set: Record<string, unknown> = { ...changes.set };
+  for (const field in changes.add) set[field] = after[field];
+  for (const field in changes.append) set[field] = after[field];
+  return { set, remove: changes.remove, add: {}, append: {} };
 };

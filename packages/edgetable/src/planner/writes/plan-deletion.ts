@@ -1,18 +1,141 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
-import type { DeleteWrite, LogicalWrite } from "../../ir/logical-write.ts";
-import { type Images, keyId, type PlannedItem, type Term, type WriteItem, type WritePlan } from "../../ir/write-plan.ts";
+import type { LogicalPlan } from "../../ir/logical-plan.ts";
+import type { DeleteWrite, EndId, LogicalWrite } from "../../ir/logical-write.ts";
+import type { ReadPlan } from "../../ir/physical-plan.ts";
+import { type Images, keyId, type Term, type WritePlan } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
+import { underPath } from "../../schema/build-catalog.ts";
+import type { Catalog, NodeEntry, Shape } from "../../schema/catalog.ts";
 import { DELETING, HOLDER } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
-import { restrictSteps, spentGuardKeys } from "./degree-guards.ts";
-import { guardTerms } from "./guard-terms.ts";
-import { planWrites } from "./plan-write.ts";
-import { imageOf, locate, NOT_FOUND, type Planning, present, STALE } from "./planning.ts";
 import type { Row } from "../../util/row.ts";
-import { ofItsKind } from "./kind-terms.ts";
+import { planRead } from "../plan.ts";
+import { planWrites } from "./plan-write.ts";
+import { allEdges, consistentIfPossible, degreeGuards } from "./rules/degree-guards.ts";
+import { type CascadeEnd, cascadeEnds, partsOf } from "./rules/required-nodes.ts";
+import {
+  contribute,
+  guardTerms,
+  imageOf,
+  locate,
+  NOT_FOUND,
+  openWorkingSet,
+  present,
+  settle,
+  stage,
+  STALE,
+  type WorkingSet,
+} from "./working-set.ts";
+
+/** One read that finds what goes with a node. */
+export interface Sweep {
+  readonly plan: ReadPlan;
+  /** What the plan's templates are filled from. */
+  readonly row: Row;
+  /** The shapes that go with the node; others in the same range stay. */
+  readonly shapes: readonly string[];
+}
+
+/** How a node is deleted with all that goes with it. */
+export interface CascadePlan {
+  readonly kind: "cascade";
+  readonly node: string;
+  readonly id: Row;
+  readonly sweeps: readonly Sweep[];
+  /** Whether the node is marked first, so that nothing new is tied to it meanwhile. */
+  readonly marks: boolean;
+  /** Whether some of what goes with it is found in an index, which shows it a moment late. */
+  readonly lags: boolean;
+}
+
+interface Wanted {
+  readonly shape: Shape;
+  readonly end: "from" | "to";
+  /** The edge that it is of; undefined for a part. */
+  readonly cascade: CascadeEnd | undefined;
+}
+
+/** The shapes whose items go with a node. Of an edge found at its target, the copy in the target's partition if there is one. */
+const wantedShapes = (catalog: Catalog, node: string): readonly Wanted[] => {
+  const wanted: Wanted[] = [];
+  for (const name of partsOf(catalog, node))
+    wanted.push({ shape: defined(catalog.parts[name], "part").shape, end: "from", cascade: undefined });
+  for (const cascade of cascadeEnds(catalog, node)) {
+    const { entry, direction } = cascade;
+    const end = direction === "out" ? "from" : "to";
+    const shapes = direction === "in" && entry.mirrors.length > 0 ? entry.mirrors : entry.shapes;
+    for (const shape of shapes) if (shape[end] === node) wanted.push({ shape, end, cascade });
+  }
+  return wanted;
+};
+
+/** Whether the items lie in the node's own partition, where one Query finds them with everything else. */
+const isInNodesPartition = (catalog: Catalog, node: string, { shape, end, cascade }: Wanted): boolean => {
+  const { partitionKey } = catalog.index;
+  const home = catalog.nodes[node]?.shape.keys[partitionKey]?.source ?? "";
+  return (shape.keys[partitionKey]?.source ?? "") === (cascade ? underPath(end, home) : home);
+};
+
+const readPartsOf = (part: string, consistent: boolean): LogicalPlan => ({
+  kind: "parts",
+  part,
+  known: [],
+  range: [],
+  filter: [],
+  forward: true,
+  consistent,
+});
+
+/**
+ * Plans how a node's parts and cascading edges are found: one strongly consistent Query of its
+ * partition, and one more for parts that lie elsewhere and for each edge type that only an index finds.
+ *
+ * @throws {plan.noIndex} when nothing finds the parts of this node, or its edges of a type that cascades
+ */
+export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): CascadePlan => {
+  const wanted = wantedShapes(catalog, name);
+  const near = wanted.filter((one) => isInNodesPartition(catalog, name, one));
+  const far = wanted.filter((one) => !near.includes(one));
+  const sweeps: Sweep[] = [];
+  if (near.length > 0) {
+    const plan = planRead(catalog, { kind: "collection", node: name, direction: "out", index: undefined, consistent: true });
+    sweeps.push({ plan, row: id, shapes: near.map(({ shape }) => shape.id) });
+  }
+  for (const { shape, cascade } of far) {
+    if (cascade) continue;
+    const plan = consistentIfPossible((consistent) => planRead(catalog, readPartsOf(shape.definition, consistent)));
+    sweeps.push({ plan, row: id, shapes: [shape.id] });
+  }
+  for (const cascade of new Set(far.map((one) => one.cascade))) {
+    if (!cascade) continue;
+    const edges = { node: name, edge: cascade.entry.name, direction: cascade.direction };
+    const plan = consistentIfPossible((consistent) => planRead(catalog, allEdges(catalog, { ...edges, consistent })));
+    sweeps.push({ plan, row: { from: id, to: id }, shapes: plan.sources.flatMap((source) => source.shapes) });
+  }
+  const checksOwner = partsOf(catalog, name).some((part) => catalog.parts[part]?.definition.owner === "checked");
+  return {
+    kind: "cascade",
+    node: name,
+    id,
+    sweeps,
+    marks: checksOwner || wanted.some(({ cascade }) => cascade !== undefined),
+    lags: sweeps.some(({ plan }) => plan.consistency === "eventual"),
+  };
+};
+
+/** The write that removes something found with a node. */
+export const removalOf = (shape: Shape, row: Row): LogicalWrite => {
+  if (shape.kind === "part") return { kind: "delete", of: "part", name: shape.definition, id: row, guards: {} };
+  const { from, to, ...key } = row;
+  const endOf = (end: "from" | "to", value: Row): EndId => {
+    if (!shape.several) return { type: defined(shape[end], "the type of an edge's end"), id: value };
+    const { type: _, ...id } = value;
+    return { type: defined(shape[end], "the type of an edge's end"), id };
+  };
+  return { kind: "unlink", edge: shape.definition, from: endOf("from", from as Row), to: endOf("to", to as Row), key, guards: {} };
+};
 
 /** A node's deletion as a job: its state is in the table from the mark to the end. */
 export interface JobMark {
@@ -23,31 +146,29 @@ export interface JobMark {
 }
 
 interface Located {
+  readonly kind: "located";
   readonly node: NodeEntry;
   readonly key: Key;
   readonly image: Item;
   readonly row: Row;
+  /** The job that deletes the node already. */
+  readonly mark: string | undefined;
 }
 
-const locateNode = (planning: Planning, write: DeleteWrite): Located | WritePlan => {
-  const node = defined(planning.catalog.nodes[write.name], "node");
+const locateNode = (working: WorkingSet, write: DeleteWrite): Located | WritePlan => {
+  const node = defined(working.catalog.nodes[write.name], "node");
   const { shape } = node;
-  const key = locate(planning, shape, write.id);
-  const image = key && imageOf(planning, { shape, key }, "it is marked, and goes last");
-  if (key === undefined || image === undefined) return { kind: "needs", reads: planning.needs };
+  const key = locate(working, shape, write.id);
+  const image = key && imageOf(working, { shape, key }, "it is marked, and goes last");
+  if (key === undefined || image === undefined) return { kind: "needs", reads: working.needs };
   if (!key || !image) return { kind: "settled", write: 0, failure: NOT_FOUND };
-  return { node, key, image, row: decodeItem(planning.catalog, shape, image) };
-};
-
-const markOf = (image: Item): string | undefined => {
   const mark = image[DELETING];
-  return mark && "S" in mark ? mark.S : undefined;
+  const job = mark && "S" in mark ? mark.S : undefined;
+  return { kind: "located", node, key, image, row: decodeItem(working.catalog, shape, image), mark: job };
 };
-
-const unmarked: Term = { kind: "equals", attribute: DELETING, value: undefined, failure: STALE };
 
 /**
- * Marks a node as being deleted and writes the job's state, in one transaction, where its conditions
+ * Marks a node as being deleted and writes the job's state, in one transaction, if its conditions
  * hold and no edge restricts it: from then on nothing can be linked to it.
  */
 export const planMark = (
@@ -55,23 +176,26 @@ export const planMark = (
   { write, job, state }: { readonly write: DeleteWrite; readonly job: JobMark; readonly state: Item },
   images: Images,
 ): WritePlan => {
-  const planning: Planning = { catalog, images, needs: [] };
-  const located = locateNode(planning, write);
-  if ("kind" in located) return located;
-  const { node, key, image, row } = located;
-  const mark = markOf(image);
+  const working = openWorkingSet(catalog, images);
+  const located = locateNode(working, write);
+  if (located.kind !== "located") return located;
+  const { node, key, row, mark } = located;
   if (mark !== undefined) return { kind: "settled", write: 0, failure: { reason: "beingDeleted", job: mark } };
-  const restrict = restrictSteps(planning, { type: node.name, id: write.id });
-  if (!restrict) return { kind: "needs", reads: planning.needs };
+  const unmarked: Term = { kind: "equals", attribute: DELETING, value: undefined, failure: STALE };
   const changes = { set: { [DELETING]: { S: job.id } }, remove: [], add: {}, append: {} };
-  const items: readonly WriteItem[] = [
-    { kind: "update", key, terms: [present, ...guardTerms(node.shape, write.guards), unmarked], shape: node.shape, changes },
-    { kind: "put", key: job.key, item: state, terms: [], shape: undefined },
-    ...restrict.map((step): WriteItem => ({ ...step, kind: "check" })),
-  ];
+  const terms = [present, ...guardTerms(node.shape, write.guards), unmarked];
+  stage(working, { kind: "update", key, terms, shape: node.shape, changes });
+  stage(working, { kind: "put", key: job.key, item: state, terms: [], shape: undefined });
+  const own = working.staged.length;
+  // The guards of edges that restrict the deletion are checked now, and go with the node.
+  const counts = degreeGuards.contributions(catalog, { subject: { kind: "node", entry: node }, before: write.id, after: null });
+  for (const count of counts) contribute(working, count);
+  const items = settle(working);
+  if (working.needs.length > 0) return { kind: "needs", reads: working.needs };
+  if ("failure" in items) return { kind: "settled", ...items };
   return {
     kind: "ready",
-    items: items.map((item) => ({ item: ofItsKind(catalog, item), writes: [0] })),
+    items: items.map((one, at) => (at < own ? one : { ...one, item: { ...one.item, kind: "check" } })),
     atomic: { kind: "transaction", items: items.length },
     rows: [row],
   };
@@ -85,22 +209,6 @@ export interface Ending {
   readonly along: readonly LogicalWrite[];
 }
 
-// Whether edges restrict the node was settled when it was marked, and cascading ones are gone: the guards just go.
-const spent = (key: Key): PlannedItem => ({ item: { kind: "delete", key, terms: [], shape: undefined }, writes: [0] });
-
-// All deletions of a node have one name: a second one, begun after the node was written anew, is not this one's to end.
-const ended = ({ id, key, holder }: JobMark): PlannedItem => {
-  const own: Term = { kind: "equals", attribute: HOLDER, value: { S: holder }, failure: { reason: "beingDeleted", job: id } };
-  return { item: { kind: "delete", key, terms: [own], shape: undefined }, writes: [0] };
-};
-
-const limited = (items: readonly PlannedItem[]): readonly PlannedItem[] => {
-  if (items.length <= TRANSACTION_ITEMS) return items;
-  throw new EdgetableError("request.transactionTooLarge", `This takes ${items.length} items; a transaction holds ${TRANSACTION_ITEMS}.`, {
-    details: { items: items.length },
-  });
-};
-
 /**
  * Deletes a marked node with its markers and guards, the job's state, and what goes along, in one
  * transaction. A node that is gone, or was written anew since it was marked, is `notFound`; one whose job
@@ -109,19 +217,24 @@ const limited = (items: readonly PlannedItem[]): readonly PlannedItem[] => {
  * @throws {request.transactionTooLarge} when it is too much for one
  */
 export const planEnding = (catalog: Catalog, { write, job, along }: Ending, images: Images): WritePlan => {
-  const located = locateNode({ catalog, images, needs: [] }, write);
-  if ("kind" in located) return located;
-  const { node, key, image, row } = located;
-  if (markOf(image) !== job.id) return { kind: "settled", write: 0, failure: NOT_FOUND };
+  const located = locateNode(openWorkingSet(catalog, images), write);
+  if (located.kind !== "located") return located;
+  if (located.mark !== job.id) return { kind: "settled", write: 0, failure: NOT_FOUND };
+  // Whether edges restrict the node was settled when it was marked, and cascading ones are gone: the guards just go.
   const plan = planWrites(catalog, [{ ...write, guards: {}, edges: "unchecked" }, ...along], images);
   if (plan.kind !== "ready") return plan;
-  const own = keyId(key);
+  const own = keyId(located.key);
   const marked: Term = { kind: "equals", attribute: DELETING, value: { S: job.id }, failure: STALE };
-  const guards = spentGuardKeys(catalog, { type: node.name, id: write.id });
-  const gone = new Set(guards.map(keyId));
-  const items = plan.items
-    .filter(({ item }) => !gone.has(keyId(item.key)))
-    .map(({ item, writes }) => ({ item: keyId(item.key) === own ? { ...item, terms: [...item.terms, marked] } : item, writes }));
-  const all = limited([...items, ...guards.map(spent), ended(job)]);
-  return { ...plan, items: all, atomic: { kind: "transaction", items: all.length }, rows: [row] };
+  const items = plan.items.map((one) =>
+    keyId(one.item.key) === own ? { ...one, item: { ...one.item, terms: [...one.item.terms, marked] } } : one,
+  );
+  // All deletions of a node have one name: a second one, begun after the node was written anew, is not this one's to end.
+  const held: Term = { kind: "equals", attribute: HOLDER, value: { S: job.holder }, failure: { reason: "beingDeleted", job: job.id } };
+  items.push({ item: { kind: "delete", key: job.key, terms: [held], shape: undefined }, writes: [0] });
+  if (items.length > TRANSACTION_ITEMS) {
+    throw new EdgetableError("request.transactionTooLarge", `This takes ${items.length} items; a transaction holds ${TRANSACTION_ITEMS}.`, {
+      details: { items: items.length },
+    });
+  }
+  return { ...plan, items, atomic: { kind: "transaction", items: items.length }, rows: [located.row] };
 };

@@ -1,102 +1,204 @@
-import type { LinkWrite, PutEdgeWrite, UnlinkWrite } from "../../ir/logical-write.ts";
-import { sameKey, type Term, type WriteItem } from "../../ir/write-plan.ts";
+import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
+import type { Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { keyOf, VERSION } from "../../requests/encode-item.ts";
-import type { Item } from "../../transport/operations.ts";
-import { countSteps, type EdgeBetween, guardKeys, readGuards } from "./degree-guards.ts";
-import { edgeCopies } from "./edge-copies.ts";
-import { endTerms, isOtherEdge } from "./end-terms.ts";
-import { guardTerms } from "./guard-terms.ts";
-import { betweenOf, endChecks, linkSteps, putCopy } from "./link-steps.ts";
-import { imageOf, locate, notFound, type Planning, present, STALE, type Steps } from "./planning.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import type { Item, Key } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
+import { changedRow } from "./changed-row.ts";
+import { asRead, putStep } from "./plan-item.ts";
+import { atVersion, type ChangedItem, changeItem, storedVersion, unchangedItem } from "./rules/computed-attributes.ts";
+import { edgeCopies, type EdgeCopy, endTerms, isOtherEdge } from "./rules/edge-copies.ts";
+import { looksAt, stageDerived } from "./rules/index.ts";
+import {
+  absentOrExpired,
+  type EdgeBetween,
+  guardTerms,
+  imageOf,
+  locate,
+  notFound,
+  type Planned,
+  present,
+  type RowChange,
+  stage,
+  STALE,
+  subjectOf,
+  validRow,
+  type WorkingSet,
+} from "./working-set.ts";
 
-/** Writes an edge, where there is none. */
-export const planLink = (planning: Planning, write: LinkWrite): Steps => {
-  const linked = linkSteps(planning, betweenOf(planning.catalog, write), { attributes: write.row, reverse: write.reverse });
-  return linked && { kind: "items", items: linked.items, row: linked.row };
+const betweenOf = (catalog: Catalog, write: LinkWrite | PutEdgeWrite | RelinkWrite | UnlinkWrite): EdgeBetween =>
+  subjectOf(catalog, write) as EdgeBetween;
+
+/** What an edge holds, and what its other copy holds otherwise. */
+interface Contents {
+  readonly attributes: Row;
+  readonly reverse: Row;
+}
+
+// The own copy decides; the one in the target's partition follows it, whatever stood there.
+const stageCopies = (working: WorkingSet, copies: readonly EdgeCopy[], terms: readonly Term[]): void => {
+  for (const [at, copy] of copies.entries()) stage(working, putStep(working.catalog, copy, at === 0 ? terms : []));
 };
 
-const asRead = (edge: EdgeBetween, image: Item | null): readonly Term[] => {
-  if (!image) return [{ kind: "absent", failure: STALE }];
-  return [
-    edge.entry.definition.version
-      ? { kind: "equals", attribute: VERSION, value: image[VERSION], failure: STALE }
-      : { kind: "present", failure: STALE },
-  ];
+const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse }: Contents): Row => {
+  const copies = edgeCopies(edge, atVersion(attributes, edge.entry.definition.version, 1), reverse);
+  const [{ shape, row }] = copies;
+  stageCopies(working, copies, [absentOrExpired(working, shape)]);
+  stageDerived(working, { subject: edge, before: null, after: row });
+  return row;
 };
 
-const nextVersion = (image: Item | null | undefined): number => {
-  const value = image?.[VERSION];
-  return value && "N" in value ? Number(value.N) + 1 : 1;
+/** Writes an edge if there is none. */
+export const planLink = (working: WorkingSet, write: LinkWrite): Planned => {
+  const row = stageLink(working, betweenOf(working.catalog, write), { attributes: write.row, reverse: write.reverse });
+  return { kind: "staged", row };
 };
 
 // Where the key names one end alone, an edge to another node gives way: its other copy goes, and counts no more.
-const replaceSteps = (planning: Planning, edge: EdgeBetween, image: Item): readonly WriteItem[] | undefined => {
-  const { catalog } = planning;
-  const [{ shape }] = edgeCopies(edge, {});
-  const before = decodeItem(catalog, shape, image);
+const stageGivingWay = (working: WorkingSet, edge: EdgeBetween, before: Row): void => {
+  const { catalog } = working;
   const endOf = (end: "from" | "to") => {
+    const { type } = edge[end];
     const id = before[end] as Row;
-    return { type: edge[end].type, id: Object.fromEntries(catalog.nodes[edge[end].type]!.idFields.map((field) => [field, id[field]])) };
+    return { type, id: Object.fromEntries(catalog.nodes[type]!.idFields.map((field) => [field, id[field]])) };
   };
-  const old: EdgeBetween = { entry: edge.entry, from: endOf("from"), to: endOf("to") };
-  const [gone, come] = [countSteps(planning, old, -1), countSteps(planning, edge, 1)];
-  if (!gone || !come) return undefined;
-  const mirrors = edgeCopies(old, before).slice(1);
-  return [
-    ...mirrors.map((copy): WriteItem => ({ kind: "delete", key: keyOf(catalog, copy.shape, copy.row), terms: [], shape: copy.shape })),
-    ...gone.filter((one) => !come.some((other) => sameKey(one.key, other.key))),
-    ...come.filter((one) => !gone.some((other) => sameKey(one.key, other.key))),
-  ];
+  const old: EdgeBetween = { kind: "edge", entry: edge.entry, from: endOf("from"), to: endOf("to") };
+  for (const { shape, row } of edgeCopies(old, before).slice(1))
+    stage(working, { kind: "delete", key: keyOf(catalog, shape, row), terms: [], shape });
+  stageDerived(working, { subject: old, before, after: null });
 };
 
-/** Writes an edge, whatever was there; reads it first where a degree, a version or another edge's copy depends on it. */
-export const planPutEdge = (planning: Planning, write: PutEdgeWrite): Steps => {
-  const { catalog } = planning;
+/** Writes an edge, whatever was there; reads it first if a rule looks at the edge before. */
+export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned => {
+  const { catalog } = working;
   const edge = betweenOf(catalog, write);
   const { version } = edge.entry.definition;
-  const counts = guardKeys(catalog, edge).length > 0;
-  const [own, second] = edgeCopies(edge, write.row);
-  const { shape, row: known } = own;
-  const reads = counts || version === true || (second !== undefined && shape.unkeyed.length > 0);
-  const image = reads
-    ? imageOf(
-        planning,
-        { shape, key: keyOf(catalog, shape, known) },
-        version ? "its version rises by one" : "an edge that is there counts already",
-      )
-    : null;
-  if (counts) readGuards(planning, edge);
-  if (image === undefined) return undefined;
-  const copies = edgeCopies(
-    edge,
-    version ? { ...write.row, [VERSION]: Math.max(nextVersion(image), write.leastVersion ?? 1) } : write.row,
-    write.reverse,
-  );
-  const terms = reads ? asRead(edge, image) : [];
-  const puts = copies.map((copy, at) => putCopy(catalog, copy, at === 0 ? terms : []));
-  const checks = write.ends === "checked" ? endChecks(catalog, edge) : [];
-  const replaced = image && isOtherEdge(planning, own, image) ? replaceSteps(planning, edge, image) : [];
-  const further = image ? replaced : countSteps(planning, edge, 1);
-  return further && { kind: "items", items: [...puts, ...checks, ...further], row: copies[0].row };
+  const [own] = edgeCopies(edge, write.row);
+  const { shape } = own;
+  const change: RowChange = { subject: edge, before: undefined, after: own.row, related: write.ends };
+  const look = looksAt(catalog, change);
+  const image = look ? imageOf(working, { shape, key: keyOf(catalog, shape, own.row) }, look.reason) : null;
+  const next = Math.max(storedVersion(image) + 1, write.leastVersion ?? 1);
+  const copies = edgeCopies(edge, atVersion(write.row, version, next), write.reverse);
+  const [{ row }] = copies;
+  stageCopies(working, copies, look && image !== undefined ? asRead(catalog, shape, image, look) : []);
+  const isOther = image ? isOtherEdge(working, own, image) : false;
+  if (isOther && image) stageGivingWay(working, edge, decodeItem(catalog, shape, image));
+  stageDerived(working, { ...change, before: image && !isOther ? own.row : image === undefined ? undefined : null, after: row });
+  return { kind: "staged", row };
 };
 
 /** Removes an edge that is there. */
-export const planUnlink = (planning: Planning, write: UnlinkWrite): Steps => {
-  const { catalog } = planning;
+export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => {
+  const { catalog } = working;
   const edge = betweenOf(catalog, write);
-  const [own, ...others] = edgeCopies(edge, write.key);
-  const key = locate(planning, own.shape, own.row);
-  const further = others.map((copy) => ({ copy, key: locate(planning, copy.shape, copy.row) }));
-  if (key === undefined || further.some((one) => one.key === undefined)) return undefined;
+  const [own, second] = edgeCopies(edge, write.key);
+  const { shape, row } = own;
+  const key = locate(working, shape, row);
+  const otherKey = second && locate(working, second.shape, second.row);
   if (key === null) return notFound;
-  const between = endTerms(planning, { ...own, key });
+  if (key === undefined || (second && otherKey === undefined)) return undefined;
+  const between = endTerms(working, { ...own, key });
   if (!between) return between === null ? notFound : undefined;
-  const terms = [present, ...between, ...guardTerms(own.shape, write.guards)];
-  const copies = further.flatMap(({ copy, key: at }): readonly WriteItem[] =>
-    at ? [{ kind: "delete", key: at, terms: [], shape: copy.shape }] : [],
-  );
-  const counts = countSteps(planning, edge, -1);
-  return counts && { kind: "items", items: [{ kind: "delete", key, terms, shape: own.shape }, ...copies, ...counts] };
+  stage(working, { kind: "delete", key, terms: [present, ...between, ...guardTerms(shape, write.guards)], shape });
+  if (second && otherKey) stage(working, { kind: "delete", key: otherKey, terms: [], shape: second.shape });
+  stageDerived(working, { subject: edge, before: row, after: null });
+  return { kind: "staged" };
+};
+
+// The other copy may never have been written: the edge is older than the model that stores it twice.
+const copied: Term = { kind: "present", failure: STALE };
+
+/** The change of one copy of an edge; null if it is not there, undefined while something has to be read. */
+const changeCopy = (
+  working: WorkingSet,
+  write: RelinkWrite,
+  { shape, row: known, isOwn }: EdgeCopy & { readonly isOwn: boolean },
+  more: readonly Term[] = [],
+): ChangedItem | null | undefined => {
+  const key = locate(working, shape, known);
+  if (!key) return key;
+  if (!isOwn) {
+    const changes = { ...write.changes, set: { ...write.changes.set, ...write.reverse } };
+    return changeItem(working, { shape, key, known, changes, guards: { version: write.guards.version }, there: copied });
+  }
+  const terms = endTerms(working, { shape, row: known, key });
+  const { changes, guards } = write;
+  const changed = changeItem(working, { shape, key, known, changes, guards, terms: [...(terms ?? []), ...more] });
+  return terms ? changed : changed === null ? null : terms;
+};
+
+// The edge changes, and its other copy, which is not there, is written whole from what the edge holds.
+const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy): Planned => {
+  const { catalog } = working;
+  const { shape } = own;
+  const key = locate(working, shape, own.row);
+  const image = key && imageOf(working, { shape, key }, "its other copy is not there: it is written whole");
+  if (!key || !image) return key === null || image === null ? notFound : undefined;
+  const changed = changeCopy(working, write, { ...own, isOwn: true }, unchangedItem(catalog, { shape, key }, image));
+  if (!changed) return changed === null ? notFound : undefined;
+  const { from: _from, to: _to, ...attributes } = changed.row ?? {};
+  const [, second] = edgeCopies(betweenOf(catalog, write), attributes, write.reverse);
+  for (const item of changed.items) stage(working, item);
+  if (second) stage(working, putStep(catalog, second, [{ kind: "absent", failure: STALE }]));
+  return { kind: "staged", row: changed.row };
+};
+
+/** Changes an edge that is there: its attributes and its place in the order, or its type. */
+export const planRelink = (working: WorkingSet, write: RelinkWrite): Planned => {
+  if (write.type !== undefined && write.type !== write.edge) return planRetype(working, write, write.type);
+  const edge = betweenOf(working.catalog, write);
+  const [own, second] = edgeCopies(edge, write.key);
+  const first = changeCopy(working, write, { ...own, isOwn: true });
+  if (first === null) return notFound;
+  const other = second && changeCopy(working, write, { ...second, isOwn: false });
+  if (other === null) return completeCopy(working, write, own);
+  if (!first || (second && !other)) return undefined;
+  for (const item of first.items) stage(working, item);
+  for (const item of other?.items ?? []) stage(working, item);
+  const row = first.row ?? other?.row;
+  stageDerived(working, { subject: edge, before: first.before ?? own.row, after: row, changes: write.changes });
+  return { kind: "staged", row };
+};
+
+// An attribute that the user calls "version" is one like any other, unless the edge type counts its writes.
+const attributesOf = ({ from: _from, to: _to, [VERSION]: version, ...attributes }: Row, counted: boolean | undefined): Row =>
+  counted || version === undefined ? attributes : { ...attributes, [VERSION]: version };
+
+interface ReadCopy extends EdgeCopy {
+  readonly key: Key | null | undefined;
+  readonly image: Item | null | undefined;
+}
+
+// The edge leaves one type and joins another with what it holds, in one transaction.
+const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Planned => {
+  const { catalog } = working;
+  const before = betweenOf(catalog, write);
+  const after = betweenOf(catalog, { ...write, edge: type });
+  const copies: ReadCopy[] = [];
+  for (const { shape, row } of edgeCopies(before, write.key)) {
+    const key = locate(working, shape, row);
+    const image = key ? imageOf(working, { shape, key }, "the edge keeps its attributes under the other type") : key;
+    copies.push({ shape, row, key, image });
+  }
+  if (copies.some(({ image }) => image === undefined)) {
+    stageDerived(working, { subject: after, before: undefined, after: {} });
+    return undefined;
+  }
+  const [own, second] = copies as [ReadCopy, ReadCopy?];
+  const { shape, key, image } = own;
+  if (!key || !image || isOtherEdge(working, own, image)) return notFound;
+  const contents = ({ image: item, shape: of }: ReadCopy): Row =>
+    item ? attributesOf(decodeItem(catalog, of, item), before.entry.definition.version) : {};
+  const changed = changedRow(contents(own), write.changes);
+  const attributes = write.validates ? validRow(working, after.entry, changed) : changed;
+  if (!attributes) return undefined;
+  const reverse = { ...(second ? contents(second) : {}), ...write.changes.set, ...write.reverse };
+  const row = stageLink(working, after, { attributes, reverse });
+  const terms = [present, ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
+  stage(working, { kind: "delete", key, terms, shape });
+  if (second?.key) stage(working, { kind: "delete", key: second.key, terms: [], shape: second.shape });
+  stageDerived(working, { subject: before, before: own.row, after: null });
+  return { kind: "staged", row };
 };

@@ -1,155 +1,107 @@
 import type { CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
-import type { Catalog, NodeEntry, PartEntry, Shape } from "../../schema/catalog.ts";
+import { encodeItem, keyOf, keyOfItem } from "../../requests/encode-item.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
-import { defined } from "../../util/invariant.ts";
-import { changeItem } from "./change-item.ts";
-import { changedRow } from "./changed-row.ts";
-import { restrictSteps } from "./degree-guards.ts";
-import { existsStep } from "./exists-step.ts";
-import { guardTerms } from "./guard-terms.ts";
-import { absentOrExpired, imageOf, locate, notFound, type Planning, present, seen, STALE, type Steps } from "./planning.ts";
-import { readsImage } from "./touched-keys.ts";
-import { markerSteps, uniqueTerms } from "./unique-markers.ts";
 import type { Row } from "../../util/row.ts";
+import { atVersion, changeItem, storedVersion, unchangedFields } from "./rules/computed-attributes.ts";
+import { looksAt, stageDerived } from "./rules/index.ts";
+import {
+  absentOrExpired,
+  type EdgeBetween,
+  guardTerms,
+  imageOf,
+  locate,
+  type Look,
+  notFound,
+  type Planned,
+  present,
+  type RowChange,
+  stage,
+  STALE,
+  type Subject,
+  subjectOf,
+  type WorkingSet,
+} from "./working-set.ts";
 
-interface Subject {
-  readonly of: "node" | "part";
-  readonly name: string;
-}
+/** A node or part, and the shape of its items. */
+const itemOf = (catalog: Catalog, write: CreateWrite | PutWrite | UpdateWrite | DeleteWrite) => {
+  const subject = subjectOf(catalog, write) as Exclude<Subject, EdgeBetween>;
+  return { subject, shape: subject.entry.shape };
+};
 
-const nodeOf = (catalog: Catalog, { of, name }: Subject): NodeEntry | undefined => (of === "node" ? catalog.nodes[name] : undefined);
-const entryOf = (catalog: Catalog, subject: Subject): NodeEntry | PartEntry =>
-  defined(nodeOf(catalog, subject) ?? catalog.parts[subject.name], `the ${subject.of} "${subject.name}"`);
-
-const putStep = (catalog: Catalog, { shape, row }: { readonly shape: Shape; readonly row: Row }, terms: readonly Term[]): WriteItem => {
+/** The step that writes a whole row into one of its items. */
+export const putStep = (
+  catalog: Catalog,
+  { shape, row }: { readonly shape: Shape; readonly row: Row },
+  terms: readonly Term[],
+): WriteItem => {
   const item = encodeItem(catalog, shape, row);
   return { kind: "put", key: keyOfItem(catalog, item), item, terms, shape };
 };
 
-const versioned = (shape: Shape, row: Row, version: number): Row => (shape.version ? { ...row, [VERSION]: version } : row);
-
-/** Creates a node or part, where there is none. */
-export const planCreate = (planning: Planning, write: CreateWrite): Steps => {
-  const { catalog } = planning;
-  const { shape } = entryOf(catalog, write);
-  const node = nodeOf(catalog, write);
-  const row = versioned(shape, write.row, 1);
-  const own = putStep(catalog, { shape, row }, [absentOrExpired(planning, shape)]);
-  const further = node
-    ? markerSteps(planning, node, { after: row, fields: node.definition.unique ?? [] })
-    : ownerChecks(catalog, write, row);
-  return further && { kind: "items", items: [own, ...further], row };
+/** The terms of a put by which an item is as it was read: there is none, or the fields that the rules look at are the same. */
+export const asRead = (catalog: Catalog, shape: Shape, image: Item | null, { fields }: Look): readonly Term[] => {
+  if (!image) return [{ kind: "absent", failure: STALE }];
+  return fields.length > 0 ? unchangedFields(catalog, { shape, image }, fields) : [{ kind: "present", failure: STALE }];
 };
 
-/** The check that a part's node is there, where the model asks for it. */
-const ownerChecks = (catalog: Catalog, { of, name }: Subject, row: Row): readonly WriteItem[] => {
-  const part = of === "part" ? catalog.parts[name] : undefined;
-  const node = part?.definition.owner === "checked" ? catalog.nodes[part.definition.of] : undefined;
-  if (!node || node.definition.stored === false) return [];
-  const key = keyIfComplete(catalog, node.shape, row);
-  const id = Object.fromEntries(node.idFields.map((field) => [field, row[field]]));
-  return key ? [existsStep(catalog, { node, key }, { reason: "endMissing", end: "from", id })] : [];
+/** Creates a node or part if there is none. */
+export const planCreate = (working: WorkingSet, write: CreateWrite): Planned => {
+  const { catalog } = working;
+  const { subject, shape } = itemOf(catalog, write);
+  const row = atVersion(write.row, shape.version, 1);
+  stage(working, putStep(catalog, { shape, row }, [absentOrExpired(working, shape)]));
+  stageDerived(working, { subject, before: null, after: row });
+  return { kind: "staged", row };
 };
 
-const putChecks = (catalog: Catalog, write: PutWrite, row: Row): readonly WriteItem[] =>
-  write.ends === "unchecked" ? [] : ownerChecks(catalog, write, row);
-
-const versionOf = (image: Item | null | undefined): number => {
-  const value = image?.[VERSION];
-  return value && "N" in value ? Number(value.N) : 0;
+/** Writes a whole node or part, whatever is there; reads it first if a rule looks at the row before. */
+export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
+  const { catalog } = working;
+  const { guards, ends: related, leastVersion = 1 } = write;
+  const { subject, shape } = itemOf(catalog, write);
+  const change: RowChange = { subject, before: undefined, after: write.row, related, versioned: guards.version !== undefined };
+  const look = looksAt(catalog, change);
+  const image = look && imageOf(working, { shape, key: keyOf(catalog, shape, write.row) }, look.reason);
+  const version = (guards.version ?? storedVersion(image)) + 1;
+  const row = atVersion(write.row, shape.version, look ? Math.max(version, leastVersion) : version);
+  const terms = look && image !== undefined ? asRead(catalog, shape, image, look) : [];
+  stage(working, putStep(catalog, { shape, row }, [...guardTerms(shape, guards), ...terms]));
+  const before = image ? decodeItem(catalog, shape, image) : image;
+  stageDerived(working, { subject, before, after: row, related });
+  return { kind: "staged", row };
 };
-
-const asRead = (image: Item | null, terms: readonly Term[]): readonly Term[] => (image ? terms : [{ kind: "absent", failure: STALE }]);
-
-/** Writes a whole node or part, whatever is there; reads it first where markers or a version depend on it. */
-export const planPut = (planning: Planning, write: PutWrite): Steps => {
-  const { catalog } = planning;
-  const { shape } = entryOf(catalog, write);
-  const node = nodeOf(catalog, write);
-  const unique = node?.definition.unique ?? [];
-  const guards = guardTerms(shape, write.guards);
-  const needsVersion = shape.version && write.guards.version === undefined;
-  if (unique.length === 0 && !needsVersion) {
-    const row = versioned(shape, write.row, (write.guards.version ?? 0) + 1);
-    return { kind: "items", items: [putStep(catalog, { shape, row }, guards), ...putChecks(catalog, write, row)], row };
-  }
-  const image = imageOf(
-    planning,
-    { shape, key: keyOf(catalog, shape, write.row) },
-    unique.length > 0 ? "its unique values may change" : "its version rises by one",
-  );
-  if (image === undefined) return undefined;
-  const next = Math.max((write.guards.version ?? versionOf(image)) + 1, write.leastVersion ?? 1);
-  const row = versioned(shape, write.row, next);
-  const before = image ? decodeItem(catalog, shape, image) : undefined;
-  const versionTerm: Term = { kind: "equals", attribute: VERSION, value: image?.[VERSION], failure: STALE };
-  const stale = image ? [...(node ? uniqueTerms(node, unique, image) : []), ...(needsVersion ? [versionTerm] : [])] : [];
-  const own = putStep(catalog, { shape, row }, [...guards, ...asRead(image, stale)]);
-  const further = node ? markerSteps(planning, node, { before, after: row, fields: unique }) : putChecks(catalog, write, row);
-  return further && { kind: "items", items: [own, ...further], row };
-};
-
-const changedNames = ({ changes }: UpdateWrite): readonly string[] => [
-  ...Object.keys(changes.set),
-  ...changes.remove,
-  ...Object.keys(changes.add),
-  ...Object.keys(changes.append),
-];
-
-const withTerms = (item: WriteItem, terms: readonly Term[]): WriteItem => ({ ...item, terms: [...item.terms, ...terms] });
 
 /** Changes a node or part that is there. */
-export const planUpdate = (planning: Planning, write: UpdateWrite): Steps => {
-  const { catalog } = planning;
-  const { shape } = entryOf(catalog, write);
-  const node = nodeOf(catalog, write);
+export const planUpdate = (working: WorkingSet, write: UpdateWrite): Planned => {
+  const { catalog } = working;
   const { id: known, changes, guards } = write;
-  const key = locate(planning, shape, known);
-  if (key === undefined) return undefined;
-  if (key === null) return notFound;
-  const names = changedNames(write);
-  const unique = (node?.definition.unique ?? []).filter((field) => names.includes(field));
-  if (unique.length === 0 && seen(planning, key) === undefined && !readsImage(catalog, { shape, known, changes })) {
-    const { items } = changeItem(catalog, { shape, key, known, changes, guards, image: undefined });
-    return { kind: "items", items };
-  }
-  const image = imageOf(
-    planning,
-    { shape, key },
-    unique.length > 0 ? "the markers of its unique values move" : "a computed attribute needs what is not in the call",
-  );
-  if (image === undefined) return undefined;
-  if (image === null) return notFound;
-  const { items, row } = changeItem(catalog, { shape, key, known, changes, guards, image });
-  if (!node || unique.length === 0) return { kind: "items", items, row };
-  const before = decodeItem(catalog, shape, image);
-  const old = items.length - 1;
-  const guarded = items.map((item, at) => (at === old ? withTerms(item, uniqueTerms(node, unique, image)) : item));
-  const markers = markerSteps(planning, node, { before, after: changedRow(before, changes), fields: unique });
-  return markers && { kind: "items", items: [...guarded, ...markers], row };
+  const { subject, shape } = itemOf(catalog, write);
+  const key = locate(working, shape, known);
+  if (!key) return key === null ? notFound : undefined;
+  const change: RowChange = { subject, before: known, after: undefined, changes };
+  const changed = changeItem(working, { shape, key, known, changes, guards, look: looksAt(catalog, change) });
+  if (!changed) return changed === null ? notFound : undefined;
+  for (const item of changed.items) stage(working, item);
+  stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes });
+  return { kind: "staged", row: changed.row };
 };
 
-/** Deletes a node or part that is there, with its unique markers, unless edges restrict it. */
-export const planDelete = (planning: Planning, write: DeleteWrite): Steps => {
-  const { catalog } = planning;
-  const { shape } = entryOf(catalog, write);
-  const node = nodeOf(catalog, write);
-  const key = locate(planning, shape, write.id);
-  if (key === undefined) return undefined;
-  if (key === null) return notFound;
-  const terms = [present, ...guardTerms(shape, write.guards)];
-  if (!node) return { kind: "items", items: [{ kind: "delete", key, terms, shape }] };
-  const restrict = write.edges === "unchecked" ? [] : restrictSteps(planning, { type: node.name, id: write.id });
-  const unique = node.definition.unique ?? [];
-  if (unique.length === 0) return restrict && { kind: "items", items: [{ kind: "delete", key, terms, shape }, ...restrict] };
-  const image = imageOf(planning, { shape, key }, "its unique values' markers go with it");
-  if (image === undefined) return undefined;
-  if (image === null) return notFound;
-  const row = decodeItem(catalog, shape, image);
-  const own: WriteItem = { kind: "delete", key, terms: [...terms, ...uniqueTerms(node, unique, image)], shape };
-  const markers = markerSteps(planning, node, { before: row, fields: unique });
-  return markers && restrict && { kind: "items", items: [own, ...markers, ...restrict], row };
+/** Deletes a node or part that is there, unless edges restrict it. */
+export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => {
+  const { catalog } = working;
+  const { subject, shape } = itemOf(catalog, write);
+  const key = locate(working, shape, write.id);
+  if (!key) return key === null ? notFound : undefined;
+  const change: RowChange = { subject, before: write.id, after: null, related: write.edges };
+  const look = looksAt(catalog, change);
+  const image = look && imageOf(working, { shape, key }, look.reason);
+  if (look && image === null) return notFound;
+  const row = image ? decodeItem(catalog, shape, image) : undefined;
+  const terms = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
+  stage(working, { kind: "delete", key, terms: [present, ...guardTerms(shape, write.guards), ...terms], shape });
+  stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges });
+  return { kind: "staged", row };
 };

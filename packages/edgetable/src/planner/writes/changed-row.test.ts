@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { propertyRuns } from "../../../../../conformance/engines/property-runs.ts";
-import { addDecimals } from "./add-decimals.ts";
+import { addDecimals } from "./changed-row.ts";
 
 test.each([
   [0.1, 0.2, 0.3],

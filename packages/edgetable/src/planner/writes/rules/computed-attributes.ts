@@ -1,0 +1,320 @@
+import { EdgetableError, isEdgetableError } from "../../../errors/edgetable-error.ts";
+import type { Changes, Guards } from "../../../ir/logical-write.ts";
+import type { AttributeChanges, Term, WriteItem } from "../../../ir/write-plan.ts";
+import type { Template } from "../../../keys/key-template.ts";
+import { decodeItem } from "../../../requests/decode-item.ts";
+import { attributeOf, checkCarried, encodeField, keyAttribute, keyOfItem, VERSION, writtenBy } from "../../../requests/encode-item.ts";
+import { keyTextOf } from "../../../requests/attribute-value.ts";
+import { attributeNames } from "../../../schema/standard-schema.ts";
+import { type Catalog, definitionOf, indexEntries, isHalf, type Shape } from "../../../schema/catalog.ts";
+import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
+import { own, type Row, valueAt } from "../../../util/row.ts";
+import { changedRow, isChanged, resolvedChanges } from "../changed-row.ts";
+import { absent, guardTerms, imageOf, knownImage, type Look, present, type RowChange, STALE, type WorkingSet } from "../working-set.ts";
+
+/** One item of a row, and what is to happen to its fields. */
+export interface ItemChange {
+  readonly shape: Shape;
+  readonly key: Key;
+  /** What the call says of the row: its id, and the fields that its table key carries. */
+  readonly known: Row;
+  readonly changes: Changes;
+  readonly guards: Guards;
+  /** The term by which the item is there. @default if it is not, the outcome is `notFound` */
+  readonly there?: Term;
+  /** Further terms of the caller's. */
+  readonly terms?: readonly Term[];
+  /** What the rules look at in the row before. */
+  readonly look?: Look | undefined;
+}
+
+type Wanted = Pick<ItemChange, "shape" | "known" | "changes">;
+type Computed = readonly [attribute: string, template: Template];
+
+// Which fields the computed attributes of a shape hold: most changes touch none of them.
+const keyFields = new WeakMap<Shape, ReadonlySet<string>>();
+
+const touchesKeys = (shape: Shape, changes: Changes): boolean => {
+  let fields = keyFields.get(shape);
+  if (!fields) keyFields.set(shape, (fields = new Set(Object.values(shape.keys).flatMap((template) => template.fields))));
+  for (const field in changes.set) if (fields.has(field)) return true;
+  for (const field of changes.remove) if (fields.has(field)) return true;
+  for (const field in changes.add) if (fields.has(field)) return true;
+  for (const field in changes.append) if (fields.has(field)) return true;
+  return false;
+};
+
+/** The computed attributes that hold a changed field. */
+const changedAttributes = ({ shape, changes }: Wanted): readonly Computed[] =>
+  Object.entries(shape.keys).filter(([, template]) => template.fields.some((field) => isChanged(changes, field)));
+
+const NONE: readonly Computed[] = [];
+
+/** The computed attributes that a change touches: those that hold a changed field, and the other halves of their index entries. */
+const touchedAttributes = (catalog: Catalog, wanted: Wanted): readonly Computed[] => {
+  if (!touchesKeys(wanted.shape, wanted.changes)) return NONE;
+  const changed = changedAttributes(wanted);
+  const names = new Set(changed.map(([attribute]) => attribute));
+  const entries = indexEntries(catalog, wanted.shape);
+  let before: number;
+  do {
+    before = names.size;
+    for (const [one, other] of entries) if (names.has(one) || names.has(other)) names.add(one).add(other);
+  } while (names.size > before);
+  if (names.size === changed.length) return changed;
+  return Object.entries(wanted.shape.keys).filter(([attribute]) => names.has(attribute));
+};
+
+/**
+ * Fields of a computed attribute that the call does not give. A removed field leaves nothing to compute,
+ * but what the attribute carries beside it must not be lost.
+ */
+const unreadFields = ({ shape, known, changes }: Wanted, template: Template): readonly string[] => {
+  const { set, remove, add, append } = changes;
+  const isGone = template.fields.some((field) => remove.includes(field) && !template.optional.includes(field));
+  const unread: string[] = [];
+  for (const field of template.fields) {
+    const isGiven = field in set || remove.includes(field) || valueAt(known, field) !== undefined;
+    if (isGone ? shape.carried.includes(field) && !isGiven : field in add || field in append || !isGiven) unread.push(field);
+  }
+  return unread;
+};
+
+const isTableKey = ({ index }: Catalog, attribute: string): boolean => attribute === index.partitionKey || attribute === index.sortKey;
+
+/** True if a computed attribute that holds a changed field needs another field, which the call does not give. */
+const needsImage = (catalog: Catalog, wanted: Wanted): boolean =>
+  touchesKeys(wanted.shape, wanted.changes) &&
+  changedAttributes(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unreadFields(wanted, template).length > 0);
+
+// What is added to the time of an item that has none would be a time in 1970.
+const withoutExpiry = (shape: Shape, fields: Row): Row => {
+  if (shape.ttl === undefined || !(shape.ttl in fields)) return fields;
+  throw new EdgetableError(
+    "request.unsupportedValue",
+    `"${shape.ttl}" is the expiry time of "${shape.definition}" and cannot be added to. Set the new time.`,
+    { details: { path: shape.ttl, value: fields[shape.ttl] } },
+  );
+};
+
+interface Effect {
+  readonly set: Record<string, AttributeValue>;
+  readonly remove: string[];
+  readonly add: Record<string, AttributeValue>;
+  readonly append: Record<string, AttributeValue>;
+}
+
+const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect => {
+  const attributeFor = writtenBy(catalog, shape);
+  const storedIn = (field: string): string | undefined => (shape.holds && !shape.holds.includes(field) ? undefined : attributeFor(field));
+  const encode = (fields: Row): Record<string, AttributeValue> => {
+    const item: Record<string, AttributeValue> = {};
+    for (const field in fields) {
+      const attribute = storedIn(field);
+      if (attribute !== undefined) item[attribute] = encodeField(shape, field, fields[field]);
+    }
+    return item;
+  };
+  const remove: string[] = [];
+  for (const field of changes.remove) {
+    const attribute = storedIn(field);
+    const copy = shape.stored[field] ?? field;
+    if (attribute !== undefined) remove.push(attribute);
+    // Without its key, a copy of a carried field that others have stored would count as the field.
+    else if (shape.carried.includes(field) && !(copy in shape.keys)) remove.push(copy);
+  }
+  return { set: encode(changes.set), remove, add: encode(withoutExpiry(shape, changes.add)), append: encode(changes.append) };
+};
+
+/** Terms by which fields of an item are as they were read, wherever it stores them. */
+export const unchangedFields = (
+  catalog: Catalog,
+  { shape, image }: { readonly shape: Shape; readonly image: Item },
+  fields: readonly string[],
+): readonly Term[] => {
+  const attributes = new Set<string>();
+  for (const field of fields) {
+    const stored = attributeOf(shape, field);
+    if (stored !== undefined) attributes.add(stored);
+    else for (const { attribute, template } of shape.sources) if (template.fields.includes(field)) attributes.add(attribute);
+  }
+  const terms: Term[] = [];
+  for (const attribute of attributes)
+    if (!isTableKey(catalog, attribute)) terms.push({ kind: "equals", attribute, value: own(image, attribute), failure: STALE });
+  return terms;
+};
+
+/** Terms by which an item is as it was read, and has no further attribute that the schema knows. */
+export const unchangedItem = (catalog: Catalog, at: { readonly shape: Shape; readonly key: Key }, image: Item): readonly Term[] => {
+  const schema = definitionOf(catalog, at.shape)?.schema;
+  const attributes = new Set(Object.keys(image));
+  for (const name of (schema && attributeNames(schema)) ?? []) {
+    const attribute = attributeOf(at.shape, name);
+    if (attribute !== undefined) attributes.add(attribute);
+  }
+  return [...attributes]
+    .filter((attribute) => !(attribute in at.key))
+    .map((attribute) => ({ kind: "equals", attribute, value: own(image, attribute), failure: STALE }));
+};
+
+/** The version that a stored item is at; 0 if it has none. */
+export const storedVersion = (image: Item | null | undefined): number => {
+  const value = image?.[VERSION];
+  return value && "N" in value ? Number(value.N) : 0;
+};
+
+/** A row that is written whole, at a version where its items keep one. */
+export const atVersion = (row: Row, keepsVersion: boolean | undefined, version: number): Row =>
+  keepsVersion ? { ...row, [VERSION]: version } : row;
+
+/** A row that is written whole is one version further than the one before, unless the caller says which that is. */
+export const versionLooksAt = ({ subject, before, after, versioned }: RowChange): Look | undefined =>
+  before === undefined && after && !versioned && subject.entry.definition.version
+    ? { fields: [VERSION], reason: "its version rises by one" }
+    : undefined;
+
+const raiseVersion = ({ shape, guards }: ItemChange, image: Item | undefined, effect: Effect): readonly Term[] => {
+  if (!shape.version) return [];
+  const read = image?.[VERSION];
+  const version = guards.version ?? (read && "N" in read ? Number(read.N) : undefined);
+  if (version === undefined) effect.add[VERSION] = { N: "1" };
+  else effect.set[VERSION] = { N: String(version + 1) };
+  return image && guards.version === undefined ? [{ kind: "equals", attribute: VERSION, value: read, failure: STALE }] : [];
+};
+
+interface ChangedRow {
+  readonly after: Row;
+  /** True if the row before was read. */
+  readonly isRead: boolean;
+}
+
+// A value that an old row lacks, or that no key takes, is not the caller's to correct: the item has no such entry.
+const computedValue = (
+  catalog: Catalog,
+  { shape, changes }: ItemChange,
+  [attribute, template]: Computed,
+  { after, isRead }: ChangedRow,
+) => {
+  try {
+    return keyAttribute(catalog, shape, attribute, after);
+  } catch (error) {
+    if (!isRead || isTableKey(catalog, attribute) || !isEdgetableError(error)) throw error;
+    const { field } = error.details;
+    let concerned = template.fields;
+    if (typeof field === "string") concerned = [field];
+    else if (error.code === "keys.incomplete")
+      concerned = template.fields.filter((one) => !template.optional.includes(one) && (valueAt(after, one) ?? null) === null);
+    if (concerned.some((one) => isChanged(changes, one))) throw error;
+    return undefined;
+  }
+};
+
+interface ComputedEffect {
+  /** True if the table's key changes. */
+  readonly moves: boolean;
+  readonly terms: readonly Term[];
+}
+
+/**
+ * Adds the computed attributes that a change touches to its effect. An index entry is written whole or removed
+ * whole: if neither the call nor a read tells one half, the terms require that the item has this half.
+ */
+const changeComputed = (
+  catalog: Catalog,
+  change: ItemChange,
+  row: ChangedRow,
+  { touched, effect }: { readonly touched: readonly Computed[]; readonly effect: Effect },
+): ComputedEffect => {
+  const { shape, key } = change;
+  const values = new Map<string, AttributeValue | undefined>();
+  for (const entry of touched) {
+    if (row.isRead || unreadFields(change, entry[1]).length === 0) values.set(entry[0], computedValue(catalog, change, entry, row));
+  }
+  const isMissing = (attribute: string): boolean => values.has(attribute) && values.get(attribute) === undefined;
+  const terms: Term[] = [];
+  let moves = false;
+  for (const [attribute] of touched) {
+    const half = isHalf(catalog, shape, attribute, isMissing);
+    const value = half ? undefined : values.get(attribute);
+    const old = key[attribute];
+    if (old && value && keyTextOf(old) === keyTextOf(value)) continue;
+    moves ||= old !== undefined;
+    if (value !== undefined) effect.set[attribute] = value;
+    else if (half || values.has(attribute)) effect.remove.push(attribute);
+    else terms.push({ kind: "has", attribute, failure: STALE });
+  }
+  return { moves, terms };
+};
+
+/** Puts the whole item under its new key and deletes it under the old one. */
+const moveItem = (
+  catalog: Catalog,
+  { shape, key }: ItemChange,
+  { image, effect, terms }: { readonly image: Item; readonly effect: AttributeChanges; readonly terms: readonly Term[] },
+): readonly WriteItem[] => {
+  const item: Record<string, AttributeValue> = { ...image, ...effect.set };
+  for (const attribute of effect.remove) delete item[attribute];
+  const { partitionKey } = catalog.index;
+  if (partitionKey in effect.set) {
+    throw new EdgetableError(
+      "plan.unsupported",
+      `This change would move "${shape.definition}" to another partition, away from its edges: delete it and create it anew.`,
+      { details: { shape: shape.id, partitionKey } },
+    );
+  }
+  return [
+    { kind: "put", key: keyOfItem(catalog, item), item, terms: [absent], shape },
+    { kind: "delete", key, terms: [...terms, ...unchangedItem(catalog, { shape, key }, image)], shape },
+  ];
+};
+
+/** The steps that change an item, with the row before and after if they are known. The last step is the one under the old key. */
+export interface ChangedItem {
+  readonly items: readonly WriteItem[];
+  readonly before: Row | undefined;
+  readonly row: Row | undefined;
+}
+
+/**
+ * Changes an item's fields and every computed attribute that depends on them: computed from what the call gives if
+ * that suffices, else from the item as it was read, on condition that what was read is unchanged. Null if there is
+ * no such item, undefined while it has to be read.
+ */
+export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem | null | undefined => {
+  const { catalog } = working;
+  const { shape, key, known, changes, guards, look, there = present, terms: further = [] } = change;
+  let image = knownImage(working, key);
+  if (image === undefined) {
+    const reason = look?.reason ?? (needsImage(catalog, change) ? "a computed attribute needs what is not in the call" : undefined);
+    if (reason !== undefined) {
+      image = imageOf(working, change, reason);
+      if (image === undefined) return undefined;
+    }
+  }
+  if (image === null) return null;
+  const asked = [there, ...further, ...guardTerms(shape, guards)];
+  // Most changes touch no computed attribute and need no row: planning one falls from 6.6 to 4 µs.
+  if (!image && changes.remove.length === 0 && !touchesKeys(shape, changes)) {
+    const effect = fieldEffects(catalog, shape, changes);
+    const terms = [...asked, ...raiseVersion(change, undefined, effect)];
+    return { items: [{ kind: "update", key, terms, shape, changes: effect }], before: undefined, row: undefined };
+  }
+  const before = image && decodeItem(catalog, shape, image);
+  const after = changedRow(Object.assign({}, known, before), changes);
+  const effect = fieldEffects(catalog, shape, before ? resolvedChanges(changes, after) : changes);
+  const touched = touchedAttributes(catalog, change);
+  const computed = changeComputed(catalog, change, { after, isRead: image !== undefined }, { touched, effect });
+  const { remove, set } = effect;
+  const remains = (attribute: string): boolean => !remove.includes(attribute) && (image === undefined || Object.hasOwn(image, attribute));
+  if (remove.length > 0) checkCarried(shape, after, (attribute) => Object.hasOwn(set, attribute) || remains(attribute));
+  const terms = [...asked, ...raiseVersion(change, image, effect)];
+  if (!image) terms.push(...computed.terms);
+  else {
+    const fields = touched.flatMap(([, template]) => unreadFields(change, template));
+    fields.push(...Object.keys(changes.add), ...Object.keys(changes.append), ...(look?.fields ?? []));
+    terms.push(...unchangedFields(catalog, { shape, image }, fields));
+  }
+  const row = before && atVersion(after, shape.version, ((before[VERSION] as number | undefined) ?? 0) + 1);
+  if (computed.moves && image) return { items: moveItem(catalog, change, { image, effect, terms }), before, row };
+  return { items: [{ kind: "update", key, terms, shape, changes: effect }], before, row };
+};

@@ -1,0 +1,100 @@
+import { EdgetableError } from "../../../errors/edgetable-error.ts";
+import type { EndId } from "../../../ir/logical-write.ts";
+import type { Term } from "../../../ir/write-plan.ts";
+import { renderTemplate } from "../../../keys/render-template.ts";
+import { sameValue } from "../../../keys/value-text.ts";
+import { decodeItem } from "../../../requests/decode-item.ts";
+import { keyValue } from "../../../requests/attribute-value.ts";
+import type { EdgeEntry, KeySource, Shape } from "../../../schema/catalog.ts";
+import type { Item, Key } from "../../../transport/operations.ts";
+import { defined } from "../../../util/invariant.ts";
+import { own, type Row, valueAt } from "../../../util/row.ts";
+import { type EdgeBetween, imageOf, type Look, NOT_FOUND, type RowChange, STALE, type WorkingSet } from "../working-set.ts";
+
+/** One place where an edge is stored, and its row as it stands there. */
+export interface EdgeCopy {
+  readonly shape: Shape;
+  readonly row: Row;
+}
+
+const shapeBetween = (shapes: readonly Shape[], from: EndId, to: EndId): Shape | undefined =>
+  shapes.find((shape) => shape.from === from.type && shape.to === to.type);
+
+const withEnds = (row: Row, shape: Shape, { from, to }: { readonly from: EndId; readonly to: EndId }): Row =>
+  Object.assign({}, row, {
+    from: shape.several ? { type: from.type, ...from.id } : from.id,
+    to: shape.several ? { type: to.type, ...to.id } : to.id,
+  });
+
+// An id may carry further fields, which do not tell nodes apart.
+const isSameNode = (a: EndId, b: EndId): boolean =>
+  a.type === b.type && Object.keys(a.id).every((field) => !(field in b.id) || sameValue(a.id[field], b.id[field]));
+
+/** The ends of the second copy, as its row names them; undefined where the edge is stored once. */
+const secondCopy = (entry: EdgeEntry, from: EndId, to: EndId) => {
+  if (!entry.definition.symmetric) {
+    const shape = shapeBetween(entry.mirrors, from, to);
+    return shape && { shape, from, to };
+  }
+  if (isSameNode(from, to)) return undefined;
+  const shape = shapeBetween(entry.shapes, to, from);
+  return { shape: defined(shape, `the way back of "${entry.name}" from "${to.type}" to "${from.type}"`), from: to, to: from };
+};
+
+/** The copies of an edge: its own first, then the one in the target's partition if there is one. */
+export const edgeCopies = (
+  { entry, from, to }: Omit<EdgeBetween, "kind">,
+  attributes: Row,
+  reverse: Row = {},
+): readonly [EdgeCopy, ...EdgeCopy[]] => {
+  if (entry.definition.stored === "reference") {
+    throw new EdgetableError("plan.unsupported", `"${entry.name}" is stored as attributes of "${from.type}": update that node instead.`, {
+      details: { edge: entry.name },
+    });
+  }
+  const shape = defined(shapeBetween(entry.shapes, from, to), `"${entry.name}" from "${from.type}" to "${to.type}"`);
+  const first = { shape, row: withEnds(attributes, shape, { from, to }) };
+  const second = secondCopy(entry, from, to);
+  return second ? [first, { shape: second.shape, row: withEnds({ ...attributes, ...reverse }, second.shape, second) }] : [first];
+};
+
+/** What a put must know of the edge before: one to another node may lie under its key, and has a second copy. */
+export const copiesLookAt = ({ subject, before, after }: RowChange): Look | undefined => {
+  if (subject.kind !== "edge" || before !== undefined || !after) return undefined;
+  const { entry, from, to } = subject;
+  const isStoredTwice = entry.definition.symmetric ? !isSameNode(from, to) : shapeBetween(entry.mirrors, from, to) !== undefined;
+  const isKeyedByOneEnd = (shapeBetween(entry.shapes, from, to)?.unkeyed.length ?? 0) > 0;
+  return isStoredTwice && isKeyedByOneEnd ? { fields: [], reason: "the copy of an edge that gives way goes with it" } : undefined;
+};
+
+const isBetween = ({ shape, row }: EdgeCopy, stored: Row): boolean =>
+  shape.unkeyed.every((path) => sameValue(valueAt(stored, path), valueAt(row, path)));
+
+/**
+ * Terms by which the item under a key is the edge between these ends, where the key names only one of them.
+ * Null if it was read and leads to another node; undefined while it has to be read.
+ */
+export const endTerms = (working: WorkingSet, copy: EdgeCopy & { readonly key: Key }): readonly Term[] | null | undefined => {
+  const { shape, row } = copy;
+  if (shape.unkeyed.length === 0) return [];
+  const sources = shape.sources.filter(({ template }) => template.fields.some((path) => shape.unkeyed.includes(path)));
+  const terms: Term[] = [];
+  for (const { attribute, template } of sources) {
+    const text = renderTemplate(template, row);
+    if (text === undefined) return endTermsOfImage(working, copy, sources);
+    terms.push({ kind: "equals", attribute, value: keyValue(template.type, text), failure: NOT_FOUND });
+  }
+  return terms;
+};
+
+// An attribute that names the end together with what the call does not know is compared by reading it.
+const endTermsOfImage = (working: WorkingSet, copy: EdgeCopy & { readonly key: Key }, sources: readonly KeySource[]) => {
+  const image = imageOf(working, copy, "its key does not name both ends");
+  if (!image) return image;
+  if (isOtherEdge(working, copy, image)) return null;
+  return sources.map(({ attribute }): Term => ({ kind: "equals", attribute, value: own(image, attribute), failure: STALE }));
+};
+
+/** Whether an item that was read is an edge to other ends than the copy's. */
+export const isOtherEdge = ({ catalog }: WorkingSet, copy: EdgeCopy, image: Item): boolean =>
+  copy.shape.unkeyed.length > 0 && !isBetween(copy, decodeItem(catalog, copy.shape, image));

@@ -1,0 +1,98 @@
+import type { Failure, Term } from "../../../ir/write-plan.ts";
+import { keyIfComplete } from "../../../requests/encode-item.ts";
+import type { Catalog, EdgeEntry, NodeEntry } from "../../../schema/catalog.ts";
+import { DELETING } from "../../../schema/system-items.ts";
+import type { Row } from "../../../util/row.ts";
+import { type Contribution, type ItemRule, kindTerm, type RowChange, unitedTerms } from "../working-set.ts";
+
+/** Edges of a type that go with a node: those that leave it (`out`) or that reach it (`in`). */
+export interface CascadeEnd {
+  readonly entry: EdgeEntry;
+  readonly direction: "out" | "in";
+}
+
+/** The edge types whose edges go with a node of the type, by the direction in which they are found. */
+export const cascadeEnds = (catalog: Catalog, node: string): readonly CascadeEnd[] => {
+  const ends: CascadeEnd[] = [];
+  for (const entry of Object.values(catalog.edges)) {
+    const { onDelete, symmetric, stored } = entry.definition;
+    // A reference is an attribute of its source: it goes with the source, and a target cannot take it along.
+    if (stored === "reference") continue;
+    const out = entry.from.includes(node) && onDelete?.from === "cascade";
+    const into = entry.to.includes(node) && onDelete?.to === "cascade";
+    if (out || (symmetric && into)) ends.push({ entry, direction: "out" });
+    if (into && !symmetric) ends.push({ entry, direction: "in" });
+  }
+  return ends;
+};
+
+/** The parts of a node type. */
+export const partsOf = (catalog: Catalog, node: string): readonly string[] =>
+  Object.values(catalog.parts).flatMap((entry) => (entry.definition.of === node ? [entry.name] : []));
+
+// Follows from the model, and every link asks it of both ends: 1 of its 10 µs.
+const cascading = new WeakMap<Catalog, Map<string, boolean>>();
+
+/** Whether deleting a node of the type deletes more than its own item, markers and guards. */
+export const cascades = (catalog: Catalog, node: string): boolean => {
+  let known = cascading.get(catalog);
+  if (!known) cascading.set(catalog, (known = new Map()));
+  let answer = known.get(node);
+  if (answer === undefined) known.set(node, (answer = partsOf(catalog, node).length > 0 || cascadeEnds(catalog, node).length > 0));
+  return answer;
+};
+
+interface RequiredNode extends Contribution {
+  readonly node: NodeEntry;
+  readonly failure: Failure;
+}
+
+const requireNode = (
+  catalog: Catalog,
+  required: RequiredNode[],
+  { type, end, id }: { readonly type: string; readonly end: "from" | "to"; readonly id: Row },
+): void => {
+  const node = catalog.nodes[type];
+  const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, id) : undefined;
+  if (node && key) required.push({ rule: requiredNodes, key, node, failure: { reason: "endMissing", end, id } });
+};
+
+const NONE: readonly RequiredNode[] = [];
+
+/**
+ * An edge needs the nodes at its ends, a part needs its node where the model says so. The node must be there and must
+ * not be marked by a deletion, which would not see what is tied to it now.
+ */
+export const requiredNodes: ItemRule<RequiredNode> = {
+  name: "required nodes",
+  shared: false,
+  contributions: (catalog: Catalog, { subject, after, changes, related }: RowChange) => {
+    if (subject.kind === "node" || !after || changes || related === "unchecked") return NONE;
+    const required: RequiredNode[] = [];
+    if (subject.kind === "edge") {
+      if (subject.entry.definition.ends === "unchecked") return NONE;
+      const { from, to } = subject;
+      requireNode(catalog, required, { type: from.type, end: "from", id: from.id });
+      requireNode(catalog, required, { type: to.type, end: "to", id: to.id });
+      return required;
+    }
+    const { owner, of: type } = subject.entry.definition;
+    const node = owner === "checked" ? catalog.nodes[type] : undefined;
+    if (!node) return NONE;
+    const id = Object.fromEntries(node.idFields.map((field) => [field, after[field]]));
+    requireNode(catalog, required, { type, end: "from", id });
+    return required;
+  },
+  settle: ({ catalog }, contributions) => {
+    const [{ key, node: first }] = contributions;
+    let terms: readonly Term[] = [];
+    for (const { node, failure } of contributions) {
+      const own: Term[] = [{ kind: "present", failure }];
+      if (cascades(catalog, node.name)) own.push({ kind: "equals", attribute: DELETING, value: undefined, failure });
+      const kind = kindTerm(catalog, node.shape, failure);
+      if (kind) own.push(kind);
+      terms = terms.length === 0 ? own : unitedTerms(terms, own);
+    }
+    return { kind: "check", key, terms, shape: first.shape };
+  },
+};

@@ -1,0 +1,123 @@
+import { isEdgetableError } from "../../../errors/edgetable-error.ts";
+import { type Failure, sameKey, type Term } from "../../../ir/write-plan.ts";
+import { checkLength } from "../../../requests/encode-item.ts";
+import type { Catalog, NodeEntry } from "../../../schema/catalog.ts";
+import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker } from "../../../schema/system-items.ts";
+import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
+import { own, type Row } from "../../../util/row.ts";
+import { isChanged } from "../changed-row.ts";
+import { type Contribution, imageOf, type ItemRule, knownImage, type Look, type RowChange, STALE, unitedTerms } from "../working-set.ts";
+
+/** What happens to one value of one node: it is claimed, released, or stays. */
+interface Claim extends Contribution {
+  readonly node: NodeEntry;
+  readonly field: string;
+  readonly owner: string;
+  /** Whether the row before had the value, and whether the row after has it. */
+  readonly had: boolean;
+  readonly has: boolean;
+}
+
+const NONE: readonly Claim[] = [];
+
+const touchedFields = ({ subject, changes }: RowChange): readonly string[] | undefined => {
+  const unique = subject.kind === "node" ? subject.entry.definition.unique : undefined;
+  return unique && changes ? unique.filter((field) => isChanged(changes, field)) : unique;
+};
+
+const markerKey = (catalog: Catalog, { node, field }: { readonly node: string; readonly field: string }, row: Row): Key | undefined => {
+  const value = own(row, field);
+  if (value === undefined || value === null) return undefined;
+  const marker = uniqueMarker(node, field, value);
+  checkLength(catalog, catalog.index.partitionKey, marker.partition);
+  return systemKeyItem(catalog, marker);
+};
+
+// An old value that no marker can hold is older than the rule, and never had one.
+const oldMarkerKey = (catalog: Catalog, of: { readonly node: string; readonly field: string }, row: Row): Key | undefined => {
+  try {
+    return markerKey(catalog, of, row);
+  } catch (error) {
+    if (isEdgetableError(error) && error.code.startsWith("keys.")) return undefined;
+    throw error;
+  }
+};
+
+const ownerIn = (marker: Item | null | undefined): string | undefined => {
+  const value = marker?.[OWNER];
+  return value && "S" in value ? value.S : undefined;
+};
+
+const isFreeFor = (owner: string, failure: Failure): Term => ({
+  kind: "equals",
+  attribute: OWNER,
+  value: { S: owner },
+  orAbsent: true,
+  failure,
+});
+
+const look = (fields: readonly string[]): Look => ({ fields, reason: "the markers of its unique values follow them" });
+
+/**
+ * Each value of a unique attribute has a marker that names its owner. A value that stays is claimed if its marker is
+ * missing: the node may be older than the rule. The marker of another node stays as it is. Within one call a value
+ * may pass from one node to another; two nodes that ask for the same value do not both get it.
+ */
+export const uniqueMarkers: ItemRule<Claim> = {
+  name: "unique markers",
+  shared: true,
+  looksAt: (_, change) => {
+    if (change.before === null) return undefined;
+    const fields = touchedFields(change);
+    return fields && fields.length > 0 ? look(fields) : undefined;
+  },
+  contributions: (catalog, change) => {
+    const { subject, before, after } = change;
+    const fields = touchedFields(change);
+    if (subject.kind !== "node" || !fields || fields.length === 0) return NONE;
+    const node = subject.entry;
+    const owner = ownerText(node, after ?? before ?? {});
+    const claims: Claim[] = [];
+    for (const field of fields) {
+      const of = { node: node.name, field };
+      const claim = (key: Key, had: boolean, failure: Failure | undefined): Claim => ({
+        rule: uniqueMarkers,
+        key,
+        node,
+        field,
+        owner,
+        had,
+        has: failure !== undefined,
+        failure,
+      });
+      const old = before ? oldMarkerKey(catalog, of, before) : undefined;
+      const now = after ? markerKey(catalog, of, after) : undefined;
+      const stays = old !== undefined && now !== undefined && sameKey(old, now);
+      if (old && !stays) claims.push(claim(old, true, undefined));
+      if (now) claims.push(claim(now, stays, { reason: "notUnique", attribute: field }));
+    }
+    return claims;
+  },
+  settle: (working, claims) => {
+    const [{ key }] = claims;
+    const staying = claims.find(({ had, has }) => had && has);
+    const claimed = staying ?? claims.find(({ has }) => has);
+    const late = claims.find(({ has, owner }) => has && owner !== claimed?.owner);
+    if (late) return { kind: "failure", of: late };
+    const marker = staying
+      ? imageOf(working, { shape: staying.node.shape, key }, `the marker of its unique "${staying.field}" may be missing`)
+      : knownImage(working, key);
+    if (staying && marker === undefined) return undefined;
+    const holder = ownerIn(marker);
+    if (claimed && staying && holder === claimed.owner) return null;
+    let releases: readonly Term[] = [];
+    for (const { has, owner } of claims) {
+      if (!has && (!marker || holder === owner)) releases = unitedTerms(releases, [isFreeFor(owner, STALE)]);
+    }
+    if (!claimed) return releases.length > 0 ? { kind: "delete", key, terms: releases, shape: undefined } : null;
+    const item: Record<string, AttributeValue> = Object.assign({}, key, systemType(working.catalog, UNIQUE_TYPE));
+    item[OWNER] = { S: claimed.owner };
+    const terms = releases.length > 0 ? releases : [isFreeFor(claimed.owner, claimed.failure ?? STALE)];
+    return { kind: "put", key, item, terms, shape: undefined };
+  },
+};

@@ -1,0 +1,355 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { Changes, EndId, Guards, LogicalWrite } from "../../ir/logical-write.ts";
+import {
+  type Failure,
+  type Images,
+  keyId,
+  type PlannedItem,
+  type ReadNeed,
+  type RowNeed,
+  sameKey,
+  type Term,
+  type ValidRows,
+  type WriteItem,
+} from "../../ir/write-plan.ts";
+import { exactText } from "../../keys/value-text.ts";
+import { renderPrefix, renderTemplate } from "../../keys/render-template.ts";
+import { keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
+import { type Catalog, type EdgeEntry, kindMark, type NodeEntry, type PartEntry, type Shape } from "../../schema/catalog.ts";
+import type { Item, Key } from "../../transport/operations.ts";
+import { defined } from "../../util/invariant.ts";
+import type { Row } from "../../util/row.ts";
+import { checkOnCopy } from "../held-attributes.ts";
+import { checkOwnPartition } from "../choose-path.ts";
+
+/** The node, part or edge that a write changes. */
+export type Subject =
+  | { readonly kind: "node"; readonly entry: NodeEntry }
+  | { readonly kind: "part"; readonly entry: PartEntry }
+  | EdgeBetween;
+
+/** An edge between two given nodes. */
+export interface EdgeBetween {
+  readonly kind: "edge";
+  readonly entry: EdgeEntry;
+  readonly from: EndId;
+  readonly to: EndId;
+}
+
+/** One row before and after a write: all that a rule derives from. */
+export interface RowChange {
+  readonly subject: Subject;
+  /** The row as it was, or what the call tells of it; null: there was none; undefined: nobody knows yet. */
+  readonly before: Row | null | undefined;
+  /** The row as it will be; null: there will be none; undefined: an update whose result is not known. */
+  readonly after: Row | null | undefined;
+  /** Of an update: what it changes; the rest of the row stays. */
+  readonly changes?: Changes | undefined;
+  /** True if the caller raises the version itself, so that nothing needs to be read for it. */
+  readonly versioned?: boolean | undefined;
+  /** "unchecked": the row is written or deleted whatever else is there. */
+  readonly related?: "checked" | "unchecked" | undefined;
+}
+
+/** What a rule looks at in the row before a change. */
+export interface Look {
+  /** Fields whose values must still be the same when the write arrives. */
+  readonly fields: readonly string[];
+  /** Why the item must be read; shown by `explain()`. */
+  readonly reason: string;
+}
+
+/** What one row's change means for one item other than the row's own. */
+export interface Contribution {
+  readonly rule: ItemRule;
+  readonly key: Key;
+  /** The failure that this contribution can cause. */
+  readonly failure?: Failure | undefined;
+}
+
+/**
+ * What a rule makes of one item: a step, nothing (null), the contribution that is certain to fail, or undefined while
+ * something has to be read.
+ */
+export type Settled<C extends Contribution = Contribution> = WriteItem | { readonly kind: "failure"; readonly of: C } | null | undefined;
+
+/** A derived fact that is stored in items of its own. */
+export interface ItemRule<C extends Contribution = Contribution> {
+  readonly name: string;
+  /** True if concurrent writers meet in these items, so that a load writes the rows one after the other. */
+  readonly shared: boolean;
+  /** What must be known of the row before the change; undefined where the change itself tells enough. */
+  looksAt?(catalog: Catalog, change: RowChange): Look | undefined;
+  /** Pure and complete: also what a stream, a verification or a repair derives from a row. */
+  contributions(catalog: Catalog, change: RowChange): readonly C[];
+  /** One step for one item, from what all writes of the call contribute to it. */
+  settle(working: WorkingSet, contributions: readonly [C, ...C[]]): Settled<C>;
+}
+
+/** A step of a row's own item, or a contribution to another, with the write (by position in the call) that it is of. */
+interface Staged {
+  readonly write: number;
+  readonly key: Key;
+  readonly item: WriteItem | undefined;
+  readonly contribution: Contribution | undefined;
+}
+
+/** What a plan is made from beside the images. */
+export interface Given {
+  /** Seconds since 1970: items that expire earlier count as absent. */
+  readonly livingAt?: number | undefined;
+  readonly rows?: ValidRows | undefined;
+}
+
+/** What the writes of one call are planned over: the images that were read, the reads that are missing, and the steps so far. */
+export interface WorkingSet {
+  readonly catalog: Catalog;
+  readonly images: Images;
+  readonly needs: ReadNeed[];
+  readonly staged: Staged[];
+  /** Rows that a schema has to pass before they are written. */
+  readonly unvalidated: RowNeed[];
+  readonly given: Given;
+  /** The position of the write that is being planned. */
+  write: number;
+}
+
+/** How one write was planned; undefined while something has to be read first. */
+export type Planned =
+  | { readonly kind: "staged"; readonly row?: Row | undefined }
+  | { readonly kind: "failure"; readonly failure: Failure }
+  | undefined;
+
+export const NOT_FOUND: Failure = { reason: "notFound" };
+export const STALE: Failure = { reason: "staleRead" };
+const EXISTS: Failure = { reason: "exists" };
+export const notFound: Planned = { kind: "failure", failure: NOT_FOUND };
+export const present: Term = { kind: "present", failure: NOT_FOUND };
+export const absent: Term = { kind: "absent", failure: EXISTS };
+
+export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = {}): WorkingSet => ({
+  catalog,
+  images,
+  needs: [],
+  staged: [],
+  unvalidated: [],
+  given,
+  write: 0,
+});
+
+/** The term of a row that is created: there is no item, or only an expired one. */
+export const absentOrExpired = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape): Term =>
+  ttl === undefined || catalog.ttl === undefined || livingAt === undefined
+    ? absent
+    : { kind: "absent", expired: { attribute: catalog.ttl, before: livingAt }, failure: EXISTS };
+
+/** The terms that the caller set: the item's version, and conditions. */
+export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {
+  const terms: Term[] = [];
+  if (guards.version !== undefined) {
+    if (!shape.version) {
+      throw new EdgetableError("plan.invalidOption", `"${shape.definition}" keeps no version: declare version: true, or use \`if\`.`, {
+        details: { option: "ifVersion" },
+      });
+    }
+    terms.push({ kind: "equals", attribute: VERSION, value: { N: String(guards.version) }, failure: { reason: "versionConflict" } });
+  }
+  if (guards.where && guards.where.conditions.length > 0) {
+    checkOnCopy(
+      shape,
+      guards.where.conditions.map(({ path }) => path),
+    );
+    terms.push({ kind: "where", shape, conditions: guards.where, failure: { reason: "conditionFailed" } });
+  }
+  return terms;
+};
+
+/** The answer to a need; undefined, and noted as needed, if it was not read yet. */
+export const readOrNeed = (working: WorkingSet, need: ReadNeed): Item | null | undefined => {
+  const found = working.images[need.id];
+  if (found === undefined && !working.needs.some(({ id }) => id === need.id)) working.needs.push(need);
+  return found;
+};
+
+/** The item as it was read: null if there is none, undefined (and noted as needed) if it was not read yet. */
+export const imageOf = (working: WorkingSet, at: { readonly shape: Shape; readonly key: Key }, reason: string): Item | null | undefined =>
+  readOrNeed(working, { kind: "get", id: keyId(at.key), key: at.key, shape: at.shape, reason });
+
+/** The item if a read, or a write that it refused, has shown it already; null if there is none. */
+export const knownImage = ({ images }: WorkingSet, key: Key): Item | null | undefined => {
+  for (const _ in images) return images[keyId(key)];
+  return undefined;
+};
+
+/** The table key of a row: from its fields, else by finding the item in its partition. */
+export const locate = (working: WorkingSet, shape: Shape, row: Row): Key | null | undefined => {
+  const { catalog } = working;
+  const key = keyIfComplete(catalog, shape, row);
+  if (key) return key;
+  const { partitionKey, sortKey = "" } = catalog.index;
+  const partition = renderTemplate(shape.keys[partitionKey]!, row);
+  if (partition === undefined) {
+    if (shape.kind === "node") checkOwnPartition(catalog, shape.definition, catalog.nodes[shape.definition]?.idFields ?? []);
+    return keyOf(catalog, shape, row);
+  }
+  const { text: prefix } = renderPrefix(shape.keys[sortKey]!, row);
+  const reason = `the sort key of "${shape.definition}" is not known from its id`;
+  const found = readOrNeed(working, { kind: "find", id: exactText([shape.id, partition, row]), shape, partition, prefix, row, reason });
+  return found && keyOfItem(catalog, found);
+};
+
+/** A row as the schema of its edge type gives it back; undefined, and noted, while the schema has yet to pass it. */
+export const validRow = ({ unvalidated, given }: WorkingSet, { name, definition }: EdgeEntry, row: Row): Row | undefined => {
+  if (!definition.schema) return {};
+  const id = exactText([name, row]);
+  const valid = given.rows?.[id];
+  if (!valid) unvalidated.push({ id, edge: name, row });
+  return valid;
+};
+
+/** The term by which an item is of a shape's own kind; undefined unless another kind may lie under its key (`sharedIds`). */
+export const kindTerm = (catalog: Catalog, shape: Shape, failure: Failure): Term | undefined => {
+  const mark = kindMark(catalog, shape);
+  if (!mark) return undefined;
+  const { attribute } = mark;
+  return mark.kind === "type"
+    ? { kind: "equals", attribute, value: { S: mark.value }, orAbsent: true, failure }
+    : { kind: "begins", attribute, text: mark.text, failure };
+};
+
+const ofItsKind = (catalog: Catalog, item: WriteItem): WriteItem => {
+  if (!item.shape || item.terms.some(({ kind }) => kind === "absent")) return item;
+  const failure = item.kind === "put" ? EXISTS : (item.terms.find(({ kind }) => kind === "present")?.failure ?? NOT_FOUND);
+  const term = kindTerm(catalog, item.shape, failure);
+  return term ? { ...item, terms: [...item.terms, term] } : item;
+};
+
+/** What a write is about. */
+export const subjectOf = (catalog: Catalog, write: LogicalWrite): Subject => {
+  if ("edge" in write) {
+    const { edge, from, to } = write;
+    return { kind: "edge", entry: defined(catalog.edges[edge], `the edge "${edge}"`), from, to };
+  }
+  const { of, name } = write;
+  if (of === "node") return { kind: "node", entry: defined(catalog.nodes[name], `the node "${name}"`) };
+  return { kind: "part", entry: defined(catalog.parts[name], `the part "${name}"`) };
+};
+
+/** Stages the step of one of the row's own items. */
+export const stage = ({ staged, write }: WorkingSet, item: WriteItem): void => {
+  staged.push({ write, key: item.key, item, contribution: undefined });
+};
+
+/** Stages what follows from a row's change for another item. */
+export const contribute = ({ staged, write }: WorkingSet, contribution: Contribution): void => {
+  staged.push({ write, key: contribution.key, item: undefined, contribution });
+};
+
+const termText = (term: Term): string => exactText(term.kind === "where" ? { ...term, shape: term.shape.id } : term);
+const sameTerm = (a: Term, b: Term): boolean => a === b || termText(a) === termText(b);
+
+/** The terms of both lists, each once. */
+export const unitedTerms = (terms: readonly Term[], more: readonly Term[]): readonly Term[] => {
+  const all = [...terms];
+  for (const term of more) if (!all.some((one) => sameTerm(one, term))) all.push(term);
+  return all;
+};
+
+/** All that the writes of a call want of one item. */
+interface Group {
+  readonly key: Key;
+  readonly members: Staged[];
+}
+
+// Above this, remembering keys is cheaper than comparing each with each.
+const FEW = 8;
+
+const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
+  const groups: Group[] = [];
+  const byId = staged.length > FEW ? new Map<string, Group>() : undefined;
+  for (const one of staged) {
+    const id = byId && keyId(one.key);
+    const known = byId ? byId.get(id!) : groups.find(({ key }) => sameKey(key, one.key));
+    if (known) {
+      known.members.push(one);
+      continue;
+    }
+    const group = { key: one.key, members: [one] };
+    groups.push(group);
+    byId?.set(id!, group);
+  }
+  return groups;
+};
+
+const failWrittenTwice = ({ key, members }: Group): never => {
+  const writes = [...new Set(members.map(({ write }) => write))];
+  const text = Object.values(key).map((value) => ("S" in value ? value.S : "N" in value ? value.N : ""));
+  throw new EdgetableError(
+    "plan.unsupported",
+    `A transaction writes an item once: calls ${writes.map((at) => at + 1).join(" and ")} both write ${text.join(" / ")}. Join them into one call, or make them one after the other.`,
+    { details: { key, writes } },
+  );
+};
+
+// What a rule checks of an item that the same transaction writes becomes a condition of that write. An item
+// that is there afterwards satisfies a check that it is there.
+const joinCheck = (group: Group, written: WriteItem, derived: WriteItem): WriteItem => {
+  if (derived.kind !== "check" || written.kind === "delete") return failWrittenTwice(group);
+  const more = derived.terms.filter(({ kind }) => kind !== "present");
+  return { ...written, terms: unitedTerms(written.terms, more) };
+};
+
+const settleGroup = (working: WorkingSet, group: Group): Settled => {
+  const { catalog } = working;
+  const contributions: Contribution[] = [];
+  let own: WriteItem | undefined;
+  for (const { item, contribution } of group.members) {
+    if (contribution) contributions.push(contribution);
+    else if (own) return failWrittenTwice(group);
+    else own = item && ofItsKind(catalog, item);
+  }
+  const [first, ...others] = contributions;
+  if (!first) return own;
+  if (others.some(({ rule }) => rule !== first.rule)) return failWrittenTwice(group);
+  const derived = first.rule.settle(working, [first, ...others]);
+  if (derived === null) return own ?? null;
+  if (!derived || derived.kind === "failure") return derived;
+  return own ? joinCheck(group, own, derived) : derived;
+};
+
+const failuresOf = ({ item, contribution }: Staged): readonly Failure[] => {
+  if (item) return item.terms.map(({ failure }) => failure);
+  return contribution?.failure ? [contribution.failure] : [];
+};
+
+/** What the staged steps come to: the items of one request, or the failure of one of the writes. */
+export type SettledItems = readonly PlannedItem[] | { readonly write: number; readonly failure: Failure };
+
+/**
+ * Makes one step of all that the writes of a call want of one item: a transaction takes each item once. May note
+ * further needs, and is of no account while there are any.
+ */
+export const settle = (working: WorkingSet): SettledItems => {
+  const { catalog, staged } = working;
+  const [only] = staged;
+  if (only?.item && staged.length === 1) return [{ item: ofItsKind(catalog, only.item), writes: [only.write] }];
+  const items: PlannedItem[] = [];
+  let failed: { readonly write: number; readonly failure: Failure } | undefined;
+  for (const group of groupByKey(staged)) {
+    const item = settleGroup(working, group);
+    if (!item) continue;
+    const { members } = group;
+    if (item.kind === "failure") {
+      const { of } = item;
+      const write = members.find(({ contribution }) => contribution === of)?.write ?? 0;
+      if (of.failure) failed ??= { write, failure: of.failure };
+    }
+    if (item.kind === "failure") continue;
+    if (members.length === 1) items.push({ item, writes: [members[0]!.write] });
+    else {
+      const asked = members.map((one) => ({ write: one.write, failures: failuresOf(one) }));
+      items.push({ item, writes: [...new Set(asked.map(({ write }) => write))], asked });
+    }
+  }
+  return failed ?? items;
+};
