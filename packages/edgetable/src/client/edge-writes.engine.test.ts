@@ -42,6 +42,12 @@ const mentors = edge({ from: "student", to: "student", multiplicity: "one-to-man
 const likes = edge({ from: "student", to: ["student", "course"], ends: "unchecked" });
 const lovers = edge({ from: "student", to: ["student", "course"], ends: "unchecked", schema: z.object({ much: z.string() }) });
 const thesis = node({ key: "THESIS#{thesisId}", schema: z.object({ thesisId: z.string(), studentId: z.string() }) });
+const owes = edge({
+  from: "student",
+  to: ["student", "course"],
+  ends: "unchecked",
+  schema: z.object({ much: z.string().transform(async (text) => `${text}!`) }),
+});
 const writtenBy = edge({ from: "thesis", to: "student", stored: "reference" });
 
 let lab: WriteLab;
@@ -49,7 +55,7 @@ beforeAll(async () => {
   lab = await openWriteLab({
     table: "Edges",
     nodes: { student, course, thesis },
-    edges: { enrolledIn, friendOf, bestFriendOf, teaches, mentors, likes, lovers, writtenBy } as never,
+    edges: { enrolledIn, friendOf, bestFriendOf, teaches, mentors, likes, lovers, owes, writtenBy } as never,
   });
   for (const id of ["S1", "S2", "S3", "S4"]) await lab.node("student").create({ studentId: id }).orThrow();
   for (const id of ["C1", "C2"]) await lab.node("course").create({ courseId: id }).orThrow();
@@ -207,6 +213,14 @@ test("an edge changes its type with what it holds", async () => {
     ok: true,
     row: { to: { type: "course", courseId: "C1" } },
   });
+});
+
+test("an edge that takes on a type with an asynchronous schema is stored as that schema gives it back", async () => {
+  await lab.edge("likes").link(S("S4"), { type: "course", ...C("C1") });
+  lab.sent.length = 0;
+  const retyped = lab.edge("likes").relink(S("S4"), { type: "course", ...C("C1") }, { much: "a lot" }, { type: "owes" });
+  expect(await retyped).toMatchObject({ ok: true, row: { much: "a lot!" } });
+  expect(lab.sent.map(({ operation }) => operation)).toEqual(["GetItem", "TransactWriteItems"]);
 });
 
 test("misuse of edges is refused", async () => {
