@@ -20,11 +20,12 @@ test("every threshold has one limit, a reason and a figure to be read", () => {
 
 test("the slowest plan counts", () => {
   const plan = thresholds.find(({ id }) => id === "plan") as Threshold;
-  const slow = {
+  const slow: Report = {
     ...nothing,
     plan: [
-      { call: "get", micros: 2 },
-      { call: "hydrate", micros: 11 },
+      { call: "get", form: "known", micros: 2 },
+      { call: "hydrate", form: "known", micros: 11 },
+      { call: "hydrate", form: "new", micros: 30 },
     ],
   };
   expect(judge(plan, slow)).toMatchObject({ measured: 11, held: false });

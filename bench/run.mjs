@@ -21,6 +21,7 @@ const programs = [
   "profile/ratio",
   "profile/load",
   "profile/keys",
+  "profile/bytes",
   "profile/graph",
   "sharding/table",
 ];

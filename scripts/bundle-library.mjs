@@ -1,15 +1,15 @@
 // Bundles the library's entries into packages/edgetable/dist, beside the declarations that tsc writes there: what is
 // loaded at once lies in one file, what a first call loads in files of their own. Why: docs/bundle.md.
 //
-//   node scripts/bundle-library.mjs [folder]
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+//   node scripts/bundle-library.mjs [folder] [file for the code of each module, as JSON: what bench/bytes takes apart]
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { build } from "vite";
 import { declareFunctions } from "./declare-functions.mjs";
 import { isProduction, productionEntry, trustModels } from "./production-entry.mjs";
 
 const library = join(import.meta.dirname, "..", "packages", "edgetable");
-const outDir = process.argv[2] ?? join(library, "dist");
+const [outDir = join(library, "dist"), modulesFile] = process.argv.slice(2);
 const source = (name) => join(library, "src", `${name}.ts`);
 const entries = ["index", "transport/sdk/index", "check/index"];
 
@@ -62,6 +62,17 @@ const { output } = await build({
     },
   },
 });
+
+if (modulesFile) {
+  const codes = output.flatMap(({ fileName, modules = {} }) =>
+    Object.entries(modules).map(([id, { code }]) => ({
+      file: fileName,
+      module: id.startsWith("\0") ? "(bundler)" : relative(join(library, "src"), id),
+      code: code ?? "",
+    })),
+  );
+  await writeFile(modulesFile, JSON.stringify(codes));
+}
 
 // What an earlier build left must not be taken for this one's.
 const written = new Set(output.map(({ fileName }) => join(fileName)));

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import type { BuildOptions } from "esbuild";
-import { libraryEntry } from "./library.ts";
+import { productionEntry } from "./library.ts";
 
 /** The SDK as every candidate's users already have it. */
 export const sdkPackages = ["@aws-sdk/*", "@smithy/*"];
@@ -10,7 +10,7 @@ export const sdkPackages = ["@aws-sdk/*", "@smithy/*"];
 export const optionalPeersOf = (candidate: string): string[] =>
   candidate.startsWith("edgetable") ? ["@aws-sdk/client-dynamodb", "@aws-sdk/credential-provider-node"] : [];
 
-/** Bundles one program as for a function in production: minified, one file, our library as it ships. Paths start at the bench's folder. */
+/** Bundles one program as for a function in production: minified, one file, our library as it ships for production. Paths start at the bench's folder. */
 export const bundle = async (contents: string, options: Pick<BuildOptions, "format" | "external"> = {}): Promise<Uint8Array> => {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: process.cwd(), loader: "ts" },
@@ -22,7 +22,7 @@ export const bundle = async (contents: string, options: Pick<BuildOptions, "form
     format: "esm",
     // The SDK's ES modules drop what is not used; its CommonJS build does not.
     mainFields: ["module", "main"],
-    alias: { edgetable: libraryEntry },
+    alias: { edgetable: productionEntry },
     legalComments: "none",
     logLevel: "error",
     ...options,

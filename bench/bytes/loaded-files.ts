@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import { libraryEntry, libraryFolder, buildLibrary } from "../bundle/library.ts";
+import { libraryFolder, buildLibrary, productionEntry } from "../bundle/library.ts";
 import { createTable } from "../calls/table.ts";
 import { startEngine } from "../engine/engine.ts";
 
@@ -42,8 +42,8 @@ export const filesOfEightCalls = async (): Promise<readonly string[]> => {
     platform: "node",
     target: "node20",
     format: "esm",
-    external: ["zod", libraryEntry],
-    alias: { edgetable: libraryEntry },
+    external: ["zod", productionEntry],
+    alias: { edgetable: productionEntry },
     logLevel: "error",
   });
   const engine = await startEngine();

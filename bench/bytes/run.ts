@@ -1,17 +1,22 @@
 import { readFile } from "node:fs/promises";
-import { transform } from "esbuild";
+import { join } from "node:path";
 import { bundle, optionalPeersOf, sdkPackages, sizeOf } from "../bundle/bundle.ts";
 import type { Size } from "../bundle/bundle.ts";
-import { libraryEntry, libraryFiles } from "../bundle/library.ts";
+import { libraryEntry, libraryFiles, libraryFolder, productionEntry } from "../bundle/library.ts";
 import type { CandidateName } from "../calls/candidates.ts";
 import { filesOfEightCalls } from "./loaded-files.ts";
+import { byFolder, minified, partsOf, type Part } from "./modules.ts";
 
-/** The library's files as they ship, each minified by itself. */
+/** The library's files as they ship, each minified by itself, under the condition "production". */
 export interface OwnFiles {
   /** What an import loads, before the first call. */
   readonly atOnce: Size;
   /** What has been loaded when each of the eight calls was made. */
   readonly byEightCalls: Size;
+  /** The same without the condition: with the checks of models. */
+  readonly withChecks: Size;
+  /** What the eight calls load, by the library's folders. */
+  readonly folders: readonly Part[];
 }
 
 export interface Bytes {
@@ -30,27 +35,28 @@ const packageOf: Partial<Record<CandidateName, string>> = {
   electrodb: "electrodb",
   toolbox: "dynamodb-toolbox",
   onetable: "dynamodb-onetable",
-  edgetable: libraryEntry,
+  edgetable: productionEntry,
 };
 
-const minified = async (path: string): Promise<Size> => {
-  const { code } = await transform(await readFile(path, "utf8"), { minify: true, target: "node20", format: "esm", legalComments: "none" });
-  return sizeOf(Buffer.from(code));
-};
-
-const sumOf = async (paths: readonly string[]): Promise<Size> => {
-  const sizes = await Promise.all(paths.map(minified));
+/** The size of files, each minified by itself. */
+export const sumOf = async (paths: readonly string[]): Promise<Size> => {
+  const sizes = await Promise.all(paths.map(async (path) => minified(await readFile(path, "utf8"))));
   return {
     minified: sizes.reduce((sum, size) => sum + size.minified, 0),
     gzip: sizes.reduce((sum, size) => sum + size.gzip, 0),
   };
 };
 
-const atOnce = /\/(?:index|chunks\/core)[.]js$/;
-
 const filesOf = async (): Promise<OwnFiles> => {
-  const first = (await libraryFiles()).filter((path) => atOnce.test(path) && !/\/(?:sdk|check)\//.test(path));
-  return { atOnce: await sumOf(first), byEightCalls: await sumOf(await filesOfEightCalls()) };
+  const files = await filesOfEightCalls();
+  const checked = [...files.filter((path) => path !== productionEntry), libraryEntry, join(libraryFolder, "chunks/checks.js")];
+  const byEightCalls = await sumOf(files);
+  return {
+    atOnce: await sumOf([productionEntry, join(libraryFolder, "chunks/core.js")]),
+    byEightCalls,
+    withChecks: await sumOf(checked),
+    folders: byFolder(await partsOf(files, byEightCalls)),
+  };
 };
 
 const bytesOf = async (candidate: CandidateName): Promise<Bytes> => {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { bundle, optionalPeersOf } from "../bundle/bundle.ts";
-import { buildLibrary, libraryEntry } from "../bundle/library.ts";
+import { buildLibrary, productionEntry } from "../bundle/library.ts";
 import { loadCandidate } from "../calls/candidates.ts";
 import type { CandidateName } from "../calls/candidates.ts";
 import { students } from "../calls/data.ts";
@@ -61,7 +61,7 @@ void first();`;
 /** What a program loads of its packages, by their names; ours is where its build is. */
 const packages: Partial<Record<CandidateName, readonly string[]>> = {
   electrodb: ["electrodb", "@aws-sdk/client-dynamodb"],
-  "edgetable-mini": [libraryEntry],
+  "edgetable-mini": [productionEntry],
 };
 const installedProgram = (names: readonly string[]): string =>
   `${names.map((name) => `import ${JSON.stringify(name)};`).join("\n")}

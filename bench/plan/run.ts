@@ -1,7 +1,7 @@
 import { startWorker } from "../workers/parent.ts";
 import type { PlanTime } from "./measure.ts";
 
-/** Times the planning of the eight calls in a process of its own. */
+/** Times planning in a process of its own. */
 export const runPlan = async (): Promise<readonly PlanTime[]> => {
   const worker = startWorker("plan/worker", []);
   try {

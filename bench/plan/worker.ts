@@ -1,5 +1,4 @@
-import { knownPlans } from "./known-plans.ts";
 import { answerParent } from "../workers/child.ts";
 import { measurePlans } from "./measure.ts";
 
-answerParent(async () => measurePlans(knownPlans()));
+answerParent(measurePlans);

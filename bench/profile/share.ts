@@ -7,7 +7,7 @@ import { createTable } from "../calls/table.ts";
 import { workload } from "../calls/workload.ts";
 import { measureBlock } from "../measure/block.ts";
 import { createCanned } from "../share/canned.ts";
-import { knownPlans } from "../plan/known-plans.ts";
+import { knownPlans } from "../plan/plans.ts";
 
 // `share.js [seconds a call] [call…]`: the least CPU of many blocks, answers from memory and, as `wire`, from the engine.
 const [seconds = "1", ...chosen] = process.argv.slice(2);
@@ -33,7 +33,7 @@ for (const name of names) {
   await workload[name](calls, 0);
   canned.replay(name);
   const share = await leastOf(() => workload[name](calls, 0), 500);
-  const plan = await leastOf(async () => plans[name](), 500);
+  const plan = await leastOf(plans[name], 500);
   figures[name] = { share: share.toFixed(1), plan: plan.toFixed(1) };
 }
 process.stdout.write(`${JSON.stringify(figures)}\n`);

@@ -8,7 +8,14 @@ const size = (value: Size | undefined): string => (value ? `${round(value.minifi
 const ownFiles = ({ bytes }: Report): string => {
   const files = bytes.find(({ candidate }) => candidate === ours)?.files;
   return files
-    ? `edgetable's own files as they ship, each minified by itself: ${size(files.atOnce)} loaded by the import, before the first call; ${size(files.byEightCalls)} once the eight calls were made, which is what the budget counts.`
+    ? `edgetable's files under the condition \`production\`, each minified by itself: the import loads ${size(files.atOnce)}, the eight calls ${size(files.byEightCalls)}, which the budget counts. Without the condition, with the checks of models: ${size(files.withChecks)}.
+
+What the eight calls load, by folder:
+
+${table(
+  ["folder", "files", "minified, KB", "gzip, KB"],
+  files.folders.map((part) => [part.name, String(part.files), part.minified / 1000, part.gzip / 1000]),
+)}`
     : "";
 };
 

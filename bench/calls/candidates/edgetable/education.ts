@@ -19,14 +19,22 @@ const layout = {
   edges: { enrolledIn: { keys: { SK: "enrolledIn#{to}", GSI1PK: "{to}", GSI1SK: "enrolledIn#{from}" } } },
 };
 
-const graphOf = ({ student, course, enrolment }: Schemas, table: string) =>
+/** The model in one table. */
+export const educationOf = ({ student, course, enrolment }: Schemas, table: string) =>
   defineGraph({
     table,
     nodes: { student: node({ key: "STUDENT#{studentId}", schema: student }), course: node({ key: "COURSE#{courseId}", schema: course }) },
     edges: { enrolledIn: edge({ from: "student", to: "course", schema: enrolment }) },
     layout,
   });
-type Education = ReturnType<ReturnType<typeof graphOf>["connect"]>;
+export type Education = ReturnType<ReturnType<typeof educationOf>["connect"]>;
+
+/** Options of a connection to a local endpoint. */
+export const placeOf = (endpoint: string) => ({
+  endpoint,
+  region: "us-east-1",
+  credentials: { accessKeyId: "local", secretAccessKey: "local" },
+});
 
 const tapped = (transport: Transport, tap: Tap): Transport => {
   const send = tap((request: Parameters<Transport["send"]>) => transport.send(...request));
@@ -35,8 +43,8 @@ const tapped = (transport: Transport, tap: Tap): Transport => {
 
 /** The library on its default transport, opened as a user opens it. */
 export const open = (schemas: Schemas, { endpoint, table, tap }: Place): Education => {
-  const place = { endpoint, region: "us-east-1", credentials: { accessKeyId: "local", secretAccessKey: "local" } };
-  return graphOf(schemas, table).connect(tap ? { transport: tapped(createLeanTransport(place), tap) } : place);
+  const place = placeOf(endpoint);
+  return educationOf(schemas, table).connect(tap ? { transport: tapped(createLeanTransport(place), tap) } : place);
 };
 
 const writesOf = (db: Education): Pick<Calls, "putStudent" | "putCourse" | "enrol" | "setGrade" | "withdraw"> => ({
