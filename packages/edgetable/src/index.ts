@@ -30,7 +30,6 @@ export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } fro
 export type { Collection, Entry, Neighbours, NodeHandle, Page, PageBudget, PageOptions, PartList, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export type { WalkExplanation } from "./client/walk-explanation.ts";
-export type { BudgetOptions, StoreCursor, WalkOptions } from "./client/walk-options.ts";
 export type {
   Gathered,
   GroupOptions,
@@ -47,6 +46,9 @@ export type {
   WalkEnd,
   WalkLevel,
   WalkStop,
+  BudgetOptions,
+  StoreCursor,
+  WalkOptions,
 } from "./client/walk-types.ts";
 export {
   combine,

@@ -24,11 +24,9 @@ import { partsOf, type PartQuery } from "./part-query.ts";
 import { readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
 import { WalkQuery, type AnyHop } from "./walk.ts";
-import { levelKinds } from "./walk-call.ts";
-import type { WalkOptions } from "./walk-options.ts";
-import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel } from "./walk-types.ts";
-import { paths, suggest, type Start } from "./walks/answers.ts";
-import { common } from "./walks/common-neighbours.ts";
+import { levelOptions } from "./walk-options.ts";
+import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel, WalkOptions } from "./walk-types.ts";
+import { common, paths, suggest, type Start } from "./walks.ts";
 import { checkOptions, type OptionChecks, listOf, namesIn } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 
@@ -41,7 +39,7 @@ const getKinds: OptionChecks<GetOptions> = { ...consistentKinds, given: namesIn 
 
 type SubtreeOptions = LevelOptions & { readonly depth?: number };
 
-const subtreeKinds: OptionChecks<SubtreeOptions> = { ...levelKinds, depth: undefined };
+const subtreeKinds: OptionChecks<SubtreeOptions> = { ...levelOptions, depth: undefined };
 
 const lookupOf = ({ name }: NodeEntry, options: GetOptions, many: boolean): LookupState => {
   const { given = {}, consistent = false } = checkOptions(options, getKinds);
@@ -189,7 +187,7 @@ export class NodeHandle {
   }
 
   common(hop: AnyHop, others: readonly Row[], options: WalkOptions = {}): WalkCall<Walked<Row>> {
-    return common({ start: this.#start(), hop, options }, others);
+    return common(this.#start(), hop, { others, options });
   }
 
   suggest(hop: AnyHop, options: WalkOptions & { readonly top: number }): WalkCall<Walked<Reached<Row>>> {

@@ -1,9 +1,7 @@
 import { reportOf, type Report, type RunOptions } from "../executor/call.ts";
 import { runRead, type ReadRequest } from "../executor/run-read.ts";
-import { EdgetableError } from "../errors/edgetable-error.ts";
-import { add, isAmount, type Amount } from "../executor/walk/amount.ts";
+import { add, amountIn, type Amount } from "../executor/amount.ts";
 import type { Driver } from "./driver.ts";
-import { own } from "../util/row.ts";
 
 /**
  * The sum of an attribute over the rows of a read; those without it, or with null, add nothing.
@@ -18,15 +16,6 @@ export const sumRows = async (
   const context = driver.context(options);
   const { found } = await runRead(driver.session, request, context);
   let sum: Amount = 0;
-  for (const { row } of found) {
-    const value = own(row, attribute);
-    if (value === undefined || value === null) continue;
-    if (!isAmount(value)) {
-      throw new EdgetableError("plan.invalidOption", `"${attribute}" is not a number in every row: sum an attribute of numbers.`, {
-        details: { attribute, value },
-      });
-    }
-    sum = add(sum, value);
-  }
+  for (const { row } of found) sum = add(sum, amountIn(row, attribute) ?? 0);
   return reportOf(sum, context.meter);
 };

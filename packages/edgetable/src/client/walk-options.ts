@@ -1,89 +1,83 @@
-import type { WalkBudget } from "../executor/walk/budget.ts";
+import type { WalkBudget } from "../executor/walk/walk-run.ts";
+import type { NodeRef } from "../executor/walk/walk-state.ts";
+import type { WalkCollect, WalkPlan } from "../ir/walk-plan.ts";
+import { planWalk } from "../planner/walk/plan-walk.ts";
+import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
 import { checkOptions, type OptionChecks, inRange } from "../util/check-options.ts";
+import type { Row } from "../util/row.ts";
+import type { Driver } from "./driver.ts";
+import type { GroupOptions, LevelOptions, PathOptions, PathsOptions, StoreCursor, Walked, WalkEnd, WalkOptions } from "./walk-types.ts";
 
-/** What a walk may take. Hitting any of it ends the walk, with what was found so far. */
-export interface BudgetOptions {
-  /** Attempts of requests, 1 to 1,000,000,000. Never one more. @default 1,000 */
-  readonly requests?: number;
-  /** Read units, 1 to 1,000,000,000. Requests that were under way when it was reached are paid beyond it. */
-  readonly units?: number;
-  /** Edges of one node in one hop, 1 to 1,000,000,000. @default 10,000 */
-  readonly breadth?: number;
-  /** Hops from the start, 1 to 1,000,000,000. */
-  readonly depth?: number;
-  /** Milliseconds, 1 to 86,400,000. @default the call's deadline */
-  readonly time?: number;
-  /** Bytes of the nodes kept in mind, estimated, 1,000 to 1,000,000,000,000. @default 250,000,000 */
-  readonly memory?: number;
-}
-
-/** How a walk is made. */
-export interface WalkOptions {
-  /** What it may take. @default 1,000 requests, 10,000 edges of a node, 250 MB, the call's deadline */
-  readonly budget?: BudgetOptions;
-  /**
-   * What becomes of a node with more edges than `budget.breadth`: the rest is left to the continuation
-   * (`page`), or left out (`sample`: the first edges in the order of their keys), or the walk is refused.
-   * @default "page"
-   */
-  readonly supernode?: "page" | "sample" | "refuse";
-  /** `next` of an earlier answer to the same walk: it goes on from there. */
-  readonly cursor?: string | undefined;
-  /**
-   * Stores what a stopped walk must remember in the table, so that `next` has less than 200 characters. Without it
-   * `next` holds that state itself, and may have hundreds of thousands. Storing takes a write unit for each KB of the
-   * state, a continuation a read unit for each 4 KB. These requests come on top of `budget` and count in the report's cost.
-   */
-  readonly storeCursor?: StoreCursor;
-}
-
-/** How the state of a stopped walk is stored. */
-export interface StoreCursor {
-  /** Seconds until `next` expires, 1 to 2,592,000 (30 days). Until then it may be used any number of times. */
-  readonly seconds: number;
-}
-
-const MOST = 1_000_000_000;
-const MOST_SECONDS = 2_592_000;
-
-const budgets: OptionChecks<BudgetOptions> = {
-  requests: [1, MOST],
-  units: [1, MOST],
-  breadth: [1, MOST],
-  depth: [1, MOST],
-  time: [1, 86_400_000],
-  memory: [1000, 1_000_000_000_000],
-};
-
-const checkStore = (given: StoreCursor, name: string): unknown =>
-  inRange(`${name}.seconds`, checkOptions(given, { seconds: undefined }, name).seconds, [1, MOST_SECONDS]);
+/** Upper bound of counts in options. */
+export const MAX_COUNT = 1_000_000_000;
+const MAX_PATHS = 100_000;
+const MAX_STORED_SECONDS = 2_592_000;
 
 /** What the options of every walk may be. */
-export const walkKinds: OptionChecks<WalkOptions> = {
-  budget: budgets,
+export const walkOptions: OptionChecks<WalkOptions> = {
+  budget: {
+    requests: [1, MAX_COUNT],
+    units: [1, MAX_COUNT],
+    breadth: [1, MAX_COUNT],
+    depth: [1, MAX_COUNT],
+    time: [1, 86_400_000],
+    memory: [1000, 1_000_000_000_000],
+  },
   supernode: ["page", "sample", "refuse"],
   cursor: undefined,
-  storeCursor: checkStore,
+  storeCursor: (given: StoreCursor, name: string) =>
+    inRange(`${name}.seconds`, checkOptions(given, { seconds: undefined }, name).seconds, [1, MAX_STORED_SECONDS]),
 };
 
-/**
- * A budget in full; what else is asked of the walk is checked with it.
- *
- * @param kinds what the options may be, where there are more than those of every walk
- * @throws {plan.invalidOption}
- */
-export const budgetOf = <Options extends WalkOptions>(
-  options: Options,
-  kinds: OptionChecks<Options> = walkKinds as OptionChecks<Options>,
-): WalkBudget => {
-  checkOptions(options, kinds);
-  const { budget = {} } = options;
-  const {
-    requests = 1000,
-    units = Number.POSITIVE_INFINITY,
-    breadth = 10_000,
-    depth = Number.POSITIVE_INFINITY,
-    time = Number.POSITIVE_INFINITY,
-  } = budget;
-  return { requests, readUnits: units, breadth, depth, time, memory: budget.memory ?? 250_000_000 };
+/** What further options may be, for groups, levels, the paths of a walk, and paths between two nodes. */
+export const groupOptions: OptionChecks<GroupOptions> = { ...walkOptions, top: [1, MAX_COUNT] };
+export const levelOptions: OptionChecks<LevelOptions> = { ...walkOptions, sum: "string" };
+export const pathOptions: OptionChecks<PathOptions> = { ...walkOptions, limit: [1, MAX_PATHS], simple: "boolean" };
+export const pathsOptions: OptionChecks<PathsOptions> = { ...walkOptions, limit: [1, MAX_PATHS], depth: [1, MAX_COUNT] };
+
+/** The options of a walk, by what it collects. */
+export const optionsOf: { readonly [Kind in WalkCollect["kind"]]?: OptionChecks<WalkOptions> } = {
+  groups: groupOptions,
+  fold: groupOptions,
+  levels: levelOptions,
+  paths: pathOptions,
 };
+
+/** The whole budget of a walk. */
+export const budgetOf = ({ budget = {} }: WalkOptions): WalkBudget => {
+  const unbounded = Number.POSITIVE_INFINITY;
+  const { requests = 1000, units = unbounded, breadth = 10_000, depth = unbounded, time = unbounded, memory = 250_000_000 } = budget;
+  return { requests, readUnits: units, breadth, depth, time, memory };
+};
+
+/** What a walk asks for. */
+export interface WalkAsk {
+  readonly state: WalkState;
+  readonly collect: WalkCollect;
+  readonly options: WalkOptions;
+  readonly paths?: { readonly limit: number; readonly simple: boolean };
+}
+
+const MAX_PLANS = 500;
+
+const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
+
+/** The plan of a walk, made once for its form. */
+export const planOf = (
+  driver: Driver,
+  { state, collect }: Pick<WalkAsk, "state" | "collect">,
+  form: string = walkForm(state, collect),
+): WalkPlan => {
+  let plans = plansOf.get(driver);
+  if (!plans || plans.size >= MAX_PLANS) plansOf.set(driver, (plans = new Map()));
+  let plan = plans.get(form);
+  if (!plan) plans.set(form, (plan = planWalk({ catalog: driver.catalog, off: driver.rulesOff }, walkPlan(state, collect))));
+  return plan;
+};
+
+/** An id as a caller sees it: with its type if nodes of several types may come. */
+export const shownId = ({ type, id }: NodeRef, several: boolean): Row => (several ? { type, ...id } : id);
+
+/** An answer that can be iterated. */
+export const walked = <T>(items: readonly T[], end: WalkEnd): Walked<T> =>
+  Object.defineProperty({ items, ...end }, Symbol.iterator, { value: () => items[Symbol.iterator](), enumerable: false }) as Walked<T>;

@@ -297,7 +297,7 @@ describe("budgets", () => {
       code: "traverse.start",
       cause: { code: "keys.wrongType" },
     });
-    expect(() => a().walk().repeat({}, { depth: 1 })).toThrow(/Say along which one edge to go/);
+    expect(() => a().walk().repeat({}, { depth: 1 })).toThrow(/Name exactly one edge to follow/);
     expect(() => a().walk().repeat({ out: "knows" }, { depth: 101 })).toThrow(expect.objectContaining({ code: "traverse.depth" }));
     expect(() =>
       a()
@@ -386,8 +386,8 @@ test("a node is expected to have no more edges than the model allows", async () 
   const walk = limited.page({ url: "a" }).out("on").out("pins");
   const { cost, assumptions } = await walk.explain();
   expect(assumptions.slice(0, 2)).toEqual([
-    'the edges "on" that leave a node are at most 1, as multiplicity says',
-    'the edges "pins" that leave a node are at most 3, as maxDegree.from says',
+    'at most 1 edges "on" leave a node, as multiplicity declares',
+    'at most 3 edges "pins" leave a node, as maxDegree.from declares',
   ]);
   const nodes = await walk.nodes().report();
   expect(cost).toEqual({ requests: 2, readUnits: 1 });

@@ -1,19 +1,36 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Amount } from "../executor/walk/amount.ts";
-import type { NodeRef } from "../executor/walk/node-names.ts";
+import type { Amount } from "../executor/amount.ts";
+import { createCall, reportOf, Meter } from "../executor/call.ts";
+import type { CallContext } from "../executor/session.ts";
 import type { WalkOutcome } from "../executor/walk/run-walk.ts";
+import type { NodeRef } from "../executor/walk/walk-state.ts";
 import { readWhere } from "../ir/condition.ts";
-import { MOST_ROUNDS, type WalkCollect, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
+import { MAX_ROUNDS, type WalkCollect, type WalkHop, type WalkPlan, type WalkStep } from "../ir/walk-plan.ts";
 import type { Direction } from "../query/reads.ts";
-import { plainHop, type WalkState } from "../query/walk.ts";
+import { plainHop, walkForm, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/check-id.ts";
 import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";
+import { loadOnce } from "../util/load-once.ts";
+import { onAbort } from "../util/time.ts";
+import type { Row } from "../util/row.ts";
 import { checkEdge, checkEdgeFields, checkEdgeFilter, typesWith } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { MOST, shownId, type WalkAsk } from "./walk-ask.ts";
-import { groupKinds, levelKinds, pathKinds, walkCall } from "./walk-call.ts";
+import type * as Making from "./make-walk.ts";
+import type * as Explanation from "./walk-explanation.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
-import type { WalkOptions } from "./walk-options.ts";
+import {
+  budgetOf,
+  groupOptions,
+  levelOptions,
+  MAX_COUNT,
+  optionsOf,
+  pathOptions,
+  planOf,
+  shownId,
+  walked,
+  walkOptions,
+  type WalkAsk,
+} from "./walk-options.ts";
 import type {
   Excluded,
   Gathered,
@@ -28,9 +45,74 @@ import type {
   Walked,
   WalkEnd,
   WalkLevel,
+  WalkOptions,
 } from "./walk-types.ts";
-import { walked } from "./walked.ts";
-import type { Row } from "../util/row.ts";
+
+// Most programs read one hop at a time. Those that walk load what makes a walk, and those that explain what explains it.
+const loadMaking: () => typeof Making | Promise<typeof Making> = loadOnce(async () => import("./make-walk.ts"));
+const loadExplanation: () => typeof Explanation | Promise<typeof Explanation> = loadOnce(async () => import("./walk-explanation.ts"));
+
+/** Explains one walk of a call. */
+export const explainAsk = async (
+  driver: Driver,
+  { state, collect, options }: WalkAsk,
+  plan: WalkPlan = planOf(driver, { state, collect }),
+): Promise<WalkExplanation> =>
+  (await loadExplanation()).explainWalk(driver.catalog, {
+    plan,
+    id: state.id,
+    values: state.values,
+    breadth: budgetOf(options).breadth,
+    livingAt: driver.context({}).livingAt,
+    storeCursor: options.storeCursor,
+  });
+
+/** A walk may send a million requests: a report shows the first of them and counts all. */
+const MAX_SHOWN = 1000;
+
+/** A call that loads what makes a walk, and rejects as soon as its signal is aborted. */
+export const loadedCall = <T>(
+  driver: Driver,
+  explain: () => Promise<WalkExplanation>,
+  make: (making: typeof Making, context: CallContext) => Promise<{ readonly value: T; readonly missing?: readonly Row[] }>,
+): WalkCall<T> =>
+  createCall(explain, async (run) => {
+    const context: CallContext = { ...driver.context(run), meter: new Meter(MAX_SHOWN) };
+    const made = async (): ReturnType<typeof make> => make(await loadMaking(), context);
+    const { signal } = run;
+    if (!signal) {
+      const { value, missing } = await made();
+      return reportOf(value, context.meter, missing);
+    }
+    let unwatch: (() => void) | undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      const stop = (): void => reject(new EdgetableError("execute.aborted", "The walk was aborted."));
+      if (signal.aborted) stop();
+      else unwatch = onAbort(signal, stop);
+    });
+    try {
+      const { value, missing } = await Promise.race([made(), aborted]);
+      return reportOf(value, context.meter, missing);
+    } finally {
+      unwatch?.();
+    }
+  });
+
+/** A call that makes a walk and returns what `give` makes of its outcome. */
+const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> => {
+  const form = walkForm(ask.state, ask.collect);
+  const plan = planOf(driver, ask, form);
+  checkOptions(ask.options, optionsOf[ask.collect.kind] ?? walkOptions);
+  return loadedCall(
+    driver,
+    async () => explainAsk(driver, ask, plan),
+    async ({ makeWalk }, context) => {
+      const { outcome, end } = await makeWalk(driver, { ask, form, plan }, context);
+      const several = new Set(outcome.missing.map(({ type }) => type)).size > 1;
+      return { value: give(outcome, end), missing: outcome.missing.map((ref) => shownId(ref, several)) };
+    },
+  );
+};
 
 export interface AnyHop {
   readonly out?: string;
@@ -40,45 +122,40 @@ export interface AnyHop {
   readonly whereNode?: Row;
 }
 
-const hopKinds: OptionChecks<AnyHop> = { out: undefined, in: undefined, both: undefined, where: namesIn, whereNode: namesIn };
+const hopOptions: OptionChecks<AnyHop> = { out: undefined, in: undefined, both: undefined, where: namesIn, whereNode: namesIn };
 
-const rankKinds: OptionChecks<RankOptions> = { ...groupKinds, by: undefined };
+const rankOptions: OptionChecks<RankOptions> = { ...groupOptions, by: undefined };
 
 const invalid = (message: string): EdgetableError => new EdgetableError("plan.invalidOption", message);
 
-/** Which edge a hop object names, and in which direction. */
+/** The edge that a hop names, and the direction. */
 const edgeOf = (hop: AnyHop | undefined): { readonly edge: string; readonly direction: Direction } => {
   const named = (["out", "in", "both"] as const).filter((direction) => hop?.[direction] !== undefined);
   const [direction, another] = named;
   if (!hop || direction === undefined || another !== undefined) {
     throw new EdgetableError(
       "traverse.start",
-      `Say along which one edge to go: { out: "…" }, { in: "…" } or { both: "…" }. It says ${named.join(" and ") || "none"}.`,
-      {
-        details: { hop },
-      },
+      `Name exactly one edge to follow: { out: "…" }, { in: "…" } or { both: "…" }. The hop names ${named.join(" and ") || "no edge"}.`,
+      { details: { hop } },
     );
   }
-  checkOptions(hop, hopKinds);
+  checkOptions(hop, hopOptions);
   return { edge: hop[direction] as string, direction };
 };
 
-const depthOf = (depth: number): number => {
-  if (Number.isInteger(depth) && depth >= 1 && depth <= MOST_ROUNDS) return depth;
-  throw new EdgetableError(
-    "traverse.depth",
-    `A walk repeats from 1 to ${MOST_ROUNDS} times; depth is ${shown(depth)}. For any depth ask for dependencies().`,
-    {
-      details: { depth },
-    },
-  );
-};
-
-// Equal figures keep the order in which the nodes were reached.
-const highest = <T>(items: readonly T[], top: number | undefined, figure: (item: T) => Amount | undefined): readonly T[] => {
+/** The items with the highest figures; all of them without `top`. Equal figures keep the order in which nodes were reached. */
+const topOf = <Item extends Reached<Row>>(
+  items: readonly Item[],
+  top: number | undefined,
+  figureOf: (item: Item) => Amount | undefined,
+): readonly Item[] => {
   if (top === undefined) return items;
-  const of = (item: T): Amount => figure(item) ?? Number.NEGATIVE_INFINITY;
-  return items.toSorted((a, b) => (of(a) < of(b) ? 1 : of(a) > of(b) ? -1 : 0)).slice(0, top);
+  const lowest = Number.NEGATIVE_INFINITY;
+  const ordered = items.toSorted((a, b) => {
+    const [first, second] = [figureOf(a) ?? lowest, figureOf(b) ?? lowest];
+    return first < second ? 1 : first > second ? -1 : 0;
+  });
+  return ordered.slice(0, top);
 };
 
 /** The builder behind `Walk`; each method gives a new one. */
@@ -91,7 +168,7 @@ export class WalkQuery {
     this.#state = state;
   }
 
-  /** What it says so far. */
+  /** What the chain has said so far. */
   get state(): WalkState {
     return this.#state;
   }
@@ -114,18 +191,23 @@ export class WalkQuery {
 
   repeat(hop: AnyHop, options: RepeatOptions = {} as RepeatOptions): WalkQuery {
     const { depth, emit = "last" } = checkOptions(options, { depth: undefined, emit: ["all", "last"] });
-    return this.#hop(hop, { rounds: depthOf(depth), emit });
+    if (Number.isInteger(depth) && depth >= 1 && depth <= MAX_ROUNDS) return this.#hop(hop, { rounds: depth, emit });
+    throw new EdgetableError(
+      "traverse.depth",
+      `repeat() takes a depth from 1 to ${MAX_ROUNDS}, got ${shown(depth)}. For any depth use dependencies() or dependents().`,
+      { details: { depth } },
+    );
   }
 
-  /** A repeat that ends where nothing new is found: each node goes on once, for the ways through a circle have no number. */
+  /** A repeat that ends when it finds nothing new. Each node goes on once, because a cycle has infinitely many paths. */
   closure(hop: AnyHop): WalkQuery {
-    return this.#hop(hop, { rounds: MOST, emit: "all", counts: "nodes" });
+    return this.#hop(hop, { rounds: MAX_COUNT, emit: "all", counts: "nodes" });
   }
 
   where(filter: Row): WalkQuery {
     const { steps } = this.#state;
     const last = steps.at(-1);
-    if (last?.kind !== "hop") throw invalid("where() is about the edges of a hop: call it right after out(), in(), both() or repeat().");
+    if (last?.kind !== "hop") throw invalid("where() filters the edges of a hop. Call it directly after out(), in(), both() or repeat().");
     const { conditions, values } = this.#conditions(last.edge, filter, this.#state.values);
     return this.#with({ steps: [...steps.slice(0, -1), { ...last, conditions: [...last.conditions, ...conditions] }], values });
   }
@@ -165,16 +247,16 @@ export class WalkQuery {
 
   groupCount(options: GroupOptions = {}): WalkCall<Walked<Reached<Row>>> {
     return this.#call({ kind: "groups", near: false }, options, ({ groups }, end) => {
-      const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count }));
+      const items = groups.map(({ node, paths }) => ({ id: this.#shown(node), count: paths.count }));
       return walked(
-        highest(items, options.top, (one) => one.count),
+        topOf(items, options.top, (one) => one.count),
         end,
       );
     });
   }
 
   top(most: number, options: WalkOptions = {}): WalkCall<Walked<Reached<Row>>> {
-    return this.groupCount({ ...options, top: inRange("top", most, [1, MOST]) });
+    return this.groupCount({ ...options, top: inRange("top", most, [1, MAX_COUNT]) });
   }
 
   sum(attribute: string, options: GroupOptions = {}): WalkCall<Walked<Gathered<Row>>> {
@@ -190,45 +272,40 @@ export class WalkQuery {
   }
 
   rank(hop: AnyHop, options: RankOptions = {} as RankOptions): WalkCall<Walked<Gathered<Row>>> {
-    const { by, ...rest } = checkOptions(options, rankKinds);
+    const { by, ...rest } = checkOptions(options, rankOptions);
     const counted = this.dedupe().#hop(hop);
-    if (by !== "degree" && typeof by?.sum !== "string") throw invalid('rank() goes by: "degree", or by: { sum: "…" }.');
+    if (by !== "degree" && typeof by?.sum !== "string") throw invalid('rank() takes by: "degree" or by: { sum: "…" }.');
     if (by !== "degree") return counted.#fold("sum", by.sum, { options: rest, near: this.#shown });
     return counted.#call({ kind: "groups", near: true }, rest, ({ groups }, end) => {
-      const items = groups.map(({ node, ways }) => ({ id: this.#shown(node), count: ways.count, value: ways.count }));
+      const items = groups.map(({ node, paths }) => ({ id: this.#shown(node), count: paths.count, value: paths.count }));
       return walked(
-        highest(items, rest.top, (one) => one.value),
+        topOf(items, rest.top, (one) => one.value),
         end,
       );
     });
   }
 
   levels(options: LevelOptions = {}): WalkCall<Walked<WalkLevel>> {
-    const { sum: field } = checkOptions(options, levelKinds);
+    const { sum: field } = checkOptions(options, levelOptions);
     const last = this.#state.steps.at(-1);
     if (field !== undefined && last?.kind === "hop") checkEdgeFields(this.#driver, last.edge, [field]);
-    return this.#call({ kind: "levels", field }, options, ({ levels }, end) =>
-      walked(
-        levels.map(({ level, nodes, ways }) => ({
-          level,
-          nodes,
-          edges: ways.count,
-          ...(field === undefined ? {} : { sum: ways.value ?? 0 }),
-        })),
-        end,
-      ),
-    );
+    return this.#call({ kind: "levels", field }, options, ({ levels }, end) => {
+      const items = levels.map(({ level, nodes, paths }) => {
+        const found = { level, nodes, edges: paths.count };
+        return field === undefined ? found : { ...found, sum: paths.value ?? 0 };
+      });
+      return walked(items, end);
+    });
   }
 
   paths(options: PathOptions = {}): WalkCall<Walked<readonly Row[]>> {
-    const { limit = 1000, simple = false } = checkOptions(options, pathKinds);
+    const { limit = 1000, simple = false } = checkOptions(options, pathOptions);
     const several = Object.keys(this.#driver.catalog.nodes).length > 1;
-    const give = ({ paths }: WalkOutcome, end: WalkEnd): Walked<readonly Row[]> =>
-      walked(
-        paths.map((path) => path.map((ref) => shownId(ref, several))),
-        end,
-      );
-    return walkCall(this.#driver, { state: this.#state, collect: { kind: "paths" }, options, paths: { limit, simple } }, give);
+    const ask = { state: this.#state, collect: { kind: "paths" }, options, paths: { limit, simple } } as const;
+    return walkCall(this.#driver, ask, ({ paths }, end) => {
+      const items = paths.map((path) => path.map((ref) => shownId(ref, several)));
+      return walked(items, end);
+    });
   }
 
   async explain(): Promise<WalkExplanation> {
@@ -260,11 +337,21 @@ export class WalkQuery {
     const { at, steps } = this.#state;
     checkEdge(this.#driver, at, { edge, direction });
     const plain = { ...plainHop(this.#driver.catalog, { edge, direction, near: at }), ...repeat };
-    const onEdges = this.#conditions(edge, named.where ?? {}, this.#state.values);
-    const passing = named.whereNode ? typesWith(this.#driver, plain.far, namesIn(named.whereNode)) : plain.far;
-    const onNodes = readWhere(named.whereNode ?? {}, [], onEdges.values.length);
-    const hop = { ...plain, passing, conditions: onEdges.conditions, nodeConditions: onNodes.conditions };
-    return this.#with({ steps: [...steps, hop], values: [...onEdges.values, ...onNodes.values], at: hop.far });
+    const { where, whereNode } = named;
+    let hop: WalkHop = plain;
+    let { values } = this.#state;
+    if (where) {
+      const read = this.#conditions(edge, where, values);
+      hop = { ...hop, conditions: read.conditions };
+      ({ values } = read);
+    }
+    if (whereNode) {
+      const passing = typesWith(this.#driver, plain.far, namesIn(whereNode));
+      const read = readWhere(whereNode, [], values.length);
+      hop = { ...hop, passing, nodeConditions: read.conditions };
+      values = [...values, ...read.values];
+    }
+    return this.#with({ steps: [...steps, hop], values, at: hop.far });
   }
 
   #refs(ids: readonly Row[]): readonly NodeRef[] {
@@ -272,8 +359,7 @@ export class WalkQuery {
   }
 
   #call<T>(collect: WalkCollect, options: GroupOptions, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> {
-    const ask: WalkAsk = { state: this.#state, collect, options };
-    return walkCall(this.#driver, ask, give);
+    return walkCall(this.#driver, { state: this.#state, collect, options }, give);
   }
 
   #fold(
@@ -284,28 +370,28 @@ export class WalkQuery {
     const hops = this.#state.steps.slice(this.#state.steps.findLastIndex((step) => step.kind === "dedupe") + 1);
     const edges = hops.flatMap((step) => (step.kind === "hop" ? [step.edge] : []));
     if (edges.length === 0)
-      throw invalid(`${by}() gathers along the edges since the last dedupe(): call dedupe() before a hop, or leave it out.`);
-    this.#checkFolded(edges, field);
-    const shown = near ?? this.#shown;
+      throw invalid(
+        `${by}() gathers along the edges after the last dedupe(), and there is no such edge. Call dedupe() before a hop, or leave it out.`,
+      );
+    // One edge of the walk must have the attribute. If none has it, the error is that of the first.
+    let unknown: unknown;
+    const hasField = edges.some((edge) => {
+      try {
+        checkEdgeFields(this.#driver, edge, [field]);
+        return true;
+      } catch (error) {
+        unknown ??= error;
+        return false;
+      }
+    });
+    if (!hasField) throw unknown;
+    const idOf = near ?? this.#shown;
     return this.#call({ kind: "fold", field, by, near: near !== undefined }, options, ({ groups }, end) => {
-      const items = groups.map(({ node, ways }) => ({ id: shown(node), count: ways.count, value: ways.value }));
+      const items = groups.map(({ node, paths }) => ({ id: idOf(node), count: paths.count, value: paths.value }));
       return walked(
-        highest(items, options.top, (one) => one.value),
+        topOf(items, options.top, (one) => one.value),
         end,
       );
     });
-  }
-
-  // One edge of the walk must have the attribute; the first says what is known.
-  #checkFolded(edges: readonly string[], field: string): void {
-    let refused: unknown;
-    for (const edge of edges) {
-      try {
-        return checkEdgeFields(this.#driver, edge, [field]);
-      } catch (error) {
-        refused ??= error;
-      }
-    }
-    throw refused;
   }
 }

@@ -1,52 +1,51 @@
+import { BATCH_GET_KEYS, readUnits } from "./capacity.ts";
 import type { Condition } from "./condition.ts";
 import type { ReadPlan } from "./physical-plan.ts";
-
-export type HopDirection = "out" | "in" | "both";
 
 /** Along one edge type, once or several times. */
 export interface WalkHop {
   readonly kind: "hop";
   readonly edge: string;
-  readonly direction: HopDirection;
-  /** Node types that the walk stands on before and after. */
+  readonly direction: "out" | "in" | "both";
+  /** Node types on which the walk stands before and after. */
   readonly near: readonly string[];
   readonly far: readonly string[];
-  /** Fields of the near node's id that are given, where they are not all of them: the start of `within`. */
+  /** The fields of the near node's id that are given, if not all of them: the start of `within`. */
   readonly anchor: readonly string[] | undefined;
-  /** On the edges, and on the nodes that they lead to. */
+  /** On the edges, and on the nodes to which they lead. */
   readonly conditions: readonly Condition[];
   readonly nodeConditions: readonly Condition[];
-  /** Of the far node types those that have what `nodeConditions` ask for; nodes of others never pass. */
+  /** The far node types that have the attributes of `nodeConditions`; nodes of other types never pass. */
   readonly passing: readonly string[];
   /** How many times: the far nodes of one round are the near nodes of the next. */
   readonly rounds: number;
-  /** Whether the nodes of every round go on, or those of the last alone. */
+  /** Whether the nodes of every round go on, or only those of the last. */
   readonly emit: "all" | "last";
   readonly ordered: boolean;
   readonly forward: boolean;
   readonly consistent: boolean;
   readonly index: string | undefined;
-  /** The most edges of each node, in order. */
+  /** Upper bound of the edges of each node, in order. */
   readonly limit: number | undefined;
-  /** Whether all of an edge is read, or only where it leads. */
+  /** Whether whole edges are read, or only where they lead. */
   readonly reads: "edges" | "ends";
-  /** Whether it matters in how many ways a node is reached. */
-  readonly counts: "ways" | "nodes";
-  /** Whether edges are listed, or those to a few known nodes asked for one by one. */
+  /** Whether a hop counts the paths that lead to a node, or each node once. */
+  readonly counts: "paths" | "nodes";
+  /** Whether edges are listed, or those to a few known nodes are read by their keys. */
   readonly by: "list" | "get";
 }
 
-/** The most rounds of a repeat; a closure has more, and ends where nothing new is found. */
-export const MOST_ROUNDS = 100;
+/** Upper bound of the rounds of a repeat. A closure has more, and ends when it finds nothing new. */
+export const MAX_ROUNDS = 100;
 
-export const isClosure = ({ rounds }: Pick<WalkHop, "rounds">): boolean => rounds > MOST_ROUNDS;
+export const isClosure = ({ rounds }: Pick<WalkHop, "rounds">): boolean => rounds > MAX_ROUNDS;
 
-/** What stands between hops. `slot` says where in the walk's values a list of nodes is. */
+/** What stands between hops. `slot` is the place of a list of nodes in the walk's values. */
 export type WalkFilter =
-  /** `nodes` are the types that have what the conditions ask for; nodes of others never pass. */
+  /** `nodes` are the types that have the attributes of the conditions; nodes of other types never pass. */
   | { readonly kind: "filterNodes"; readonly nodes: readonly string[]; readonly conditions: readonly Condition[] }
   | { readonly kind: "dedupe" }
-  /** Leaves out where the walk has been. */
+  /** Leaves out the nodes that the walk has been at. */
   | { readonly kind: "exceptPassed" }
   | { readonly kind: "except"; readonly slot: number }
   | { readonly kind: "keep"; readonly slot: number }
@@ -54,10 +53,10 @@ export type WalkFilter =
 
 export type WalkStep = WalkHop | WalkFilter;
 
-/** What is wanted of the nodes where a walk ends. */
+/** What is wanted of the nodes at which a walk ends. */
 export type WalkCollect =
   | { readonly kind: "ids" | "nodes" | "count" | "paths" }
-  /** `near` groups by the nodes from which the last hop goes out, else by those to which it leads. */
+  /** `near` groups by the nodes from which the last hop goes out, otherwise by those to which it leads. */
   | { readonly kind: "groups"; readonly near: boolean }
   | { readonly kind: "fold"; readonly field: string; readonly by: "sum" | "min" | "max"; readonly near: boolean }
   /** Nodes and edges of each round, and the sum of an attribute over the edges. */
@@ -67,17 +66,17 @@ export type WalkCollect =
 export const foldedField = (collect: WalkCollect): string | undefined =>
   collect.kind === "fold" || collect.kind === "levels" ? collect.field : undefined;
 
-/** A walk in words of the graph. Made by `query`, rewritten by the rules of `planner/walk`. */
+/** A walk in the words of the graph. Made by `query`, rewritten by the rules of `planner/walk`. */
 export interface LogicalWalk {
   readonly kind: "walk";
   readonly node: string;
   readonly steps: readonly WalkStep[];
   readonly collect: WalkCollect;
-  /** Node types that it may end on. */
+  /** Node types on which it may end. */
   readonly ends: readonly string[];
 }
 
-/** Whether a walk gives each node once, so that how many ways lead to it is nobody's business. */
+/** True if a walk gives each node once, so that the number of paths to it does not matter. */
 export const givesEachOnce = ({ collect }: Pick<LogicalWalk, "collect">): boolean => collect.kind === "ids" || collect.kind === "nodes";
 
 /** How a node is read by its id. */
@@ -85,7 +84,7 @@ export type NodeAccess = "batchGet" | "query" | "none";
 
 /** What is expected of a step. */
 export interface Expected {
-  /** Nodes that it starts from, and that it leads to. */
+  /** Nodes from which it starts, and to which it leads. */
   readonly from: number;
   readonly to: number;
   readonly requests: number;
@@ -95,21 +94,43 @@ export interface Expected {
 export interface PlannedHop extends WalkHop {
   /** How the edges of one node are read, for each type of node. */
   readonly reading: Readonly<Record<string, ReadPlan>>;
+  /** The attribute that the walk gathers along these edges. */
+  readonly gathers: string | undefined;
   readonly expect: Expected;
 }
 
 export type PlannedStep = PlannedHop | (WalkFilter & { readonly expect: Expected });
 
-/** How a walk is done: what `explain` shows is what runs, layer by layer, each node of a layer once. */
+/** How a walk runs, as `explain` shows it: a frontier at a time, each node of a frontier once. */
 export interface WalkPlan {
   readonly kind: "walk";
   readonly node: string;
   readonly steps: readonly PlannedStep[];
   readonly collect: WalkCollect;
   readonly ends: readonly string[];
-  /** How nodes are read, for each type that is. */
+  /** How nodes are read, for each type that is read. */
   readonly nodes: Readonly<Record<string, NodeAccess>>;
   readonly expect: Expected;
-  /** What the figures rest on. */
+  /** The assumptions behind the figures. */
   readonly assumptions: readonly string[];
 }
+
+/**
+ * The price of reading a hop's edges to known nodes by their keys. Undefined if listing the edges is expected to be
+ * cheaper: fewer requests, or as many and fewer units.
+ *
+ * @param frontier how many nodes there are, and to how many known nodes their edges are wanted
+ */
+export const endsByGet = (
+  { by, expect, consistent }: Pick<PlannedHop, "by" | "expect" | "consistent">,
+  { nodes, known }: { readonly nodes: number; readonly known: number },
+): Pick<Expected, "requests" | "readUnits"> | undefined => {
+  if (by !== "get" || nodes < 1 || known < 1 || known > BATCH_GET_KEYS) return undefined;
+  const expectedNodes = Math.max(1, expect.from);
+  const listedRequests = nodes * Math.max(1, expect.requests / expectedNodes);
+  const listedUnits = (nodes * expect.readUnits) / expectedNodes;
+  const requests = Math.ceil(nodes / Math.floor(BATCH_GET_KEYS / known));
+  const got = { requests, readUnits: nodes * known * readUnits(0, { consistent }) };
+  const isCheaper = requests < listedRequests || (requests === listedRequests && got.readUnits <= listedUnits);
+  return isCheaper ? got : undefined;
+};

@@ -1,5 +1,5 @@
 import { rules } from "./rules.ts";
-import { walkRules } from "./walk/rules/index.ts";
+import { walkRules } from "./walk/walk-rules.ts";
 
 const names = (all: readonly { readonly name: string }[]): readonly string[] => all.map(({ name }) => name);
 

@@ -3,7 +3,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Direction, NeighbourState } from "./reads.ts";
 
-/** Everything that a chain of hops has said so far. */
+/** What a chain of hops has said so far. */
 export interface WalkState {
   readonly node: string;
   /** The start's id, or its leading levels. */
@@ -11,24 +11,11 @@ export interface WalkState {
   readonly anchor: readonly string[];
   readonly steps: readonly WalkStep[];
   readonly values: readonly unknown[];
-  /** Node types that it stands on. */
+  /** Node types on which it stands. */
   readonly at: readonly string[];
 }
 
-/** Node types that an edge leads to from any of the given ones. */
-const farTypes = (
-  catalog: Catalog,
-  edge: string,
-  at: { readonly direction: Direction; readonly near: readonly string[] },
-): readonly string[] => {
-  const { from, to } = defined(catalog.edges[edge], edge);
-  const meets = (ends: readonly string[]): boolean => ends.some((type) => at.near.includes(type));
-  const out = at.direction !== "in" && meets(from) ? to : [];
-  const back = at.direction !== "out" && meets(to) ? from : [];
-  return [...new Set([...out, ...back])];
-};
-
-const UNASKED = {
+const UNFILTERED = {
   anchor: undefined,
   conditions: [],
   nodeConditions: [],
@@ -40,20 +27,23 @@ const UNASKED = {
   index: undefined,
   limit: undefined,
   reads: "edges",
-  counts: "ways",
+  counts: "paths",
   by: "list",
 } as const;
 
-/** A hop that nothing is asked of yet. */
+/** A hop without conditions. */
 export const plainHop = (
   catalog: Catalog,
   hop: { readonly edge: string; readonly direction: Direction; readonly near: readonly string[] },
 ): WalkHop => {
-  const far = farTypes(catalog, hop.edge, hop);
-  return { kind: "hop", ...hop, far, passing: far, ...UNASKED };
+  const { from, to } = defined(catalog.edges[hop.edge], hop.edge);
+  const far = new Set<string>();
+  if (hop.direction !== "in" && from.some((type) => hop.near.includes(type))) for (const type of to) far.add(type);
+  if (hop.direction !== "out" && to.some((type) => hop.near.includes(type))) for (const type of from) far.add(type);
+  return { kind: "hop", ...hop, far: [...far], passing: [...far], ...UNFILTERED };
 };
 
-/** A query for neighbours as the first hop of a walk. Its order matters only where it chooses edges. */
+/** A query for neighbours as the first hop of a walk. Its order matters only if it selects edges. */
 export const walkFrom = (catalog: Catalog, state: NeighbourState): WalkState => {
   const { node, id, anchor, edge, direction, conditions, values, forward, consistent, index, limit } = state;
   const whole = anchor.length === defined(catalog.nodes[node], node).idFields.length;
@@ -70,25 +60,18 @@ export const walkFrom = (catalog: Catalog, state: NeighbourState): WalkState => 
   return { node, id, anchor, steps: [hop], values, at: hop.far };
 };
 
-// Without rules, the nodes of every hop are read, as one would read them by hand.
-const withNodes = (steps: readonly WalkStep[]): readonly WalkStep[] =>
-  steps.flatMap((step): readonly WalkStep[] => (step.kind === "hop" ? [step, { kind: "hydrate", nodes: step.far }] : [step]));
-
-// What a round finds is told of each node and edge once, however many ways lead there.
-const eachOnce = (steps: readonly WalkStep[]): readonly WalkStep[] =>
-  steps.map((step) => (step.kind === "hop" ? { ...step, counts: "nodes" } : step));
-
-const stepsFor = (steps: readonly WalkStep[], { kind }: WalkCollect): readonly WalkStep[] =>
-  kind === "nodes" ? withNodes(steps) : kind === "levels" ? eachOnce(steps) : steps;
-
 /** The logical plan of a chain, before any rule. */
-export const walkPlan = (state: WalkState, collect: WalkCollect): LogicalWalk => ({
-  kind: "walk",
-  node: state.node,
-  steps: stepsFor(state.steps, collect),
-  collect,
-  ends: state.at,
-});
+export const walkPlan = (state: WalkState, collect: WalkCollect): LogicalWalk => {
+  const steps: WalkStep[] = [];
+  for (const step of state.steps) {
+    // A level counts each node and edge once, however many paths lead to it.
+    if (step.kind === "hop" && collect.kind === "levels") steps.push({ ...step, counts: "nodes" });
+    else steps.push(step);
+    // Without rules, the nodes of every hop are read, as one would read them by hand.
+    if (step.kind === "hop" && collect.kind === "nodes") steps.push({ kind: "hydrate", nodes: step.far });
+  }
+  return { kind: "walk", node: state.node, steps, collect, ends: state.at };
+};
 
-/** The form of a walk: two of the same form have the same plan, whatever their values. */
+/** The form of a walk. Walks of the same form have the same plan, whatever their values. */
 export const walkForm = (state: WalkState, collect: WalkCollect): string => JSON.stringify([state.node, state.steps, collect]);

@@ -1,216 +1,351 @@
-import { readFirst } from "./read-first.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { holds } from "../../ir/evaluate-condition.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
-import { foldedField, type PlannedHop } from "../../ir/walk-plan.ts";
-import { hopQuery } from "../../requests/encode-scatter.ts";
+import type { PlannedHop } from "../../ir/walk-plan.ts";
+import { comparePrimary, type Partition } from "../../keys/template.ts";
 import { refers, shapeOf } from "../../requests/decode-item.ts";
-import type { QueryInput, QueryOutput } from "../../transport/operations.ts";
+import { hopQuery, partitionsOf, shareOf, type HopQuery } from "../../requests/encode-scatter.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import type { Item, Key, QueryOutput } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
-import type { CallContext } from "../session.ts";
-import { endColumn, endReader } from "./end-reader.ts";
-import type { NodeKey } from "./node-names.ts";
-import { memberOf, type Work } from "./walk-state.ts";
-import { pageLimit, takeFirst, type Ends, type Part, type Reading, type Source } from "./reading.ts";
-import { isEnd, refuseSupernode, type WalkRun } from "./walk-run.ts";
-import { type Row, own } from "../../util/row.ts";
+import { jsonText } from "../../util/json-text.ts";
+import type { Row } from "../../util/row.ts";
+import { amountIn, type Amount } from "../amount.ts";
+import { sortTextOf } from "../lane.ts";
+import { FIRST_ITEMS, pageOf } from "../page-of.ts";
 import { readRow } from "../read-rows.ts";
+import type { CallContext, Session } from "../session.ts";
+import { nameOf } from "../ties.ts";
+import { endColumn, endReader } from "./edge-ends.ts";
+import { isBudgetEnd, type WalkRequest, type WalkRun } from "./walk-run.ts";
+import { memberOf, nodeNames, type Expansion, type FirstEdge, type FirstEdges, type NodeKey } from "./walk-state.ts";
 
-/** What reading a node gave, and what of it is left. */
+/** Where a node's edges lead, and the values that the hop gathers, if it gathers any. */
+interface Ends {
+  readonly keys: NodeKey[];
+  readonly values: (Amount | undefined)[] | undefined;
+}
+
+/** What reading a node's edges gave, and what is left of it. */
 export interface Expanded extends Ends {
-  readonly work: Work;
-  readonly rest: Work | undefined;
+  readonly node: Expansion;
+  readonly rest: Expansion | undefined;
   /** Why there is a rest. */
   readonly why: "stopped" | "breadth" | undefined;
 }
 
-/** Of a run, what its requests depend on. */
-type Asked = Pick<WalkRun, "session" | "context" | "names" | "request">;
+/** One of a hop's Queries, and how its items are read. */
+interface Source {
+  readonly step: QueryStep;
+  readonly query: HopQuery;
+  /** The only attribute of its items that is needed. */
+  readonly column: TextColumn | undefined;
+  readonly take: (run: WalkRun, output: QueryOutput, ends: Ends) => void;
+}
 
-const takeEnds = (run: Asked, step: QueryStep, end: "from" | "to"): Pick<Source, "take" | "column"> => {
-  const { catalog } = run.session;
-  const read = endReader(catalog, run.names, { step, end });
-  const ending = endColumn(catalog, run.names, { step, end });
-  const take: Source["take"] = ({ Texts, Items = [] }, { keys }) => {
-    const push = (key: NodeKey | undefined): void => void (key !== undefined && keys.push(key));
-    if (Texts && ending) for (const text of Texts) push(ending.read(text));
-    else for (const item of Items) push(read(item));
-  };
-  return { take, column: ending?.column };
-};
+/** A source, or one of its partitions; with `merges`, all its partitions in one order. */
+interface Part {
+  readonly source: Source;
+  /** The source's place in the plan. */
+  readonly at: number;
+  readonly partition: string | undefined;
+  readonly merges: boolean;
+}
 
-const takeRows = (run: Asked, at: { readonly plan: ReadPlan; readonly step: QueryStep; readonly end: "from" | "to" }): Source["take"] => {
-  const { catalog } = run.session;
-  const field = foldedField(run.request.plan.collect);
-  const shapes = at.step.shapes.map((id) => defined(catalog.shapesById[id], id));
-  const conditions = at.plan.filter?.conditions ?? [];
-  return ({ Items = [] }, { keys, values }) => {
+/** How far a node's edges were read. */
+interface Reading {
+  readonly node: Expansion;
+  readonly id: Row;
+  readonly parts: readonly Part[];
+  readonly ends: Ends;
+  /** The part that is being read, and the key after which it goes on. */
+  part: number;
+  start: Key | undefined;
+  first: FirstEdges | undefined;
+  /** Items that DynamoDB read for this node. */
+  read: number;
+}
+
+const sourceOf = (
+  catalog: Catalog,
+  hop: PlannedHop,
+  at: { readonly plan: ReadPlan; readonly step: QueryStep; readonly near: "from" | "to"; readonly values: readonly unknown[] },
+): Source => {
+  const { plan, step, near, values } = at;
+  const names = nodeNames(catalog);
+  const end = near === "from" ? "to" : "from";
+  const query = hopQuery(catalog, step, { near, values });
+  if (step.attributes) {
+    const read = endReader(catalog, { step, end });
+    const ending = endColumn(catalog, { step, end });
+    const take: Source["take"] = (_, { Texts, Items = [] }, { keys }) => {
+      if (Texts && ending) {
+        for (const text of Texts) {
+          const key = ending.read(text);
+          if (key !== undefined) keys.push(key);
+        }
+        return;
+      }
+      for (const item of Items) {
+        const key = read(item);
+        if (key !== undefined) keys.push(key);
+      }
+    };
+    return { step, query, column: ending?.column, take };
+  }
+  const shapes = step.shapes.map((id) => defined(catalog.shapesById[id], id));
+  const conditions = plan.filter?.conditions ?? [];
+  const take: Source["take"] = (run, { Items = [] }, ends) => {
     for (const item of Items) {
       const shape = shapeOf(catalog, shapes, item);
       const row = shape && readRow(run, [shape, item]);
-      if (!row || !refers(shape, row) || conditions.some((condition) => !holds(condition, row, run.request.values))) continue;
-      keys.push(run.names.pack(defined(shape[at.end], "end"), row[at.end] as Row));
-      if (field !== undefined) values?.push(own(row, field));
+      if (!row || !refers(shape, row) || conditions.some((condition) => !holds(condition, row, values))) continue;
+      ends.keys.push(names.pack(defined(shape[end], "end"), row[end] as Row));
+      if (hop.gathers !== undefined) ends.values?.push(amountIn(row, hop.gathers));
     }
   };
+  return { step, query, column: undefined, take };
 };
 
-const sourcesOf = (run: Asked, plan: ReadPlan): readonly Source[] =>
-  plan.sources.flatMap((step, at) => {
-    if (step.kind !== "query") return [];
-    const near = plan.near[at] ?? "from";
-    const end = near === "from" ? "to" : "from";
-    const query = hopQuery(run.session.catalog, step, { near, values: run.request.values });
-    const taking = step.attributes ? takeEnds(run, step, end) : { take: takeRows(run, { plan, step, end }), column: undefined };
-    return [{ step, query, ...taking }];
-  });
+/** The parts of a node of each type. */
+type PartsByType = ReadonlyMap<string, (id: Row) => readonly Part[]>;
 
-/** Reads the edges of one node after another. */
-export type EdgeReader = (work: Work) => Promise<Expanded>;
+const partsOfHops = new WeakMap<PlannedHop, PartsByType>();
 
-const isFull = (hop: PlannedHop, { ends }: Reading, work: Work): boolean =>
-  hop.limit !== undefined && work.taken + ends.keys.length >= hop.limit;
-
-const trim = (hop: PlannedHop, { ends }: Reading, work: Work): void => {
-  if (hop.limit === undefined) return;
-  ends.keys.length = Math.min(ends.keys.length, hop.limit - work.taken);
-  if (ends.values) ends.values.length = ends.keys.length;
+/** What a hop reads of a node. It is the same for all walks of a plan, unless it depends on a walk's values. */
+const hopParts = (catalog: Catalog, hop: PlannedHop, values: readonly unknown[]): PartsByType => {
+  const known = partsOfHops.get(hop);
+  if (known) return known;
+  const parts = new Map<string, (id: Row) => readonly Part[]>();
+  for (const [type, plan] of Object.entries(hop.reading)) {
+    // With a limit, the first edges are those of all partitions.
+    const merges = hop.limit !== undefined;
+    const whole: Part[] = [];
+    for (const [at, step] of plan.sources.entries()) {
+      if (step.kind !== "query") continue;
+      const source = sourceOf(catalog, hop, { plan, step, near: plan.near[at] ?? "from", values });
+      whole.push({ source, at: whole.length, partition: undefined, merges: merges && source.query.partitions !== undefined });
+    }
+    const isSpread = !merges && whole.some(({ source }) => source.query.partitions);
+    parts.set(type, (id) => {
+      if (!isSpread) return whole;
+      return whole.flatMap((part): readonly Part[] => {
+        const partitions = part.source.query.partitions?.(id);
+        return partitions?.map((partition) => ({ ...part, partition })) ?? [part];
+      });
+    });
+  }
+  if (hop.conditions.length === 0 && !hop.anchor) partsOfHops.set(hop, parts);
+  return parts;
 };
 
-interface ReadingAt {
-  readonly work: Work;
-  readonly reading: Reading;
-  readonly id: Row;
-  readonly contextOf: (source: Source) => CallContext;
+/**
+ * Makes the keys of a walk's start before the first request, so that a wrong id is an error of the walk and not of a hop.
+ *
+ * @throws {traverse.start}
+ */
+export const checkStart = ({ catalog }: Session, { plan, start: { type, id }, values }: WalkRequest): void => {
+  const [hop] = plan.steps;
+  try {
+    nodeNames(catalog).pack(type, id);
+    if (hop?.kind !== "hop") return;
+    for (const { source, partition = source.query.partitions?.(id)[0] } of hopParts(catalog, hop, values).get(type)?.(id) ?? [])
+      source.query.encode(id, { partition, limit: undefined, start: undefined, livingAt: undefined });
+  } catch (cause) {
+    throw new EdgetableError("traverse.start", `A walk cannot start at ${type} ${jsonText(id)}: ${(cause as Error).message}`, {
+      details: { node: { type, id } },
+      cause,
+    });
+  }
+};
+
+// One edge more than the breadth tells a supernode from a node that just fits. With "page" the rest stays where it is.
+const breadthLeft = ({ request: { budget, supernode } }: WalkRun, read: number): number =>
+  budget.breadth - read + (supernode === "page" ? 0 : 1);
+
+const isFull = ({ limit }: PlannedHop, { node, ends }: Reading): boolean => limit !== undefined && node.taken + ends.keys.length >= limit;
+
+const takeFirst = (reading: Reading): void => {
+  for (const { end, value } of reading.first?.edges ?? []) {
+    reading.ends.keys.push(end);
+    reading.ends.values?.push(value);
+  }
+  reading.first = undefined;
+};
+
+const compareEdges = (step: QueryStep, a: Pick<FirstEdge, "sort" | "order">, b: Pick<FirstEdge, "sort" | "order">): number => {
+  const order = comparePrimary(a.sort, b.sort) || a.order - b.order;
+  return step.forward ? order : -order;
+};
+
+/** A partition that may hold an edge before the last of those that are known. */
+interface Lane {
+  readonly order: number;
+  readonly partition: Partition;
 }
 
-const nextInput = (
+const openLanes = (
+  first: FirstEdges,
+  step: QueryStep,
+  at: { readonly partitions: readonly Partition[]; readonly wanted: number },
+): readonly Lane[] => {
+  const last = first.edges[at.wanted - 1];
+  const open = at.partitions
+    .map((partition, order) => ({ partition, order }))
+    .filter(({ order }) => {
+      const start = first.lanes[order]?.start;
+      if (start === null || start === undefined || !last) return start !== null;
+      return compareEdges(step, { sort: sortTextOf(step, start), order }, last) < 0;
+    });
+  // While shards grow, edges move to partitions of later turns: reading those afterwards meets every edge.
+  const turn = Math.min(...open.map(({ partition }) => partition.turn));
+  return open.filter(({ partition }) => partition.turn === turn);
+};
+
+const readLane = async (
+  run: WalkRun,
+  { reading, source, first }: { readonly reading: Reading; readonly source: Source; readonly first: FirstEdges },
+  { order, partition, limit }: Lane & { readonly limit: number },
+): Promise<readonly FirstEdge[]> => {
+  const lane = first.lanes[order];
+  const page = { partition: partition.text, limit, start: lane?.start ?? undefined, livingAt: run.context.livingAt };
+  const input = source.query.encode(reading.id, page);
+  const output = input && (await run.session.send("Query", input, run.context));
+  run.width.answered();
+  reading.read += output?.ScannedCount ?? output?.Items?.length ?? 0;
+  first.lanes[order] = { start: output?.LastEvaluatedKey ?? null, rounds: (lane?.rounds ?? 0) + 1 };
+  const edges: FirstEdge[] = [];
+  for (const item of output?.Items ?? ([] as readonly Item[])) {
+    const ends: Ends = { keys: [], values: reading.ends.values && [] };
+    source.take(run, { Items: [item] }, ends);
+    const [end] = ends.keys;
+    if (end === undefined) continue;
+    edges.push({ sort: sortTextOf(source.step, item), order, name: nameOf(run.session.catalog, item), end, value: ends.values?.[0] });
+  }
+  return edges;
+};
+
+/**
+ * Reads on in the partitions that a hop's limit spans: one round of concurrent Queries. When no partition can hold an
+ * earlier edge, the first edges are taken.
+ *
+ * @throws what its requests throw, after the answers of the others were kept
+ */
+const readFirst = async (
   run: WalkRun,
   hop: PlannedHop,
-  { reading, part, id }: Pick<ReadingAt, "reading" | "id"> & { readonly part: Part },
-): QueryInput | undefined => {
-  const page = {
-    partition: part.partition,
-    limit: pageLimit(run, hop, { read: reading.read, found: reading.ends.keys.length }),
-    start: reading.start,
-    livingAt: run.context.livingAt,
-  };
-  return part.source.query.encode(id, page);
+  { reading, source }: { readonly reading: Reading; readonly source: Source },
+): Promise<void> => {
+  const { id, node, ends } = reading;
+  const { step } = source;
+  const partitions = partitionsOf(run.session.catalog, step, { row: { from: id, to: id }, values: run.request.values });
+  const wanted = (hop.limit ?? 0) - node.taken - ends.keys.length;
+  const first = (reading.first ??= { lanes: [], edges: [] });
+  const open = openLanes(first, step, { partitions, wanted });
+  const evenShare = shareOf(wanted, open.length);
+  const share = hop.conditions.length > 0 ? Math.max(FIRST_ITEMS, evenShare) : evenShare;
+  let left = breadthLeft(run, reading.read);
+  const round: (Lane & { readonly limit: number })[] = [];
+  for (const lane of open.slice(0, run.width.now())) {
+    if (left <= 0) break;
+    // A partition that has to be read again holds more than its share.
+    const limit = Math.min(left, share * 2 ** Math.min(first.lanes[lane.order]?.rounds ?? 0, 10));
+    left -= limit;
+    round.push({ ...lane, limit });
+  }
+  const answers = await Promise.allSettled(round.map(async (lane) => readLane(run, { reading, source, first }, lane)));
+  const known = new Set(first.edges.map(({ name }) => name));
+  for (const answer of answers) if (answer.status === "fulfilled") first.edges.push(...answer.value.filter(({ name }) => !known.has(name)));
+  first.edges = first.edges.toSorted((a, b) => compareEdges(step, a, b)).slice(0, wanted);
+  const failed = answers.find((answer) => answer.status === "rejected");
+  if (failed) throw failed.reason;
+  if (openLanes(first, step, { partitions, wanted }).length > 0) return;
+  takeFirst(reading);
+  reading.part++;
 };
 
-const takePage = (run: WalkRun, { reading, source }: { readonly reading: Reading; readonly source: Source }, output: QueryOutput): void => {
-  run.width.answered();
-  source.take(output, reading.ends);
-  reading.read += output.ScannedCount ?? output.Count ?? 0;
-  reading.start = output.LastEvaluatedKey;
-  if (reading.start === undefined) reading.part++;
-};
-
-const isOver = (run: WalkRun, reading: Reading): boolean => {
+// One async function: a walk of thousands of requests pays for every other one.
+const readNode = async (
+  run: WalkRun,
+  hop: PlannedHop,
+  at: { readonly reading: Reading; readonly contextOf: (source: Source) => CallContext },
+): Promise<Expanded["why"]> => {
+  const { reading } = at;
   const { budget, supernode } = run.request;
-  if (supernode !== "page") return reading.read > budget.breadth;
-  return reading.read >= budget.breadth && reading.part < reading.parts.length;
-};
-
-// One async function, because a walk of thousands of requests pays for every other.
-const readNode = async (run: WalkRun, hop: PlannedHop, at: ReadingAt): Promise<Expanded["why"]> => {
-  const { work, reading, id } = at;
-  while (reading.part < reading.parts.length && !isFull(hop, reading, work)) {
-    const part = defined(reading.parts[reading.part], "part");
-    const { source, merges } = part;
+  while (reading.part < reading.parts.length && !isFull(hop, reading)) {
+    const { source, partition, merges } = defined(reading.parts[reading.part], "part");
     try {
-      if (merges) await readFirst(run, hop, { ...at, source });
+      if (merges) await readFirst(run, hop, { reading, source });
       else {
-        const input = nextInput(run, hop, { reading, part, id });
-        takePage(run, { reading, source }, input ? await run.session.send("Query", input, at.contextOf(source)) : {});
+        const { read, start } = reading;
+        let limit = breadthLeft(run, read);
+        if (hop.limit !== undefined && hop.conditions.length === 0) limit = Math.min(limit, hop.limit);
+        else if (hop.limit !== undefined)
+          limit = Math.min(limit, pageOf({ wanted: hop.limit, found: reading.ends.keys.length, read }, false) ?? limit);
+        const input = source.query.encode(reading.id, { partition, limit, start, livingAt: run.context.livingAt });
+        const output = input ? await run.session.send("Query", input, at.contextOf(source)) : {};
+        run.width.answered();
+        source.take(run, output, reading.ends);
+        reading.read += output.ScannedCount ?? output.Count ?? 0;
+        reading.start = output.LastEvaluatedKey;
+        if (reading.start === undefined) reading.part++;
       }
     } catch (error) {
-      if (isEnd(run, error)) return "stopped";
+      if (isBudgetEnd(run, error)) return "stopped";
       throw error;
     }
-    if (isFull(hop, reading, work)) return undefined;
-    if (!isOver(run, reading)) continue;
-    if (run.request.supernode === "refuse") refuseSupernode(run, hop, work);
-    return "breadth";
+    if (isFull(hop, reading)) return undefined;
+    const isOver =
+      supernode === "page" ? reading.read >= budget.breadth && reading.part < reading.parts.length : reading.read > budget.breadth;
+    if (isOver && supernode !== "refuse") return "breadth";
+    if (!isOver) continue;
+    const node = run.names.unpack(reading.node.key);
+    throw new EdgetableError(
+      "traverse.supernode",
+      `${node.type} ${jsonText(node.id)} has more than ${budget.breadth} edges "${hop.edge}". Raise the budget's breadth, or set supernode to "page" or "sample".`,
+      { details: { node, edge: hop.edge, breadth: budget.breadth } },
+    );
   }
   return undefined;
 };
 
-// Where no source is spread over partitions, the parts are the same for every node. The first edges are those of all partitions.
-const partsOf = (sources: readonly Source[], { limit }: PlannedHop): ((id: Row) => readonly Part[]) => {
-  const merges = limit !== undefined;
-  const whole = sources.map((source, at) => ({
-    source,
-    at,
-    partition: undefined,
-    merges: merges && source.query.partitions !== undefined,
-  }));
-  if (merges || sources.every(({ query }) => !query.partitions)) return () => whole;
-  return (id) =>
-    sources.flatMap((source, at): readonly Part[] => {
-      if (!source.query.partitions) return [{ source, at, partition: undefined }];
-      return source.query.partitions(id).map((partition) => ({ source, at, partition }));
-    });
-};
-
-// Partitions that were added since stand behind those that were read.
-const partOf = (parts: readonly Part[], { source, partition }: Work): number => {
+// Partitions that were added since stand after those that were read.
+const partOf = (parts: readonly Part[], { source, partition }: Expansion): number => {
   const at = parts.findIndex((part) => part.at === source && (partition === undefined || part.partition === partition));
   if (at !== -1 || parts.length === 0) return Math.max(0, at);
   throw new EdgetableError(
     "cursor.outgrown",
-    `The cursor stands in the partition "${partition}", which the model has no longer. Start again without the cursor.`,
+    `The cursor points to partition "${partition}", which the model no longer has. Start again without the cursor.`,
     { details: { partition } },
   );
 };
 
-const nowhere = (): readonly Part[] => [];
-
-/** What is read of a node, by its type: requests are encoded and ends decoded as the plan says, the same for all nodes of a type. */
-type PartsByType = ReadonlyMap<string, (id: Row) => readonly Part[]>;
-
-const knownParts = new WeakMap<PlannedHop, PartsByType>();
-
-/** What a hop reads: the same for every walk of a plan, unless it depends on the values that one walk asks for. */
-export const hopParts = (run: Asked, hop: PlannedHop): PartsByType => {
-  const known = knownParts.get(hop);
-  if (known) return known;
-  const parts = new Map(Object.entries(hop.reading).map(([type, plan]) => [type, partsOf(sourcesOf(run, plan), hop)]));
-  if (hop.conditions.length === 0 && !hop.anchor) knownParts.set(hop, parts);
-  return parts;
-};
-
-const contextsOf = ({ context }: WalkRun): ReadingAt["contextOf"] => {
+/** A reader of the edges of one hop, for one node after another. */
+export const edgeReader = (run: WalkRun, hop: PlannedHop): ((node: Expansion) => Promise<Expanded>) => {
+  const byType = hopParts(run.session.catalog, hop, run.request.values);
   const contexts = new Map<TextColumn, CallContext>();
-  return ({ column }) => (column ? memberOf(contexts, column, () => ({ column, ...context })) : context);
-};
-
-/** A reader of one hop's edges. */
-export const edgeReader = (run: WalkRun, hop: PlannedHop): EdgeReader => {
-  const byType = hopParts(run, hop);
-  const contextOf = contextsOf(run);
-  const folds = foldedField(run.request.plan.collect) !== undefined;
-  return async (work) => {
-    const { type, id } = run.names.unpack(work.key);
-    const parts = byType.get(type) ?? nowhere;
-    const all = parts(id);
-    const reading: Reading = {
-      parts: all,
-      ends: { keys: [], values: folds ? [] : undefined },
-      part: partOf(all, work),
-      start: work.start,
-      merge: work.merge,
-      read: 0,
-    };
-    const why = await readNode(run, hop, { work, reading, id, contextOf });
-    if (why === "breadth" && run.request.supernode === "sample") takeFirst(reading);
-    trim(hop, reading, work);
-    const { keys, values } = reading.ends;
-    if (why === "breadth" && run.request.supernode === "sample") keys.length = Math.min(keys.length, run.request.budget.breadth);
-    const { start, merge } = reading;
-    const at = all[reading.part];
-    const rest = why && { ...work, source: at?.at ?? 0, partition: at?.partition, start, taken: work.taken + keys.length, merge };
-    return { work, keys, values, rest, why };
+  const contextOf = ({ column }: Source): CallContext =>
+    column ? memberOf(contexts, column, () => ({ column, ...run.context })) : run.context;
+  const { budget, supernode } = run.request;
+  return async (node) => {
+    const { type, id } = run.names.unpack(node.key);
+    const parts = byType.get(type)?.(id) ?? [];
+    const ends: Ends = { keys: [], values: hop.gathers === undefined ? undefined : [] };
+    const reading: Reading = { node, id, parts, ends, part: partOf(parts, node), start: node.start, first: node.first, read: 0 };
+    const why = await readNode(run, hop, { reading, contextOf });
+    const isSample = why === "breadth" && supernode === "sample";
+    if (isSample) takeFirst(reading);
+    const { keys, values } = ends;
+    if (hop.limit !== undefined) {
+      keys.length = Math.min(keys.length, hop.limit - node.taken);
+      if (values) values.length = keys.length;
+    }
+    if (isSample) keys.length = Math.min(keys.length, budget.breadth);
+    const { start, first } = reading;
+    const part = parts[reading.part];
+    const taken = node.taken + keys.length;
+    const rest = why && { ...node, source: part?.at ?? 0, partition: part?.partition, start, taken, first };
+    return { node, keys, values, rest, why };
   };
 };

@@ -1,192 +1,303 @@
-import type { CallContext, Session } from "../session.ts";
-import type { Amount } from "./amount.ts";
-import type { StopReason } from "./budget.ts";
-import { checkStart } from "./check-start.ts";
-import { ONE_WAY, type Ways } from "./gather.ts";
-import type { NodeKey, NodeRef } from "./node-names.ts";
-import { pathsOf } from "./paths.ts";
-import { readNodes } from "./read-nodes.ts";
-import { groupsOf, isBarrier, releasePassed, totalOf } from "./release-passed.ts";
-import { runLayer } from "./run-layers.ts";
-import { bytesOf, emptyState, isEmpty, layerId, layerPlace, type Layer, type WalkState } from "./walk-state.ts";
-import { beginRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
+import { holds } from "../../ir/evaluate-condition.ts";
+import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
+import { add, type Amount } from "../amount.ts";
+import type { CallContext, Session } from "../session.ts";
+import type { Sink } from "./flow.ts";
+import { getEdges, readNodes } from "./read-by-key.ts";
+import { checkStart, edgeReader, type Expanded } from "./read-edges.ts";
+import { beginRun, runInFlight, type StopReason, type WalkRequest, type WalkRun } from "./walk-run.ts";
+import {
+  bytesOf,
+  emptyState,
+  frontierAt,
+  frontierId,
+  isEmpty,
+  memberOf,
+  ONE_PATH,
+  pathPrint,
+  placeOf,
+  unread,
+  type Expansion,
+  type Frontier,
+  type NodeKey,
+  type NodeRef,
+  type PathCount,
+  type Place,
+  type WalkState,
+} from "./walk-state.ts";
 
-/** Why a walk ended before its end, and what it left. */
+/** Why a walk ended early, and what it left. */
 export interface Stopped {
   readonly by: StopReason | "limit";
   readonly hop: number;
   readonly left: { readonly nodes: number; readonly sample: readonly NodeRef[] };
 }
 
-/** What a walk found; of what was asked for, one member is filled. */
+/** What a walk found. Only the member that was asked for is filled. */
 export interface WalkOutcome {
   readonly ids: readonly NodeRef[];
   readonly rows: readonly Row[];
   readonly paths: readonly (readonly NodeRef[])[];
   readonly total: Amount;
-  readonly groups: readonly { readonly node: NodeRef; readonly ways: Ways }[];
-  readonly levels: readonly { readonly level: number; readonly nodes: number; readonly ways: Ways }[];
+  readonly groups: readonly { readonly node: NodeRef; readonly paths: PathCount }[];
+  readonly levels: readonly { readonly level: number; readonly nodes: number; readonly paths: PathCount }[];
   readonly missing: readonly NodeRef[];
   readonly stopped: Stopped | undefined;
-  /** What a continuation goes on from; undefined where there is nothing left. */
+  /** What a continuation goes on from; undefined if nothing is left. */
   readonly state: WalkState | undefined;
 }
 
-/** The hop of a layer, the first being 1; a repeat counts as many as it made. */
-const hopOf = ({ request: { plan }, state }: WalkRun, { step, round }: Pick<Layer, "step" | "round">): number => {
+/** The hop of a place, the first being 1; a repeat counts as many as the rounds that it made. */
+const hopOf = ({ request: { plan }, state }: WalkRun, { step, round }: Place): number => {
   let before = 0;
   for (let earlier = 0; earlier < step; earlier++) before += state.rounds.get(earlier) ?? 0;
   return before + Math.floor(round) + (plan.steps[step]?.kind === "hop" ? 1 : 0);
 };
 
-/** Keeps in mind how many rounds each hop has made. */
-const countRound = ({ state, request: { plan } }: WalkRun, { step, round }: Layer): void => {
-  if (plan.steps[step]?.kind === "hop") state.rounds.set(step, Math.max(state.rounds.get(step) ?? 0, Math.floor(round) + 1));
+/** True if nodes wait at a place until it is known where the walk passes. */
+const isBarrier = ({ request: { plan } }: WalkRun, { step }: Place): boolean => plan.steps[step]?.kind === "exceptPassed";
+
+/** Runs one hop: reads the edges of every node that waits, and lets the nodes behind them go on. */
+const runHop = async (run: WalkRun, hop: PlannedHop, frontier: Frontier): Promise<void> => {
+  const { state, flow, gather, spend, width, request } = run;
+  const id = frontierId(frontier);
+  const cross = flow.crossing(frontier, hop);
+  const waiting = frontier.waiting.keys();
+  // A node that is taken from the frontier belongs to its request. The budget's end puts it back.
+  const next = (): Expansion | undefined => {
+    if (!spend.isOpen()) return undefined;
+    const begun = frontier.begun.shift();
+    if (begun) return begun;
+    for (const key of waiting) {
+      const node = unread(key, frontier.waiting.get(key));
+      frontier.waiting.delete(key);
+      state.bytes -= bytesOf(key);
+      if (!flow.isStale(frontier, key)) return node;
+    }
+    return undefined;
+  };
+  const done = ({ node, keys, values, rest, why }: Expanded): void => {
+    const from = { frontier: id, key: node.key };
+    const before = hop.counts === "nodes" ? ONE_PATH : node.paths;
+    for (let at = 0; at < keys.length; at++)
+      cross({ key: keys[at] as NodeKey, paths: values ? gather.along(before, values[at]) : before, from });
+    if (!rest) return;
+    if (why === "stopped") frontier.begun.push(rest);
+    else if (request.supernode === "page") memberOf(state.deferred, id, () => []).push(rest);
+    else run.sampled.push(node.key);
+  };
+  const keep = request.plan.steps[frontier.step + 1];
+  const known = (keep?.kind === "keep" && run.known.get(keep.slot)) || new Set<NodeKey>();
+  const byKey = frontier.begun.length === 0 && endsByGet(hop, { nodes: frontier.waiting.size, known: known.size });
+  if (byKey) await getEdges(run, hop, { known, next, done });
+  else await runInFlight({ width, next, run: edgeReader(run, hop), done });
 };
 
-/** The first layer that has something to read within the depth. */
-const firstLayer = (run: WalkRun): number | undefined => {
-  const { layers, held } = run.state;
-  // A level is told of when it is whole: what the rest of a supernode leads to must not have been found at a later one.
-  const most = run.request.plan.collect.kind === "levels" ? Math.min(...held.keys()) : Number.POSITIVE_INFINITY;
-  let first: number | undefined;
-  for (const [id, layer] of layers) {
-    if (isEmpty(layer)) layers.delete(id);
-    else if (
-      id < (first ?? Number.POSITIVE_INFINITY) &&
-      id <= most &&
-      !isBarrier(run, layer) &&
-      hopOf(run, layer) <= run.request.budget.depth
-    )
-      first = id;
+/** Runs a step that reads nodes: a filter, or a hop that filters the nodes that it reached. */
+const runNodes = async (run: WalkRun, frontier: Frontier): Promise<void> => {
+  const { plan, values } = run.request;
+  const step = plan.steps[frontier.step];
+  const filter =
+    step?.kind === "hop"
+      ? { types: step.passing, conditions: step.nodeConditions }
+      : step?.kind === "filterNodes"
+        ? { types: step.nodes, conditions: step.conditions }
+        : undefined;
+  const pass: Sink = step?.kind === "hop" ? run.flow.passing(frontier, step) : run.flow.arriving(frontier.step + 1);
+  const waiting = new Map(frontier.waiting);
+  frontier.waiting.clear();
+  // Nodes of other types never pass, so they are not read.
+  if (filter) for (const key of waiting.keys()) if (!filter.types.includes(run.names.typeOf(key))) waiting.delete(key);
+  const isLast = !plan.steps.slice(frontier.step + 1).some(({ kind }) => kind === "hop");
+  const gives = isLast && plan.collect.kind === "nodes";
+  const from = frontierId(frontier);
+  const keys = waiting.keys();
+  const left = await readNodes(run, keys, (key, row) => {
+    if (filter && (!row || !filter.conditions.every((condition) => holds(condition, row, values)))) return;
+    if (gives && row) run.rows.set(key, row);
+    pass({ key, paths: waiting.get(key) ?? ONE_PATH, from: { frontier: from, key } });
+  });
+  for (const key of [...left, ...keys]) frontier.waiting.set(key, waiting.get(key) ?? ONE_PATH);
+};
+
+/**
+ * Releases the nodes that wait before each `except("passed")` for which every node that the walk passes is known. Until
+ * then they wait: where the rest of a supernode leads is unknown before it is read, and given nodes cannot be taken back.
+ */
+const releasePassed = (run: WalkRun): void => {
+  const { state, flow, request } = run;
+  const { steps } = request.plan;
+  for (const [step, { kind }] of steps.entries()) {
+    const frontier = kind === "exceptPassed" ? state.frontiers.get(frontierId({ step, round: 0 })) : undefined;
+    if (!frontier) continue;
+    // After the last round of the last hop before the step, the walk passes no other node.
+    const lastHop = steps.findLastIndex((one, at) => at < step && one.kind === "hop");
+    const hop = steps[lastHop];
+    const rounds = hop?.kind === "hop" ? hop.rounds : 0;
+    const pending = [...state.deferred.keys()];
+    for (const [id, one] of state.frontiers) if (!isEmpty(one)) pending.push(id);
+    const isSettled = pending.every((id) => {
+      const at = placeOf(id);
+      return at.step >= step || at.step > lastHop || (at.step === lastHop && Math.floor(at.round) + 1 >= rounds);
+    });
+    if (!isSettled) continue;
+    const nodes = [...frontier.waiting];
+    frontier.waiting.clear();
+    const arrive = flow.arriving(step + 1);
+    for (const [key, paths] of nodes) {
+      state.bytes -= bytesOf(key);
+      if (!flow.isPassed(step, key)) arrive({ key, paths, from: { frontier: frontierId(frontier), key } });
+    }
   }
-  return first;
 };
 
-// What a finished layer knew of its nodes is of use only if more may come to it.
-const forget = (run: WalkRun, { step, round }: Layer): void => {
-  if (run.state.held.size > 0 || run.request.plan.collect.kind === "paths") return;
-  const name = `${step}.${round}`;
-  const seen = run.state.seen.get(name);
-  if (!seen) return;
-  run.state.seen.delete(name);
-  for (const key of seen.keys()) run.state.bytes -= bytesOf(key);
+/** The first frontier within the depth that has something to read. */
+const nextFrontier = (run: WalkRun): Frontier | undefined => {
+  const { frontiers, deferred } = run.state;
+  // A level is complete before the next one begins: what the rest of a supernode leads to must not count at a later level.
+  const last = run.request.plan.collect.kind === "levels" ? Math.min(...deferred.keys()) : Number.POSITIVE_INFINITY;
+  let first: number | undefined;
+  for (const [id, frontier] of frontiers) {
+    if (isEmpty(frontier)) frontiers.delete(id);
+    else if (id > last || id > (first ?? id) || isBarrier(run, frontier) || hopOf(run, frontier) > run.request.budget.depth) continue;
+    else first = id;
+  }
+  return first === undefined ? undefined : frontiers.get(first);
 };
 
-const walkLayers = async (run: WalkRun): Promise<void> => {
-  for (let id = firstLayer(run); id !== undefined && run.spend.isOpen(); id = firstLayer(run)) {
-    const layer = run.state.layers.get(id);
-    if (!layer) return;
-    countRound(run, layer);
-    await runLayer(run, layer);
-    if (isEmpty(layer)) forget(run, layer);
+const runFrontiers = async (run: WalkRun): Promise<void> => {
+  const { state, request } = run;
+  for (let frontier = nextFrontier(run); frontier && run.spend.isOpen(); frontier = nextFrontier(run)) {
+    const { step, round } = frontier;
+    const hop = request.plan.steps[step];
+    if (hop?.kind === "hop") state.rounds.set(step, Math.max(state.rounds.get(step) ?? 0, Math.floor(round) + 1));
+    if (hop?.kind === "hop" && Number.isInteger(round)) await runHop(run, hop, frontier);
+    else await runNodes(run, frontier);
+    // The nodes of a finished frontier are of use only if more may come to it.
+    const name = `${step}.${round}`;
+    const seen = isEmpty(frontier) && state.deferred.size === 0 && request.plan.collect.kind !== "paths" ? state.seen.get(name) : undefined;
+    for (const key of seen?.keys() ?? []) state.bytes -= bytesOf(key);
+    if (seen) state.seen.delete(name);
     releasePassed(run);
   }
 };
 
-// Where it may end on several kinds of nodes, each says of which it is.
-const givenNode = (run: WalkRun, key: NodeKey, row: Row): Row =>
-  run.request.plan.ends.length > 1 ? { kind: run.names.typeOf(key), row } : row;
-
-const readFound = async (run: WalkRun): Promise<readonly Row[]> => {
+/** The rows of the nodes found. Those that a filter read cost no request. */
+const giveNodes = async (run: WalkRun): Promise<readonly Row[]> => {
+  const { state, names } = run;
+  run.spend.release();
+  const several = run.request.plan.ends.length > 1;
   const rows: Row[] = [];
-  const found = run.state.found;
-  let at = 0;
-  const unread = await readNodes(
-    run,
-    () => found[at++],
-    (key, row) => {
-      if (row) rows.push(givenNode(run, key, row));
-      else run.missing.push(key);
-    },
-  );
-  run.state.found = [...unread, ...found.slice(at)];
+  const give = (key: NodeKey, row: Row): unknown => rows.push(several ? { kind: names.typeOf(key), row } : row);
+  const others: NodeKey[] = [];
+  for (const key of state.found) {
+    const row = run.rows.get(key);
+    if (row) give(key, row);
+    else others.push(key);
+  }
+  const keys = others.values();
+  const left = await readNodes(run, keys, (key, row) => {
+    if (row) give(key, row);
+    else run.missing.push(key);
+  });
+  state.found = [...left, ...keys];
   return rows;
 };
 
-// Rows that a filter has read already come without a request.
-const giveNodes = async (run: WalkRun): Promise<readonly Row[]> => {
-  run.spend.release();
-  const known = run.state.found.flatMap((key): readonly Row[] => {
-    const row = run.rows.get(key);
-    return row ? [givenNode(run, key, row)] : [];
-  });
-  if (known.length === run.state.found.length) {
-    run.state.found = [];
-    return known;
-  }
-  const { found } = run.state;
-  run.state.found = found.filter((key) => !run.rows.has(key));
-  return [...known, ...(await readFound(run))];
-};
+type Path = readonly NodeKey[];
 
-interface Left {
-  readonly keys: readonly NodeKey[];
-  readonly nodes: number;
-  readonly first: number | undefined;
+/** The paths to a node of a frontier, from their ends backwards. Lazy, because there may be very many. */
+function* pathsTo(run: WalkRun, at: { readonly frontier: number; readonly key: NodeKey }, behind: Path): Generator<Path> {
+  for (const link of run.state.links.get(at.frontier)?.get(at.key) ?? []) {
+    if (!link) {
+      yield behind;
+      continue;
+    }
+    // A filter passes on the same node; a hop came from another one.
+    const { step, round } = placeOf(link.frontier);
+    const isHop = run.request.plan.steps[step]?.kind === "hop" && Number.isInteger(round);
+    for (const path of pathsTo(run, link, isHop ? [link.key, ...behind] : behind)) {
+      yield path;
+      if (run.state.singles.has(at.frontier)) return;
+    }
+  }
 }
+
+/** The paths to the nodes reached that were not given yet. */
+const pathsOf = (run: WalkRun, options: WalkAt["paths"]): { readonly paths: readonly Path[]; readonly more: boolean } => {
+  const { links, givenPaths } = run.state;
+  const paths: Path[] = [];
+  if (run.request.plan.collect.kind !== "paths") return { paths, more: false };
+  const frontier = frontierId({ step: run.request.plan.steps.length, round: 0 });
+  for (const key of links.get(frontier)?.keys() ?? []) {
+    for (const path of pathsTo(run, { frontier, key }, [key])) {
+      if (options.simple && new Set(path).size < path.length) continue;
+      const print = pathPrint(path);
+      if (givenPaths.has(print)) continue;
+      if (paths.length === options.limit) return { paths, more: true };
+      givenPaths.add(print);
+      paths.push(path);
+    }
+  }
+  return { paths, more: false };
+};
 
 const SAMPLE = 10;
 
-// A function of the module, and no closure: each closure that generates has a hidden class of its own, which
-// lives for long, and with it the whole walk.
-function* keysLeft(run: WalkRun, unread: readonly Layer[]): Generator<NodeKey> {
-  for (const { works, waiting } of unread) {
-    for (const { key } of works) yield key;
+// A function of the module, because the hidden class of a closure that generates lives long, and the whole walk with it.
+function* keysLeft({ state, request }: WalkRun, unfinished: readonly Frontier[]): Generator<NodeKey> {
+  for (const { begun, waiting } of unfinished) {
+    for (const { key } of begun) yield key;
     yield* waiting.keys();
   }
-  for (const works of run.state.held.values()) for (const { key } of works) yield key;
-  if (run.request.plan.collect.kind === "nodes") yield* run.state.found;
+  for (const nodes of state.deferred.values()) for (const { key } of nodes) yield key;
+  if (request.plan.collect.kind === "nodes") yield* state.found;
 }
 
-const leftOf = (run: WalkRun): Left => {
-  const { layers, held } = run.state;
-  const unread = [...layers.values()].filter((layer) => !isEmpty(layer) && !isBarrier(run, layer));
-  const ids = [...unread.map(({ step, round }) => layerId(step, round)), ...held.keys()];
-  let nodes = 0;
-  const sample: NodeKey[] = [];
-  for (const key of keysLeft(run, unread)) if (nodes++ < SAMPLE) sample.push(key);
-  return { keys: sample, nodes, first: ids.length > 0 ? Math.min(...ids) : undefined };
-};
-
 const stoppedOf = (run: WalkRun, morePaths: boolean): Stopped | undefined => {
-  const { keys, nodes, first } = leftOf(run);
-  const sampled = run.sampled.length > 0;
-  if (nodes === 0 && !sampled && !morePaths) return undefined;
-  const waiting = [...run.state.layers.values()].filter((layer) => !isEmpty(layer) && !isBarrier(run, layer));
-  // Requests that were kept for the nodes found are let go before the end: what still waits within the depth waits for them.
-  const isWithin = waiting.some((layer) => hopOf(run, layer) <= run.request.budget.depth);
-  const isHeld = waiting.length === 0 || (run.request.plan.collect.kind === "levels" && run.state.held.size > 0);
-  const late = isHeld ? "breadth" : isWithin ? "requests" : "depth";
-  const by = nodes === 0 ? (sampled ? "breadth" : "limit") : (run.spend.stopped() ?? late);
-  const hop = hopOf(run, first === undefined ? { step: run.request.plan.steps.length, round: 0 } : layerPlace(first));
-  const all = [...keys, ...run.sampled];
-  return { by, hop, left: { nodes: nodes + run.sampled.length, sample: all.slice(0, SAMPLE).map((key) => run.names.unpack(key)) } };
-};
-
-/** Supernodes' rests are gone on with, once a walk is continued. */
-const resume = (state: WalkState): void => {
-  for (const [id, works] of state.held) {
-    const { step, round } = layerPlace(id);
-    const layer = state.layers.get(id) ?? { step, round, waiting: new Map<NodeKey, Ways>(), works: [] };
-    layer.works.push(...works);
-    state.layers.set(id, layer);
+  const { state, request, sampled, spend } = run;
+  const unfinished = [...state.frontiers.values()].filter((frontier) => !isEmpty(frontier) && !isBarrier(run, frontier));
+  let nodes = 0;
+  const left: NodeKey[] = [];
+  for (const key of keysLeft(run, unfinished)) if (nodes++ < SAMPLE) left.push(key);
+  if (nodes === 0 && sampled.length === 0 && !morePaths) return undefined;
+  let by: Stopped["by"] = sampled.length > 0 ? "breadth" : "limit";
+  if (nodes > 0) {
+    const isDeferred = unfinished.length === 0 || (request.plan.collect.kind === "levels" && state.deferred.size > 0);
+    // Requests reserved for the nodes found are released at the end: a frontier within the depth then stopped by requests.
+    const isWithin = unfinished.some((frontier) => hopOf(run, frontier) <= request.budget.depth);
+    by = spend.stopped() ?? (isDeferred ? "breadth" : isWithin ? "requests" : "depth");
   }
-  state.held.clear();
+  const places = [...unfinished.map(frontierId), ...state.deferred.keys()];
+  const place = places.length > 0 ? placeOf(Math.min(...places)) : { step: request.plan.steps.length, round: 0 };
+  const sample = [...left, ...sampled].slice(0, SAMPLE).map((key) => run.names.unpack(key));
+  return { by, hop: hopOf(run, place), left: { nodes: nodes + sampled.length, sample } };
 };
 
-const start = (run: WalkRun): void => {
-  const { type, id } = run.request.start;
-  checkStart(run.session, run.request);
-  run.flow.arriving(0)({ key: run.names.pack(type, id), ways: ONE_WAY, from: undefined });
+/** Adds the nodes that wait at a final `except("passed")` and would be given as far as is known. A continuation gives the figures anew. */
+const figuresOf = (run: WalkRun): Pick<WalkState, "total" | "groups"> => {
+  const { state, flow, gather, request } = run;
+  const { steps, collect } = request.plan;
+  const step = steps.length - 1;
+  const frontier = steps[step]?.kind === "exceptPassed" ? state.frontiers.get(frontierId({ step, round: 0 })) : undefined;
+  if (!frontier) return state;
+  let { total } = state;
+  const groups = new Map(state.groups);
+  for (const [key, paths] of frontier.waiting) {
+    if (flow.isPassed(step, key)) continue;
+    const known = groups.get(key);
+    if (collect.kind === "count") total = add(total, paths.count);
+    else if (collect.kind === "groups" || collect.kind === "fold") groups.set(key, known ? gather.merge(known, paths) : paths);
+  }
+  return { total, groups };
 };
 
 export interface WalkAt {
   readonly context: CallContext;
-  /** Of an earlier walk; undefined to begin. */
+  /** The state of an earlier part; undefined to begin. */
   readonly state: WalkState | undefined;
-  /** The most paths to give, and whether they may come back to a node. */
+  /** How many paths to give, and whether they may come back to a node. */
   readonly paths: { readonly limit: number; readonly simple: boolean };
 }
 
@@ -194,24 +305,29 @@ export interface WalkAt {
 export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt): Promise<WalkOutcome> => {
   const state = at.state ?? emptyState();
   const run = beginRun(session, request, { state, context: at.context });
-  if (at.state) resume(state);
-  else start(run);
-  await walkLayers(run);
   const { collect } = request.plan;
+  if (at.state) {
+    for (const [id, nodes] of state.deferred) frontierAt(state, placeOf(id)).begun.push(...nodes);
+    state.deferred.clear();
+  } else {
+    checkStart(session, request);
+    run.flow.arriving(0)({ key: run.names.pack(request.start.type, request.start.id), paths: ONE_PATH, from: null });
+  }
+  await runFrontiers(run);
   const rows = collect.kind === "nodes" ? await giveNodes(run) : [];
-  const paths = collect.kind === "paths" ? pathsOf(run, at.paths) : { paths: [], more: false };
-  const stopped = stoppedOf(run, paths.more);
+  const { paths, more } = pathsOf(run, at.paths);
+  const stopped = stoppedOf(run, more);
   const unpack = (key: NodeKey): NodeRef => run.names.unpack(key);
-  const ids = collect.kind === "ids" ? state.found.splice(0).map(unpack) : [];
+  const { total, groups } = figuresOf(run);
   return {
-    ids,
+    ids: collect.kind === "ids" ? state.found.splice(0).map(unpack) : [],
     rows,
-    paths: paths.paths.map((path) => path.map(unpack)),
-    total: totalOf(run),
-    groups: [...groupsOf(run)].map(([key, ways]) => ({ node: unpack(key), ways })),
+    paths: paths.map((path) => path.map(unpack)),
+    total,
+    groups: [...groups].map(([key, counted]) => ({ node: unpack(key), paths: counted })),
     levels: [...state.levels].map(([level, found]) => ({ level, ...found })).toSorted((a, b) => a.level - b.level),
     missing: run.missing.map(unpack),
     stopped,
-    state: stopped && (paths.more || stopped.left.nodes > run.sampled.length) ? state : undefined,
+    state: stopped && (more || stopped.left.nodes > run.sampled.length) ? state : undefined,
   };
 };

@@ -1,20 +1,40 @@
-import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
-import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import type { WalkPlan } from "../../ir/walk-plan.ts";
+import type { Row } from "../../util/row.ts";
+import { CLOCK_TOLERANCE } from "../effects.ts";
 import type { FindNode } from "../hydrate.ts";
 import type { CallContext, Session } from "../session.ts";
-import { spending, type Spending, type WalkBudget } from "./budget.ts";
 import { createFlow, type Flow } from "./flow.ts";
-import { gatherOf, type Gather } from "./gather.ts";
-import { adaptiveWidth, type Width } from "./lanes.ts";
-import { isLevel, nodeList, type NodeList } from "./node-list.ts";
-import { nodeNames, type NodeKey, type NodeNames, type NodeRef } from "./node-names.ts";
-import { emptyState, type WalkState, type Work } from "./walk-state.ts";
-import { jsonText } from "../../util/json-text.ts";
-import type { Row } from "../../util/row.ts";
+import {
+  emptyState,
+  gatherOf,
+  isLevel,
+  nodeList,
+  nodeNames,
+  type Gather,
+  type NodeKey,
+  type NodeList,
+  type NodeNames,
+  type NodeRef,
+  type WalkState,
+} from "./walk-state.ts";
 
-/** What becomes of a node with more edges than the budget's breadth. */
+/** What a walk may take. */
+export interface WalkBudget {
+  readonly requests: number;
+  readonly readUnits: number;
+  readonly breadth: number;
+  readonly depth: number;
+  /** Milliseconds. */
+  readonly time: number;
+  /** Bytes of the nodes that it remembers. */
+  readonly memory: number;
+}
+
+export type StopReason = "requests" | "units" | "breadth" | "depth" | "time" | "memory";
+
+/** What happens to a node with more edges than the budget's breadth. */
 export type Supernode = "page" | "sample" | "refuse";
 
 export interface WalkRequest {
@@ -24,6 +44,20 @@ export interface WalkRequest {
   readonly budget: WalkBudget;
   readonly supernode: Supernode;
   readonly findNode: FindNode;
+}
+
+/** Counts what a walk spends, and ends it at its budget. */
+export interface Spending {
+  /** The budget that ended the walk; undefined while it runs. */
+  stopped(): Exclude<StopReason, "breadth" | "depth"> | undefined;
+  /** True if another request may begin. The first refusal ends the walk. */
+  isOpen(): boolean;
+  /** True if another attempt may be sent; counts it. */
+  take(): boolean;
+  /** Releases the requests that were reserved for reading the nodes found. */
+  release(): void;
+  /** True if the walk's time is over, so that an error came from its deadline. */
+  isLate(): boolean;
 }
 
 /** One run of a walk: what its parts share. */
@@ -39,26 +73,112 @@ export interface WalkRun {
   readonly width: Width;
   /** The nodes that `keep` names, by slot. */
   readonly known: ReadonlyMap<number, ReadonlySet<NodeKey>>;
-  /** Nodes that were read on the way and will be given. */
+  /** Nodes that a filter read and the walk will give. */
   readonly rows: Map<NodeKey, Row>;
   readonly missing: NodeKey[];
-  /** Nodes of which only a sample was taken. */
+  /** Supernodes of which only a sample was taken. */
   readonly sampled: NodeKey[];
 }
 
-const knownOf = ({ plan, values }: WalkRequest, names: NodeNames): ReadonlyMap<number, ReadonlySet<NodeKey>> =>
-  new Map(
-    plan.steps.flatMap((step) => {
-      if (step.kind !== "keep") return [];
-      const nodes = values[step.slot] as readonly NodeRef[];
-      return [[step.slot, new Set(nodes.map(({ type, id }) => names.pack(type, id)))] as const];
-    }),
-  );
+const spending = (
+  { budget, plan }: WalkRequest,
+  { session, context, state }: { readonly session: Session; readonly context: CallContext; readonly state: WalkState },
+): Spending => {
+  let taken = 0;
+  let reserves = plan.collect.kind === "nodes";
+  let stopped: ReturnType<Spending["stopped"]>;
+  const reason = (): ReturnType<Spending["stopped"]> => {
+    const reserved = reserves ? Math.ceil(state.found.length / BATCH_GET_KEYS) : 0;
+    if (taken + reserved >= budget.requests) return "requests";
+    if (context.meter.readUnits >= budget.readUnits) return "units";
+    if (session.effects.now() >= context.deadline) return "time";
+    return state.bytes > budget.memory ? "memory" : undefined;
+  };
+  const isOpen = (): boolean => (stopped ??= reason()) === undefined;
+  const take = (): boolean => {
+    if (!isOpen()) return false;
+    taken++;
+    return true;
+  };
+  const release = (): void => {
+    reserves = false;
+    if (stopped === "requests") stopped = undefined;
+  };
+  const isLate = (): boolean => {
+    if (session.effects.now() + CLOCK_TOLERANCE < context.deadline) return false;
+    stopped ??= "time";
+    return true;
+  };
+  return { stopped: () => stopped, isOpen, take, release, isLate };
+};
 
-const exceptedOf = ({ plan, values }: WalkRequest, catalog: Catalog, names: NodeNames): readonly (readonly [number, NodeList])[] =>
-  plan.steps.flatMap((step) =>
-    step.kind === "except" ? [[step.slot, nodeList(catalog, names, values[step.slot] as readonly NodeRef[])] as const] : [],
-  );
+/** How many requests of a walk may be in flight: one more for each round of answers, half as many when DynamoDB throttles. */
+export interface Width {
+  now(): number;
+  answered(): void;
+  throttled(): void;
+}
+
+/** Additive increase, multiplicative decrease, between 1 and `limit`. */
+export const adaptiveWidth = (limit: number): Width => {
+  let width = limit;
+  // DynamoDB throttles the requests of one burst together: that counts once.
+  let answersSinceThrottling = 0;
+  const answered = (): void => {
+    answersSinceThrottling++;
+    if (width < limit) width = Math.min(limit, width + 1 / width);
+  };
+  const throttled = (): void => {
+    if (answersSinceThrottling === 0) return;
+    answersSinceThrottling = 0;
+    width = Math.max(1, width / 2);
+  };
+  return { now: () => Math.max(1, Math.floor(width)), answered, throttled };
+};
+
+interface Jobs<Job, Result> {
+  readonly width: Width;
+  /** The next job; undefined if there is none, or none may begin. */
+  readonly next: () => Job | undefined;
+  readonly run: (job: Job) => Promise<Result>;
+  /** Takes the results in the order of their jobs. */
+  readonly done: (result: Result) => void;
+}
+
+// Results that wait for an earlier one stay in memory.
+const MAX_AHEAD = 4096;
+
+/** Runs jobs concurrently and hands on their results in order. */
+export const runInFlight = <Job, Result>({ width, next, run, done }: Jobs<Job, Result>): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const waiting = new Map<number, Result>();
+    let [begun, handed, inFlight, failed] = [0, 0, 0, false];
+    const fail = (error: Error): void => {
+      failed = true;
+      reject(error);
+    };
+    const begin = async (job: Job, at: number): Promise<void> => {
+      inFlight++;
+      const result = await run(job);
+      inFlight--;
+      if (failed) return;
+      waiting.set(at, result);
+      for (let ready = waiting.get(handed); ready !== undefined; ready = waiting.get(handed)) {
+        waiting.delete(handed++);
+        done(ready);
+      }
+      pump();
+    };
+    const pump = (): void => {
+      while (inFlight < width.now() && begun - handed < MAX_AHEAD) {
+        const job = next();
+        if (job === undefined) break;
+        begin(job, begun++).catch(fail);
+      }
+      if (inFlight === 0) resolve();
+    };
+    pump();
+  });
 
 /** Begins a run from a state. */
 export const beginRun = (
@@ -67,50 +187,42 @@ export const beginRun = (
   at: { readonly state: WalkState; readonly context: CallContext },
 ): WalkRun => {
   const { state } = at;
-  const { plan, budget } = request;
-  const names = nodeNames(session.catalog);
-  const known = knownOf(request, names);
-  const lists = new Map<number, NodeList>([...known, ...exceptedOf(request, session.catalog, names)]);
-  const startLevel = isLevel(session.catalog, request.start) ? nodeList(session.catalog, names, [request.start]) : undefined;
-  const gather = gatherOf(plan.collect);
-  const now = (): number => session.effects.now();
-  const deadline = Math.min(at.context.deadline, now() + budget.time);
-  // Nodes found are also to be read.
-  const kept = (): number => (plan.collect.kind === "nodes" ? Math.ceil(state.found.length / BATCH_GET_KEYS) : 0);
-  const spend = spending({ budget, meter: at.context.meter, now, deadline, bytes: () => state.bytes, kept });
+  const { plan, budget, start, values } = request;
+  const { catalog } = session;
+  const names = nodeNames(catalog);
+  const known = new Map<number, ReadonlySet<NodeKey>>();
+  const lists = new Map<number, NodeList>();
+  for (const step of plan.steps) {
+    if (step.kind !== "keep" && step.kind !== "except") continue;
+    const refs = values[step.slot] as readonly NodeRef[];
+    if (step.kind === "keep") known.set(step.slot, new Set(refs.map(({ type, id }) => names.pack(type, id))));
+    lists.set(step.slot, known.get(step.slot) ?? nodeList(catalog, refs));
+  }
+  const startLevel = isLevel(catalog, start) ? nodeList(catalog, [start]) : undefined;
+  const { meter, signal, livingAt } = at.context;
   const width = adaptiveWidth(session.concurrency);
   const admits = (failed: unknown): boolean => {
-    if (isEdgetableError(failed) && failed.code === "execute.throttled") width.throttled();
+    if (isEdgetableError(failed, "execute.throttled")) width.throttled();
     return spend.take();
   };
-  const { meter, signal, livingAt } = at.context;
+  const deadline = Math.min(at.context.deadline, session.effects.now() + budget.time);
   const context: CallContext = { meter, signal, deadline, admits, livingAt };
-  const remembers = plan.steps.some((step) => step.kind === "exceptPassed");
-  const flow = createFlow({ plan, state, gather, lists, startLevel, remembers });
+  const spend = spending(request, { session, context, state });
+  const gather = gatherOf(plan.collect);
+  const flow = createFlow({ plan, state, gather, lists, startLevel });
   return { request, session, context, names, state, flow, gather, spend, width, known, rows: new Map(), missing: [], sampled: [] };
 };
 
 /** A second run that shares the first one's budget. */
 export const besideRun = (run: WalkRun, request: WalkRequest): WalkRun => {
   const state = emptyState();
-  const flow = createFlow({ plan: request.plan, state, gather: run.gather, lists: new Map(), startLevel: undefined, remembers: false });
+  const flow = createFlow({ plan: request.plan, state, gather: run.gather, lists: new Map(), startLevel: undefined });
   return { ...run, request, state, flow, known: new Map() };
 };
 
-/** Whether an error is no more than the budget's end: what another attempt could not mend, who goes on would meet again. */
-export const isEnd = (run: WalkRun, error: unknown): boolean => {
+/** True if an error only reports the end of the budget. Non-retryable errors would recur when the walk is continued. */
+export const isBudgetEnd = (run: WalkRun, error: unknown): boolean => {
   if (run.context.signal?.aborted || !isEdgetableError(error)) return false;
   if (!error.retryable && error.code !== "execute.aborted") return false;
   return run.spend.stopped() !== undefined || run.spend.isLate();
-};
-
-/** Refuses a supernode where the caller wants that. */
-export const refuseSupernode = (run: WalkRun, hop: PlannedHop, work: Work): never => {
-  const { type, id } = run.names.unpack(work.key);
-  const { breadth } = run.request.budget;
-  throw new EdgetableError(
-    "traverse.supernode",
-    `${type} ${jsonText(id)} has more than ${breadth} edges "${hop.edge}". Raise the budget's breadth, or take a page or a sample of them by supernode: "page" or "sample".`,
-    { details: { node: { type, id }, edge: hop.edge, breadth } },
-  );
 };

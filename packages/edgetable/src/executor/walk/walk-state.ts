@@ -1,85 +1,198 @@
+import { createHash } from "node:crypto";
+import { foldedField, type WalkCollect } from "../../ir/walk-plan.ts";
+import { exactText, readExactText, sameValue } from "../../keys/template.ts";
+import type { Catalog } from "../../schema/catalog.ts";
 import type { Key } from "../../transport/operations.ts";
-import type { Amount } from "./amount.ts";
-import { type Ways } from "./gather.ts";
-import type { NodeKey } from "./node-names.ts";
+import { defined } from "../../util/invariant.ts";
+import type { Row } from "../../util/row.ts";
+import { add, times, type Amount } from "../amount.ts";
 
-/** A node of which some edges have been read. */
-export interface Work {
-  readonly key: NodeKey;
-  readonly ways: Ways;
-  /** Where to go on: at a source, in one of its partitions, behind a key. Shards may grow meanwhile, so it has a name and no number. */
-  readonly source: number;
-  readonly partition?: string | undefined;
-  readonly start: Key | undefined;
-  /** Edges that were taken, for a hop's limit. */
-  readonly taken: number;
-  /** Of a limited hop over shards: what is known of their edges so far. */
-  readonly merge?: Merge | undefined;
+/** A node as one short text: its type's character, then its id. */
+export type NodeKey = string;
+
+export interface NodeRef {
+  readonly type: string;
+  readonly id: Row;
 }
+
+/** Packs nodes for sets of millions, and unpacks them. */
+export interface NodeNames {
+  /** The first character of an id that is one text. */
+  prefix(type: string): string;
+  pack(type: string, id: Row): NodeKey;
+  unpack(key: NodeKey): NodeRef;
+  typeOf(key: NodeKey): string;
+}
+
+const makeNames = ({ nodes }: Catalog): NodeNames => {
+  // Codes start at 1, so that the packed text of a plain id stays one byte a character.
+  const types = Object.values(nodes).map(({ name, idFields }, at) => ({
+    name,
+    idFields,
+    plain: String.fromCharCode(at * 2 + 1),
+    other: String.fromCharCode(at * 2 + 2),
+    // Cloning and overwriting takes half the time of a literal with a computed name.
+    emptyId: { [idFields[0] ?? ""]: "" } as Record<string, unknown>,
+  }));
+  const byName = new Map(types.map((type) => [type.name, type]));
+  const typeAt = (key: NodeKey): (typeof types)[number] => defined(types[(key.charCodeAt(0) - 1) >> 1], "node type");
+  return {
+    prefix: (type) => defined(byName.get(type), type).plain,
+    pack: (type, id) => {
+      const { idFields, plain, other } = defined(byName.get(type), type);
+      const only = idFields.length === 1 ? id[idFields[0] ?? ""] : undefined;
+      return typeof only === "string" ? plain + only : other + exactText(idFields.map((field) => id[field]));
+    },
+    unpack: (key) => {
+      const { name, idFields, emptyId } = typeAt(key);
+      if (key.charCodeAt(0) % 2 === 1) {
+        const id = { ...emptyId };
+        id[idFields[0] ?? ""] = key.slice(1);
+        return { type: name, id };
+      }
+      const values = readExactText(key.slice(1));
+      // The name of a level has only its leading fields.
+      const given = idFields.flatMap((field, at) => (values[at] === undefined ? [] : [[field, values[at]] as const]));
+      return { type: name, id: Object.fromEntries(given) };
+    },
+    typeOf: (key) => typeAt(key).name,
+  };
+};
+
+const namesOfCatalogs = new WeakMap<Catalog, NodeNames>();
+
+/** The names of a catalog's nodes. Two characters stand for a type: one for an id that is a single text, one for any other. */
+export const nodeNames = (catalog: Catalog): NodeNames => {
+  let names = namesOfCatalogs.get(catalog);
+  if (!names) namesOfCatalogs.set(catalog, (names = makeNames(catalog)));
+  return names;
+};
+
+/** A list of nodes to test others against. */
+export type NodeList = Pick<ReadonlySet<NodeKey>, "has">;
+
+/** True if a node is named by less than its id: it then stands for all nodes below that level. */
+export const isLevel = ({ nodes }: Catalog, { type, id }: NodeRef): boolean =>
+  nodes[type]?.idFields.some((field) => id[field] === undefined) ?? false;
+
+/** A list of nodes, some of which may be levels. */
+export const nodeList = (catalog: Catalog, refs: readonly NodeRef[]): NodeList => {
+  const names = nodeNames(catalog);
+  const levels = refs.filter((ref) => isLevel(catalog, ref));
+  const listed = new Set(refs.map(({ type, id }) => names.pack(type, id)));
+  if (levels.length === 0) return listed;
+  const has = (key: NodeKey): boolean => {
+    if (listed.has(key)) return true;
+    const { type, id } = names.unpack(key);
+    return levels.some((level) => type === level.type && Object.entries(level.id).every(([field, value]) => sameValue(id[field], value)));
+  };
+  return { has };
+};
+
+/** The paths that lead to a node: how many there are, and what was gathered along them. */
+export interface PathCount {
+  readonly count: Amount;
+  readonly value: Amount | undefined;
+}
+
+/** One path with nothing gathered. Cursors rely on its identity: see `walk-cursor`. */
+export const ONE_PATH: PathCount = { count: 1, value: undefined };
+
+/** How the path counts of a node are merged, and how an edge's value adds to one. */
+export interface Gather {
+  merge(a: PathCount, b: PathCount): PathCount;
+  along(paths: PathCount, value: Amount | undefined): PathCount;
+}
+
+const countPaths: Gather = { merge: (a, b) => ({ count: add(a.count, b.count), value: undefined }), along: (paths) => paths };
+
+/** How a walk gathers along its paths. It is linear, so parts of a frontier may come one after the other. */
+export const gatherOf = (collect: WalkCollect): Gather => {
+  if (foldedField(collect) === undefined) return countPaths;
+  const by = collect.kind === "fold" ? collect.by : "sum";
+  const join = (a: Amount | undefined, b: Amount | undefined): Amount | undefined => {
+    if (a === undefined || b === undefined) return a ?? b;
+    if (by === "sum") return add(a, b);
+    return (by === "min" ? b < a : b > a) ? b : a;
+  };
+  return {
+    merge: (a, b) => ({ count: add(a.count, b.count), value: join(a.value, b.value) }),
+    along: (paths, value) => {
+      if (value === undefined) return paths;
+      return { count: paths.count, value: join(paths.value, by === "sum" ? times(paths.count, value) : value) };
+    },
+  };
+};
 
 /** An edge that may be among the first of all partitions. */
 export interface FirstEdge {
   readonly sort: string;
   /** The number of its partition. */
   readonly order: number;
-  /** Tells it from the others, wherever it moves. */
+  /** Identifies the edge when it moves to another partition. */
   readonly name: string;
   readonly end: NodeKey;
   readonly value: Amount | undefined;
 }
 
-/** How far one partition was read: undefined where it was not yet, null at its end. */
-export interface LaneEnd {
-  readonly start: Key | null | undefined;
-  readonly rounds: number;
-}
-
 /** The first edges of several partitions, as far as they were read. */
-export interface Merge {
-  readonly lanes: LaneEnd[];
-  first: FirstEdge[];
+export interface FirstEdges {
+  /** Where each partition goes on: absent before its first request, null at its end. */
+  readonly lanes: ({ readonly start: Key | null; readonly rounds: number } | undefined)[];
+  edges: FirstEdge[];
 }
 
-/** The nodes that stand before one round of one step. */
-export interface Layer {
+/** A node whose edges are to be read, and where to go on. */
+export interface Expansion {
+  readonly key: NodeKey;
+  readonly paths: PathCount;
+  /** Go on at this source, in this partition, after this key. Shards may grow meanwhile, so the partition is named, not numbered. */
+  readonly source: number;
+  readonly partition?: string | undefined;
+  readonly start: Key | undefined;
+  /** Edges taken so far, for a hop's limit. */
+  readonly taken: number;
+  /** For a hop with a limit over shards. */
+  readonly first?: FirstEdges | undefined;
+}
+
+/** A node whose edges have not been read. */
+export const unread = (key: NodeKey, paths: PathCount = ONE_PATH): Expansion => ({ key, paths, source: 0, start: undefined, taken: 0 });
+
+/** The nodes that wait before one round of one step. */
+export interface Frontier {
   readonly step: number;
   readonly round: number;
-  readonly waiting: Map<NodeKey, Ways>;
-  /** Nodes begun and not finished. */
-  works: Work[];
+  readonly waiting: Map<NodeKey, PathCount>;
+  /** Nodes of which some edges were read when the budget ended. */
+  begun: Expansion[];
 }
 
-/** A step of a path backwards: the layer that a node was reached from, and the node there; undefined at the start. */
-export interface Link {
-  readonly layer: number;
-  readonly key: NodeKey;
-}
+/** One step of a path, backwards: the frontier that a node was reached from, and the node there. Null at the start. */
+export type Link = { readonly frontier: number; readonly key: NodeKey } | null;
 
-export interface Level {
-  readonly nodes: number;
-  readonly ways: Ways;
-}
-
-/** Everything that a walk knows at a moment: whoever has it can go on. */
+/** Everything that a walk knows at a moment. A continuation goes on from it. */
 export interface WalkState {
-  readonly layers: Map<number, Layer>;
-  /** Rounds that each step has made. */
+  readonly frontiers: Map<number, Frontier>;
+  /** The rounds that each step has made. */
   readonly rounds: Map<number, number>;
-  /** Supernodes' rests, by layer: left for a continuation. */
-  readonly held: Map<number, Work[]>;
-  /** Nodes that have been at a step or a layer, with the round in which they were. */
+  /** The rest of each supernode, by frontier: left for a continuation. */
+  readonly deferred: Map<number, Expansion[]>;
+  /** Nodes that were at a step or a frontier, with the round in which they were. */
   readonly seen: Map<string, Map<NodeKey, number>>;
-  /** Nodes at the end, and of these the ones not given yet. */
+  /** Nodes at the end of the walk. */
   readonly ends: Set<NodeKey>;
+  /** Those of them that were not given yet. */
   found: NodeKey[];
   total: Amount;
-  readonly groups: Map<NodeKey, Ways>;
-  /** Nodes from which the walk went on, where it is not to come back to them, with the first step by which it did. */
+  readonly groups: Map<NodeKey, PathCount>;
+  /** For `except("passed")`: the nodes that the walk left, with the first step at which it did. */
   readonly passed: Map<NodeKey, number>;
-  /** What each round found: new nodes, and the ways there. */
-  readonly levels: Map<number, Level>;
-  /** For paths: how each node of each layer was reached, and the layers at which one way is enough. */
-  readonly links: Map<number, Map<NodeKey, (Link | undefined)[]>>;
+  /** What each round found: new nodes, and the paths there. */
+  readonly levels: Map<number, { readonly nodes: number; readonly paths: PathCount }>;
+  /** For paths: how each node of each frontier was reached. */
+  readonly links: Map<number, Map<NodeKey, Link[]>>;
+  /** For paths: the frontiers at which one path to a node is enough. */
   readonly singles: Set<number>;
   readonly givenPaths: Set<string>;
   /** Estimated bytes of the above. */
@@ -87,9 +200,9 @@ export interface WalkState {
 }
 
 export const emptyState = (): WalkState => ({
-  layers: new Map(),
+  frontiers: new Map(),
   rounds: new Map(),
-  held: new Map(),
+  deferred: new Map(),
   seen: new Map(),
   ends: new Set(),
   found: [],
@@ -103,31 +216,21 @@ export const emptyState = (): WalkState => ({
   bytes: 0,
 });
 
-// Rounds of one step stand between its neighbours'.
+/** Where a frontier stands: before a round of a step. */
+export type Place = Pick<Frontier, "step" | "round">;
+
+// The rounds of a step sort between its neighbours.
 const ROUNDS = 2 ** 32;
 
-export const layerId = (step: number, round: number): number => step * ROUNDS + round;
+export const frontierId = ({ step, round }: Place): number => step * ROUNDS + round;
 
-export const layerPlace = (id: number): { readonly step: number; readonly round: number } => ({
-  step: Math.floor(id / ROUNDS),
-  round: id % ROUNDS,
-});
+export const placeOf = (id: number): Place => ({ step: Math.floor(id / ROUNDS), round: id % ROUNDS });
 
-// An entry of a Map, and the head of the text that it names.
+// An entry of a Map, and the header of its text.
 const ENTRY_BYTES = 96;
 
+/** Estimated bytes of a node in one Map or Set. */
 export const bytesOf = (key: NodeKey): number => ENTRY_BYTES + key.length;
-
-/** The layer, made when it is not there yet. */
-export const layerAt = (state: WalkState, step: number, round: number): Layer => {
-  const id = layerId(step, round);
-  let layer = state.layers.get(id);
-  if (!layer) state.layers.set(id, (layer = { step, round, waiting: new Map(), works: [] }));
-  return layer;
-};
-
-/** Whether nothing waits there. */
-export const isEmpty = (layer: Layer): boolean => layer.waiting.size === 0 && layer.works.length === 0;
 
 /** The member of a Map, made when it is not there yet. */
 export const memberOf = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
@@ -135,3 +238,14 @@ export const memberOf = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
   if (value === undefined) map.set(key, (value = make()));
   return value;
 };
+
+/** The frontier at a place, made when it is not there yet. */
+export const frontierAt = ({ frontiers }: WalkState, place: Place): Frontier =>
+  memberOf(frontiers, frontierId(place), () => ({ step: place.step, round: place.round, waiting: new Map(), begun: [] }));
+
+/** A name for a path, long enough that no two of the millions in a cursor collide. */
+export const pathPrint = (path: readonly NodeKey[]): string =>
+  createHash("sha256").update(JSON.stringify(path)).digest("base64url").slice(0, 16);
+
+/** True if nothing waits there. */
+export const isEmpty = ({ waiting, begun }: Frontier): boolean => waiting.size === 0 && begun.length === 0;

@@ -1,5 +1,5 @@
 import { BATCH_GET_KEYS, queryPrice, readUnits } from "../../ir/capacity.ts";
-import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
+import type { ReadPlan } from "../../ir/physical-plan.ts";
 import {
   isClosure,
   type Expected,
@@ -15,7 +15,7 @@ import { isSingle } from "../../schema/definition.ts";
 import { defined } from "../../util/invariant.ts";
 import { assumedEdges, reachedFactor } from "../assumed-rows.ts";
 
-// A closure has no depth of its own: it is assumed to end here.
+/** A closure has no fixed depth: it is assumed to end after so many rounds. */
 const CLOSURE_ROUNDS = 4;
 
 interface OneNode {
@@ -24,48 +24,30 @@ interface OneNode {
   readonly readUnits: number;
 }
 
-// Of a shard that the node's id tells, there is one for each count.
-const partitionsAt = ({ scatter, partition }: QueryStep, near: "from" | "to"): number => {
-  if (!scatter) return 1;
-  return partition.parts.reduce((product, part) => {
-    if (part.kind !== "field" || part.format.kind !== "shard") return product;
-    const { sharding } = part.format;
-    return product * (part.path.startsWith(`${near}.`) ? sharding.counts.length : mostShards(sharding));
-  }, 1);
-};
-
+/** What reading the edges of one node is expected to give and cost. `factor` scales the edges. */
 const atOneNode = (plan: ReadPlan, { limit, factor }: { readonly limit: number | undefined; readonly factor: number }): OneNode => {
-  const sum = { edges: 0, requests: 0, readUnits: 0 };
+  let [edges, requests, units] = [0, 0, 0];
   for (const [at, source] of plan.sources.entries()) {
     if (source.kind !== "query") continue;
-    const { bytes } = source.expect;
+    const near = plan.near[at] ?? "from";
+    let partitions = 1;
+    for (const part of source.scatter ? source.partition.parts : []) {
+      if (part.kind !== "field" || part.format.kind !== "shard") continue;
+      // A shard that follows from the node's id is one partition for each count.
+      const { sharding } = part.format;
+      partitions *= part.path.startsWith(`${near}.`) ? sharding.counts.length : mostShards(sharding);
+    }
     const rows = source.expect.rows * factor;
-    const price = queryPrice(rows * bytes, partitionsAt(source, plan.near[at] ?? "from"), source);
-    sum.edges += rows;
-    sum.requests += price.requests;
-    sum.readUnits += price.readUnits;
+    const price = queryPrice(rows * source.expect.bytes, partitions, source);
+    edges += rows;
+    requests += price.requests;
+    units += price.readUnits;
   }
-  return { ...sum, edges: Math.min(limit ?? sum.edges, sum.edges) };
+  return { edges: Math.min(limit ?? edges, edges), requests, readUnits: units };
 };
-
-const mean = (values: readonly OneNode[]): OneNode => {
-  const count = Math.max(1, values.length);
-  const sum = (pick: (one: OneNode) => number): number => values.reduce((total, one) => total + pick(one), 0) / count;
-  return { edges: sum((one) => one.edges), requests: sum((one) => one.requests), readUnits: sum((one) => one.readUnits) };
-};
-
-// A layer holds each node once.
-const mostNodes = (catalog: Catalog, types: readonly string[]): number =>
-  types.reduce((sum, type) => sum + (catalog.nodes[type]?.definition.expect?.count ?? Number.POSITIVE_INFINITY), 0);
 
 const sidesOf = ({ direction }: Pick<WalkHop, "direction">): readonly ("from" | "to")[] =>
   direction === "both" ? ["from", "to"] : [direction === "out" ? "from" : "to"];
-
-const skewOf = (catalog: Catalog, hop: WalkHop): number => {
-  const { definition } = defined(catalog.edges[hop.edge], hop.edge);
-  const sides = sidesOf(hop);
-  return sides.reduce((sum, side) => sum + reachedFactor(definition, side), 0) / sides.length;
-};
 
 /** What is expected of a hop that starts from so many nodes. */
 export const expectHop = (
@@ -73,22 +55,37 @@ export const expectHop = (
   hop: WalkHop,
   { reading, from, isFirst }: { readonly reading: Readonly<Record<string, ReadPlan>>; readonly from: number; readonly isFirst: boolean },
 ): Expected => {
-  const at = (factor: number): OneNode => mean(Object.values(reading).map((plan) => atOneNode(plan, { limit: hop.limit, factor })));
-  const [given, reached] = [at(1), at(skewOf(catalog, hop))];
-  const most = mostNodes(catalog, hop.far);
-  // In a closure a node is read in one round alone.
+  const plans = Object.values(reading);
+  const meanOf = (factor: number): OneNode => {
+    let [edges, requests, units] = [0, 0, 0];
+    for (const plan of plans) {
+      const one = atOneNode(plan, { limit: hop.limit, factor });
+      edges += one.edges;
+      requests += one.requests;
+      units += one.readUnits;
+    }
+    const count = Math.max(1, plans.length);
+    return { edges: edges / count, requests: requests / count, readUnits: units / count };
+  };
+  // Nodes that edges lead to may have more edges than a given one.
+  const { definition } = defined(catalog.edges[hop.edge], hop.edge);
+  const sides = sidesOf(hop);
+  const skew = sides.reduce((sum, side) => sum + reachedFactor(definition, side), 0) / sides.length;
+  const [given, reached] = [meanOf(1), meanOf(skew)];
+  // A frontier holds each node once. In a closure a node is read in one round only.
+  const allNodes = hop.far.reduce((sum, type) => sum + (catalog.nodes[type]?.definition.expect?.count ?? Number.POSITIVE_INFINITY), 0);
   const closes = hop.emit === "all" && hop.counts === "nodes";
   let [frontier, to, nodes] = [from, 0, 0];
-  let [requests, readUnits] = [0, 0];
-  for (let round = 0; round < Math.min(hop.rounds, isClosure(hop) ? CLOSURE_ROUNDS : hop.rounds); round++) {
+  let [requests, units] = [0, 0];
+  for (let round = 0; round < (isClosure(hop) ? CLOSURE_ROUNDS : hop.rounds); round++) {
     const one = isFirst && round === 0 ? given : reached;
     nodes += frontier;
     requests += frontier * one.requests;
-    readUnits += frontier * one.readUnits;
-    frontier = Math.min(frontier * one.edges, closes ? Math.max(0, most + from - nodes) : most);
-    to = Math.min(hop.emit === "all" ? to + frontier : frontier, most);
+    units += frontier * one.readUnits;
+    frontier = Math.min(frontier * one.edges, closes ? Math.max(0, allNodes + from - nodes) : allNodes);
+    to = Math.min(hop.emit === "all" ? to + frontier : frontier, allNodes);
   }
-  return { from, to, requests: Math.ceil(requests), readUnits };
+  return { from, to, requests: Math.ceil(requests), readUnits: units };
 };
 
 /** What is expected of reading so many nodes. */
@@ -99,44 +96,38 @@ export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, Nod
   return { from, to: from, requests: single ? from : Math.ceil(from / BATCH_GET_KEYS), readUnits: from * readUnits(bytes) };
 };
 
-export const unchanged = (from: number): Expected => ({ from, to: from, requests: 0, readUnits: 0 });
-
-const degreesOf = (catalog: Catalog, hop: PlannedHop): readonly string[] => {
-  const { edge } = hop;
-  const { definition } = defined(catalog.edges[edge], edge);
-  const reached = sidesOf(hop).flatMap((side) => {
-    const edges = definition.expect?.reached?.[side];
-    const where = side === "from" ? "leave" : "reach";
-    return edges === undefined ? [] : [`${edges} edges "${edge}" ${where} a node to which an edge led, as expect.reached.${side} declares`];
-  });
-  const given = sidesOf(hop).map((side) => {
-    const { rows, by } = assumedEdges(definition, side);
-    const where = side === "from" ? "leave" : "reach";
-    const setting = isSingle(definition, side) ? "multiplicity" : `maxDegree.${side}`;
-    if (by === "limit") return `the edges "${edge}" that ${where} a node are at most ${rows}, as ${setting} says`;
-    const edges = `${rows} edges "${edge}" ${where} a node`;
-    return by === "expect" ? `${edges}, as expect.${side} declares` : `${edges}: an assumption, for expect.${side} is not declared`;
-  });
-  return [...given, ...reached];
-};
-
-const countsOf = (catalog: Catalog, type: string): readonly string[] => {
-  const count = catalog.nodes[type]?.definition.expect?.count;
-  return count === undefined ? [] : [`there are ${count} nodes "${type}", as expect.count declares`];
-};
-
 /** The sentences behind the figures. */
 export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readonly PlannedStep[]): readonly string[] => {
   const hops = steps.filter((step): step is PlannedHop => step.kind === "hop");
-  return [
-    ...new Set([
-      ...hops.flatMap((hop) => degreesOf(catalog, hop)),
-      ...hops.flatMap((hop) => hop.far).flatMap((type) => countsOf(catalog, type)),
-      ...(hops.length > 1 || hops.some((hop) => hop.rounds > 1)
-        ? ["no two ways lead to the same node, so that every figure is a most"]
-        : []),
-      ...(hops.some((hop) => isClosure(hop)) ? [`a closure ends after ${CLOSURE_ROUNDS} rounds`] : []),
-      ...(walk.steps.some((step) => step.kind === "filterNodes") ? ["every node passes whereNode()"] : []),
-    ]),
-  ];
+  const sentences = new Set<string>();
+  for (const hop of hops) {
+    const { edge } = hop;
+    const { definition } = defined(catalog.edges[edge], edge);
+    for (const side of sidesOf(hop)) {
+      const { rows, by } = assumedEdges(definition, side);
+      const where = side === "from" ? "leave" : "reach";
+      const setting = isSingle(definition, side) ? "multiplicity" : `maxDegree.${side}`;
+      const edges = `${rows} edges "${edge}" ${where} a node`;
+      if (by === "limit") sentences.add(`at most ${edges}, as ${setting} declares`);
+      else
+        sentences.add(
+          by === "expect" ? `${edges}, as expect.${side} declares` : `${edges}: an assumption, because expect.${side} is not declared`,
+        );
+    }
+    for (const side of sidesOf(hop)) {
+      const reached = definition.expect?.reached?.[side];
+      const where = side === "from" ? "leave" : "reach";
+      if (reached !== undefined)
+        sentences.add(`${reached} edges "${edge}" ${where} a node that the walk reached, as expect.reached.${side} declares`);
+    }
+  }
+  for (const type of hops.flatMap((hop) => hop.far)) {
+    const count = catalog.nodes[type]?.definition.expect?.count;
+    if (count !== undefined) sentences.add(`there are ${count} nodes "${type}", as expect.count declares`);
+  }
+  if (hops.length > 1 || hops.some((hop) => hop.rounds > 1))
+    sentences.add("each node is reached by one path only, so every figure is an upper bound");
+  if (hops.some((hop) => isClosure(hop))) sentences.add(`a closure ends after ${CLOSURE_ROUNDS} rounds`);
+  if (walk.steps.some((step) => step.kind === "filterNodes")) sentences.add("every node passes whereNode()");
+  return [...sentences];
 };

@@ -6,113 +6,110 @@ import {
   type Expected,
   type LogicalWalk,
   type NodeAccess,
+  type PlannedHop,
   type PlannedStep,
   type WalkHop,
   type WalkPlan,
   type WalkStep,
 } from "../../ir/walk-plan.ts";
+import { attributeNames } from "../../schema/standard-schema.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { isKeyDetermined } from "../access-path.ts";
-import { assumptionsOf, expectHop, expectNodes, unchanged } from "./expect-walk.ts";
+import { assumptionsOf, expectHop, expectNodes } from "./expect-walk.ts";
 import { readHop, type WalkPlanning } from "./read-hop.ts";
-import { walkRules } from "./rules/index.ts";
-import { verifyWalk } from "./verify-walk.ts";
+import { rewriteWalk } from "./walk-rules.ts";
 
-const optimize = ({ catalog, off }: WalkPlanning, walk: LogicalWalk): LogicalWalk => {
-  let current = walk;
-  for (const rule of walkRules) {
-    if (off.has(rule.name)) continue;
-    const next = rule.rewrite(catalog, current);
-    verifyWalk(walk, next, rule.name);
-    current = next;
+/** How nodes of each type are read. */
+const accessOf = (catalog: Catalog, types: readonly string[]): Readonly<Record<string, NodeAccess>> => {
+  const access: Record<string, NodeAccess> = {};
+  for (const type of types) {
+    const { shape, idFields, definition } = defined(catalog.nodes[type], type);
+    if (definition.stored === false) access[type] = "none";
+    else access[type] = isKeyDetermined(catalog, shape, new Set(idFields)) ? "batchGet" : "query";
   }
-  return current;
+  return access;
 };
 
-const accessOf = (catalog: Catalog, type: string): NodeAccess => {
-  const { shape, idFields, definition } = defined(catalog.nodes[type], type);
-  if (definition.stored === false) return "none";
-  return isKeyDetermined(catalog, shape, new Set(idFields)) ? "batchGet" : "query";
-};
-
-// A repeat that asks something of its nodes reads them, as whereNode() does.
+/** The node types that a step reads. A hop that filters its nodes reads them as `whereNode()` does. */
 const readTypes = (step: WalkStep): readonly string[] => {
   if (step.kind === "hop") return step.nodeConditions.length > 0 ? step.passing : [];
   return step.kind === "filterNodes" || step.kind === "hydrate" ? step.nodes : [];
 };
 
-const nodesOf = (catalog: Catalog, walk: LogicalWalk): Readonly<Record<string, NodeAccess>> => {
-  const types = new Set([...walk.steps.flatMap(readTypes), ...(walk.collect.kind === "nodes" ? walk.ends : [])]);
-  return Object.fromEntries([...types].map((type) => [type, accessOf(catalog, type)]));
+/** The attribute that a walk gathers along a hop's edges. */
+const gathersOf = (catalog: Catalog, { steps, collect }: LogicalWalk, hop: WalkHop): string | undefined => {
+  const field = foldedField(collect);
+  if (field === undefined) return undefined;
+  // What was gathered before a dedupe or within a closure is forgotten. Levels are of the closure itself.
+  if (isClosure(hop) && collect.kind !== "levels") return undefined;
+  const later = steps.slice(steps.indexOf(hop) + 1);
+  if (later.some((step) => step.kind === "dedupe" || (step.kind === "hop" && isClosure(step)))) return undefined;
+  // Edges without the attribute add nothing.
+  const { schema } = defined(catalog.edges[hop.edge], "edge").definition;
+  return schema !== undefined && (attributeNames(schema)?.includes(field) ?? true) ? field : undefined;
 };
 
-// What was gathered before a dedupe, or within a closure, is forgotten; but levels are of the closure itself.
-const isForgotten = ({ steps, collect }: LogicalWalk, hop: WalkHop): boolean =>
-  (isClosure(hop) && collect.kind !== "levels") ||
-  steps.slice(steps.indexOf(hop) + 1).some((step) => step.kind === "dedupe" || (step.kind === "hop" && isClosure(step)));
-
-const readingOf = (planning: WalkPlanning, walk: LogicalWalk, hop: WalkHop): Readonly<Record<string, ReadPlan>> => {
-  const near = hop.rounds > 1 ? new Set([...hop.near, ...hop.far]) : hop.near;
-  const gathers = isForgotten(walk, hop) ? undefined : foldedField(walk.collect);
-  return Object.fromEntries(
-    [...near].flatMap((node) => {
-      const plan = readHop(planning, hop, { node, gathers });
-      return plan ? [[node, plan]] : [];
-    }),
-  );
-};
-
-const planStep = (planning: WalkPlanning, walk: LogicalWalk, at: { readonly step: WalkStep; readonly from: number }): PlannedStep => {
-  const { step, from } = at;
-  if (step.kind !== "hop") {
-    const types = Object.fromEntries(readTypes(step).map((type) => [type, accessOf(planning.catalog, type)]));
-    return { ...step, expect: readTypes(step).length > 0 ? expectNodes(planning.catalog, types, from) : unchanged(from) };
+const planHop = (
+  planning: WalkPlanning,
+  walk: LogicalWalk,
+  { hop, from }: { readonly hop: WalkHop; readonly from: number },
+): PlannedHop => {
+  const { catalog } = planning;
+  const gathers = gathersOf(catalog, walk, hop);
+  const reading: Record<string, ReadPlan> = {};
+  for (const node of hop.rounds > 1 ? new Set([...hop.near, ...hop.far]) : hop.near) {
+    const plan = readHop(planning, hop, { node, gathers });
+    if (plan) reading[node] = plan;
   }
-  const reading = readingOf(planning, walk, step);
-  return { ...step, reading, expect: expectHop(planning.catalog, step, { reading, from, isFirst: walk.steps[0] === step }) };
+  return { ...hop, reading, gathers, expect: expectHop(catalog, hop, { reading, from, isFirst: walk.steps[0] === hop }) };
 };
 
 const planSteps = (planning: WalkPlanning, walk: LogicalWalk): readonly PlannedStep[] => {
+  const { catalog } = planning;
   let from = 1;
-  return walk.steps.map((step) => {
-    const planned = planStep(planning, walk, { step, from });
-    from = planned.expect.to;
-    return planned;
+  return walk.steps.map((step): PlannedStep => {
+    if (step.kind === "hop") {
+      const planned = planHop(planning, walk, { hop: step, from });
+      from = planned.expect.to;
+      return planned;
+    }
+    const types = readTypes(step);
+    const unchanged = { from, to: from, requests: 0, readUnits: 0 };
+    return { ...step, expect: types.length > 0 ? expectNodes(catalog, accessOf(catalog, types), from) : unchanged };
   });
 };
 
-const total = (steps: readonly { readonly expect: Expected }[]): Expected => ({
-  from: 1,
-  to: steps.at(-1)?.expect.to ?? 1,
-  requests: steps.reduce((sum, { expect }) => sum + expect.requests, 0),
-  readUnits: steps.reduce((sum, { expect }) => sum + expect.readUnits, 0),
-});
-
-const checkNodes = (walk: LogicalWalk, nodes: Readonly<Record<string, NodeAccess>>): void => {
-  const missing = Object.keys(nodes).find((type) => nodes[type] === "none");
-  if (missing === undefined || Object.keys(nodes).some((type) => nodes[type] !== "none")) return;
-  throw new EdgetableError(
-    "plan.unsupported",
-    `"${missing}" has no item of its own (stored: false): ask for ids(), and leave out whereNode().`,
-    { details: { node: missing, walk } },
-  );
-};
-
 /**
- * How a walk is done: pure.
+ * Plans a walk: pure.
  *
  * @throws what planning one of its hops throws
  */
 export const planWalk = (planning: WalkPlanning, logical: LogicalWalk): WalkPlan => {
-  const { catalog } = planning;
-  const walk = optimize(planning, logical);
-  const nodes = nodesOf(catalog, walk);
-  checkNodes(walk, nodes);
-  const steps = planSteps(planning, walk);
-  const last = total(steps);
-  const given = walk.collect.kind === "nodes" ? [...steps, { expect: expectNodes(catalog, nodes, last.to) }] : steps;
-  const assumptions = assumptionsOf(catalog, walk, steps);
+  const { catalog, off } = planning;
+  const walk = rewriteWalk(catalog, logical, off);
   const { node, collect, ends } = walk;
-  return Object.freeze({ kind: "walk", node, steps, collect, ends, nodes, expect: total(given), assumptions });
+  const types = new Set([...walk.steps.flatMap(readTypes), ...(collect.kind === "nodes" ? ends : [])]);
+  const nodes = accessOf(catalog, [...types]);
+  if (types.size > 0 && Object.values(nodes).every((access) => access === "none")) {
+    const [missing] = types;
+    throw new EdgetableError(
+      "plan.unsupported",
+      `"${missing}" has no item of its own (stored: false). Use ids(), and leave out whereNode().`,
+      {
+        details: { node: missing, walk },
+      },
+    );
+  }
+  const steps = planSteps(planning, walk);
+  const to = steps.at(-1)?.expect.to ?? 1;
+  const parts = steps.map((step) => step.expect);
+  if (collect.kind === "nodes") parts.push(expectNodes(catalog, nodes, to));
+  const expect: Expected = {
+    from: 1,
+    to: parts.at(-1)?.to ?? 1,
+    requests: parts.reduce((sum, { requests }) => sum + requests, 0),
+    readUnits: parts.reduce((sum, { readUnits }) => sum + readUnits, 0),
+  };
+  return Object.freeze({ kind: "walk", node, steps, collect, ends, nodes, expect, assumptions: assumptionsOf(catalog, walk, steps) });
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { adaptiveWidth, runLanes } from "./lanes.ts";
+import { adaptiveWidth, runInFlight } from "./walk-run.ts";
 
 test("the width halves with each burst of throttling, and grows by one for each round of answers", () => {
   const width = adaptiveWidth(32);
@@ -22,7 +22,7 @@ test("results are handed on in the order of their jobs, and no more run than the
   const jobs = [30, 1, 20, 2, 10, 3].values();
   let [running, most] = [0, 0];
   const done: number[] = [];
-  await runLanes({
+  await runInFlight({
     width: { now: () => 3, answered: () => undefined, throttled: () => undefined },
     next: () => jobs.next().value,
     run: async (milliseconds: number) => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, type SentRequest } from "../../index.ts";
-import type { WalkOptions } from "../walk-options.ts";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, edge, node, type SentRequest } from "../index.ts";
+import type { WalkOptions } from "./walk-types.ts";
 
 const text = z.string();
 const graphOf = (table: string) =>

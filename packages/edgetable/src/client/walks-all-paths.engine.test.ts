@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, type SentRequest } from "../../index.ts";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, edge, node, type SentRequest } from "../index.ts";
 
 const FANS = 3000;
 const FRIENDS = 11;

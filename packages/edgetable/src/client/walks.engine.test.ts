@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, type QueryInput, type SentRequest } from "../../index.ts";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, edge, node, type QueryInput, type SentRequest } from "../index.ts";
 
 const text = z.string();
 const graphOf = (table: string) =>

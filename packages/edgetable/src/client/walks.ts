@@ -1,0 +1,80 @@
+import type { WalkState } from "../query/walk.ts";
+import { checkEnd } from "../schema/check-id.ts";
+import { checkOptions, listOf } from "../util/check-options.ts";
+import type { Row } from "../util/row.ts";
+import type { Driver } from "./driver.ts";
+import type { CommonAsk, PathAsk } from "./make-walk.ts";
+import { MAX_COUNT, pathsOptions, planOf, walkOptions } from "./walk-options.ts";
+import type { WalkExplanation } from "./walk-explanation.ts";
+import { explainAsk, loadedCall, type AnyHop, type WalkQuery } from "./walk.ts";
+import type { PathsOptions, Reached, WalkCall, Walked, WalkOptions } from "./walk-types.ts";
+
+/** A node with the beginning of every walk from it. */
+export interface Start {
+  readonly driver: Driver;
+  readonly node: string;
+  readonly id: Row;
+  /** Begins a walk from a node of the given type. */
+  readonly from: (node: string, id: Row) => WalkQuery;
+}
+
+const collect = { kind: "ids" } as const;
+
+/** Searches for paths from a node to another: the shortest, or all that visit no node twice. */
+export const paths = (
+  { driver, node, id, from }: Start,
+  hop: AnyHop,
+  { to, which, options }: { readonly to: Row; readonly which: PathAsk["which"]; readonly options: PathsOptions },
+): WalkCall<Walked<readonly Row[]>> => {
+  checkOptions(options, pathsOptions);
+  const { limit = which === "all" ? 1000 : 100, depth = MAX_COUNT, ...rest } = options;
+  const forward: WalkState = from(node, id).closure(hop).state;
+  const target = checkEnd(driver.catalog, forward.at, to);
+  // The same edge in the other direction. Node conditions are those of the nodes to which the hop itself leads.
+  const { out, in: back, both, where } = hop;
+  const turned: AnyHop = { ...(out && { in: out }), ...(back && { out: back }), ...(both && { both }), ...(where && { where }) };
+  const backward = from(target.type, target.id).closure(turned).state;
+  const plan = planOf(driver, { state: forward, collect });
+  const ask: PathAsk = { forward, backward, depth, limit, which, options: rest };
+  return loadedCall(
+    driver,
+    async () => explainAsk(driver, { state: forward, collect, options: rest }, plan),
+    async ({ readPaths }, context) => ({ value: await readPaths(driver, ask, context) }),
+  );
+};
+
+/** The neighbours' neighbours that are not neighbours of this node, those with the most in common first. */
+export const suggest = (
+  { node, id, from }: Start,
+  hop: AnyHop,
+  options?: WalkOptions & { readonly top: number },
+): WalkCall<Walked<Reached<Row>>> =>
+  from(node, id)
+    .hop(hop)
+    .hop(hop)
+    .except("passed")
+    .top(options?.top as number, options);
+
+/** The nodes that are neighbours of this one and of every other. */
+export const common = (
+  { driver, node, id, from }: Start,
+  hop: AnyHop,
+  { others, options }: { readonly others: readonly Row[]; readonly options: WalkOptions },
+): WalkCall<Walked<Row>> => {
+  checkOptions(options, walkOptions);
+  const first = from(node, id).hop(hop);
+  // A wrong id throws at once.
+  const walks = [first, ...listOf(others).map((one) => from(node, one).hop(hop))];
+  const explain = async (): Promise<WalkExplanation> => {
+    const each = await Promise.all(walks.map(async ({ state }) => explainAsk(driver, { state, collect, options })));
+    const [explained] = each as [WalkExplanation];
+    const cost = { requests: 0, readUnits: 0 };
+    for (const one of each) {
+      cost.requests += one.cost.requests;
+      cost.readUnits += one.cost.readUnits;
+    }
+    return { ...explained, requests: each.flatMap(({ requests }) => requests), cost };
+  };
+  const ask: CommonAsk = { node, hop: first.state, among: first.among([]).state, others, options };
+  return loadedCall(driver, explain, async ({ readCommon }, context) => ({ value: await readCommon(driver, ask, context) }));
+};

@@ -1,0 +1,103 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { foldedField, givesEachOnce, type LogicalWalk, type WalkHop } from "../../ir/walk-plan.ts";
+import { type Catalog, idPaths } from "../../schema/catalog.ts";
+import { isKeyDetermined } from "../access-path.ts";
+
+/** Rewrites a walk. It never changes the answer, only the cost. */
+export interface WalkRule {
+  readonly name: string;
+  rewrite(catalog: Catalog, walk: LogicalWalk): LogicalWalk;
+}
+
+/** The same walk with its hops rewritten. */
+const mapHops = (walk: LogicalWalk, change: (hop: WalkHop, at: number) => WalkHop): LogicalWalk => ({
+  ...walk,
+  steps: walk.steps.map((step, at) => (step.kind === "hop" ? change(step, at) : step)),
+});
+
+/** If only distinct nodes matter from some step on, the hops before it count each node once. */
+const dedupeEarly: WalkRule = {
+  name: "dedupe-early",
+  rewrite: (_, walk) => {
+    const { kind } = walk.collect;
+    if (kind === "paths") return walk;
+    const countsPaths = kind === "count" || kind === "groups" || kind === "fold";
+    const last = countsPaths ? walk.steps.findLastIndex((step) => step.kind === "dedupe") : walk.steps.length;
+    return mapHops(walk, (hop, at) => (at < last ? { ...hop, counts: "nodes" } : hop));
+  },
+};
+
+/** If a walk gives each node once anyway, it keeps no second record of those that came. */
+const dropDedupe: WalkRule = {
+  name: "drop-dedupe",
+  rewrite: (_, walk) => (givesEachOnce(walk) ? { ...walk, steps: walk.steps.filter((step) => step.kind !== "dedupe") } : walk),
+};
+
+/** Nodes are read only for a filter, or when they are given. */
+const hydrateLate: WalkRule = {
+  name: "hydrate-late",
+  rewrite: (_, walk) => ({ ...walk, steps: walk.steps.filter((step) => step.kind !== "hydrate") }),
+};
+
+/** If no attribute of an edge is needed, only where it leads is read and sent. */
+const projectEnds: WalkRule = {
+  name: "project-ends",
+  rewrite: (_, walk) => mapHops(walk, (hop) => ({ ...hop, reads: "ends" })),
+};
+
+/**
+ * Edges to a few known nodes are read by their keys, 100 a request, instead of listing all edges of every node. The
+ * executor still lists them if that is expected to be cheaper.
+ */
+const checkEndsByGet: WalkRule = {
+  name: "check-ends-by-get",
+  rewrite: (catalog, walk) =>
+    mapHops(walk, (hop, at) => {
+      if (walk.steps[at + 1]?.kind !== "keep" || foldedField(walk.collect) !== undefined) return hop;
+      const edge = catalog.edges[hop.edge];
+      const isSimple =
+        hop.rounds === 1 &&
+        (hop.direction !== "both" || edge?.definition.symmetric === true) &&
+        hop.limit === undefined &&
+        hop.index === undefined &&
+        hop.anchor === undefined;
+      // An edge between two known nodes is one item with its own key, unless further key parts tell parallel edges apart.
+      const hasKeys = (edge?.shapes ?? []).every(
+        (shape) => shape.role !== "reference" && !edge?.key.length && isKeyDetermined(catalog, shape, new Set(idPaths(catalog, shape))),
+      );
+      return isSimple && hasKeys ? { ...hop, by: "get" } : hop;
+    }),
+};
+
+/** The rules for walks, in the order in which they run. Each can be switched off by name; answers stay the same. */
+export const walkRules: readonly WalkRule[] = [dedupeEarly, dropDedupe, hydrateLate, projectEnds, checkEndsByGet];
+
+// What a walk means is everything but how edges are read, counted and found. Reading a node changes nothing, and neither
+// does deduplicating nodes that are given once.
+const meaningOf = (walk: LogicalWalk): string => {
+  const steps: object[] = [];
+  for (const step of walk.steps) {
+    if (step.kind === "hydrate" || (step.kind === "dedupe" && givesEachOnce(walk))) continue;
+    steps.push(step.kind === "hop" ? { ...step, reads: undefined, counts: undefined, by: undefined } : step);
+  }
+  return JSON.stringify([walk.node, walk.collect, steps]);
+};
+
+/**
+ * Applies the rules that are not switched off. Each must keep the hops, their order and conditions, and what stands between
+ * them. A violation is a defect of Edgetable and stops the walk before any request.
+ */
+export const rewriteWalk = (catalog: Catalog, walk: LogicalWalk, off: ReadonlySet<string>): LogicalWalk => {
+  const meaning = meaningOf(walk);
+  let current = walk;
+  for (const rule of walkRules) {
+    if (off.has(rule.name)) continue;
+    const next = rule.rewrite(catalog, current);
+    if (meaningOf(next) !== meaning)
+      throw new EdgetableError("invariant", `The rule "${rule.name}" changed the meaning of a walk. This is a defect of edgetable.`, {
+        details: { rule: rule.name, before: walk, after: next },
+      });
+    current = next;
+  }
+  return current;
+};
