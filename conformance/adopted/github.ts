@@ -291,7 +291,7 @@ export const github: Design<Db> = {
       ask: (db) => db.repo(tool).parts("issue").reverse().limit(10).all(),
       answer: [issue(12, "Closed"), issue(1, "Open")],
       // Published: a limit of 10. Parts are read as if a filter could leave some out.
-      requests: ["Query: PK = 'REPO#mia#tool' AND begins_with(SK, 'ISSUE#') (descending, limit 50)"],
+      requests: ["Query: PK = 'REPO#mia#tool' AND begins_with(SK, 'ISSUE#') (descending, limit 10)"],
     },
     {
       question: "the pull requests of a repository, the newest first",

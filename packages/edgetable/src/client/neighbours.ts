@@ -108,8 +108,9 @@ export class NeighbourQuery {
     const kind = checkOptions(options, kinds).of ?? "edges";
     const request = this.#request(kind === "nodes" || kind === "entries" ? this.#hydrated(undefined) : wants.edges);
     const { id, values } = this.#state;
-    // Whatever a page holds, it is a page of these edges: a cursor serves all of them.
-    const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${exactText([id, values])}`;
+    // Whatever a page holds, it is a page of these edges: a cursor serves all of them. It is a key of the index that is read.
+    const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
+    const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${exactText([indexes, id, values])}`;
     return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems(kind, request.plan, found));
   }
 

@@ -5,10 +5,8 @@ import { type Catalog, keyAttributes, type Index, type Shape } from "../schema/c
 export interface SortPrefix {
   readonly template: Template;
   readonly complete: boolean;
-  /** The first field that is not known, and what follows it. */
+  /** The first unknown field, and its place among the template's parts. */
   readonly next: { readonly path: string; readonly at: number } | undefined;
-  /** How many fields the prefix fixes. */
-  readonly fixed: number;
 }
 
 /** One way to reach the items of some shapes by a Query. */
@@ -16,187 +14,177 @@ export interface AccessPath {
   readonly index: Index;
   readonly shapes: readonly Shape[];
   readonly partition: Template;
-  /** Where the items may lie in several partitions, of which each has to be read: the fields of their shards that are not known. */
+  /** Set where the items may lie in several partitions, each of which is read: the unknown fields that choose the shard. */
   readonly scatters: readonly string[] | undefined;
   readonly prefix: SortPrefix | undefined;
-  /** Whether items of other shapes may lie in the same partition, and inside the prefix. */
+  /** The fields whose values follow from an item's keys on this path. A field that only chooses a shard is not among them. */
+  readonly fixes: ReadonlySet<string>;
+  /** True if items of other shapes may lie in the same partition, and inside the prefix. */
   readonly sharesPartition: boolean;
   readonly sharesPrefix: boolean;
 }
 
-/** Some shapes, and the index through which they may be reached. */
-type Candidate = Pick<AccessPath, "index" | "shapes">;
-
-/** What a call wants of an access path. */
-export interface Wanted {
-  readonly known: ReadonlySet<string>;
-  readonly orderBy: string | undefined;
-  readonly ranges: ReadonlySet<string>;
-  readonly consistent: boolean;
-  readonly index: string | undefined;
-}
-
-/** A path as the shape's own templates name it. */
+/** The name by which the shape's own templates call a path. */
 export const inShape = (shape: Shape, path: string): string => shape.alias?.[path] ?? path;
 
-/** The paths of a set as the shape's own templates name them. */
-const knownIn = (shape: Shape, known: ReadonlySet<string>): ReadonlySet<string> =>
-  shape.alias ? new Set([...known].map((path) => inShape(shape, path))) : known;
+/** True if the path's keys fix the field, whichever shape an item has. */
+export const fixesField = ({ shapes, fixes }: AccessPath, field: string): boolean =>
+  shapes.every((shape) => fixes.has(inShape(shape, field)));
 
-/** Whether every field of a template is known. */
-const isDetermined = (template: Template, known: ReadonlySet<string>): boolean => template.fields.every((path) => known.has(path));
+/** True if the field comes next in the path's sort key, so that the key condition can hold a range of it. */
+export const rangesOver = ({ shapes, prefix }: AccessPath, field: string): boolean => {
+  const next = prefix?.next?.path;
+  return next !== undefined && shapes.every((shape) => inShape(shape, field) === next);
+};
 
-/** Whether the table key of a shape's items follows from what is known. */
+/** True if the table key of a shape's items follows from what is known. */
 export const isKeyDetermined = ({ index }: Catalog, { keys }: Shape, known: ReadonlySet<string>): boolean =>
-  keyAttributes(index).every((attribute) => keys[attribute] === undefined || isDetermined(keys[attribute], known));
+  keyAttributes(index).every((attribute) => keys[attribute]?.fields.every((path) => known.has(path)) ?? true);
 
-/** Whether every field of a template is known, but for those that only choose a shard. */
-const isReachable = (template: Template, known: ReadonlySet<string>): boolean => {
-  const shards = shardPaths(template);
-  return template.fields.every((path) => known.has(path) || shards.has(path));
-};
-
-/** Whether several partitions may hold the items: an unknown shard, or one of several counts. */
-const isScattered = (template: Template, known: ReadonlySet<string>): boolean =>
-  !isDetermined(template, known) || growthOf(template) !== undefined;
-
-const unknownShards = (template: Template, known: readonly ReadonlySet<string>[]): readonly string[] | undefined =>
-  known.some((one) => isScattered(template, one))
-    ? [...shardPaths(template)].filter((path) => !known.every((one) => one.has(path)))
-    : undefined;
-
-/** The fields whose values an item's keys tell on this path: a field that only chose a shard is not told by it. */
-export const fixedBy = ({ partition, prefix }: AccessPath): ReadonlySet<string> => {
-  const shards = shardPaths(partition);
-  return new Set([...partition.fields.filter((path) => !shards.has(path)), ...(prefix?.template.fields ?? [])]);
-};
-
-// A shard that is not known is the same whatever it is taken from.
-const outline = (template: Template, known: ReadonlySet<string>): string =>
-  template.parts
-    .map((part) => JSON.stringify(part.kind === "field" && part.format.kind === "shard" && !known.has(part.path) ? part.format : part))
-    .join();
-
-const cut = (template: Template, length: number): Template => {
+const cutAt = (template: Template, length: number): Template => {
   const parts = template.parts.slice(0, length);
-  const fields = [...new Set(parts.flatMap((part) => (part.kind === "field" ? [part.path] : [])))];
+  const fields: string[] = [];
+  for (const part of parts) if (part.kind === "field" && !fields.includes(part.path)) fields.push(part.path);
   return { ...template, parts, fields };
 };
 
 /** Cuts a sort key's template after the parts that are known. */
 export const sortPrefix = (template: Template, known: ReadonlySet<string>): SortPrefix => {
-  const at = template.parts.findIndex((part) => part.kind === "field" && !known.has(part.path));
-  if (at < 0) return { template, complete: true, next: undefined, fixed: template.fields.length };
-  const field = template.parts[at];
-  const prefix = cut(template, at);
-  return {
-    template: prefix,
-    complete: false,
-    next: field?.kind === "field" ? { path: field.path, at } : undefined,
-    fixed: prefix.fields.length,
-  };
+  for (const [at, part] of template.parts.entries()) {
+    if (part.kind === "field" && !known.has(part.path))
+      return { template: cutAt(template, at), complete: false, next: { path: part.path, at } };
+  }
+  return { template, complete: true, next: undefined };
 };
 
-const samePart = (a: Template["parts"][number] | undefined, b: Template["parts"][number] | undefined): boolean =>
-  a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
-
-const samePrefix = (a: SortPrefix, b: SortPrefix): boolean =>
-  a.complete === b.complete && a.next?.path === b.next?.path && JSON.stringify(a.template.parts) === JSON.stringify(b.template.parts);
-
-const commonText = (a: string, b: string): string => {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length++;
-  return a.slice(0, length);
-};
-
-// Several shapes in one Query share the longest prefix that all of them have.
+/** The longest prefix that several shapes have in common: what one Query for all of them can name. */
 const commonPrefix = (prefixes: readonly SortPrefix[]): SortPrefix | undefined => {
   const [first, ...rest] = prefixes;
-  if (!first || rest.every((other) => samePrefix(first, other))) return first;
+  if (!first || rest.length === 0) return first;
+  const form = ({ complete, next, template }: SortPrefix): string => JSON.stringify([complete, next?.path, template.parts]);
+  if (rest.every((other) => form(other) === form(first))) return first;
   const parts: Template["parts"][number][] = [];
   for (const [at, part] of first.template.parts.entries()) {
     const others = rest.map((other) => other.template.parts[at]);
-    if (others.every((other) => samePart(part, other))) {
+    if (others.every((other) => JSON.stringify(other) === JSON.stringify(part))) {
       parts.push(part);
       continue;
     }
-    if (part.kind === "literal" && others.every((other) => other?.kind === "literal")) {
-      const text = others.reduce((common, other) => commonText(common, other?.kind === "literal" ? other.text : ""), part.text);
-      if (text !== "") parts.push({ kind: "literal", text });
+    let text = part.kind === "literal" ? part.text : "";
+    for (const other of others) {
+      const theirs = other?.kind === "literal" ? other.text : "";
+      while (!theirs.startsWith(text)) text = text.slice(0, -1);
     }
+    if (text !== "") parts.push({ kind: "literal", text });
     break;
   }
-  const template = cut({ ...first.template, parts }, parts.length);
-  return { template, complete: false, next: undefined, fixed: template.fields.length };
+  return { template: cutAt({ ...first.template, parts }, parts.length), complete: false, next: undefined };
 };
 
-const isSame = (a: Template, b: Template, known: ReadonlySet<string>): boolean =>
-  a.source === b.source || outline(a, known) === outline(b, known);
+/** Partition templates of the same outline make the same keys: an unknown shard is the same whatever it is computed from. */
+const outline = (template: Template, known: ReadonlySet<string>): string =>
+  template.parts
+    .map((part) => JSON.stringify(part.kind === "field" && part.format.kind === "shard" && !known.has(part.path) ? part.format : part))
+    .join();
 
-const mayStartWith = (template: Template | undefined, prefix: Template): boolean => {
-  const mine = leadOf(template);
-  const theirs = leadOf(prefix);
-  return mine.startsWith(theirs) || theirs.startsWith(mine);
+const sharings = new WeakMap<Catalog, Map<string, readonly Shape[]>>();
+
+/** The shapes whose items may share a partition of an index with a shape's items: a fact of the model, computed once. */
+const sharingShapes = (catalog: Catalog, index: Index, shape: Shape): readonly Shape[] => {
+  let known = sharings.get(catalog);
+  if (!known) sharings.set(catalog, (known = new Map()));
+  const name = `${index.name ?? ""} ${shape.id}`;
+  let shapes = known.get(name);
+  if (!shapes) {
+    const { partitionKey, sortKey } = index;
+    const partition = shape.keys[partitionKey] as Template;
+    shapes = catalog.shapes.filter(
+      ({ keys }) => keys[partitionKey] && (!sortKey || keys[sortKey]) && templatesOverlap(keys[partitionKey], partition),
+    );
+    known.set(name, shapes);
+  }
+  return shapes;
 };
 
-const strangers = (catalog: Catalog, { index, shapes }: Candidate): readonly Shape[] => {
+/** The items of some shapes in an index, and what of their fields is known. */
+interface Reach {
+  readonly index: Index;
+  readonly shapes: readonly Shape[];
+  readonly known: ReadonlySet<string>;
+}
+
+/** The path to some shapes through one index; undefined if the known fields do not determine a partition. */
+export const pathOn = (catalog: Catalog, { index, shapes, known }: Reach): AccessPath | undefined => {
+  const [first] = shapes;
+  const partition = first?.keys[index.partitionKey];
+  if (!first || !partition) return undefined;
+  const shards = shardPaths(partition);
+  const knownOf = shapes.map(({ alias }) => (alias ? new Set([...known].map((path) => alias[path] ?? path)) : known));
+  const prefixes: SortPrefix[] = [];
+  for (const [at, { keys }] of shapes.entries()) {
+    const own = knownOf[at] ?? known;
+    const other = keys[index.partitionKey];
+    if (!other || (other.source !== partition.source && outline(other, known) !== outline(partition, known))) return undefined;
+    if (!partition.fields.every((path) => own.has(path) || shards.has(path))) return undefined;
+    if (index.sortKey === undefined) continue;
+    const sort = keys[index.sortKey];
+    if (!sort) return undefined;
+    prefixes.push(sortPrefix(sort, own));
+  }
+  const isScattered = growthOf(partition) !== undefined || !partition.fields.every((path) => knownOf.every((own) => own.has(path)));
+  // The table's own partitions are read by their whole key.
+  if (isScattered && index.name === undefined) return undefined;
+  const prefix = commonPrefix(prefixes);
+  const fixes = new Set(partition.fields.filter((path) => !shards.has(path)));
+  for (const field of prefix?.template.fields ?? []) fixes.add(field);
   const wanted = new Set(shapes.map((shape) => (shape.role === "reference" ? shape.keys : shape.id)));
-  return catalog.shapes.filter(
-    (shape) =>
-      !wanted.has(shape.id) && !wanted.has(shape.keys) && shape.keys[index.partitionKey] && (!index.sortKey || shape.keys[index.sortKey]),
-  );
-};
-
-/** The way to some shapes through one index, where the known fields lead to it. */
-export const pathOn = (catalog: Catalog, candidate: Candidate, wanted: Wanted): AccessPath | undefined => {
-  const { index, shapes } = candidate;
-  const partitions = shapes.map((shape) => shape.keys[index.partitionKey]);
-  const [partition] = partitions;
-  if (!partition || !partitions.every((other) => other && isSame(other, partition, wanted.known))) return undefined;
-  if (!shapes.every((shape) => isReachable(partition, knownIn(shape, wanted.known)))) return undefined;
-  const scatters = unknownShards(
+  const sharing = sharingShapes(catalog, index, first).filter((shape) => !wanted.has(shape.id) && !wanted.has(shape.keys));
+  const lead = leadOf(prefix?.template);
+  return {
+    index,
+    shapes,
     partition,
-    shapes.map((shape) => knownIn(shape, wanted.known)),
-  );
-  // The table's own partitions are asked for by the whole key.
-  if (scatters && index.name === undefined) return undefined;
-  const sorts = index.sortKey === undefined ? [] : shapes.map((shape) => shape.keys[index.sortKey as string]);
-  if (sorts.some((sort) => sort === undefined)) return undefined;
-  const prefix = commonPrefix(shapes.flatMap((shape, at) => (sorts[at] ? [sortPrefix(sorts[at], knownIn(shape, wanted.known))] : [])));
-  const sharing = strangers(catalog, candidate).filter((other) => templatesOverlap(other.keys[index.partitionKey] as Template, partition));
-  const sharesPrefix = sharing.some((other) => !prefix || mayStartWith(other.keys[index.sortKey as string], prefix.template));
-  return { index, shapes, partition, scatters, prefix, sharesPartition: sharing.length > 0, sharesPrefix };
+    scatters: isScattered ? [...shards].filter((path) => !knownOf.every((own) => own.has(path))) : undefined,
+    prefix,
+    fixes,
+    sharesPartition: sharing.length > 0,
+    sharesPrefix: sharing.some(({ keys }) => {
+      const other = leadOf(keys[index.sortKey ?? ""]);
+      return !prefix || other.startsWith(lead) || lead.startsWith(other);
+    }),
+  };
 };
 
-/** Whether the path gives rows in the order of a field: it is next in the sort key, or fixed, or one whole key of the table has one row. */
+/** What a call asks of the keys of an index. */
+export interface Asked {
+  /** Each set of shapes holds all the items that are asked for. */
+  readonly sets: readonly (readonly Shape[])[];
+  readonly known: ReadonlySet<string>;
+  /** Fields that the keys must fix, so that only the items of one node are read. */
+  readonly anchor: readonly string[];
+  readonly consistent: boolean;
+  /** The index that the caller insists on. */
+  readonly index: string | undefined;
+}
+
+/** Every path that answers a call, the table before the indexes. */
+export const accessPaths = (catalog: Catalog, { sets, known, anchor, consistent, index: name }: Asked): readonly AccessPath[] => {
+  const paths: AccessPath[] = [];
+  for (const shapes of sets) {
+    for (const index of [catalog.index, ...catalog.indexes]) {
+      if ((consistent && index.name !== undefined) || (name !== undefined && index.name !== name)) continue;
+      const path = pathOn(catalog, { index, shapes, known });
+      if (path && anchor.every((field) => fixesField(path, field))) paths.push(path);
+    }
+  }
+  return paths;
+};
+
+/** True if the path yields rows in the order of a field: the field is next in the sort key, or fixed, or the whole table key is known. */
 export const isOrderedBy = (path: AccessPath, orderBy: string | undefined): boolean => {
   if (orderBy === undefined || (path.index.name === undefined && path.prefix?.complete)) return true;
-  return path.shapes.every(
-    (shape) => path.prefix?.next?.path === inShape(shape, orderBy) || path.prefix?.template.fields.includes(inShape(shape, orderBy)),
-  );
-};
-
-const isRangedBy = (path: AccessPath, ranges: ReadonlySet<string>): boolean =>
-  path.shapes.every((shape) => [...ranges].some((range) => inShape(shape, range) === path.prefix?.next?.path));
-
-// Lexicographic: order, one partition, range, the table before an index, everything projected, the longer prefix.
-const score = (path: AccessPath, wanted: Wanted): number =>
-  (isOrderedBy(path, wanted.orderBy) ? 2000 : 0) +
-  (path.scatters ? 0 : 1000) +
-  (isRangedBy(path, wanted.ranges) ? 500 : 0) +
-  (path.index.name === undefined ? 200 : 0) +
-  (path.index.projection === "ALL" ? 100 : 0) +
-  (path.prefix?.complete ? 50 : 0) +
-  Math.min(40, path.prefix?.fixed ?? 0);
-
-/** Every way to reach one of the sets of shapes with what is known, best first. */
-export const accessPaths = (catalog: Catalog, sets: readonly (readonly Shape[])[], wanted: Wanted): readonly AccessPath[] => {
-  const indexes = [catalog.index, ...catalog.indexes].filter((index) => {
-    if (wanted.consistent && index.name !== undefined) return false;
-    return wanted.index === undefined || index.name === wanted.index;
+  return path.shapes.every((shape) => {
+    const field = inShape(shape, orderBy);
+    return path.prefix?.next?.path === field || path.prefix?.template.fields.includes(field);
   });
-  return sets
-    .filter((shapes) => shapes.length > 0)
-    .flatMap((shapes) => indexes.flatMap((index) => pathOn(catalog, { index, shapes }, wanted) ?? []))
-    .toSorted((a, b) => score(b, wanted) - score(a, wanted));
 };

@@ -4,7 +4,7 @@ import { definitionOf, type Catalog, type PartEntry, heldBy, keysBeside, idPaths
 import { attributeNames } from "../schema/standard-schema.ts";
 import { degreeLimit, type AnyEdge, type ItemExpectation } from "../schema/definition.ts";
 import { defined } from "../util/invariant.ts";
-import { fixedBy, inShape, type AccessPath } from "./access-path.ts";
+import { inShape, rangesOver, type AccessPath } from "./access-path.ts";
 
 /** Rows that a Query is assumed to find where the model says nothing of them: the same for plans and for the sentences about them. */
 const ASSUMED_ROWS = 10;
@@ -58,16 +58,43 @@ export interface GivenFields {
   readonly ranged: readonly string[];
 }
 
+/** The rows of a path's items that share all values that its keys fix: one where those are a whole id. */
+const rowsPerValueOn = (
+  catalog: Catalog,
+  path: AccessPath,
+  known: readonly string[],
+): { readonly values: readonly number[]; readonly isOne: boolean } => {
+  const shape = defined(path.shapes[0], "shape");
+  const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
+  const values: number[] = [];
+  for (const field of known) if (path.fixes.has(inShape(shape, field))) values.push(rowsPerValue[field] ?? ASSUMED_ROWS);
+  return { values, isOne: idPaths(catalog, shape).every((id) => path.fixes.has(inShape(shape, id))) };
+};
+
 /** How many rows a search's keys are expected to find on a path. */
 export const searchRows = (catalog: Catalog, path: AccessPath, { known, ranged }: GivenFields): number => {
   const shape = defined(path.shapes[0], "shape");
-  const fixed = fixedBy(path);
-  if (idPaths(catalog, shape).every((id) => fixed.has(inShape(shape, id)))) return 1;
-  const { rowsPerValue = {}, rowsPerRange = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
-  const values = known.filter((field) => fixed.has(inShape(shape, field))).map((field) => rowsPerValue[field] ?? ASSUMED_ROWS);
+  const { values, isOne } = rowsPerValueOn(catalog, path, known);
+  if (isOne) return 1;
+  const { rowsPerRange = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
   const rows = Math.min(totalOf(catalog, shape) ?? Math.max(ASSUMED_ALL, ...values), ...values);
-  const range = ranged.find((field) => inShape(shape, field) === path.prefix?.next?.path);
+  const range = ranged.find((field) => rangesOver(path, field));
   return range === undefined ? rows : Math.min(rows, rowsPerRange[range] ?? Math.ceil(rows / RANGED_PART));
+};
+
+/**
+ * How many edges a Query of a path is expected to find at a node of a degree: one if the far end is known too; of an
+ * attribute that the path's keys fix, as many as share its value; of a range, a third.
+ */
+export const edgeRows = (
+  catalog: Catalog,
+  path: AccessPath,
+  { degree, known, ranged }: GivenFields & { readonly degree: number },
+): number => {
+  const { values, isOne } = rowsPerValueOn(catalog, path, known);
+  if (isOne) return 1;
+  const rows = Math.min(degree, ...values);
+  return ranged.some((field) => rangesOver(path, field)) ? Math.ceil(rows / RANGED_PART) : rows;
 };
 
 /** The part of a shape's items that is assumed to pass a filter: as many as share a value, a third of any other comparison. */
@@ -100,22 +127,3 @@ export const partitionsOn = ({ partition, scatters }: Pick<AccessPath, "partitio
     const { sharding } = part.format;
     return product * (scatters?.includes(part.path) ? mostShards(sharding) : sharding.counts.length);
   }, 1);
-
-/**
- * How many edges a Query of a path is expected to find at a node with so many: one where the far end is known, too;
- * of an attribute that the path's keys fix, as many as share its value; of a range, a third.
- */
-export const edgeRows = (
-  catalog: Catalog,
-  path: AccessPath,
-  { degree, known, ranged }: GivenFields & { readonly degree: number },
-): number => {
-  const shape = defined(path.shapes[0], "shape");
-  const fixed = fixedBy(path);
-  if (idPaths(catalog, shape).every((id) => fixed.has(inShape(shape, id)))) return 1;
-  const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
-  const values = known.filter((field) => fixed.has(inShape(shape, field)));
-  const rows = Math.min(degree, ...values.map((field) => rowsPerValue[field] ?? ASSUMED_ROWS));
-  const isRanged = ranged.some((field) => inShape(shape, field) === path.prefix?.next?.path);
-  return isRanged ? Math.ceil(rows / RANGED_PART) : rows;
-};

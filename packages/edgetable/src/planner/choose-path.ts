@@ -1,25 +1,69 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Expand, Parts } from "../ir/logical-plan.ts";
-import { type Catalog, type EdgeEntry, type PartEntry, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { queryPrice, type Price } from "../ir/capacity.ts";
+import type { Expand, LogicalPlan, Merge, Parts, Search } from "../ir/logical-plan.ts";
+import { type Catalog, type EdgeEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
-import { type AccessPath, accessPaths, fixedBy, inShape, isOrderedBy, pathOn, type Wanted } from "./access-path.ts";
+import { accessPaths, fixesField, isOrderedBy, pathOn, rangesOver, type AccessPath } from "./access-path.ts";
+import { assumedEdges, assumedParts, edgeRows, heldBytes, partitionsOn, searchRows, type GivenFields } from "./assumed-rows.ts";
+import { noSearchIndex, searchCandidates } from "./search-path.ts";
 
-/** The sets of shapes that each hold all the edges an expansion asks for. */
+/** A path that was chosen, what it is predicted to read, and what it costs. */
+export interface Choice extends Price {
+  readonly path: AccessPath;
+  readonly rows: number;
+  /** The bytes of one row. */
+  readonly bytes: number;
+}
+
+/** A plan in the making. Rules and lowering ask for the same paths; each is chosen once. */
+export interface Planning {
+  readonly catalog: Catalog;
+  /** The paths of the leaves of the plan, the best one first, by what each leaf asks. */
+  readonly chosen: Map<string, readonly Choice[]>;
+}
+
+/** Sets of shapes, each of which holds all the edges that an expansion asks for. */
 export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direction">): readonly (readonly Shape[])[] => {
   const end = expand.direction === "out" ? "from" : "to";
-  const ofNode = (shapes: readonly Shape[]): readonly Shape[] => shapes.filter((shape) => shape[end] === expand.node);
-  return expand.direction === "out" ? [ofNode(entry.shapes)] : [ofNode(entry.mirrors), ofNode(entry.shapes)];
+  const shapes = entry.shapes.filter((shape) => shape[end] === expand.node);
+  return expand.direction === "out" ? [shapes] : [entry.mirrors.filter((shape) => shape[end] === expand.node), shapes];
 };
 
 /** Paths of an edge's row that the anchor fixes. */
-export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] => {
-  const end = expand.direction === "out" ? "from" : "to";
-  return expand.anchor.map((field) => `${end}.${field}`);
+export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] =>
+  expand.anchor.map((field) => `${expand.direction === "out" ? "from" : "to"}.${field}`);
+
+/** Prices a path; a shape of the index that holds a part of its items is smaller. */
+const priced = (catalog: Catalog, path: AccessPath, rows: number): Choice => {
+  const bytes = heldBytes(catalog, path.index, defined(path.shapes[0], "shape"));
+  return { path, rows, bytes, ...queryPrice(rows * bytes, partitionsOn(path)) };
 };
 
-const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order"): never => {
+const scoreOf = (path: AccessPath, { known, ranged }: GivenFields): number =>
+  (known.filter((field) => fixesField(path, field)).length + (ranged.some((field) => rangesOver(path, field)) ? 1 : 0)) * 1000 +
+  (path.scatters ? 0 : 500) +
+  (path.index.name === undefined ? 200 : 0) +
+  (path.index.projection === "ALL" ? 100 : 0) +
+  (path.sharesPrefix ? 0 : 50) +
+  (path.prefix?.complete ? 20 : 0);
+
+/**
+ * Ranks paths: first those whose keys take most conditions; then, unless every row of the index is read anyway, by predicted
+ * price. Rows of an index that holds a part of its items lack the rest, so that a lower price alone does not choose one.
+ */
+const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: boolean): readonly Choice[] => {
+  if (choices.length < 2) return choices;
+  const scores = new Map(choices.map((choice) => [choice, scoreOf(choice.path, given)]));
+  const best = choices.toSorted((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0));
+  if (!byPrice) return best;
+  const isLikeBest = ({ path }: Choice): boolean => (path.index.projection === "ALL") === (best[0]?.path.index.projection === "ALL");
+  const cheapest = best.toSorted((a, b) => a.readUnits - b.readUnits);
+  return [...cheapest.filter(isLikeBest), ...cheapest.filter((choice) => !isLikeBest(choice))];
+};
+
+const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order"): never => {
   const what = `${expand.direction}("${expand.edge}") of "${expand.node}"`;
-  // What has an order of its own by an index alone can be read consistently without that order.
+  // Where only an index has the order, the edges can be read consistently without it.
   if (expand.consistent && why !== "index") {
     const instead = why === "order" ? "call unordered()" : "store the edge twice";
     throw new EdgetableError(
@@ -36,7 +80,7 @@ const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | 
     );
   }
   const anchor = anchorPaths(expand).join(", ") || "nothing";
-  // From all nodes below a level: no mirror has such a partition by itself, nor has Edgetable's own layout.
+  // No mirror and no key of Edgetable's own layout has a partition for all nodes below a level.
   const below = expand.anchor.length < (catalog.nodes[expand.node]?.idFields.length ?? 0);
   const mend = below
     ? `Give an index of your own layout one, or find the nodes with db.find("${expand.node}") and begin at each of them.`
@@ -50,34 +94,148 @@ const refuse = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | 
   );
 };
 
-// What is known of the far end may lead to an index that does not say whose edges these are.
-const pathsFrom = (catalog: Catalog, expand: Expand, wanted: Wanted): readonly AccessPath[] =>
-  accessPaths(catalog, shapeSets(defined(catalog.edges[expand.edge], `edge ${expand.edge}`), expand), wanted).filter((path) => {
-    const told = fixedBy(path);
-    return path.shapes.every((shape) => anchorPaths(expand).every((anchor) => told.has(inShape(shape, anchor))));
-  });
-
-/**
- * The cheapest way to the edges of an expansion.
- *
- * @throws {plan.noIndex} when no key serves it, or none in the order asked for.
- * @throws {plan.notConsistent} when only an index serves it and the call wants a consistent read.
- */
-export const choosePath = (catalog: Catalog, expand: Expand, ranges: ReadonlySet<string>): AccessPath => {
-  const known = new Set([...anchorPaths(expand), ...expand.known.map((field) => field.path)]);
-  const orderBy = expand.ordered ? catalog.edges[expand.edge]?.orderBy : undefined;
-  const wanted = { known, orderBy, ranges, consistent: expand.consistent, index: expand.index };
-  const [best] = pathsFrom(catalog, expand, wanted);
-  if (!best) {
-    const served = expand.consistent && pathsFrom(catalog, expand, { ...wanted, consistent: false }).length > 0;
-    return refuse(catalog, expand, served ? "consistent" : "index");
+const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: GivenFields): readonly Choice[] => {
+  const entry = defined(catalog.edges[expand.edge], `edge ${expand.edge}`);
+  const { consistent, index } = expand;
+  const anchor = anchorPaths(expand);
+  const asked = { sets: shapeSets(entry, expand), known: new Set([...anchor, ...known]), anchor, consistent, index };
+  const paths = accessPaths(catalog, asked);
+  if (paths.length === 0) {
+    const served = consistent && accessPaths(catalog, { ...asked, consistent: false }).length > 0;
+    return refuseExpand(catalog, expand, served ? "consistent" : "index");
   }
-  if (!isOrderedBy(best, orderBy)) return refuse(catalog, expand, "order");
-  return best;
+  const ordered = paths.filter((path) => isOrderedBy(path, expand.ordered ? entry.orderBy : undefined));
+  if (ordered.length === 0) return refuseExpand(catalog, expand, "order");
+  const { rows: degree } = assumedEdges(entry.definition, expand.direction === "out" ? "from" : "to");
+  const choices = ordered.map((path) => priced(catalog, path, edgeRows(catalog, path, { degree, known, ranged })));
+  return ranked(choices, { known, ranged }, true);
+};
+
+/** The parts of a node come in the order of the first index that tells them from other nodes' parts, whatever is known of them. */
+const partChoices = (catalog: Catalog, parts: Parts, { known }: GivenFields): readonly Choice[] => {
+  const entry = defined(catalog.parts[parts.part], "part");
+  const { shape, name } = entry;
+  const ids = defined(catalog.nodes[shape.from ?? ""], "owner").idFields;
+  const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined };
+  const [first] = accessPaths(catalog, asked);
+  if (!first) {
+    const keys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]?.source);
+    throw new EdgetableError(
+      "plan.noIndex",
+      `No table or index key can answer parts("${name}") of "${shape.from}": none begins with ${ids.join(" and ")} alone, and the table's are ${keys.join(" / ")}. Give the layout an index that does, or declare "${name}" as a node.`,
+      { details: { part: name, index: undefined } },
+    );
+  }
+  if (parts.consistent && first.index.name !== undefined) {
+    throw new EdgetableError(
+      "plan.notConsistent",
+      `parts("${name}") of "${shape.from}" is answered by an index, and an index cannot be read consistently. Leave out consistent().`,
+      { details: { part: name } },
+    );
+  }
+  const path = defined(pathOn(catalog, { index: first.index, shapes: [shape], known: new Set([...ids, ...known]) }), "path to parts");
+  // The prefix of the parts' keys also excludes items that the model does not know.
+  return [{ ...priced(catalog, { ...path, sharesPartition: true }, assumedParts(entry)), bytes: shape.bytes }];
+};
+
+const searchChoices = (catalog: Catalog, search: Search, given: GivenFields): readonly Choice[] => {
+  const paths = searchCandidates(catalog, search);
+  // A search without conditions reads all rows of any index: the price of empty shards must not decide the order of its rows.
+  return ranked(
+    paths.map((path) => priced(catalog, path, searchRows(catalog, path, given))),
+    given,
+    search.asked.length > 0,
+  );
+};
+
+type Leaf = Expand | Parts | Search;
+
+const nameOf = (leaf: Leaf): string =>
+  leaf.kind === "expand" ? `${leaf.direction} ${leaf.edge}` : leaf.kind === "parts" ? leaf.part : leaf.name;
+
+/** What a leaf gives to the keys of a path, and a name for all that its paths depend on. */
+const askedOf = (leaf: Leaf, ranged: readonly string[]): { readonly given: GivenFields; readonly key: string } => {
+  const given = { known: leaf.known.map(({ path }) => path), ranged: [...new Set(ranged)] };
+  const index = leaf.kind === "parts" ? "" : (leaf.index ?? "");
+  return { given, key: `${leaf.kind} ${nameOf(leaf)} ${index} ${given.known.join()} ${leaf.kind === "parts" ? "" : given.ranged.join()}` };
+};
+
+const rangedBy = (leaf: Leaf): readonly string[] => (leaf.kind === "search" ? leaf.ranged : leaf.range.map(({ path }) => path));
+
+/** The paths of a leaf of the plan, the best one first; empty only for a search. */
+export const choicesFor = ({ catalog, chosen }: Planning, leaf: Leaf, ranged: readonly string[] = rangedBy(leaf)): readonly Choice[] => {
+  const { given, key } = askedOf(leaf, ranged);
+  let choices = chosen.get(key);
+  if (!choices) {
+    if (leaf.kind === "expand") choices = expandChoices(catalog, leaf, given);
+    else choices = leaf.kind === "parts" ? partChoices(catalog, leaf, given) : searchChoices(catalog, leaf, given);
+    chosen.set(key, choices);
+  }
+  return choices;
+};
+
+/** Remembers the choice of a leaf from which nothing was taken that it depends on. */
+export const rememberChoice = ({ chosen }: Planning, leaf: Leaf, choice: Choice): void => {
+  chosen.set(askedOf(leaf, rangedBy(leaf)).key, [choice]);
 };
 
 /**
- * A node is read in its own partition where that follows from what is known of it.
+ * The cheapest path to the items that a leaf of a plan asks for.
+ *
+ * @param ranged the fields of which the sort key may take a range; by default those of which it takes one already
+ * @throws {plan.noIndex} when no key serves it, or none in the order asked for
+ * @throws {plan.notConsistent} when only an index serves it, and the call wants a consistent read
+ */
+export const choosePath = (planning: Planning, leaf: Leaf, ranged?: readonly string[]): Choice => {
+  const [best] = choicesFor(planning, leaf, ranged);
+  return best ?? noSearchIndex(planning.catalog, leaf as Search);
+};
+
+/** The searches at the bottom of a plan. */
+export const searchesOf = (plan: LogicalPlan): readonly Search[] => {
+  if (plan.kind === "search") return [plan];
+  if (plan.kind === "filter") return searchesOf(plan.input);
+  return plan.kind === "merge" ? plan.inputs.flatMap(searchesOf) : [];
+};
+
+const onIndex = (plan: LogicalPlan, index: string): LogicalPlan => {
+  if (plan.kind === "filter") return { ...plan, input: onIndex(plan.input, index) };
+  return plan.kind === "search" ? { ...plan, index } : plan;
+};
+
+/**
+ * Several searches, each told to use the one index that serves all of them at the lowest price: they then share its order.
+ *
+ * @throws {plan.noIndex} when there is none
+ */
+export const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
+  const searches = searchesOf(merge);
+  if (searches.every(({ index }) => index !== undefined && index === searches[0]?.index)) return merge;
+  const units = new Map<string, number>();
+  for (const [at, search] of searches.entries()) {
+    for (const { path, readUnits } of choicesFor(planning, search)) {
+      const name = path.index.name;
+      const before = at === 0 ? 0 : units.get(name ?? "");
+      if (name !== undefined && before !== undefined) units.set(name, before + readUnits);
+    }
+    const names = new Set(choicesFor(planning, search).map(({ path }) => path.index.name));
+    for (const name of units.keys()) if (!names.has(name)) units.delete(name);
+  }
+  const [shared] = [...units].toSorted(([, a], [, b]) => a - b);
+  if (shared) return { kind: "merge", inputs: merge.inputs.map((input) => onIndex(input, shared[0])) };
+  // A search that no index serves alone has an error of its own.
+  for (const search of searches) choosePath(planning, search);
+  const kinds = [...new Set(searches.map(({ name }) => name))];
+  const mend = planning.catalog.escapes ? "Declare them as entries of one index" : "Give the layout an index that answers for all of them";
+  throw new EdgetableError(
+    "plan.noIndex",
+    `No one index holds ${kinds.map((kind) => `"${kind}"`).join(" and ")}, so that they have no common order. ${mend}, or ask for each alone.`,
+    { details: { kinds: searches.map(({ name }) => name) } },
+  );
+};
+
+/**
+ * Reading a node in its own partition takes a partition key that follows from what is known of it.
  *
  * @throws {plan.noIndex} when it does not
  */
@@ -91,52 +249,4 @@ export const checkOwnPartition = (catalog: Catalog, name: string, known: readonl
     `The partition of "${name}" (${partition?.source}) does not follow from its id: it takes ${fields} too. Make that part of the node's key, give it to get() by { given }, or find the node by an index with db.find("${name}").`,
     { details: { node: name, index: undefined } },
   );
-};
-
-/** The way through an index to the parts of a node, where its keys tell these from the parts of all others. */
-const through = (catalog: Catalog, { shape }: PartEntry, at: { readonly index: Index; readonly known: readonly string[] }) => {
-  const { index, known } = at;
-  const ids = defined(catalog.nodes[shape.from ?? ""], "owner").idFields;
-  const wanted = { known: new Set([...ids, ...known]), orderBy: undefined, ranges: new Set<string>(), consistent: false, index: undefined };
-  const path = pathOn(catalog, { index, shapes: [shape] }, wanted);
-  const fixed = path && fixedBy(path);
-  return path && ids.every((id) => fixed?.has(id)) ? path : undefined;
-};
-
-const noPartIndex = (catalog: Catalog, { name, shape }: PartEntry): never => {
-  const ids = defined(catalog.nodes[shape.from ?? ""], "owner").idFields.join(" and ");
-  const keys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]?.source);
-  throw new EdgetableError(
-    "plan.noIndex",
-    `No table or index key can answer parts("${name}") of "${shape.from}": none begins with ${ids} alone, and the table's are ${keys.join(" / ")}. Give the layout an index that does, or declare "${name}" as a node.`,
-    { details: { part: name, index: undefined } },
-  );
-};
-
-/**
- * Where the parts of a node are found: in the table where its keys tell whose they are, else in an index that does.
- *
- * @throws {plan.noIndex} when there is none
- */
-export const partIndex = (catalog: Catalog, entry: PartEntry): Index =>
-  [catalog.index, ...catalog.indexes].find((index) => through(catalog, entry, { index, known: [] })) ?? noPartIndex(catalog, entry);
-
-/**
- * The way to a node's parts, by what of their keys is known.
- *
- * @throws {plan.noIndex} when no key finds them
- * @throws {plan.notConsistent} when only an index does, and the call wants a consistent read
- */
-export const partPath = (catalog: Catalog, { part, known, consistent }: Parts): AccessPath => {
-  const entry = defined(catalog.parts[part], "part");
-  const index = partIndex(catalog, entry);
-  if (consistent && index.name !== undefined) {
-    throw new EdgetableError(
-      "plan.notConsistent",
-      `parts("${part}") of "${entry.shape.from}" is answered by an index, and an index cannot be read consistently. Leave out consistent().`,
-      { details: { part } },
-    );
-  }
-  const path = defined(through(catalog, entry, { index, known: known.map((field) => field.path) }), "the way to parts");
-  return { ...path, sharesPartition: true, sharesPrefix: true };
 };

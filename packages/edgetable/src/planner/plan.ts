@@ -2,66 +2,66 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import type { Planning } from "./choose-path.ts";
 import { lower } from "./lower.ts";
 import { rules } from "./rules.ts";
 
-/** Every parameter slot that a plan looks at, as a sorted list without repeats. */
-const slotsOf = (plan: LogicalPlan): readonly number[] => {
-  const own = (): readonly number[] => {
-    switch (plan.kind) {
-      case "expand":
-      case "parts":
-      case "search":
-        return [...plan.known.flatMap(({ slot, of }) => [slot, of ?? slot]), ...[...plan.range, ...plan.filter].map((one) => one.slot)];
-      case "filter":
-        return [...plan.conditions.map((condition) => condition.slot), ...slotsOf(plan.input)];
-      case "hydrate":
-      case "count":
-        return slotsOf(plan.input);
-      case "union":
-      case "merge":
-        return plan.inputs.flatMap(slotsOf);
-      default:
-        return [];
-    }
-  };
-  return [...new Set(own())].toSorted((a, b) => a - b);
+/** Collects every parameter slot that a plan looks at. */
+const addSlots = (plan: LogicalPlan, slots: Set<number>): Set<number> => {
+  switch (plan.kind) {
+    case "expand":
+    case "parts":
+    case "search":
+      for (const { slot, of } of plan.known) slots.add(slot).add(of ?? slot);
+      for (const { slot } of plan.range) slots.add(slot);
+      for (const { slot } of plan.filter) slots.add(slot);
+      return slots;
+    case "filter":
+      for (const { slot } of plan.conditions) slots.add(slot);
+      return addSlots(plan.input, slots);
+    case "hydrate":
+    case "count":
+      return addSlots(plan.input, slots);
+    case "union":
+    case "merge":
+      for (const input of plan.inputs) addSlots(input, slots);
+      return slots;
+    default:
+      return slots;
+  }
+};
+
+/** True if two plans look at the same conditions: what every rule must preserve. */
+const hasSameConditions = (before: LogicalPlan, after: LogicalPlan): boolean => {
+  const wanted = addSlots(before, new Set());
+  const kept = addSlots(after, new Set());
+  return wanted.size === kept.size && [...wanted].every((slot) => kept.has(slot));
 };
 
 /**
- * What every rule must keep: no condition of the call may get lost and none may appear. A violation is
- * a defect of Edgetable and stops the call before any request is made.
+ * Rewrites a logical plan by every rule that is not switched off, and verifies the result. If it lost or gained a
+ * condition, the rules run again with a verification after each, so that the error names the rule.
  */
-const verify = (before: LogicalPlan, after: LogicalPlan, rule: string): void => {
-  const wanted = slotsOf(before).join(",");
-  const kept = slotsOf(after).join(",");
-  if (wanted === kept) return;
-  throw new EdgetableError(
-    "invariant",
-    `the rule "${rule}" changed the conditions of a plan from [${wanted}] to [${kept}]: a defect of edgetable`,
-    { details: { rule, before, after } },
-  );
-};
-
-const freezeDeep = <T>(value: T): T => {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const member of Object.values(value)) freezeDeep(member);
-  return value;
-};
-
-/** Rewrites a logical plan by every rule that is not switched off; the plan is verified after each. */
-const optimize = (catalog: Catalog, plan: LogicalPlan, off: ReadonlySet<string>): LogicalPlan => {
+const optimize = (planning: Planning, plan: LogicalPlan, off: ReadonlySet<string>, verifiesEach = false): LogicalPlan => {
   let current = plan;
-  for (const rule of rules) {
-    if (off.has(rule.name)) continue;
-    const next = rule.rewrite(catalog, current);
-    verify(plan, next, rule.name);
+  for (const { name, rewrite } of rules) {
+    if (off.has(name)) continue;
+    const next = rewrite(planning, current);
+    if (verifiesEach && !hasSameConditions(plan, next)) {
+      throw new EdgetableError("invariant", `the rule "${name}" changed the conditions of a plan: a defect of edgetable`, {
+        details: { rule: name, before: plan, after: next },
+      });
+    }
     current = next;
   }
-  return current;
+  return verifiesEach || hasSameConditions(plan, current) ? current : optimize(planning, plan, off, true);
 };
 
-/** The requests that answer a logical plan: pure, and frozen to the last member. */
-export const planRead = (catalog: Catalog, plan: LogicalPlan, off: ReadonlySet<string> = new Set()): ReadPlan =>
-  freezeDeep(lower(catalog, optimize(catalog, plan, off)));
+/** The requests that answer a logical plan: pure. The plan and its steps are frozen; the model's templates in them are too. */
+export const planRead = (catalog: Catalog, plan: LogicalPlan, off: ReadonlySet<string> = new Set()): ReadPlan => {
+  const planning: Planning = { catalog, chosen: new Map() };
+  const read = lower(planning, optimize(planning, plan, off));
+  for (const source of read.sources) Object.freeze(source);
+  Object.freeze(read.sources);
+  return Object.freeze(read);
+};
