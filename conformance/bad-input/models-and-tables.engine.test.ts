@@ -37,7 +37,7 @@ describe("a model", () => {
     const enrolledIn = edge({ from: "student", to: "cuorse" });
     const error = await errorOf(() => defineGraph({ table: "x", nodes: { student, course: student }, edges: untyped({ enrolledIn }) }));
     expect(error.code).toBe("schema.invalidModel");
-    for (const words of ['"x" is no name', "studntId", '"cuorse" is no node type', 'Did you mean "course"?'])
+    for (const words of ['"x" is not a valid DynamoDB name', "studntId", '"cuorse" is not a node type', 'Did you mean "course"?'])
       expect(error.message).toContain(words);
   });
 });

@@ -34,7 +34,7 @@ describe("finds", () => {
     expect(await patterns("--model", "good.cjs")).toMatchObject({ code: 0, err: expect.stringContaining("good.cjs names no patterns") });
     expect(await patterns("--model", "bad.cjs")).toMatchObject({
       code: 3,
-      err: expect.stringContaining('"T" is no name that DynamoDB takes'),
+      err: expect.stringContaining('"T" is not a valid DynamoDB name'),
     });
   });
 

@@ -42,16 +42,16 @@ describe("all at once", () => {
   });
 });
 
-test("what was not made by node(), edge() or part() is named, and so is what lacks a key or a schema", () => {
+test("definitions not made by node(), edge() or part(), or without key or schema, are reported", () => {
   const nodes = { user: { key: "USER#{id}" }, team: node({ key: "TEAM#{id}" } as never), none: null };
   const findings = checkModel({ table: "Teams", nodes, edges: { joins: edge({} as never) } } as never);
   expect(findings.map(({ place }) => place)).toEqual(["nodes.user", "nodes.team", "nodes.none", "edges.joins"]);
-  expect(findings[1]?.message).toBe("this is no node: make it with node({ … }), and give it a key and a Standard Schema.");
+  expect(findings[1]?.message).toBe("this is not a node: make it with node({ … }), and give it a key and a Standard Schema.");
   expect(checkModel({ table: "Teams" } as never)).toMatchObject([{ place: "nodes" }]);
 });
 
 test.each([
-  ["an index that is null", { indexes: { byName: null } }, '"byName" cannot be read'],
+  ["an index that is null", { indexes: { byName: null } }, "Expected an object, such as { entries: … }, got null."],
   ["an index without entries", { indexes: { byName: {} } }, '"byName" cannot be read'],
   ["an entry that is null", { indexes: { byName: { entries: { user: null } } } }, '"user" cannot be read'],
   ["a text for a list of names", { nodes: { user: user({ unique: "name" }) } }, 'Expected an array of attributes for unique, got "name".'],
@@ -61,7 +61,7 @@ test.each([
     { layout: { partitionKey: "PK", sortKey: "SK", nodes: { user: { keys: { SK: 5 } } } } },
     '"SK" cannot be read',
   ],
-  ["no name of a table", { table: undefined }, '"undefined" is no name that DynamoDB takes'],
+  ["no name of a table", { table: undefined }, '"undefined" is not a valid DynamoDB name'],
 ])("%s is a finding like any other", (_, more, words) => {
   const findings = checkModel(model(more));
   expect(findings).toHaveLength(1);

@@ -1,254 +1,207 @@
-import { keyBytes, type Template, leadOf, templatesOverlap } from "../../keys/template.ts";
+import { keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
 import { carriedBy } from "../build-catalog.ts";
-import { type Catalog, type EdgeEntry, idPaths, keyAttributes, type Shape, endPaths } from "../catalog.ts";
+import { endPaths, idPaths, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
 import { attributeNames } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
-import { each, finding, when, type ModelFinding, plainAttributes } from "./finding.ts";
+import { plainAttributes, type Report } from "./finding.ts";
 
 const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
 
-// "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas.
-const limitOf = (catalog: Catalog, attribute: string): number | undefined => {
+/** The fixed text of keys must leave room: "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas. */
+const checkLength = (catalog: Catalog, shape: Shape, report: Report): void => {
   const indexes = [catalog.index, ...catalog.indexes];
-  if (indexes.some((index) => index.sortKey === attribute)) return 1024;
-  return indexes.some((index) => index.partitionKey === attribute) ? 2048 : undefined;
+  for (const [attribute, template] of Object.entries(shape.keys)) {
+    const isSortKey = indexes.some((index) => index.sortKey === attribute);
+    if (!isSortKey && indexes.every((index) => index.partitionKey !== attribute)) continue;
+    let bytes = 0;
+    for (const part of template.parts) bytes += part.kind === "literal" ? keyBytes(part.text) : 1;
+    const limit = isSortKey ? 1024 : 2048;
+    if (bytes > limit)
+      report(
+        "keyLength",
+        `${placeOf(shape)}.${attribute}`,
+        `its fixed text alone takes ${bytes} bytes, and DynamoDB allows ${limit}. Shorten it.`,
+      );
+  }
 };
 
-const literalBytes = (template: Template): number =>
-  template.parts.reduce((sum, part) => sum + (part.kind === "literal" ? keyBytes(part.text) : 1), 0);
-
-const checkLength = (catalog: Catalog, shape: Shape): readonly ModelFinding[] =>
-  each(shape.keys, (attribute, template) => {
-    const limit = limitOf(catalog, attribute);
-    const bytes = literalBytes(template);
-    return when(
-      limit !== undefined && bytes > limit,
-      "keyLength",
-      `${placeOf(shape)}.${attribute}`,
-      `its fixed text alone takes ${bytes} bytes, and DynamoDB allows ${limit}. Shorten it.`,
-    );
-  });
-
-const identityOf = (catalog: Catalog, shape: Shape): readonly string[] => {
+/** The paths that identify an item among its kind. */
+const identifyingPaths = (catalog: Catalog, shape: Shape): readonly string[] => {
   const edge = shape.kind === "edge" ? catalog.edges[shape.definition] : undefined;
   if (!edge) return idPaths(catalog, shape);
   const [near, far] = shape.role === "mirror" ? (["to", "from"] as const) : (["from", "to"] as const);
-  // Where a node has at most one edge of the type, its own end tells that edge.
+  // If a node has at most one edge of the type, the node's id identifies the edge.
   return idPaths(catalog, shape, degreeLimit(edge.definition, near) === 1 ? [near] : [near, far]);
 };
 
-// Where an item's own partition tells it from nothing, what it belongs to lies there.
-const ownPlace = (catalog: Catalog, shape: Shape, missing: readonly string[]): string => {
-  const without = "the table has no sort key, so that";
+const needsSortKey = (catalog: Catalog, shape: Shape, missing: readonly string[]): string => {
   const { definition: name, from } = shape;
   if (shape.kind === "part")
-    return `${without} "${name}" would take the place of its "${from}". Give the layout a sortKey, or declare "${name}" as a node with a reference to "${from}".`;
+    return `the table has no sort key, so that "${name}" would replace its "${from}". Give the layout a sortKey, or declare "${name}" as a node with a reference to "${from}".`;
   const fields = missing.map((path) => `{${path}}`).join(" and ");
   const side = shape.role === "mirror" ? `${name}.mirror` : name;
-  return `${without} an edge needs a partition key of its own, which names both its ends: ${fields} ${missing.length === 1 ? "is" : "are"} not in it. Give layout.edges.${side}.keys.${catalog.index.partitionKey} a template such as "${name}#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.`;
+  return `the table has no sort key, so that an edge needs its own partition key with both its ends: ${fields} ${missing.length === 1 ? "is" : "are"} not in it. Give layout.edges.${side}.keys.${catalog.index.partitionKey} a template such as "${name}#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.`;
 };
 
-const checkIdentity = (catalog: Catalog, shape: Shape): readonly ModelFinding[] => {
+const checkIdentity = (catalog: Catalog, shape: Shape, report: Report): void => {
   const keys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]);
-  const held = new Set(keys.flatMap(carriedBy));
-  const missing = identityOf(catalog, shape).filter((path) => !held.has(path));
-  if (missing.length > 0 && shape.kind !== "node" && catalog.index.sortKey === undefined)
-    return [finding("identity", placeOf(shape), ownPlace(catalog, shape, missing))];
-  const shown = keys.map((key) => key?.source).join(" / ");
-  return missing.map((path) =>
-    finding(
+  const carried = new Set(keys.flatMap(carriedBy));
+  const missing = identifyingPaths(catalog, shape).filter((path) => !carried.has(path));
+  const hasSortKey = catalog.index.sortKey !== undefined;
+  if (missing.length > 0 && shape.kind !== "node" && !hasSortKey) {
+    report("identity", placeOf(shape), needsSortKey(catalog, shape, missing));
+    return;
+  }
+  const sources = keys.map((key) => key?.source).join(" / ");
+  for (const path of missing)
+    report(
       "identity",
       placeOf(shape),
-      `two of "${shape.id}" that differ in {${path}} alone would be one item: ${shown} does not hold it. Add it to ${catalog.index.sortKey === undefined ? "that key" : "the sort key"}.`,
-    ),
-  );
+      `two of "${shape.id}" that differ only in {${path}} would be one item: ${sources} does not contain it. Add it to ${hasSortKey ? "the sort key" : "that key"}.`,
+    );
 };
 
-const takenNames = (catalog: Catalog, shape: Shape): Map<string, string> => {
+const checkStoredNames = (catalog: Catalog, shape: Shape, report: Report): void => {
   const { index, typeAttribute } = catalog;
-  const taken = new Map(Object.keys(shape.keys).map((attribute) => [attribute, "a computed attribute"]));
+  const taken = new Map<string, string>();
+  for (const attribute of Object.keys(shape.keys)) taken.set(attribute, "a computed attribute");
   for (const key of keyAttributes(index)) taken.set(key, "a key of the table");
   for (const name of SYSTEM_ATTRIBUTES) taken.set(name, "Edgetable's own");
-  taken.set("__proto__", "no name in JavaScript");
-  return typeAttribute === undefined ? taken : taken.set(typeAttribute, "the type attribute");
-};
-
-const checkStoredNames = (catalog: Catalog, shape: Shape): readonly ModelFinding[] => {
+  taken.set("__proto__", "not usable in JavaScript");
+  if (typeAttribute !== undefined) taken.set(typeAttribute, "the type attribute");
   const mend = catalog.escapes ? "Rename the attribute." : "Store it under another name: layout attributes.";
-  const taken = takenNames(catalog, shape);
-  return plainAttributes(catalog, shape).flatMap(([name, stored]) => {
+  for (const [name, stored] of plainAttributes(catalog, shape)) {
     const other = taken.get(stored);
     taken.set(stored, `"${name}"`);
-    return when(
-      other !== undefined,
+    if (other !== undefined)
+      report("storedName", `${placeOf(shape)}.${name}`, `"${name}" would be stored as "${stored}", which is ${other}. ${mend}`);
+  }
+  if (typeAttribute !== undefined && typeAttribute in shape.keys && !keyAttributes(index).includes(typeAttribute))
+    report("storedName", placeOf(shape), `"${typeAttribute}" is the type attribute and cannot be a template too. Leave one of them out.`);
+  if (shape.version && (Object.hasOwn(shape.fields, VERSION) || VERSION in shape.stored))
+    report(
       "storedName",
-      `${placeOf(shape)}.${name}`,
-      `"${name}" would be stored as "${stored}", which is ${other}. ${mend}`,
+      placeOf(shape),
+      `"${VERSION}" is the number that counts the item's writes, and is stored under that name. Store the other attribute under another name.`,
     );
-  });
 };
 
-// Edgetable's own items would stand in such an index, or be taken for something else by it.
-const checkSystemNames = ({ index, indexes, typeAttribute }: Catalog): readonly ModelFinding[] =>
-  [index, ...indexes]
-    .flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey])
-    .concat(typeAttribute)
-    .filter((attribute) => attribute !== undefined && SYSTEM_ATTRIBUTES.includes(attribute))
-    .map((attribute) => finding("storedName", "layout", `"${attribute}" is an attribute of Edgetable's own items. Choose another name.`));
-
-const checkVersion = (shape: Shape): readonly ModelFinding[] =>
-  when(
-    shape.version && (Object.hasOwn(shape.fields, VERSION) || VERSION in shape.stored),
-    "storedName",
-    placeOf(shape),
-    `"${VERSION}" is the number that counts the item's writes, and is stored under that name. Store the other attribute elsewhere.`,
-  );
-
-const checkType = ({ typeAttribute, index }: Catalog, shape: Shape): readonly ModelFinding[] =>
-  when(
-    typeAttribute !== undefined && typeAttribute in shape.keys && !keyAttributes(index).includes(typeAttribute),
-    "storedName",
-    placeOf(shape),
-    `"${typeAttribute}" is the type attribute and cannot be a template too. Leave one of them out.`,
-  );
-
-/** An attribute that neither copy of an edge would hold. */
-const checkSides = (entry: EdgeEntry): readonly ModelFinding[] => {
-  const { sides, schema } = entry.definition;
-  if (!sides || !schema) return [];
-  const held = new Set([...sides.from, ...sides.to, ...[...entry.shapes, ...entry.mirrors].flatMap((shape) => shape.carried)]);
-  return (attributeNames(schema) ?? [])
-    .filter((name) => !held.has(name))
-    .map((name) => finding("setting", `edges.${entry.name}.sides`, `neither side holds "${name}", which would be lost. Add it to one.`));
+/** Checks each kind of item by itself: identity, length of keys, stored names. */
+export const checkItems = (catalog: Catalog, report: Report): void => {
+  const { index, indexes, typeAttribute } = catalog;
+  // Such an index would contain Edgetable's own items, or the attribute would take them for something else.
+  const reserved = [...[index, ...indexes].flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey]), typeAttribute];
+  for (const attribute of reserved)
+    if (attribute !== undefined && SYSTEM_ATTRIBUTES.includes(attribute))
+      report("storedName", "layout", `"${attribute}" is an attribute of Edgetable's own items. Choose another name.`);
+  for (const shape of catalog.shapes) {
+    checkIdentity(catalog, shape, report);
+    checkLength(catalog, shape, report);
+    checkStoredNames(catalog, shape, report);
+  }
+  for (const { name: edge, definition, shapes, mirrors } of Object.values(catalog.edges)) {
+    const { sides, schema } = definition;
+    if (!sides || !schema) continue;
+    const stored = new Set([...sides.from, ...sides.to, ...[...shapes, ...mirrors].flatMap(({ carried }) => carried)]);
+    for (const name of attributeNames(schema) ?? [])
+      if (!stored.has(name)) report("setting", `edges.${edge}.sides`, `neither side has "${name}", which would be lost. Add it to one.`);
+  }
 };
 
-/** What only the resolved items show: their identity, names and fixed lengths. */
-export const checkItems = (catalog: Catalog): readonly ModelFinding[] => [
-  ...checkSystemNames(catalog),
-  ...catalog.shapes.flatMap((shape) => [
-    ...checkIdentity(catalog, shape),
-    ...checkLength(catalog, shape),
-    ...checkStoredNames(catalog, shape),
-    ...checkType(catalog, shape),
-    ...checkVersion(shape),
-  ]),
-  ...each(catalog.edges, (_, entry) => checkSides(entry)),
-];
-
-/** Cheaper than `templatesOverlap`, and settles nearly every pair. */
-const apart = (a: string, b: string): boolean => !a.startsWith(b) && !b.startsWith(a);
-
-/** The node type whose whole id, and nothing else, makes a shape's partition key. */
-const partitionOwner = (catalog: Catalog, shape: Shape, partition: Template): string | undefined => {
-  const end = shape.role === "mirror" ? "to" : "from";
-  const owner = shape.kind === "node" ? shape.definition : shape[end];
-  const ids = shape.kind === "edge" ? endPaths(catalog, shape, end) : (catalog.nodes[owner ?? ""]?.idFields ?? []);
-  return ids.length === partition.fields.length && ids.every((id) => partition.fields.includes(id)) ? owner : undefined;
-};
-
-const formOf = (template: Template): string =>
-  JSON.stringify(template.parts.map((part) => (part.kind === "literal" ? part.text : part.format)));
-
-interface Keyed {
+interface TableKey {
   readonly shape: Shape;
   readonly partition: Template;
-  /** Undefined in a table that has no sort key. */
+  /** Undefined in a table without a sort key. */
   readonly sort: Template | undefined;
-  readonly leads: readonly [string, string];
+  /** The node type whose whole id, and nothing else, makes the partition key. */
   readonly owner: string | undefined;
 }
 
-const keyed = (catalog: Catalog): readonly Keyed[] =>
-  catalog.shapes.flatMap((shape) => {
+const tableKeys = (catalog: Catalog): readonly TableKey[] => {
+  const all: TableKey[] = [];
+  for (const shape of catalog.shapes) {
     const partition = shape.keys[catalog.index.partitionKey];
-    const sort = shape.keys[catalog.index.sortKey ?? ""];
-    if (!partition) return [];
-    return [
-      { shape, partition, sort, leads: [leadOf(partition), leadOf(sort)] as const, owner: partitionOwner(catalog, shape, partition) },
-    ];
-  });
-
-// Where ids are unique over all node types, partitions of two types that are made alike never meet.
-const neverMeet = (catalog: Catalog, a: Keyed, b: Keyed): boolean =>
-  catalog.layout.sharedIds === true &&
-  a.owner !== undefined &&
-  b.owner !== undefined &&
-  a.owner !== b.owner &&
-  formOf(a.partition) === formOf(b.partition);
-
-const collide = (catalog: Catalog, a: Keyed, b: Keyed): boolean =>
-  !apart(a.leads[0], b.leads[0]) &&
-  !apart(a.leads[1], b.leads[1]) &&
-  templatesOverlap(a.partition, b.partition) &&
-  (!a.sort || !b.sort || templatesOverlap(a.sort, b.sort)) &&
-  !neverMeet(catalog, a, b);
-
-const mendOf = (catalog: Catalog, a: Keyed, b: Keyed): string => {
-  const shared = !catalog.escapes && a.owner !== b.owner ? ", or say layout.sharedIds if ids are unique over all node types" : "";
-  return `Begin one of them differently${shared}.`;
+    if (!partition) continue;
+    const end = shape.role === "mirror" ? "to" : "from";
+    const owner = shape.kind === "node" ? shape.definition : shape[end];
+    const ids = shape.kind === "edge" ? endPaths(catalog, shape, end) : (catalog.nodes[owner ?? ""]?.idFields ?? []);
+    const isOwner = ids.length === partition.fields.length && ids.every((id) => partition.fields.includes(id));
+    all.push({ shape, partition, sort: shape.keys[catalog.index.sortKey ?? ""], owner: isOwner ? owner : undefined });
+  }
+  return all;
 };
 
-const show = (one: Keyed): string =>
-  [one.partition, one.sort]
-    .map((key) => key?.source)
-    .filter((source) => source !== undefined)
-    .join(" / ");
-
-/** Every two kinds of items that can come to have one and the same table key. */
-export const checkCollisions = (catalog: Catalog): readonly ModelFinding[] => {
-  const all = keyed(catalog);
-  return all.flatMap((b, at) =>
-    all
-      .slice(0, at)
-      .filter((a) => collide(catalog, a, b))
-      .map((a) =>
-        finding(
-          "collision",
-          `${b.shape.kind}s.${b.shape.definition}`,
-          `"${a.shape.id}" (${show(a)}) and "${b.shape.id}" (${show(b)}) can have the same key, so that one overwrites the other. ${mendOf(catalog, a, b)}`,
-        ),
-      ),
-  );
+const sameForm = (a: Template, b: Template): boolean => {
+  const form = ({ parts }: Template): string => JSON.stringify(parts.map((part) => (part.kind === "literal" ? part.text : part.format)));
+  return form(a) === form(b);
 };
 
-// One index may hold many kinds of values, each by a template of its own: that is what overloading is.
-// Refused is only what makes two definitions disagree on one attribute:
-// - one computes it and another stores a schema's attribute under its name, which puts that one's
-//   items into the index unasked, under keys that no template reads;
-// - both divide it by delimiters, by different ones, and no fixed beginning tells the two apart.
+/** True if the fixed beginnings of two templates differ: cheaper than `templatesOverlap`, and settles nearly every pair. */
+const leadsDiffer = (a: Template | undefined, b: Template | undefined): boolean =>
+  !leadOf(a).startsWith(leadOf(b)) && !leadOf(b).startsWith(leadOf(a));
 
-const divided = (template: Template): boolean =>
-  template.fields.length > 0 && template.parts.some((part) => part.kind === "literal" && part.text.includes(template.delimiter));
-
-const storesPlainly = (catalog: Catalog, shape: Shape, attribute: string): boolean =>
-  !(attribute in shape.keys) && plainAttributes(catalog, shape).some(([, stored]) => stored === attribute);
-
-const clash = (attribute: string, a: Shape, b: Shape): string | undefined => {
-  const [left, right] = [a.keys[attribute], b.keys[attribute]];
-  if (!left || !right || left.delimiter === right.delimiter || !divided(left) || !divided(right) || !templatesOverlap(left, right))
-    return undefined;
-  return `"${a.id}" divides it by "${left.delimiter}" (${left.source}) and "${b.id}" by "${right.delimiter}" (${right.source}). Use one delimiter, or begin each with a text of its own.`;
+const canCollide = (catalog: Catalog, a: TableKey, b: TableKey): boolean => {
+  if (leadsDiffer(a.partition, b.partition) || leadsDiffer(a.sort, b.sort) || !templatesOverlap(a.partition, b.partition)) return false;
+  if (a.sort && b.sort && !templatesOverlap(a.sort, b.sort)) return false;
+  // If ids are unique across all node types, partitions of two types with the same form never meet.
+  const haveOwners = a.owner !== undefined && b.owner !== undefined && a.owner !== b.owner;
+  return !(catalog.layout.sharedIds === true && haveOwners && sameForm(a.partition, b.partition));
 };
 
-const checkAttribute = (catalog: Catalog, attribute: string): readonly ModelFinding[] => {
-  const computing = catalog.shapes.filter((shape) => attribute in shape.keys);
-  const [first] = computing;
-  if (!first) return [];
-  const plain = catalog.shapes
-    .filter((shape) => storesPlainly(catalog, shape, attribute))
-    .map(
-      (shape) =>
-        `"${first.id}" computes it (${first.keys[attribute]?.source}) and "${shape.id}" stores an attribute of its schema there. Compute it in both, or store that under another name.`,
-    );
-  const rival = computing.flatMap((b, at) => computing.slice(0, at).flatMap((a) => clash(attribute, a, b) ?? []))[0];
-  return [...plain, ...(rival === undefined ? [] : [rival])].map((message) =>
-    finding("indexAttribute", `index attribute "${attribute}"`, message),
-  );
+/** Pairs of item kinds that can have the same table key. */
+export const checkCollisions = (catalog: Catalog, report: Report): void => {
+  const keys = tableKeys(catalog);
+  const source = ({ partition, sort }: TableKey): string => (sort ? `${partition.source} / ${sort.source}` : partition.source);
+  for (const [at, b] of keys.entries()) {
+    for (const a of keys.slice(0, at)) {
+      if (!canCollide(catalog, a, b)) continue;
+      const unique = !catalog.escapes && a.owner !== b.owner ? ", or set layout.sharedIds if ids are unique across all node types" : "";
+      report(
+        "collision",
+        placeOf(b.shape),
+        `"${a.shape.id}" (${source(a)}) and "${b.shape.id}" (${source(b)}) can have the same key, so that one overwrites the other. Begin one of them differently${unique}.`,
+      );
+    }
+  }
 };
 
-/** Key attributes of indexes that two definitions fill in ways that do not go together. */
-export const checkIndexAttributes = (catalog: Catalog): readonly ModelFinding[] => {
-  const attributes = catalog.indexes.flatMap(keyAttributes);
-  return [...new Set(attributes)].flatMap((attribute) => checkAttribute(catalog, attribute));
+const hasDividedFields = ({ fields, parts, delimiter }: Template): boolean =>
+  fields.length > 0 && parts.some((part) => part.kind === "literal" && part.text.includes(delimiter));
+
+/** The first two shapes that divide an attribute by different delimiters, where no fixed beginning distinguishes their texts. */
+const delimiterClash = (attribute: string, shapes: readonly Shape[]): string | undefined => {
+  for (const [at, b] of shapes.entries()) {
+    for (const a of shapes.slice(0, at)) {
+      const [left, right] = [a.keys[attribute], b.keys[attribute]];
+      if (!left || !right || left.delimiter === right.delimiter) continue;
+      if (!hasDividedFields(left) || !hasDividedFields(right) || !templatesOverlap(left, right)) continue;
+      return `"${a.id}" divides it by "${left.delimiter}" (${left.source}) and "${b.id}" by "${right.delimiter}" (${right.source}). Use one delimiter, or begin each with a different text.`;
+    }
+  }
+  return undefined;
+};
+
+/**
+ * Index keys that two definitions fill in conflicting ways. An index may contain many kinds of values, each by its own
+ * template (overloading). Only two cases conflict: different delimiters, and a schema's attribute stored under the name of a
+ * key that another definition computes, which puts items into the index under keys that no template reads.
+ */
+export const checkIndexAttributes = (catalog: Catalog, report: Report): void => {
+  for (const attribute of new Set(catalog.indexes.flatMap(keyAttributes))) {
+    const computing = catalog.shapes.filter((shape) => attribute in shape.keys);
+    const [first] = computing;
+    if (!first) continue;
+    const place = `index attribute "${attribute}"`;
+    for (const shape of catalog.shapes) {
+      if (attribute in shape.keys || plainAttributes(catalog, shape).every(([, stored]) => stored !== attribute)) continue;
+      report(
+        "indexAttribute",
+        place,
+        `"${first.id}" computes it (${first.keys[attribute]?.source}) and "${shape.id}" stores an attribute of its schema there. Compute it in both, or store the attribute under another name.`,
+      );
+    }
+    const clash = delimiterClash(attribute, computing);
+    if (clash !== undefined) report("indexAttribute", place, clash);
+  }
 };

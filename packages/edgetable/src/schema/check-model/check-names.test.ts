@@ -27,7 +27,7 @@ describe("names", () => {
       model: withEdge({ to: "teem" }),
       rule: "nodeType",
       place: "edges.joins.to",
-      says: ['"teem" is no node type.', 'Did you mean "team"?'],
+      says: ['"teem" is not a node type.', 'Did you mean "team"?'],
     },
     "an edge from nothing": { model: withEdge({ from: [] }), rule: "nodeType", place: "edges.joins.from", says: ["empty", "at least one"] },
     "an end named twice": {

@@ -11,9 +11,9 @@ import type {
   ShardSettings,
   ValueIndex,
 } from "../layout.ts";
-import { each, finding, unknownNames, when, type ModelFinding } from "./finding.ts";
+import { each, reportUnknown, type Report } from "./finding.ts";
 
-/** Members of a connection, which no node, edge or part may be called. */
+/** Members of a connection: no node, edge or part may have one of these names. */
 export const RESERVED_NAMES: readonly string[] = [
   "batch",
   "catalog",
@@ -30,66 +30,47 @@ export const RESERVED_NAMES: readonly string[] = [
   "transact",
 ];
 
-// Unicode's classes take half a millisecond to compile, and few names need them.
-const plainIdentifier = /^[A-Za-z_$][\w$]*$/;
-const identifier = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
-const kinds = ["nodes", "edges", "parts"] as const;
+// Compiling Unicode classes takes half a millisecond, and few names need them.
+const PLAIN_IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
+const IDENTIFIER = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
-const checkName = (place: string, name: string): readonly ModelFinding[] => {
-  if (!plainIdentifier.test(name) && !identifier.test(name))
-    return [finding("name", place, `"${name}" cannot follow "db.": use letters, digits and _, with a letter first.`)];
-  if (name in Object.prototype) return [finding("name", place, `"${name}" is a member of every object. Choose another name.`)];
-  return when(
-    RESERVED_NAMES.includes(name),
-    "reservedName",
-    place,
-    `"${name}" is a member of the connection (db.${name}). Choose another name.`,
-  );
+const checkEnd = (report: Report, place: string, { types, known }: { types: readonly string[]; known: readonly string[] }): void => {
+  reportUnknown(report, place, [...new Set(types)], { rule: "nodeType", what: "a node type", known });
+  const repeated = types.find((type, at) => types.indexOf(type) !== at);
+  if (types.length === 0) report("nodeType", place, "the list is empty. Name at least one node type.");
+  if (repeated !== undefined) report("nodeType", place, `"${repeated}" is named twice. Name it once.`);
 };
 
-const duplicates = (definition: GraphDefinition): readonly ModelFinding[] => {
+/** The names of definitions, and the node types that edges and parts name. */
+export const checkNames = (definition: GraphDefinition, report: Report): void => {
   const seen = new Map<string, string>();
-  return kinds.flatMap((kind) =>
-    each<unknown, ModelFinding>(definition[kind], (name) => {
+  for (const group of ["nodes", "edges", "parts"] as const) {
+    for (const name of Object.keys(definition[group] ?? {})) {
+      const place = `${group}.${name}`;
+      if (!PLAIN_IDENTIFIER.test(name) && !IDENTIFIER.test(name))
+        report("name", place, `"${name}" cannot follow "db.": use letters, digits and _, with a letter first.`);
+      else if (name in Object.prototype) report("name", place, `"${name}" is a member of every object. Choose another name.`);
+      else if (RESERVED_NAMES.includes(name))
+        report("reservedName", place, `"${name}" is a member of the connection (db.${name}). Choose another name.`);
       const other = seen.get(name);
-      seen.set(name, kind);
-      return when(
-        other !== undefined,
-        "duplicateName",
-        `${kind}.${name}`,
-        `"${name}" is already among the ${other}, and both would be db.${name}. Rename one.`,
-      );
-    }),
-  );
+      if (other !== undefined)
+        report("duplicateName", place, `"${name}" is already among the ${other}, and both would be db.${name}. Rename one.`);
+      seen.set(name, group);
+    }
+  }
+  const known = Object.keys(definition.nodes);
+  each(definition.edges, (name, edge) => {
+    checkEnd(report, `edges.${name}.from`, { types: endTypes(edge.from), known });
+    checkEnd(report, `edges.${name}.to`, { types: endTypes(edge.to), known });
+  });
+  each(definition.parts, (name, part) => {
+    reportUnknown(report, `parts.${name}.of`, [part.of], { rule: "nodeType", what: "a node type", known });
+  });
 };
 
-const checkEnds = (definition: GraphDefinition): readonly ModelFinding[] => {
-  const names = { rule: "nodeType", what: "node type", known: Object.keys(definition.nodes) } as const;
-  const ends = each(definition.edges, (name, edge) =>
-    (["from", "to"] as const).flatMap((end) => {
-      const types = endTypes(edge[end]);
-      const place = `edges.${name}.${end}`;
-      const repeated = types.find((type, at) => types.indexOf(type) !== at);
-      return [
-        ...unknownNames(place, [...new Set(types)], names),
-        ...when(types.length === 0, "nodeType", place, "the list is empty. Name at least one node type."),
-        ...when(repeated !== undefined, "nodeType", place, `"${repeated}" is named twice. Name it once.`),
-      ];
-    }),
-  );
-  return [...ends, ...each(definition.parts, (name, part) => unknownNames(`parts.${name}.of`, [part.of], names))];
-};
+type MemberChecks<Definition> = OptionChecks<Omit<Definition, `~${string}`>>;
 
-/** Names of definitions, and the node types that edges and parts name. */
-export const checkNames = (definition: GraphDefinition): readonly ModelFinding[] => [
-  ...kinds.flatMap((kind) => each<unknown, ModelFinding>(definition[kind], (name) => checkName(`${kind}.${name}`, name))),
-  ...duplicates(definition),
-  ...checkEnds(definition),
-];
-
-type Said<Definition> = OptionChecks<Omit<Definition, `~${string}`>>;
-
-// Undefined is what another check looks at, or what may be anything.
+// Undefined stands for members that another check covers, and for those that take any value.
 const attributes = (given: readonly string[], name: string): unknown => listOf(given, `attributes for ${name}`);
 const projection = (given: string): unknown => Array.isArray(given) || oneOf("projection", given, ["ALL", "KEYS_ONLY"]);
 
@@ -109,16 +90,16 @@ const item = {
   dates: attributes,
   expect: expected,
 } as const;
-const node: Said<AnyNode> = { ...item, unique: attributes, stored: "boolean", mirror: "boolean" };
+const node: MemberChecks<AnyNode> = { ...item, unique: attributes, stored: "boolean", mirror: "boolean" };
 const positive = (given: number, name: string): void => {
   if (typeof given === "number" && given > 0 && given < Number.POSITIVE_INFINITY) return;
   throw new EdgetableError("plan.invalidOption", `${name} is ${String(given)}: give a number above 0.`);
 };
-const part: Said<AnyPart> = { ...item, expect: { ...expected, perNode: positive }, of: "string", owner: checks };
+const part: MemberChecks<AnyPart> = { ...item, expect: { ...expected, perNode: positive }, of: "string", owner: checks };
 const ends = { from: undefined, to: undefined };
 const degree = [1, 1_000_000] as const;
 const deletion = (given: string): unknown => oneOf("choice", given, ["restrict", "cascade", "leave"]);
-const edge: Said<AnyEdge> = {
+const edge: MemberChecks<AnyEdge> = {
   ...item,
   ...ends,
   multiplicity: ["one-to-one", "one-to-many", "many-to-one", "many-to-many"],
@@ -167,49 +148,46 @@ const sharding: OptionChecks<ShardingLayout> = { count: undefined, per: "string"
 const itemLayout = { type: "string", attributes: namesIn, keys: namesIn, delimiters: namesIn, sparse: attributes } as const;
 const edgeLayout: OptionChecks<EdgeLayout> = { ...itemLayout, mirror: itemLayout };
 
-const isMembers = (given: unknown): given is NestedChecks => typeof given === "object" && given !== null && !Array.isArray(given);
+const isObject = (given: unknown): given is NestedChecks => typeof given === "object" && given !== null && !Array.isArray(given);
 
-// A call's options end at the first fault; a model's are told all at once.
-const inside = (place: string, given: unknown, kinds: NestedChecks): readonly ModelFinding[] => {
+// checkOptions throws at the first fault. A model's faults are all reported, so each member is checked alone.
+const checkMember = (report: Report, place: string, given: unknown, checks: NestedChecks): void => {
   try {
-    checkOptions(given, kinds as OptionChecks<unknown>);
-    return [];
+    checkOptions(given, checks as OptionChecks<unknown>);
   } catch (error) {
     const members = Object.entries(given ?? {}) as [string, unknown][];
     const [name = "", value] = members[0] ?? [];
-    const kind = kinds[name];
-    if (members.length > 1) return members.flatMap(([one, its]) => inside(place, { [one]: its }, kinds));
-    if (isMembers(kind) && isMembers(value)) return inside(`${place}.${name}`, value, kind);
-    return [finding("setting", place, (error as Error).message)];
+    const nested = checks[name];
+    if (members.length > 1) for (const [one, its] of members) checkMember(report, place, { [one]: its }, checks);
+    else if (isObject(nested) && isObject(value)) checkMember(report, `${place}.${name}`, value, nested);
+    else report("setting", place, (error as Error).message);
   }
 };
 
-const ofEach = <Value>(place: string, record: Readonly<Record<string, Value>> | undefined, kinds: NestedChecks): readonly ModelFinding[] =>
-  each(record, (name, one) => inside(`${place}.${name}`, one, kinds));
-
-const ofEntries = (place: string, { entries }: ValueIndex): readonly ModelFinding[] =>
-  each(entries, (name, one) => {
-    if (!isMembers(one)) return [];
-    const at = `${place}.entries.${name}`;
-    const spread = (one as EntrySettings).shards;
-    return [...inside(at, one, entry), ...(isMembers(spread) ? inside(`${at}.shards`, spread, shards) : [])];
-  });
-
-/** Settings that there are none of, and values of another kind: what the types refuse, JavaScript may still hand in. */
-export const checkMembers = (definition: GraphDefinition): readonly ModelFinding[] => {
+/** Unknown settings and values of the wrong type: callers in JavaScript may pass what the types refuse. */
+export const checkMembers = (definition: GraphDefinition, report: Report): void => {
   const { nodes, edges, parts, indexes, layout } = definition;
-  return [
-    ...inside("model", definition, graph),
-    ...ofEach("nodes", nodes, node),
-    ...ofEach("edges", edges, edge),
-    ...ofEach("parts", parts, part),
-    ...ofEach("indexes", indexes, valueIndex),
-    ...each(indexes, (name, one) => ofEntries(`indexes.${name}`, one)),
-    ...(layout ? inside("layout", layout, layoutOf) : []),
-    ...ofEach("layout.indexes", layout?.indexes, indexLayout),
-    ...ofEach("layout.shards", layout?.shards, sharding),
-    ...ofEach("layout.nodes", layout?.nodes, itemLayout),
-    ...ofEach("layout.edges", layout?.edges, edgeLayout),
-    ...ofEach("layout.parts", layout?.parts, itemLayout),
+  checkMember(report, "model", definition, graph);
+  const groups: readonly (readonly [place: string, group: Readonly<Record<string, unknown>> | undefined, checks: NestedChecks])[] = [
+    ["nodes", nodes, node],
+    ["edges", edges, edge],
+    ["parts", parts, part],
+    ["indexes", indexes, valueIndex],
+    ["layout.indexes", layout?.indexes, indexLayout],
+    ["layout.shards", layout?.shards, sharding],
+    ["layout.nodes", layout?.nodes, itemLayout],
+    ["layout.edges", layout?.edges, edgeLayout],
+    ["layout.parts", layout?.parts, itemLayout],
   ];
+  for (const [place, group, checks] of groups) each(group, (name, one) => checkMember(report, `${place}.${name}`, one, checks));
+  each(indexes, (name, { entries }) =>
+    each(entries, (entryName, one) => {
+      if (!isObject(one)) return;
+      const place = `indexes.${name}.entries.${entryName}`;
+      const spread = (one as EntrySettings).shards;
+      checkMember(report, place, one, entry);
+      if (isObject(spread)) checkMember(report, `${place}.shards`, spread, shards);
+    }),
+  );
+  if (layout) checkMember(report, "layout", layout, layoutOf);
 };

@@ -73,7 +73,7 @@ describe("settings", () => {
       model: reference({ by: undefined }),
       rule: "attribute",
       place: "edges.owns.by",
-      says: ['"id" is no attribute of "team"', '"user"'],
+      says: ['"id" is not an attribute of "team"', '"user"'],
     },
     "a reference with a key": {
       model: reference({ key: [] }),
@@ -85,25 +85,25 @@ describe("settings", () => {
       model: reference({ onDelete: { to: "cascade" } }),
       rule: "setting",
       place: "edges.owns.onDelete.to",
-      says: ['"cascade" would not be kept', 'Store the edge "once"'],
+      says: ['"cascade" cannot be enforced', 'Store the edge "once"'],
     },
     "a reference that is to hold its source": {
       model: reference({ onDelete: { from: "restrict" } }),
       rule: "setting",
       place: "edges.owns.onDelete.from",
-      says: ['"restrict" would not be kept'],
+      says: ['"restrict" cannot be enforced'],
     },
     "a reference that is counted at its target": {
       model: reference({ maxDegree: { to: 3 } }),
       rule: "setting",
       place: "edges.owns.maxDegree.to",
-      says: ["3 would not be kept"],
+      says: ["3 cannot be enforced"],
     },
     "a reference that is its target's only one": {
       model: reference({ multiplicity: "one-to-one" }),
       rule: "setting",
       place: "edges.owns.multiplicity",
-      says: ['"one-to-one" would not be kept'],
+      says: ['"one-to-one" cannot be enforced'],
     },
     "a reference to many": {
       model: reference({ multiplicity: "one-to-many" }),
@@ -115,7 +115,7 @@ describe("settings", () => {
       model: reference({ orderBy: "age" }),
       rule: "attribute",
       place: "edges.owns.orderBy",
-      says: ['"age" is no attribute of the source'],
+      says: ['"age" is not an attribute of the source'],
     },
     "a symmetric edge between different types": {
       model: withEdge({ symmetric: true }),

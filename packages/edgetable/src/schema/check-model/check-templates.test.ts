@@ -15,7 +15,7 @@ describe("templates", () => {
       model: model({ nodes: { user: user({ key: "USER#{number}" }) } }),
       rule: "attribute",
       place: "nodes.user.key",
-      says: ['{number} names no attribute of "user". Known: id, name.'],
+      says: ['{number} is not an attribute of "user". Known: id, name.'],
     },
     "an unknown attribute in a part's key": {
       model: model({ parts: { item: item({ key: "ITEM#{m}" }) } }),

@@ -3,7 +3,7 @@ import { didYouMean } from "../../util/did-you-mean.ts";
 import { definitionOf, type Catalog, type Shape } from "../catalog.ts";
 import { attributeNames } from "../standard-schema.ts";
 
-/** What a finding is about; the rules are listed in docs/errors.md under `schema.invalidModel`. */
+/** The rules of a model; docs/errors.md lists them under `schema.invalidModel`. */
 export type ModelRule =
   | "name"
   | "reservedName"
@@ -24,56 +24,52 @@ export type ModelRule =
 /** One mistake of a model. */
 export interface ModelFinding {
   readonly rule: ModelRule;
-  /** Where in the definition, such as `edges.enrolledIn.from`. */
+  /** The place in the definition, such as `edges.enrolledIn.from`. */
   readonly place: string;
   /** What is wrong, with which value, and what to do. */
   readonly message: string;
 }
 
-export const finding = (rule: ModelRule, place: string, message: string): ModelFinding => ({ rule, place, message });
+/** Adds a finding. */
+export type Report = (rule: ModelRule, place: string, message: string) => void;
 
-/** A finding when something is so. */
-export const when = (wrong: boolean, rule: ModelRule, ...rest: readonly [place: string, message: string]): readonly ModelFinding[] =>
-  wrong ? [finding(rule, ...rest)] : [];
-
-/** What a list of names is checked against. */
-export interface Names {
+/** The names that a list may contain. */
+interface Names {
   readonly rule: ModelRule;
-  /** Continues `"x" is no`. */
+  /** Continues `"x" is not`. */
   readonly what: string;
-  /** Undefined where nobody knows. */
+  /** Undefined if unknown: then nothing is reported. */
   readonly known: readonly string[] | undefined;
 }
 
-/** A finding for each given name that is not among the known ones. */
-export const unknownNames = (place: string, given: readonly string[], { rule, what, known }: Names): readonly ModelFinding[] =>
-  given
-    .filter((name) => known && !known.includes(name))
-    .map((name) => finding(rule, place, `"${name}" is no ${what}.${didYouMean(name, known ?? []) || " Declare it, or leave it out."}`));
+/** Reports each name that is not among the known ones. */
+export const reportUnknown = (report: Report, place: string, given: readonly string[], { rule, what, known }: Names): void => {
+  // checkMembers reports a value that is not an array.
+  if (!known || !Array.isArray(given)) return;
+  for (const name of given)
+    if (!known.includes(name))
+      report(rule, place, `"${name}" is not ${what}.${didYouMean(name, known) || " Declare it, or leave it out."}`);
+};
 
 /**
  * Visits the entries of an optional record.
  *
- * @throws {schema.invalidModel} that names the entry which cannot be read
+ * @throws {schema.invalidModel} with the name of an entry that cannot be read
  */
-export const each = <Value, Result>(
-  record: Readonly<Record<string, Value>> | undefined,
-  visit: (name: string, value: Value) => readonly Result[],
-): readonly Result[] =>
-  Object.entries(record ?? {}).flatMap(([name, value]) => {
+export const each = <Value>(record: Readonly<Record<string, Value>> | undefined, visit: (name: string, value: Value) => void): void => {
+  for (const [name, value] of Object.entries(record ?? {})) {
     try {
-      return visit(name, value);
+      visit(name, value);
     } catch (cause) {
-      throw isEdgetableError(cause)
-        ? cause
-        : new EdgetableError("schema.invalidModel", `"${name}" cannot be read: ${String(cause)}.`, { cause });
+      if (isEdgetableError(cause)) throw cause;
+      throw new EdgetableError("schema.invalidModel", `"${name}" cannot be read: ${String(cause)}.`, { cause });
     }
-  });
+  }
+};
 
 /**
- * The attributes that a shape's items hold as they are, each with the name it is stored under: neither
- * read back from a key nor left to the edge's other copy. Where a schema does not list its attributes,
- * those that the layout renames.
+ * The attributes that a shape's items store as they are, each with its stored name: neither read from a key nor left to the
+ * edge's other copy. If the schema does not list its attributes, only those that the layout renames.
  */
 export const plainAttributes = (catalog: Catalog, shape: Shape): readonly (readonly [name: string, stored: string])[] => {
   const schema = definitionOf(catalog, shape)?.schema;
