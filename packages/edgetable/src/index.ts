@@ -1,6 +1,6 @@
 export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts";
 export type { ConnectOptions, CursorSecret } from "./client/connect.ts";
-export type { Jobs, ResumeOptions } from "./client/jobs.ts";
+export type { Jobs } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { Db } from "./client/db.ts";
 export type { BatchExplanation, DeleteCall, DeleteOptions, JobHandle, JobOptions } from "./client/write-types.ts";
@@ -20,9 +20,9 @@ export type { LoadOptions } from "./client/load-options.ts";
 export type { Load, LoadRow } from "./client/load.ts";
 export type { ScanOptions } from "./client/scan-options.ts";
 export type { Scan, ScanRow, ScanTable } from "./client/scan.ts";
-export type { Reshard } from "./client/reshard.ts";
-export type { ReshardOptions } from "./client/reshard-items.ts";
-export type { ReshardProgress } from "./executor/reshard/resharding.ts";
+
+export type { ReshardOptions, ResumeOptions } from "./client/job-options.ts";
+export type { ReshardProgress } from "./executor/reshard/run-reshard.ts";
 export type { ReshardReport } from "./executor/reshard/run-reshard.ts";
 export type { Kinded } from "./client/graph-types.ts";
 export type { EdgeSearch, Find, Search, SearchPageOptions } from "./client/search-types.ts";
@@ -61,14 +61,14 @@ export {
   type Pattern,
   type Patterns,
 } from "./client/patterns.ts";
-export type { TableAdmin } from "./client/table.ts";
+export type { Reshard, TableAdmin } from "./client/table.ts";
 export type { TableDifference } from "./requests/table.ts";
 export { didYouMean } from "./util/did-you-mean.ts";
 export { EdgetableError, isEdgetableError } from "./errors/edgetable-error.ts";
 export type { ErrorCode } from "./errors/codes.ts";
 export type { Call, Report, RunOptions } from "./executor/call.ts";
-export type { DeletionProgress } from "./executor/jobs/deletion.ts";
-export type { Job } from "./executor/jobs/job-item.ts";
+export type { DeletionProgress } from "./executor/jobs/delete-node.ts";
+export type { Job } from "./executor/jobs/job-store.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
 export type { ScanReport } from "./executor/scan/run-scan.ts";

@@ -10,10 +10,10 @@ import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 import type { Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
 import type { EdgeApi, NodeApi } from "./read-types.ts";
-import { reshardOf, type Reshard } from "./reshard.ts";
+
 import { findOf } from "./search.ts";
 import type { Find } from "./search-types.ts";
-import { tableAdmin, type TableAdmin } from "./table.ts";
+import { reshardOf, tableAdmin, type Reshard, type TableAdmin } from "./table.ts";
 import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";
 import type { PartWrites, Transact } from "./write-types.ts";

@@ -8,8 +8,8 @@ import type { Row } from "../util/row.ts";
 
 type Options = DeleteOptions<Row>;
 
-// Only those who delete load how it is done.
-const code = async () => import("./run-deletion.ts");
+// Loaded by the first deletion of this kind.
+const code = async () => import("./run-jobs.ts");
 
 const cascading = (driver: WriteDriver, write: DeleteWrite, options: Options): DeleteCall<unknown> => {
   const asked = { write, options };

@@ -1,19 +1,17 @@
 import type { RunOptions } from "../executor/call.ts";
-import type { Job } from "../executor/jobs/job-item.ts";
+import type { Job } from "../executor/jobs/job-store.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
+import type { ResumeOptions } from "./job-options.ts";
 import type { WriteDriver } from "./write-call.ts";
-import type { JobHandle, JobOptions } from "./write-types.ts";
+import type { JobHandle } from "./write-types.ts";
 
-/** How a job goes on. */
-export interface ResumeOptions extends RunOptions, JobOptions {}
-
-/** Jobs whose state is in the table: deletions, loads and reshardings that are under way, or that a process left behind. */
+/** Jobs whose state is in the table: deletions, loads and reshardings that are running, or that a process left behind. */
 export interface Jobs {
-  /** Every job, by its id. One Query. */
+  /** Lists every job, by its id. One Query. */
   list(options?: RunOptions): Promise<readonly Job[]>;
   /**
-   * Goes on with a deletion. A load is resumed by the same `db.load`, because its source is not in the table;
-   * a resharding by the same `db.reshard`.
+   * Resumes a deletion. To resume a load, call the same `db.load` again, because its source is not in the table; for a
+   * resharding, call the same `db.reshard`.
    *
    * @throws {job.notFound} when there is no such job: it ended, or was never begun
    * @throws {job.mismatch} for a load or a resharding
@@ -22,19 +20,19 @@ export interface Jobs {
    * await job.done;
    */
   resume(id: string, options?: ResumeOptions): Promise<JobHandle<WriteOutcome<unknown>>>;
-  /** Goes on with every deletion that no process is at. */
+  /** Resumes every deletion that no process is running. */
   resumeAll(options?: ResumeOptions): Promise<readonly JobHandle<WriteOutcome<unknown>>[]>;
   /**
    * Deletes the state of a load or resharding that will not be resumed; what it wrote stays.
    *
-   * @throws {job.busy} while a process is at it
+   * @throws {job.busy} while a process is running it
    * @throws {job.mismatch} for a deletion, which can only be ended by resuming it
    */
   forget(id: string): Promise<void>;
 }
 
-// Few processes look after jobs: the code is loaded by those that do.
-const code = async () => import("./resume-jobs.ts");
+// Few processes manage jobs: they load the code with their first call.
+const code = async () => import("./run-jobs.ts");
 
 /** `db.jobs` of a connection. */
 export const jobsOf = (driver: WriteDriver): Jobs => ({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Job } from "../executor/jobs/job-item.ts";
-import { listJobs } from "../executor/jobs/list-jobs.ts";
+import type { Job } from "../executor/jobs/job-store.ts";
+import { listJobs } from "../executor/jobs/job-store.ts";
 import { edge, node, part } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 

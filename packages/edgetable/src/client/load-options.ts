@@ -2,8 +2,7 @@ import type { Collision } from "../executor/load/collisions.ts";
 import type { LoadSettings } from "../executor/load/load-settings.ts";
 import type { FailedRow, LoadProgress } from "../executor/load/tally.ts";
 import { checkSignal, checkOptions, type OptionChecks } from "../util/check-options.ts";
-import { checkJobName } from "./job-name.ts";
-import { jobKinds } from "./job-options.ts";
+import { checkJobName, jobKinds } from "./job-options.ts";
 
 /** How a bulk load is made. */
 export interface LoadOptions {

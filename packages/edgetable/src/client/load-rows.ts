@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { stoppedByClose } from "../executor/jobs/stopped-by-close.ts";
+import { abortedByClose } from "../executor/jobs/run-job.ts";
 import { runLoad } from "../executor/load/run-load.ts";
 import type { LoadReport } from "../executor/load/tally.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
@@ -101,6 +101,6 @@ export const loadRows = (
   const source = { rows, toWrite: rowReader(driver, ends) };
   const { session, validates } = driver;
   if (job === undefined) return runLoad(session, source, { job, settings: loadSettings(given, validates) });
-  const { signal, hold } = stoppedByClose(session, given.signal);
-  return hold(runLoad(session, source, { job: { id: job, fingerprint, lease }, settings: loadSettings({ ...given, signal }, validates) }));
+  const { signal, track } = abortedByClose(session, given.signal);
+  return track(runLoad(session, source, { job: { id: job, fingerprint, lease }, settings: loadSettings({ ...given, signal }, validates) }));
 };

@@ -1,7 +1,9 @@
 import { checkRun, type RunOptions } from "../executor/call.ts";
+import type { ReshardReport } from "../executor/reshard/run-reshard.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { TableDifference } from "../requests/table.ts";
 import type { Driver } from "./driver.ts";
+import type { ReshardOptions } from "./job-options.ts";
 
 const TABLE_DEADLINE = 600_000;
 
@@ -39,3 +41,25 @@ export const tableAdmin = (driver: Driver): TableAdmin => {
     },
   };
 };
+
+/**
+ * Moves the items of sharded indexes to where writers put them after a count was raised: `[32, 8]`. Reads find every
+ * item without it; moving spreads the writes, and lets the old count leave the list. It may be cut off and called
+ * again, and runs beside readers and writers. Deploy the new count everywhere first.
+ *
+ * Reads the partitions of the old counts, twice; where a level of a hierarchy names the partition (`split`),
+ * it scans the index.
+ *
+ * @throws {job.busy} while another process is running it
+ * @throws {plan.noIndex} when there is no such index
+ * @example
+ * const { moved } = await db.reshard({ rate: 500 });
+ */
+export type Reshard = (options?: ReshardOptions) => Promise<ReshardReport>;
+
+/** `db.reshard` of a connection. */
+export const reshardOf =
+  (driver: Driver): Reshard =>
+  // Few processes move items: they load the code with their first call.
+  async (options = {}) =>
+    (await import("./run-jobs.ts")).reshardItems(driver, options);

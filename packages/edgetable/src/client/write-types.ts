@@ -1,5 +1,5 @@
 import type { Call, Cost, RunOptions } from "../executor/call.ts";
-import type { DeletionProgress } from "../executor/jobs/deletion.ts";
+import type { DeletionProgress } from "../executor/jobs/delete-node.ts";
 import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome, Written } from "../ir/write-outcome.ts";

@@ -29,7 +29,7 @@ test("hooks, reports and errors do not show the secret that seals cursors", asyn
     close: () => undefined,
     async send(operation, input, options) {
       if (operation === "UpdateItem" && JSON.stringify(input).includes("~secret")) {
-        secret = (input as unknown as { ExpressionAttributeValues: { ":s": { S: string } } }).ExpressionAttributeValues[":s"].S;
+        secret = (input as unknown as { ExpressionAttributeValues: { ":0": { S: string } } }).ExpressionAttributeValues[":0"].S;
         const request = { operation, input };
         if (refusals-- > 0) throw new EdgetableError("execute.accessDenied", "no", { request, cause: new Error(secret) });
       }

@@ -1,8 +1,9 @@
 import { randomBytes, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import type { Secrets } from "../requests/cursor.ts";
+import { encodeSingle } from "../requests/encode-write.ts";
 import { cursorSecret, SECRET, systemKeyItem } from "../schema/system-items.ts";
-import type { Item } from "../transport/operations.ts";
+import type { Item, UpdateItemInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -28,20 +29,15 @@ export const leaveSecret = async (session: Session, context: CallContext): Promi
   if (existing !== undefined) return existing;
   const { catalog } = session;
   // If several processes store one at a time, the first one stands and all are given it.
-  const update = {
-    TableName: catalog.table,
-    Key: systemKeyItem(catalog, cursorSecret),
-    UpdateExpression: "SET #s = if_not_exists(#s, :s)",
-    ExpressionAttributeNames: { "#s": SECRET },
-    ReturnValues: "ALL_NEW",
-  } as const;
+  const storing = (value: string): UpdateItemInput => {
+    const changes = { set: {}, defaults: { [SECRET]: { S: value } }, remove: [], add: {}, append: {} };
+    const key = systemKeyItem(catalog, cursorSecret);
+    const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
+    return encodeSingle(target, { kind: "update", key, terms: [], shape: undefined, changes }).input as UpdateItemInput;
+  };
   // Not drawn by `effects`: a seed would reveal it.
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
-  const output = await session.send(
-    "UpdateItem",
-    { ...update, ExpressionAttributeValues: { ":s": { S: secret } } },
-    { ...context, shown: { ...update, ExpressionAttributeValues: { ":s": { S: "(secret)" } } } },
-  );
+  const output = await session.send("UpdateItem", storing(secret), { ...context, shown: storing("(secret)") });
   return defined(storedSecret(output.Attributes), "the secret of cursors");
 };
 

@@ -45,6 +45,8 @@ export interface AttributeChanges {
   readonly remove: readonly string[];
   readonly add: Item;
   readonly append: Item;
+  /** Values for attributes that the item does not have yet; others keep theirs. */
+  readonly defaults?: Item;
 }
 
 interface Target {

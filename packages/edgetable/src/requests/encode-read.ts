@@ -267,3 +267,28 @@ export const encodeScan = (table: string, { segment, segments, start, consistent
   ...(start === undefined ? {} : { ExclusiveStartKey: start }),
   ReturnConsumedCapacity: "TOTAL",
 });
+
+/** A page of one partition of the table or of an index, in Edgetable's own bookkeeping. */
+export interface PartitionPage {
+  readonly index: Index;
+  readonly partition: string;
+  readonly start: Key | undefined;
+  readonly limit?: number;
+  /** @default false */
+  readonly consistent?: boolean;
+}
+
+/** Reads a page of every item of a partition, whatever the model says of them. */
+export const encodePartition = (table: string, { index, partition, start, limit, consistent }: PartitionPage): QueryInput => {
+  const names = new Placeholders();
+  return {
+    TableName: table,
+    ...(index.name === undefined ? {} : { IndexName: index.name }),
+    KeyConditionExpression: `${names.name(index.partitionKey)} = ${names.value({ S: partition })}`,
+    ...names.fields,
+    ...(consistent ? { ConsistentRead: true } : {}),
+    ...(limit === undefined ? {} : { Limit: limit }),
+    ...(start ? { ExclusiveStartKey: start } : {}),
+    ReturnConsumedCapacity: "TOTAL",
+  };
+};

@@ -65,6 +65,10 @@ const updateExpression = (changes: AttributeChanges, names: Placeholders): strin
   const sets: string[] = [];
   for (const attribute in set) sets.push(`${names.name(attribute)} = ${names.value(set[attribute]!)}`);
   for (const attribute in append) sets.push(appended(names.name(attribute), append[attribute]!, names));
+  for (const attribute in changes.defaults) {
+    const name = names.name(attribute);
+    sets.push(`${name} = if_not_exists(${name}, ${names.value(changes.defaults[attribute]!)})`);
+  }
   const adds: string[] = [];
   for (const attribute in add) adds.push(`${names.name(attribute)} ${names.value(add[attribute]!)}`);
   const removes = changes.remove.map((attribute) => names.name(attribute));

@@ -1,230 +1,288 @@
-import { isEdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
-import type { Images, WritePlan } from "../../ir/write-plan.ts";
-import type { Position } from "../../requests/cursor.ts";
-import { planEnding, planMark, type JobMark, type Sweep } from "../../planner/writes/plan-deletion.ts";
+import type { DeleteWrite } from "../../ir/logical-write.ts";
+import type { JobDone } from "../../ir/write-outcome.ts";
+import type { Atomic, Images } from "../../ir/write-plan.ts";
+import { type CascadePlan, planCascade, planEnding, planMark } from "../../planner/writes/plan-deletion.ts";
 import { planWrites } from "../../planner/writes/plan-write.ts";
-import { COUNT, DELETING } from "../../schema/system-items.ts";
-import { runPlanned, type WriteResult } from "../run-write.ts";
-import { type Deletion, type DeletionResult, progressOf, step } from "./deletion.ts";
-import { bookkeeping } from "./bookkeeping.ts";
-import { giveBack, startHeartbeat } from "./heartbeat.ts";
-import { deletionFacts, deletionId } from "./deletion-id.ts";
-import { type JobFacts, jobKey } from "./job-item.ts";
-import { checkLease, endJob, firstItem, type Lease, newLease, takeLease } from "./lease.ts";
+import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
+import type { Position } from "../../requests/cursor.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import { COUNT, DELETING, ownerText } from "../../schema/system-items.ts";
+import type { AttributeValue, Item } from "../../transport/operations.ts";
+import { hexHashOf } from "../../util/hash-text.ts";
+import { defined } from "../../util/invariant.ts";
+import type { Row } from "../../util/row.ts";
+import type { Cost } from "../call.ts";
+import { type FailedWrite, runPlanned, type WriteResult } from "../run-write.ts";
+import type { Session } from "../session.ts";
+import {
+  bookkeeping,
+  checkLease,
+  endJob,
+  type Job,
+  type JobFacts,
+  type Lease,
+  newJobItem,
+  newLease,
+  releaseLease,
+  takeLease,
+} from "./job-store.ts";
+import { newRun, type Run, runJob, step } from "./run-job.ts";
 import { findAll, type Removal, removeAll, sweepPage } from "./sweep.ts";
 
-const PAGE = 500;
-const SMALL_TRIES = 3;
+/** How a node is deleted with everything that goes with it. */
+export interface DeletionSettings {
+  /** Milliseconds after which an index is assumed to show everything that was written before. */
+  readonly indexLag: number;
+  /** Milliseconds for which a lease is valid. */
+  readonly lease: number;
+  readonly signal: AbortSignal | undefined;
+  /** Time after which nothing more is begun; the job can then be resumed. */
+  readonly deadline: number;
+  readonly onProgress: ((progress: DeletionProgress) => void) | undefined;
+}
 
-const won = (deletion: Deletion, result: WriteResult & { readonly ok: true }): DeletionResult => ({
-  ok: true,
-  row: result.rows[0],
-  atomic: result.atomic,
-  cost: deletion.cost,
+/** How far a deletion has come. */
+export interface DeletionProgress {
+  /** Edges and parts removed in this run. */
+  readonly items: number;
+  /** Times that everything was looked for. */
+  readonly sweeps: number;
+  readonly requests: number;
+  readonly writeUnits: number;
+}
+
+/** How a deletion ended. */
+export type DeletionResult =
+  | { readonly ok: true; readonly row: Row | undefined; readonly atomic: Atomic | JobDone; readonly cost: Cost }
+  | { readonly ok: false; readonly failed: readonly FailedWrite[]; readonly cost: Cost };
+
+/** One run of a node's deletion. */
+export interface Deletion extends Run {
+  readonly id: string;
+  readonly write: DeleteWrite;
+  readonly plan: CascadePlan;
+  readonly settings: DeletionSettings;
+  /** Edges and parts that earlier runs of the job removed. */
+  removedBefore: number;
+  items: number;
+  sweeps: number;
+}
+
+// A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas); an escaped character may take three.
+const LONGEST_ID = 200;
+
+// One id for everyone who deletes the node.
+const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string => {
+  const text = `delete ${name} ${ownerText(defined(catalog.nodes[name], "node"), id)}`;
+  if (text.length <= LONGEST_ID) return text;
+  const hash = hexHashOf(text);
+  return `${text.slice(0, LONGEST_ID - hash.length - 1)} ${hash}`;
+};
+
+/** Opens the deletion of a node with everything that goes with it. */
+export const openDeletion = (
+  session: Session,
+  write: DeleteWrite,
+  settings: DeletionSettings,
+  id: string = deletionId(session.catalog, write),
+): Deletion => ({
+  ...newRun(session, {
+    what: `The deletion of "${write.name}"`,
+    advice: "Removed items stay removed; resume the job, or delete again.",
+    signal: settings.signal,
+    deadline: settings.deadline,
+  }),
+  id,
+  write,
+  plan: planCascade(session.catalog, write),
+  settings,
+  removedBefore: 0,
+  items: 0,
+  sweeps: 0,
 });
-const lost = (deletion: Deletion, result: WriteResult & { readonly ok: false }): DeletionResult => ({
-  ok: false,
-  failed: result.failed,
-  cost: deletion.cost,
+
+// A key says by its format that a field is a date; the option `dates` need not name it.
+type IdValue = AttributeValue | { readonly D: number };
+
+/**
+ * Opens the deletion that a job in the table has begun.
+ *
+ * @throws {job.mismatch} when the model has no such node
+ */
+export const reopenDeletion = (session: Session, { id: job, facts }: Job, settings: DeletionSettings): Deletion => {
+  const name = String(facts["node"]);
+  if (!session.catalog.nodes[name])
+    throw new EdgetableError(
+      "job.mismatch",
+      `The job deletes a "${name}", which this model does not have. Resume it with the model that began it.`,
+      { details: { node: name } },
+    );
+  const id: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(JSON.parse(String(facts["of"])) as Readonly<Record<string, IdValue>>))
+    id[field] = "D" in value ? new Date(value.D) : decodeValue(value);
+  return openDeletion(session, { kind: "delete", of: "node", name, id, guards: {} }, settings, job);
+};
+
+const newFacts = ({ write: { name, id } }: Deletion): JobFacts => {
+  const values: Record<string, IdValue> = {};
+  for (const [field, value] of Object.entries(id))
+    values[field] = value instanceof Date ? { D: value.getTime() } : encodeValue(value, field);
+  return { node: name, of: JSON.stringify(values), items: 0 };
+};
+
+export const progressOf = ({ items, sweeps, cost }: Deletion): DeletionProgress => ({
+  items,
+  sweeps,
+  requests: cost.requests,
+  writeUnits: cost.writeUnits,
 });
 
-const isTooLarge = (error: unknown): boolean => isEdgetableError(error, "request.transactionTooLarge");
+const resultOf = ({ cost }: Deletion, result: WriteResult): DeletionResult =>
+  result.ok ? { ok: true, row: result.rows[0], atomic: result.atomic, cost } : { ok: false, failed: result.failed, cost };
 
-/** Tries to do it all in one transaction; undefined when it is too much, or keeps changing. */
-const together = async (
+const TRIES_AT_ONCE = 3;
+
+/** Deletes everything in one transaction. Gives undefined if it is too much for one, or keeps changing. */
+const deleteAtOnce = async (
   deletion: Deletion,
   transact: (removals: readonly Removal[]) => Promise<WriteResult>,
 ): Promise<WriteResult | undefined> => {
   const { session, plan } = deletion;
-  for (let attempt = 0; attempt < SMALL_TRIES; attempt++) {
+  for (let attempt = 0; attempt < TRIES_AT_ONCE; attempt++) {
     deletion.sweeps++;
-    const removals = await step(deletion, (context) => findAll(session, plan.sweeps, { context, most: TRANSACTION_ITEMS - 1 }));
+    const removals = await step(deletion, (context) => findAll(session, plan.sweeps, { context, atMost: TRANSACTION_ITEMS - 1 }));
     if (!removals) return undefined;
     try {
       const result = await transact(removals);
       if (result.ok) deletion.items += removals.length;
-      // Only the node's own failure settles it; something that went meanwhile is looked for again.
+      // Only the node's own failure is final. After another one, something was removed meanwhile: look again.
       if (result.ok || result.failed.some(({ write }) => write === 0)) return result;
     } catch (error) {
-      if (isTooLarge(error)) return undefined;
+      if (isEdgetableError(error, "request.transactionTooLarge")) return undefined;
       throw error;
     }
   }
   return undefined;
 };
 
-/** A node with parts alone: nothing is tied to it by others, so that nothing has to be held off. */
-const deleteUnmarked = (deletion: Deletion): Promise<WriteResult | undefined> => {
-  const { session, write } = deletion;
-  return together(deletion, (removals) =>
-    step(deletion, (context) =>
-      runPlanned(session, (images) => planWrites(session.catalog, [write, ...removals.map((one) => one.write)], images), context),
-    ),
-  );
-};
-
-interface Ended {
-  readonly kind: "done";
-  readonly result: DeletionResult;
-}
-
-interface Marked {
-  readonly deletion: Deletion;
-  readonly lease: Lease;
-  readonly job: JobMark;
-  /** The node as this process read it to mark it: it need not be read again to end. */
-  readonly images?: Images;
-}
-
-const factsOf = ({ lease, deletion }: Marked): JobFacts => ({
-  ...lease.job.facts,
-  items: Number(lease.job.facts["items"] ?? 0) + deletion.items,
-});
-
-// The transaction asks by itself whether the job is held, and ends it: where its answer is lost, a renewal finds no
-// job any more, which is no reason not to ask for the answer again.
-const end = ({ deletion, job, images }: Marked, along: readonly Removal[]): Promise<WriteResult> => {
-  const { session, write } = deletion;
-  const ending = { write, job, along: along.map((one) => one.write) };
-  return step(deletion, (context) => runPlanned(session, (read) => planEnding(session.catalog, ending, read), context, images), false);
-};
-
-const sweepOnce = async (marked: Marked, sweep: Sweep): Promise<number> => {
-  const { deletion, lease } = marked;
-  const { session, settings } = deletion;
-  let found = 0;
-  let from: Position | undefined;
-  do {
-    checkLease(session, lease);
-    const page = await step(deletion, (context) => sweepPage(session, sweep, { context, from, limit: PAGE }));
-    await step(deletion, (context) => removeAll(session, page.removals, context));
-    found += page.removals.length;
-    deletion.items += page.removals.length;
-    settings.onProgress?.(progressOf(deletion));
-    from = page.next;
-  } while (from !== undefined);
-  return found;
-};
-
-const sweepAll = async (marked: Marked): Promise<number> => {
-  let found = 0;
-  marked.deletion.sweeps++;
-  for (const sweep of marked.deletion.plan.sweeps) found += await sweepOnce(marked, sweep);
-  return found;
-};
-
-const waitForIndex = ({ deletion: { session, plan, settings } }: Marked): Promise<void> =>
-  plan.lags && settings.indexLag > 0 ? session.effects.sleep(settings.indexLag, settings.signal) : Promise.resolve();
-
-// The index has shown everything that preceded the mark once a sweep after the pause finds nothing.
-const sweepUntilEmpty = async (marked: Marked): Promise<void> => {
-  while ((await sweepAll(marked)) > 0) await waitForIndex(marked);
-};
-
-const inOneGo = (marked: Marked): Promise<WriteResult | undefined> => together(marked.deletion, (removals) => end(marked, removals));
-
-// Somebody wrote the node anew while it was being deleted: its edges are gone, the node is theirs.
-const superseded = async ({ deletion, lease }: Marked): Promise<DeletionResult> => {
-  await endJob(deletion.session, lease, bookkeeping(deletion.session, lease.duration));
-  return { ok: true, row: undefined, atomic: { kind: "job", id: lease.job.id, items: deletion.items }, cost: deletion.cost };
-};
-
-// Whether the node goes is up to who holds its job now.
-const checkHeld = ({ deletion, lease }: Marked, result: WriteResult | undefined): void => {
-  if (!result || result.ok || result.failed[0]?.failure.reason !== "beingDeleted") return;
-  lease.until = 0;
-  checkLease(deletion.session, lease);
-};
-
-const finish = async (marked: Marked): Promise<DeletionResult> => {
-  const { deletion, job } = marked;
-  await waitForIndex(marked);
-  const atOnce = deletion.items === 0 ? await inOneGo(marked) : undefined;
-  if (atOnce?.ok) return won(deletion, atOnce);
-  checkHeld(marked, atOnce);
-  // Of a node that was written anew meanwhile, too: what was tied to the old one goes.
-  await sweepUntilEmpty(marked);
-  const last = atOnce ?? (await end(marked, []));
-  checkHeld(marked, last);
-  if (!last.ok) return superseded(marked);
-  return { ok: true, row: last.rows[0], atomic: { kind: "job", id: job.id, items: Number(factsOf(marked)["items"]) }, cost: deletion.cost };
-};
-
-/** Does what is left of a marked node's deletion. */
-const underLease = async (marked: Marked): Promise<DeletionResult> => {
-  const { deletion, lease } = marked;
-  const { session } = deletion;
-  deletion.lease = lease;
-  const heartbeat = startHeartbeat(session, lease, () => factsOf(marked));
-  let result: DeletionResult | undefined;
-  try {
-    result = await finish(marked);
-    return result;
-  } finally {
-    await heartbeat.stop();
-    if (!result) await giveBack(session, { lease, facts: factsOf(marked) });
+/** Removes what goes with the node, page by page, until a sweep finds nothing: then the indexes show everything that preceded the mark. */
+const sweepUntilEmpty = async (deletion: Deletion): Promise<void> => {
+  const { session, plan, settings } = deletion;
+  for (;;) {
+    let found = 0;
+    deletion.sweeps++;
+    for (const sweep of plan.sweeps) {
+      let from: Position | undefined;
+      do {
+        const page = await step(deletion, (context) => sweepPage(session, sweep, { context, from }));
+        await step(deletion, (context) => removeAll(session, page.removals, context));
+        found += page.removals.length;
+        deletion.items += page.removals.length;
+        settings.onProgress?.(progressOf(deletion));
+        from = page.next;
+      } while (from !== undefined);
+    }
+    if (found === 0) return;
+    await waitForIndex(deletion);
   }
 };
 
-const resumeLease = async (deletion: Deletion, id: string, resumes: boolean): Promise<Lease> =>
-  step(deletion, (context) =>
-    takeLease(
-      deletion.session,
-      { id, kind: "delete", duration: deletion.settings.lease, facts: deletionFacts(deletion.write), resumes },
-      context,
-    ),
-  );
+const waitForIndex = async ({ session, plan, settings, signal }: Deletion): Promise<void> => {
+  if (plan.lags && settings.indexLag > 0) await session.effects.sleep(settings.indexLag, signal);
+};
 
 /**
- * Goes on with a deletion that was begun.
+ * Does what is left of a marked node's deletion.
  *
- * @throws {job.busy} while another process is at it
- * @throws {job.notFound} when it ended
+ * @param images the node as it was read to mark it, so that it need not be read again
  */
-export const resumeDeletion = async (deletion: Deletion, id: string): Promise<DeletionResult> => {
-  const lease = await resumeLease(deletion, id, true);
-  return underLease({ deletion, lease, job: { id, key: lease.key, holder: lease.holder } });
+const deleteMarked = async (deletion: Deletion, lease: Lease, images?: Images): Promise<DeletionResult> => {
+  const { session, write } = deletion;
+  const job = { id: lease.job.id, key: lease.key, holder: lease.holder };
+  // The transaction checks and deletes the job's item itself. No lease is asked for: if the answer is lost, a renewal finds
+  // no job any more, and the request must still be repeated to learn how it ended.
+  const end = async (along: readonly Removal[]): Promise<WriteResult> => {
+    const ending = { write, job, along: along.map((one) => one.write) };
+    const result = await step(
+      deletion,
+      (context) => runPlanned(session, (read) => planEnding(session.catalog, ending, read), context, images),
+      false,
+    );
+    if (!result.ok && result.failed[0]?.failure.reason === "beingDeleted") {
+      // Another process holds the job now.
+      lease.until = 0;
+      checkLease(session, lease);
+    }
+    return result;
+  };
+  await waitForIndex(deletion);
+  const atOnce = deletion.items === 0 ? await deleteAtOnce(deletion, end) : undefined;
+  if (atOnce?.ok) return resultOf(deletion, atOnce);
+  // Also if the node was written again meanwhile: the edges of the old one are removed.
+  await sweepUntilEmpty(deletion);
+  const last = atOnce ?? (await end([]));
+  const items = deletion.items + (last.ok ? deletion.removedBefore : 0);
+  // A node that was written again while it was deleted stays.
+  if (!last.ok) await endJob(session, lease, bookkeeping(session, lease.duration));
+  return { ok: true, row: last.ok ? last.rows[0] : undefined, atomic: { kind: "job", id: job.id, items }, cost: deletion.cost };
 };
 
-// Counters that the mark looked at are no concern of the end.
-const markedImages = (read: Images, job: string): Images =>
-  Object.fromEntries(
-    Object.entries(read).flatMap(([id, image]) =>
-      image && !(COUNT in image) ? [[id, { ...image, [DELETING]: { S: job } }] as const] : [],
-    ),
-  );
+const runMarked = async (deletion: Deletion, lease: Lease, images?: Images): Promise<DeletionResult> => {
+  deletion.lease = lease;
+  deletion.removedBefore = Number(lease.job.facts["items"] ?? 0);
+  return runJob(deletion.session, lease, {
+    facts: () => ({ ...lease.job.facts, items: deletion.removedBefore + deletion.items }),
+    run: () => deleteMarked(deletion, lease, images),
+    endsItself: true,
+  });
+};
 
-const mark = async (deletion: Deletion, id: string): Promise<Marked | Ended> => {
-  const { session, write, settings } = deletion;
-  const lease = newLease(session, id, settings.lease);
-  const facts = deletionFacts(write);
-  const job: JobMark = { id, key: jobKey(session, id), holder: lease.holder };
-  const state = firstItem(session, lease, { kind: "delete", facts });
+const resume = async (deletion: Deletion, id: string, resumes: boolean): Promise<DeletionResult> => {
+  const request = { id, kind: "delete", duration: deletion.settings.lease, facts: newFacts(deletion), resumes } as const;
+  return runMarked(deletion, await step(deletion, (context) => takeLease(deletion.session, request, context)));
+};
+
+const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
+  const { session, write, plan, settings, id } = deletion;
+  const { catalog } = session;
+  if (!plan.marks) {
+    // Nobody else ties anything to a node with parts alone: it needs no mark.
+    const result = await deleteAtOnce(deletion, (removals) =>
+      step(deletion, (context) =>
+        runPlanned(session, (images) => planWrites(catalog, [write, ...removals.map((one) => one.write)], images), context),
+      ),
+    );
+    if (result) return resultOf(deletion, result);
+  }
+  const lease = newLease(session, { id, kind: "delete", duration: settings.lease, facts: newFacts(deletion) });
+  const marking = { write, job: { id, key: lease.key, holder: lease.holder }, state: newJobItem(session, lease) };
   let read: Images = {};
-  const planner = (images: Images): WritePlan => planMark(session.catalog, { write, job, state }, (read = images));
-  const result = await step(deletion, (context) => runPlanned(session, planner, context)).catch(async (error: unknown) => {
-    // The mark may have been made all the same: whoever deletes again need not wait for the lease.
-    await giveBack(session, { lease, facts });
+  let marked: WriteResult;
+  try {
+    marked = await step(deletion, (context) => runPlanned(session, (images) => planMark(catalog, marking, (read = images)), context));
+  } catch (error) {
+    // The mark may have been made all the same: release the lease, so that another deletion need not wait for it.
+    await releaseLease(session, lease, lease.job.facts);
     throw error;
-  });
-  const leased = (one: Omit<Lease, "job">): Marked => ({
-    deletion,
-    job,
-    lease: { ...one, job: { id, kind: "delete", running: true, leasedUntil: one.until, runs: 1, facts } },
-  });
-  if (result.ok) return { images: markedImages(read, id), ...leased(lease) };
-  const failure = result.failed[0]?.failure;
-  if (failure?.reason !== "beingDeleted") return { kind: "done", result: lost(deletion, result) };
-  const taken = await resumeLease(deletion, failure.job, false);
-  return { deletion, job: { id: failure.job, key: taken.key, holder: taken.holder }, lease: taken };
+  }
+  if (marked.ok) {
+    // The counters that the mark checked do not matter at the end.
+    const images: Record<string, Item> = {};
+    for (const [key, image] of Object.entries(read)) if (image && !(COUNT in image)) images[key] = { ...image, [DELETING]: { S: id } };
+    return runMarked(deletion, lease, images);
+  }
+  const failure = marked.failed[0]?.failure;
+  return failure?.reason === "beingDeleted" ? resume(deletion, failure.job, false) : resultOf(deletion, marked);
 };
 
-/** Deletes a node with all that goes along: in one transaction where it can, else as a job. */
-export const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
-  const { plan, write, session } = deletion;
-  const direct = plan.marks ? undefined : await deleteUnmarked(deletion);
-  if (direct) return direct.ok ? won(deletion, direct) : lost(deletion, direct);
-  const marked = await mark(deletion, deletionId(session.catalog, write));
-  return "kind" in marked ? marked.result : underLease(marked);
-};
+/**
+ * Runs a deletion: in one transaction if everything fits, else as a job.
+ *
+ * @param resumes whether the job must exist already
+ * @throws {job.busy} while another process runs it
+ * @throws {job.notFound} when a job to be resumed has ended
+ */
+export const runDeletion = (deletion: Deletion, resumes: boolean): Promise<DeletionResult> =>
+  deletion.track(resumes ? resume(deletion, deletion.id, true) : deleteNode(deletion));

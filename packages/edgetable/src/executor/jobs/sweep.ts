@@ -2,17 +2,16 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { exactText } from "../../keys/value-text.ts";
+import { removalOf, type Sweep } from "../../planner/writes/plan-deletion.ts";
+import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive } from "../../planner/writes/rules/index.ts";
 import { subjectOf } from "../../planner/writes/working-set.ts";
-import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
-import { removalOf, type Sweep } from "../../planner/writes/plan-deletion.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
-import { type Catalog, kindMark } from "../../schema/catalog.ts";
-import type { Key, WriteRequest } from "../../transport/operations.ts";
+import { kindMark } from "../../schema/catalog.ts";
+import type { Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { batchWriteAll } from "../batch.ts";
-import type { Found } from "../read-rows.ts";
 import type { FindNode } from "../hydrate.ts";
 import { runRead } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
@@ -20,42 +19,19 @@ import type { CallContext, Session } from "../session.ts";
 
 /** Something that goes with a node: where it was found, and the write that removes it everywhere. */
 export interface Removal {
+  /** The same wherever it is found: from either end of a loop, in the table and in an index. */
+  readonly id: string;
   readonly key: Key;
   readonly write: LogicalWrite;
   /** Whether it is one item that nothing counts: then a batch can delete it. */
   readonly plain: boolean;
-  /** Whether an item of another kind may lie under its key by now. */
+  /** Whether an item of another kind may have taken its key. */
   readonly isShared: boolean;
 }
 
-// Of an edge: two copies, and a count at each end. So many edges fit into a transaction of 100 items.
-const EDGES_TOGETHER = 25;
+const PAGE = 500;
 
 const noNode: FindNode = () => Promise.resolve(undefined);
-
-const isPlain = (catalog: Catalog, write: LogicalWrite): boolean => {
-  if (write.kind !== "unlink") return true;
-  const subject = subjectOf(catalog, write);
-  if (subject.kind !== "edge" || edgeCopies(subject, write.key).length > 1) return false;
-  return derive(catalog, { subject, before: write.key, after: null }).length === 0;
-};
-
-const removal = (catalog: Catalog, { shape, row, item }: Found): Removal => {
-  const write = removalOf(shape, row);
-  const isShared = kindMark(catalog, shape) !== undefined;
-  return { key: keyOfItem(catalog, item), write, plain: !isShared && isPlain(catalog, write), isShared };
-};
-
-// An edge may be found twice: from either end of a loop, in the table and in an index.
-const identity = (catalog: Catalog, { key, write }: Removal): string => {
-  if (write.kind !== "unlink") return keyId(key);
-  const fields = defined(catalog.edges[write.edge], "edge").key.map((field) => write.key[field]);
-  return exactText([write.edge, write.from, write.to, fields]);
-};
-
-const distinct = (catalog: Catalog, removals: readonly Removal[]): readonly Removal[] => [
-  ...new Map(removals.map((one) => [identity(catalog, one), one])).values(),
-];
 
 /** A page of what a sweep finds. */
 export interface SweptPage {
@@ -67,50 +43,66 @@ export interface SweptPage {
 export const sweepPage = async (
   session: Session,
   sweep: Sweep,
-  { context, from, limit }: { readonly context: CallContext; readonly from: Position | undefined; readonly limit: number },
+  { context, from, limit = PAGE }: { readonly context: CallContext; readonly from: Position | undefined; readonly limit?: number },
 ): Promise<SweptPage> => {
+  const { catalog } = session;
   const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, findNode: noNode };
-  // What has expired and is still there goes with its node too.
+  // Items that have expired and are still there go with their node too.
   const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
-  const wanted = found.filter(({ shape }) => sweep.shapes.includes(shape.id));
-  return {
-    removals: distinct(
-      session.catalog,
-      wanted.map((one) => removal(session.catalog, one)),
-    ),
-    next,
-  };
+  const removals = new Map<string, Removal>();
+  for (const { shape, row, item } of found) {
+    if (!sweep.shapes.includes(shape.id)) continue;
+    const key = keyOfItem(catalog, item);
+    const write = removalOf(shape, row);
+    const isShared = kindMark(catalog, shape) !== undefined;
+    if (write.kind !== "unlink") {
+      const id = keyId(key);
+      removals.set(id, { id, key, write, plain: !isShared, isShared });
+      continue;
+    }
+    const subject = subjectOf(catalog, write);
+    const isAlone = subject.kind === "edge" && edgeCopies(subject, write.key).length === 1;
+    const plain = !isShared && isAlone && derive(catalog, { subject, before: write.key, after: null }).length === 0;
+    const fields = defined(catalog.edges[write.edge], "edge").key.map((field) => write.key[field]);
+    const id = exactText([write.edge, write.from, write.to, fields]);
+    removals.set(id, { id, key, write, plain, isShared });
+  }
+  return { removals: [...removals.values()], next };
 };
 
-/** Everything that goes with a node, or undefined when it is more than so many. */
+/** Finds everything that goes with a node; undefined if it is more than `atMost`. */
 export const findAll = async (
   session: Session,
   sweeps: readonly Sweep[],
-  { context, most }: { readonly context: CallContext; readonly most: number },
+  { context, atMost }: { readonly context: CallContext; readonly atMost: number },
 ): Promise<readonly Removal[] | undefined> => {
-  const pages = await Promise.all(
-    sweeps.map(async (sweep) => {
-      const all: Removal[] = [];
-      let from: Position | undefined;
-      do {
-        const page = await sweepPage(session, sweep, { context, from, limit: most + 1 });
-        all.push(...page.removals);
-        from = page.next;
-      } while (from !== undefined && all.length <= most);
-      return all;
-    }),
-  );
-  const all = distinct(session.catalog, pages.flat());
-  return all.length > most ? undefined : all;
+  const all = new Map<string, Removal>();
+  const readAll = async (sweep: Sweep): Promise<void> => {
+    let from: Position | undefined;
+    let count = 0;
+    do {
+      const page = await sweepPage(session, sweep, { context, from, limit: atMost + 1 });
+      for (const one of page.removals) all.set(one.id, one);
+      count += page.removals.length;
+      from = page.next;
+    } while (from !== undefined && count <= atMost);
+  };
+  await Promise.all(sweeps.map(readAll));
+  return all.size > atMost ? undefined : [...all.values()];
 };
 
 const deleteItems = async (session: Session, keys: readonly Key[], context: CallContext): Promise<void> => {
-  const requests = keys.map((key): WriteRequest => ({ DeleteRequest: { Key: key } }));
-  const [first] = await batchWriteAll(session, requests, context);
+  const [first] = await batchWriteAll(
+    session,
+    keys.map((key) => ({ DeleteRequest: { Key: key } })),
+    context,
+  );
   if (first) throw first.error;
 };
 
-// An edge that is gone from where it counts (an index shows it still, or half of it was left) has only the item that was found.
+// An edge takes up to four items: two copies, and a count at each end. A transaction holds 100.
+const EDGES_AT_ONCE = 25;
+
 const unlinkTogether = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<void> => {
   let left = removals;
   while (left.length > 0) {
@@ -124,12 +116,14 @@ const unlinkTogether = async (session: Session, removals: readonly Removal[], co
     if (missing.size === 0)
       throw new EdgetableError(
         "execute.conflict",
-        `Edges could not be removed: ${result.failed[0]?.failure.reason}. What was done is kept: try again.`,
+        `Edges could not be removed: ${result.failed[0]?.failure.reason}. Removed items stay removed; try again.`,
         { retryable: true },
       );
+    // Only the item that was found is left of such an edge: an index still shows it, or half of it was removed before.
+    const strays = left.filter(({ isShared }, at) => missing.has(at) && !isShared);
     await deleteItems(
       session,
-      left.filter(({ isShared }, at) => missing.has(at) && !isShared).map(({ key }) => key),
+      strays.map(({ key }) => key),
       context,
     );
     left = left.filter((_, at) => !missing.has(at));
@@ -139,12 +133,12 @@ const unlinkTogether = async (session: Session, removals: readonly Removal[], co
 /** Removes what was found: plain items in batches, edges with copies or counts in transactions. Idempotent. */
 export const removeAll = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<void> => {
   const plain = removals.filter((one) => one.plain);
-  const joint = removals.filter((one) => !one.plain);
   await deleteItems(
     session,
     plain.map(({ key }) => key),
     context,
   );
-  // One after the other: they meet in the node's own guard.
-  for (let at = 0; at < joint.length; at += EDGES_TOGETHER) await unlinkTogether(session, joint.slice(at, at + EDGES_TOGETHER), context);
+  const joint = removals.filter((one) => !one.plain);
+  // One transaction after the other: all of them change the node's own guard.
+  for (let at = 0; at < joint.length; at += EDGES_AT_ONCE) await unlinkTogether(session, joint.slice(at, at + EDGES_AT_ONCE), context);
 };

@@ -1,10 +1,8 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { bookkeeping } from "../jobs/bookkeeping.ts";
-import { giveBack, type Heartbeat, startHeartbeat } from "../jobs/heartbeat.ts";
-import type { JobFacts } from "../jobs/job-item.ts";
-import { checkLease, endJob, type Lease, takeLease } from "../jobs/lease.ts";
+import { bookkeeping, checkLease, type JobFacts, type Lease, takeLease } from "../jobs/job-store.ts";
+import { runJob } from "../jobs/run-job.ts";
 import type { Session } from "../session.ts";
-import { type Loading, loadRows } from "./load-rows.ts";
+import { loadRows } from "./load-rows.ts";
 import type { LoadSettings, LoadSource } from "./load-settings.ts";
 import type { LoadReport } from "./tally.ts";
 
@@ -33,27 +31,20 @@ const checkInput = (lease: Lease, job: LoadJob): number => {
   return Number(facts["position"] ?? 0);
 };
 
-const finished = async (loading: Loading, heartbeat: Heartbeat): Promise<LoadReport> => {
-  try {
-    return await loading.done;
-  } finally {
-    await heartbeat.stop();
-  }
-};
-
-const runJob = async (
+const loadAsJob = async (
   session: Session,
   source: LoadSource,
   { job, settings }: { readonly job: LoadJob; readonly settings: Settings },
 ): Promise<LoadReport> => {
   const first: JobFacts = { position: 0, fingerprint: job.fingerprint, rows: 0, items: 0, failed: 0 };
+  const { deadline } = settings;
   const lease = await takeLease(
     session,
     { id: job.id, kind: "load", duration: job.lease, facts: first, resumes: false },
-    { ...bookkeeping(session, settings.deadline), signal: settings.signal },
+    { ...bookkeeping(session, deadline), signal: settings.signal },
   );
   let facts = (): JobFacts => lease.job.facts;
-  try {
+  const run = async (): Promise<LoadReport> => {
     const from = checkInput(lease, job);
     const loading = loadRows(session, source, { ...settings, from, check: () => checkLease(session, lease) });
     facts = () => {
@@ -61,14 +52,9 @@ const runJob = async (
       // While rows that are done already are read again, the job is no further back than it was.
       return { position: Math.max(from, position), fingerprint: job.fingerprint, rows, items, failed };
     };
-    const heartbeat = startHeartbeat(session, lease, () => facts());
-    const report = await finished(loading, heartbeat);
-    await endJob(session, lease, bookkeeping(session, settings.deadline));
-    return report;
-  } catch (error) {
-    await giveBack(session, { lease, facts: facts() });
-    throw error;
-  }
+    return loading.done;
+  };
+  return runJob(session, lease, { facts: () => facts(), run, deadline });
 };
 
 /** Loads, as a job where it has a name. */
@@ -79,6 +65,6 @@ export const runLoad = (
 ): Promise<LoadReport> => {
   const { job, settings } = options;
   return job
-    ? runJob(session, source, { job, settings })
+    ? loadAsJob(session, source, { job, settings })
     : loadRows(session, source, { ...settings, from: 0, check: () => undefined }).done;
 };

@@ -1,17 +1,47 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { Key } from "../../transport/operations.ts";
-import { bookkeeping } from "../jobs/bookkeeping.ts";
-import { giveBack, startHeartbeat } from "../jobs/heartbeat.ts";
-import type { JobFacts } from "../jobs/job-item.ts";
-import { checkLease, endJob, takeLease, type Lease } from "../jobs/lease.ts";
-import { addCosts, Meter, NO_COST, type Cost } from "../call.ts";
+import { growthOf, renderPartitions, type Template } from "../../keys/template.ts";
+import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
+import { checkLength, keyOfItem, keyText } from "../../requests/encode-item.ts";
+import { encodePartition } from "../../requests/encode-read.ts";
+import { encodeSingle } from "../../requests/encode-write.ts";
+import type { UpdateStep, Term } from "../../ir/write-plan.ts";
+import type { Catalog, Index, Shape } from "../../schema/catalog.ts";
+import type { Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
-import type { Session } from "../session.ts";
-import { moveItems, readPlace } from "./move-items.ts";
-import { oldPlaces, type OldPlace, type ReshardProgress, type ReshardSettings } from "./resharding.ts";
+import { own } from "../../util/row.ts";
+import { batchGet } from "../batch.ts";
+import type { Cost } from "../call.ts";
+import { isFailedCondition } from "../failed-condition.ts";
+import { bookkeeping, type JobFacts, takeLease } from "../jobs/job-store.ts";
+import { newRun, pace, REQUEST_DEADLINE, type Run, runJob, step } from "../jobs/run-job.ts";
+import type { CallContext, Session } from "../session.ts";
 
-const REQUEST_DEADLINE = 60_000;
-const MOST_BEHIND = 1000;
+/** How a resharding is done. */
+export interface ReshardSettings {
+  readonly index: string | undefined;
+  /** Upper bound of items moved in a second. */
+  readonly rate: number;
+  readonly job: string;
+  /** Milliseconds for which the job's lease is valid. */
+  readonly lease: number;
+  /** Milliseconds after which the index is assumed to show what was moved. */
+  readonly indexLag: number;
+  readonly signal: AbortSignal | undefined;
+  /** Time after which nothing more is begun. */
+  readonly deadline: number;
+  readonly onProgress: ((progress: ReshardProgress) => void) | undefined;
+}
+
+/** How far a resharding has come. */
+export interface ReshardProgress {
+  /** Items moved, by every run of the job. */
+  readonly moved: number;
+  /** Items looked at. */
+  readonly seen: number;
+  /** Parts of the indexes that this pass has finished, and all of them. */
+  readonly partitions: { readonly done: number; readonly all: number };
+  /** Passes begun. The last one finds nothing to move. */
+  readonly passes: number;
+}
 
 /** What a resharding did. */
 export interface ReshardReport extends ReshardProgress {
@@ -19,154 +49,204 @@ export interface ReshardReport extends ReshardProgress {
   readonly cost: Cost;
 }
 
-/** One run, and where it is: a place of the list, and a key in it. */
-interface Run {
-  readonly session: Session;
+/** A part of an index that may hold items which writers would put elsewhere now. */
+interface OldPlace {
+  readonly index: Index;
+  readonly shapes: readonly Shape[];
+  /** One partition key; undefined if they cannot be listed: then the index is scanned. */
+  readonly partition: string | undefined;
+}
+
+const partitionsOf = (template: Template): readonly (string | undefined)[] => {
+  const partitions = renderPartitions(template, {});
+  if (!partitions) return [undefined];
+  // The greatest of the counts beside the writers' one: from there on, no shard holds an old item.
+  let oldCount = 0;
+  for (const part of template.parts) {
+    if (part.kind !== "field" || part.format.kind !== "shard") continue;
+    const { counts, hot = {} } = part.format.sharding;
+    for (const [, ...old] of [counts, ...Object.values(hot)]) oldCount = Math.max(oldCount, ...old);
+  }
+  return partitions.filter(({ shard }) => shard < oldCount).map(({ text }) => text);
+};
+
+/** Where items may have to be moved, in an order that follows from the model alone; of one index, or of all. */
+const oldPlaces = ({ index: table, indexes, shapes }: Catalog, wanted: string | undefined): readonly OldPlace[] => {
+  const all: OldPlace[] = [];
+  for (const index of indexes) {
+    const isTableKey = index.partitionKey === table.partitionKey || index.partitionKey === table.sortKey;
+    if (isTableKey || (wanted !== undefined && index.name !== wanted)) continue;
+    const byPartition = new Map<string | undefined, Shape[]>();
+    for (const shape of shapes) {
+      const template = shape.keys[index.partitionKey];
+      if (!template || !growthOf(template)) continue;
+      for (const partition of partitionsOf(template)) byPartition.set(partition, [...(byPartition.get(partition) ?? []), shape]);
+    }
+    for (const [partition, found] of byPartition) all.push({ index, shapes: found, partition });
+  }
+  return all;
+};
+
+const PAGE = 100;
+
+const readPlace = (
+  session: Session,
+  { index, partition }: OldPlace,
+  start: Key | undefined,
+  context: CallContext,
+): Promise<QueryOutput> => {
+  const { table } = session.catalog;
+  if (partition !== undefined) return session.send("Query", encodePartition(table, { index, partition, start, limit: PAGE }), context);
+  const input = { TableName: table, IndexName: index.name ?? "", Limit: PAGE, ...(start ? { ExclusiveStartKey: start } : {}) };
+  return session.send("Scan", { ...input, ReturnConsumedCapacity: "TOTAL" }, context);
+};
+
+const STALE = { reason: "staleRead" } as const;
+
+/** Moves one item to where a writer would put it now. Gives false if it is there already, or was changed meanwhile. */
+const moveItem = async (session: Session, place: OldPlace, item: Item, context: CallContext): Promise<boolean> => {
+  const { catalog } = session;
+  const attribute = place.index.partitionKey;
+  const from = own(item, attribute);
+  const shape = shapeOf(catalog, place.shapes, item);
+  if (!shape || from === undefined) return false;
+  const to = checkLength(catalog, attribute, keyText(shape, attribute, decodeItem(catalog, shape, item)));
+  if (to === undefined || ("S" in from && from.S === to)) return false;
+  // The key is changed only if it, and the attributes that decide its shard count, are as they were read.
+  const deciding = (shape.keys[attribute]?.optional ?? []).map((field) => shape.stored[field] ?? field);
+  const terms: Term[] = [];
+  for (const name of [attribute, ...deciding]) terms.push({ kind: "equals", attribute: name, value: own(item, name), failure: STALE });
+  const changes = { set: { [attribute]: { S: to } }, remove: [], add: {}, append: {} };
+  const move: UpdateStep = { kind: "update", key: keyOfItem(catalog, item), shape: undefined, terms, changes };
+  const { input } = encodeSingle({ table: catalog.table, partitionKey: catalog.index.partitionKey }, move);
+  try {
+    await session.send("UpdateItem", input as UpdateItemInput, context);
+    return true;
+  } catch (error) {
+    // Another writer has put the item where it belongs, or the answer of an attempt that moved it was lost.
+    if (isFailedCondition(error)) return false;
+    throw error;
+  }
+};
+
+/** Items moved at the same time. */
+const MOVED_AT_ONCE = 8;
+
+/** Moves the items of a page; gives how many. */
+const moveItems = async (session: Session, place: OldPlace, found: readonly Item[], context: CallContext): Promise<number> => {
+  let items = found;
+  if (place.index.projection !== "ALL" && found.length > 0) {
+    const keys = found.map((item) => keyOfItem(session.catalog, item));
+    items = await batchGet(session, { keys, consistent: true }, context);
+  }
+  let moved = 0;
+  for (let at = 0; at < items.length; at += MOVED_AT_ONCE) {
+    const done = await Promise.all(items.slice(at, at + MOVED_AT_ONCE).map((item) => moveItem(session, place, item, context)));
+    moved += done.filter(Boolean).length;
+  }
+  return moved;
+};
+
+/** One run of a resharding, and its position: a place of the list, and a key in it. */
+interface Resharding extends Run {
   readonly settings: ReshardSettings;
   readonly places: readonly OldPlace[];
   /** Tells the places from those of another model. */
   readonly list: string;
-  lease: Lease | undefined;
   at: number;
   start: Key | undefined;
   moved: number;
   seen: number;
   passes: number;
-  /** Items moved in this pass. */
-  fresh: number;
-  cost: Cost;
-  /** When the rate allows the next item to be moved. */
-  due: number;
+  movedInPass: number;
 }
 
-// Another list of places is another model: the pass then begins anew, which costs reads and does no harm.
-// As a hash, for every renewal of the lease writes it, and a list of a thousand places would cost it 20 units.
-const nameOfList = (places: readonly OldPlace[]): string =>
-  hexHashOf(places.map(({ index, partition }) => `${index.name} ${partition ?? "*"}`).join());
-
-const factsOf = (run: Run): JobFacts => ({
-  list: run.list,
-  at: run.at,
-  start: run.start ? JSON.stringify(run.start) : "",
-  moved: run.moved,
-  seen: run.seen,
-  passes: run.passes,
-  fresh: run.fresh,
-});
-
-const goOn = (run: Run, facts: JobFacts): void => {
-  run.moved = Number(facts["moved"] ?? 0);
-  run.seen = Number(facts["seen"] ?? 0);
-  run.passes = Number(facts["passes"] ?? 1);
-  if (facts["list"] !== run.list) return;
-  run.at = Number(facts["at"] ?? 0);
-  run.fresh = Number(facts["fresh"] ?? 0);
-  run.start = facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined;
-};
-
-const progressOf = ({ moved, seen, passes, at, places }: Run): ReshardProgress => ({
+const progressOf = ({ moved, seen, passes, at, places }: Resharding): ReshardProgress => ({
   moved,
   seen,
   passes,
   partitions: { done: at, all: places.length },
 });
 
-const checkTime = ({ session, settings, lease }: Run): void => {
-  if (lease) checkLease(session, lease);
-  if (settings.signal?.aborted)
-    throw new EdgetableError("execute.aborted", "The resharding was aborted. What was moved stays; begin it again to go on.", {
-      cause: settings.signal.reason,
-    });
-  if (session.effects.now() < settings.deadline) return;
-  throw new EdgetableError(
-    "execute.timeout",
-    "The resharding did not end before its deadline. What was moved stays; begin it again to go on.",
-    {
-      retryable: true,
-    },
-  );
+const factsOf = ({ list, at, start, moved, seen, passes, movedInPass }: Resharding): JobFacts => ({
+  list,
+  at,
+  start: start ? JSON.stringify(start) : "",
+  moved,
+  seen,
+  passes,
+  fresh: movedInPass,
+});
+
+const resumeFrom = (run: Resharding, facts: JobFacts): void => {
+  run.moved = Number(facts["moved"] ?? 0);
+  run.seen = Number(facts["seen"] ?? 0);
+  run.passes = Number(facts["passes"] ?? 1);
+  // Another list is another model's: the pass then begins again, which costs reads and does no harm.
+  if (facts["list"] !== run.list) return;
+  run.at = Number(facts["at"] ?? 0);
+  run.movedInPass = Number(facts["fresh"] ?? 0);
+  run.start = facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined;
 };
 
-// Each item that is moved is a write of the table and two of the index. Pages that took long are made up for by a
-// second's worth at most; a clock that is set back or forth lets nobody wait for longer, or go faster, than that.
-const pace = async (run: Run, moved: number): Promise<void> => {
-  const { session, settings } = run;
-  const now = session.effects.now();
-  const time = (moved / settings.rate) * 1000;
-  run.due = Math.min(Math.max(run.due, now - MOST_BEHIND), now) + time;
-  if (run.due > now) await session.effects.sleep(run.due - now, settings.signal);
-};
-
-const takePage = async (run: Run, place: OldPlace): Promise<void> => {
-  const { session, settings, lease } = run;
-  checkTime(run);
-  const meter = new Meter();
-  const deadline = Math.min(settings.deadline, session.effects.now() + REQUEST_DEADLINE);
-  const guard = lease && ((): void => checkLease(session, lease));
-  const call = { session, context: { meter, signal: settings.signal, deadline, guard } };
-  const { Items = [], LastEvaluatedKey } = await readPlace(call, place, run.start);
-  const moved = await moveItems(call, place, Items);
-  run.cost = addCosts(run.cost, meter.cost);
-  run.moved += moved;
-  run.fresh += moved;
-  run.seen += Items.length;
-  run.start = LastEvaluatedKey;
-  if (run.start === undefined) run.at++;
-  settings.onProgress?.(progressOf(run));
-  await pace(run, moved);
-};
-
-// What was written before the job began is shown by then. A pass that moved something may have missed
-// what came meanwhile: the last one finds nothing.
-const passAll = async (run: Run): Promise<void> => {
+/**
+ * Passes over all places until a pass finds nothing to move. A pass that moved something may have missed what was
+ * written meanwhile. Before each pass it waits until the indexes show what was written before.
+ */
+const moveAll = async (run: Resharding): Promise<void> => {
   const { session, settings, places } = run;
-  await session.effects.sleep(settings.indexLag, settings.signal);
   for (;;) {
-    for (let place = places[run.at]; place; place = places[run.at]) await takePage(run, place);
-    if (run.fresh === 0) return;
-    await session.effects.sleep(settings.indexLag, settings.signal);
-    Object.assign(run, { at: 0, start: undefined, fresh: 0, passes: run.passes + 1 });
+    await session.effects.sleep(settings.indexLag, run.signal);
+    for (let place = places[run.at]; place; place = places[run.at]) {
+      const current = place;
+      const moved = await step(run, async (context) => {
+        const { Items = [], LastEvaluatedKey } = await readPlace(session, current, run.start, context);
+        const count = await moveItems(session, current, Items, context);
+        run.moved += count;
+        run.movedInPass += count;
+        run.seen += Items.length;
+        run.start = LastEvaluatedKey;
+        if (run.start === undefined) run.at++;
+        return count;
+      });
+      settings.onProgress?.(progressOf(run));
+      // Each item that is moved is a write of the table and two of the index.
+      await pace(run, moved, settings.rate);
+    }
+    if (run.movedInPass === 0) return;
+    Object.assign(run, { at: 0, start: undefined, movedInPass: 0, passes: run.passes + 1 });
   }
 };
-
-const newRun = (session: Session, settings: ReshardSettings, places: readonly OldPlace[]): Run => ({
-  session,
-  settings,
-  places,
-  list: nameOfList(places),
-  lease: undefined,
-  at: 0,
-  start: undefined,
-  moved: 0,
-  seen: 0,
-  passes: 1,
-  fresh: 0,
-  cost: NO_COST,
-  due: session.effects.now(),
-});
 
 /**
  * Moves items to the shards in which writers put them now. May be cut off and begun again, and run beside
  * writers: each item is changed only if nobody changed it since it was read.
  *
- * @throws {job.busy} while another process is at it
+ * @throws {job.busy} while another process is running it
  */
 export const runReshard = async (session: Session, settings: ReshardSettings): Promise<ReshardReport> => {
-  const run = newRun(session, settings, oldPlaces(session.catalog, settings.index));
-  if (run.places.length === 0) return { ...progressOf(run), passes: 0, cost: run.cost };
-  const request = { id: settings.job, kind: "reshard", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
-  const lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: settings.signal });
-  run.lease = lease;
-  goOn(run, lease.job.facts);
-  const heartbeat = startHeartbeat(session, lease, () => factsOf(run));
-  try {
-    await passAll(run);
-    await heartbeat.stop();
-    await endJob(session, lease, bookkeeping(session, REQUEST_DEADLINE));
+  const places = oldPlaces(session.catalog, settings.index);
+  const limits = { signal: settings.signal, deadline: settings.deadline };
+  const run: Resharding = {
+    ...newRun(session, { what: "The resharding", advice: "Moved items stay moved; call again to resume.", ...limits }),
+    settings,
+    places,
+    // Hashed, because every renewal of the lease writes it: a list of a thousand places would cost 20 units.
+    list: hexHashOf(places.map(({ index, partition }) => `${index.name} ${partition ?? "*"}`).join()),
+    at: 0,
+    start: undefined,
+    moved: 0,
+    seen: 0,
+    passes: 1,
+    movedInPass: 0,
+  };
+  if (places.length === 0) return { ...progressOf(run), passes: 0, cost: run.cost };
+  const reshard = async (): Promise<ReshardReport> => {
+    const request = { id: settings.job, kind: "reshard", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
+    run.lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });
+    resumeFrom(run, run.lease.job.facts);
+    await runJob(session, run.lease, { facts: () => factsOf(run), run: () => moveAll(run) });
     return { ...progressOf(run), cost: run.cost };
-  } catch (error) {
-    await heartbeat.stop();
-    await giveBack(session, { lease, facts: factsOf(run) });
-    throw error;
-  }
+  };
+  return run.track(reshard());
 };

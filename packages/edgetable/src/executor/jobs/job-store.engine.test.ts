@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { node } from "../../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../../test-support/write-lab.ts";
-import { takeLease } from "./lease.ts";
+import { takeLease } from "./job-store.ts";
 
 let lab: WriteLab;
 beforeAll(async () => {

@@ -1,0 +1,154 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { addCosts, Meter, NO_COST, type Cost, type SentRequest } from "../call.ts";
+import type { CallContext, Session } from "../session.ts";
+import { bookkeeping, checkLease, endJob, type JobFacts, type Lease, releaseLease, renewLease } from "./job-store.ts";
+
+/** Milliseconds that one request of a job is tried for. */
+export const REQUEST_DEADLINE = 60_000;
+
+const LONGEST_BEAT = 1000;
+
+/** The work of a job, and what it saves. */
+export interface JobWork<Result> {
+  /** How far the work has come: saved with each renewal of the lease, so that the next run can resume from there. */
+  facts(): JobFacts;
+  run(): Promise<Result>;
+  /** True if `run` deletes the job's item itself, in the transaction that completes the work. */
+  readonly endsItself?: boolean;
+  /** Milliseconds that the request which ends the job is tried for. @default 60,000 */
+  readonly deadline?: number;
+}
+
+/**
+ * Runs a job under its lease. Renews the lease and saves the job's facts while the work runs, four times in the lease's
+ * duration and at least once a second. Deletes the job's item when the work is done. Releases the lease when the work
+ * fails, so that the next run need not wait.
+ */
+export const runJob = async <Result>(session: Session, lease: Lease, work: JobWork<Result>): Promise<Result> => {
+  const stopping = new AbortController();
+  const beat = async (): Promise<void> => {
+    while (!stopping.signal.aborted && lease.until > 0) {
+      await session.effects.sleep(Math.min(LONGEST_BEAT, lease.duration / 4), stopping.signal).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      const context = { ...bookkeeping(session, lease.duration), signal: stopping.signal };
+      // A renewal that fails is tried again with the next beat: the lease tells whether there is still time.
+      await renewLease(session, lease, work.facts(), context).catch(() => undefined);
+    }
+  };
+  const beating = beat();
+  try {
+    const result = await work.run();
+    stopping.abort();
+    await beating;
+    if (work.endsItself !== true) await endJob(session, lease, bookkeeping(session, work.deadline ?? REQUEST_DEADLINE));
+    return result;
+  } catch (error) {
+    stopping.abort();
+    await beating;
+    await releaseLease(session, lease, work.facts());
+    throw error;
+  }
+};
+
+/** What ends work early. */
+export interface Stopping {
+  readonly signal: AbortSignal;
+  /** Registers the work: `close` aborts the signal, then waits until the work has ended. */
+  readonly track: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** Lets work be aborted by its own signal, if it has one, and by `close`. */
+export const abortedByClose = ({ jobs }: Session, signal: AbortSignal | undefined): Stopping => {
+  const closing = new AbortController();
+  const track: Stopping["track"] = async (work) => {
+    const stop = async (): Promise<void> => {
+      closing.abort("the connection was closed");
+      await work.catch(() => undefined);
+      jobs.delete(stop);
+    };
+    jobs.add(stop);
+    try {
+      return await work;
+    } finally {
+      jobs.delete(stop);
+    }
+  };
+  return { signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal, track };
+};
+
+/** One run of work that consists of steps: its limits, and what it has cost so far. */
+export interface Run extends Stopping {
+  readonly session: Session;
+  /** Names the work in errors, such as `The deletion of "student"`. */
+  readonly what: string;
+  /** Tells in errors what is kept and how to resume, as one or more sentences. */
+  readonly advice: string;
+  /** Time (as `Effects.now` tells it) after which no step is begun. */
+  readonly deadline: number;
+  /** The job's, once there is one. */
+  lease: Lease | undefined;
+  cost: Cost;
+  /** The first requests. */
+  readonly requests: SentRequest[];
+  /** When the rate allows the next item. */
+  due: number;
+}
+
+/** Begins a run, which `close` and the given signal abort. */
+export const newRun = (
+  session: Session,
+  { what, advice, deadline, signal }: Pick<Run, "what" | "advice" | "deadline"> & { readonly signal: AbortSignal | undefined },
+): Run => ({
+  session,
+  what,
+  advice,
+  deadline,
+  ...abortedByClose(session, signal),
+  lease: undefined,
+  cost: NO_COST,
+  requests: [],
+  due: session.effects.now(),
+});
+
+// The report of little work names its requests; those of a long job would fill the memory.
+const NAMED_REQUESTS = 1000;
+
+/**
+ * Takes one step of a run and adds what it consumed. Under a lease, every attempt of its requests asks first whether the
+ * lease is still valid, unless `guarded` is false.
+ *
+ * @throws {execute.aborted} {execute.timeout} {job.busy} when no further step may be taken
+ */
+export const step = async <T>(run: Run, work: (context: CallContext) => Promise<T>, guarded = true): Promise<T> => {
+  const { session, what, advice, signal, deadline } = run;
+  const lease = guarded ? run.lease : undefined;
+  if (lease) checkLease(session, lease);
+  if (signal?.aborted) throw new EdgetableError("execute.aborted", `${what} was aborted. ${advice}`, { cause: signal.reason });
+  if (session.effects.now() >= deadline)
+    throw new EdgetableError("execute.timeout", `${what} did not end before its deadline. ${advice}`, { retryable: true });
+  const meter = new Meter();
+  try {
+    return await work({
+      meter,
+      signal,
+      deadline: Math.min(deadline, session.effects.now() + REQUEST_DEADLINE),
+      guard: lease && (() => checkLease(session, lease)),
+    });
+  } finally {
+    run.cost = addCosts(run.cost, meter.cost);
+    run.requests.push(...meter.requests.slice(0, NAMED_REQUESTS - run.requests.length));
+  }
+};
+
+const LONGEST_CATCH_UP = 1000;
+
+/**
+ * Waits until a rate, in items a second, allows more than the items that were just written. Steps that took longer are
+ * made up for by one second's worth at most, whatever the clock does.
+ */
+export const pace = async (run: Run, items: number, rate: number): Promise<void> => {
+  const { effects } = run.session;
+  const now = effects.now();
+  run.due = Math.min(Math.max(run.due, now - LONGEST_CATCH_UP), now) + (items / rate) * 1000;
+  if (run.due > now) await effects.sleep(run.due - now, run.signal);
+};
