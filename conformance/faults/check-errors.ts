@@ -19,6 +19,12 @@ const retryable: Expected = {
   "plan.unsupported": false,
 };
 
+/** What is checked of a call that may have thrown. */
+export interface Thrown extends Pick<CallRecord, "error" | "text"> {
+  /** Undefined for a job, which goes on when it is called again, or ends as if it were called twice. */
+  readonly writes?: CallRecord["writes"];
+}
+
 const reasons: ReadonlySet<string> = new Set([
   "exists",
   "notFound",
@@ -32,10 +38,18 @@ const reasons: ReadonlySet<string> = new Set([
   "rolledBack",
 ]);
 
-const errorComplaint = ({ error, text }: Pick<CallRecord, "error" | "text">, more: Expected): readonly string[] => {
+const EFFECT = "The write may have taken effect.";
+
+// A second call, with a token of its own, ends as the first would have only if it sets values without a condition.
+const isRepeatable = (writes: CallRecord["writes"]): boolean => writes.every(({ effect: { kind } }) => kind === "put" || kind === "update");
+
+const errorComplaint = (call: Thrown, more: Expected): readonly string[] => {
+  const { error, text, writes } = call;
   if (error === undefined) return [];
   if (!isEdgetableError(error)) return [`${text} threw what is no EdgetableError: ${String(error)}`];
-  const expected = retryable[error.code] ?? more[error.code];
+  const isUnclear = error.message.endsWith(EFFECT);
+  const mayRepeat = !isUnclear || (writes ? isRepeatable(writes) : error.retryable);
+  const expected = retryable[error.code] === true ? mayRepeat : (retryable[error.code] ?? more[error.code]);
   if (expected === undefined || (error.code === "plan.unsupported" && !text.includes('"transact"')))
     return [`${text} threw ${error.code}, which no fault means: ${error.message}`];
   return error.retryable === expected ? [] : [`${text} threw ${error.code} with retryable ${String(error.retryable)}`];
@@ -49,7 +63,7 @@ const endingComplaints = ({ writes, text, error }: CallRecord): readonly string[
     : [];
 
 /** Every error is typed, one of these or of `more`, and says rightly whether to try again. */
-export const checkThrown = (errors: readonly Pick<CallRecord, "error" | "text">[], more: Expected): readonly string[] =>
+export const checkThrown = (errors: readonly Thrown[], more: Expected): readonly string[] =>
   errors.flatMap((one) => errorComplaint(one, more));
 
 /** Every rejection is typed, every outcome has a known reason. */

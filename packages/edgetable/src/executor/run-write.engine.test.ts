@@ -85,6 +85,36 @@ describe("the tracker's layout", () => {
     await expect(lab.node("tenant").put({ tenantId: "lost", name: "y" }).run()).rejects.toMatchObject({ message: "refused" });
   });
 
+  test("an error is retryable only if the same call, made again, ends as it would have ended", async () => {
+    const tenants = lab.node("tenant");
+    const [id, other] = [{ tenantId: "again" }, { tenantId: "again2" }];
+    await tenants.put({ ...id, name: "x" }).orThrow();
+    const retryable = async (call: { run(options: object): Promise<unknown> }): Promise<unknown> => {
+      lab.hooks.after = ({ operation }) => {
+        if (operation === "Query" || operation === "GetItem") return;
+        throw new EdgetableError("execute.unavailable", "503", { retryable: true, details: { ambiguous: true } });
+      };
+      const outcome = await call.run({ deadline: 1 }).then(
+        () => "done",
+        (error: EdgetableError) => (error.message.includes("may have taken effect") ? error.retryable : error.message),
+      );
+      lab.hooks = {};
+      return outcome;
+    };
+    expect(await retryable(tenants.put({ ...id, name: "y" }))).toBe(true);
+    expect(await retryable(tenants.update(id, { name: "z" }))).toBe(true);
+    expect(await retryable(lab.transact([tenants.put({ ...id, name: "y" }), tenants.put({ ...other, name: "y" })] as never))).toBe(true);
+    expect(await retryable(tenants.put({ ...id, name: "z" }, { if: { name: "y" } }))).toBe(false);
+    expect(await retryable(tenants.update(id, { name: "w" }, { if: { name: "z" } }))).toBe(false);
+    expect(
+      await retryable(lab.transact([tenants.put({ ...id, name: "y" }), tenants.create({ tenantId: "third", name: "y" })] as never)),
+    ).toBe(false);
+    expect(await retryable(tenants.create({ tenantId: "fresh", name: "x" }))).toBe(false);
+    // A token makes a repeated request exact, and not a repeated call, which has a token of its own.
+    expect(await retryable(tenants.create({ tenantId: "fresh2", name: "x" }, { idempotent: true }))).toBe(false);
+    expect(await retryable(tenants.delete(id))).toBe(false);
+  });
+
   test("a node whose sort key holds more than its id is found by a Query of its partition", async () => {
     await lab.node("project").create({ projectId: "35e9", tenantId: "0807", name: "Forth Rail Bridge" }).orThrow();
     lab.sent.length = 0;

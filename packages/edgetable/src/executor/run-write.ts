@@ -115,8 +115,8 @@ const ambiguous = (cause: EdgetableError, found?: FoundItem): EdgetableError =>
     },
   );
 
-/** The error of a write, which says so where one of its attempts may have taken effect. */
-const tellingEffect = (error: unknown): unknown => {
+/** The error of a write. If an attempt may have taken effect it says so, and is retryable only if a second call does no harm. */
+const withEffect = (error: unknown, { repeatable }: Ready): unknown => {
   if (!isEdgetableError(error)) return error;
   if (error.details["ambiguous"] !== true && error.details["afterAmbiguity"] !== true) return error;
   const { code, message, details, cause, retryable, request } = error;
@@ -124,7 +124,7 @@ const tellingEffect = (error: unknown): unknown => {
   return new EdgetableError(code, text, {
     details: joinDetails(details, {}),
     cause: cause ?? error,
-    retryable,
+    retryable: retryable && repeatable,
     ...(request && { request }),
   });
 };
@@ -149,7 +149,7 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
     return done(output.Attributes);
   } catch (error) {
     if (plan.once && isAmbiguous(error) && error.retryable) throw ambiguous(error);
-    if (!isFailedCondition(error)) throw tellingEffect(error);
+    if (!isFailedCondition(error)) throw withEffect(error, plan);
     const { details } = error;
     const found = details["item"] as Item | undefined;
     noteRefusal(session, context, { plan, encoded, error, started });
@@ -181,7 +181,7 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
       const planned = plan.items[at];
       return planned && reason.Code === "ConditionalCheckFailed" ? [{ planned, found: reason.Item }] : [];
     });
-    if (refusals.length === 0) throw tellingEffect(error);
+    if (refusals.length === 0) throw withEffect(error, plan);
     const failed = refusals.flatMap(({ planned, found }) => fail({ session, context }, planned, found));
     noteRefusal(session, context, { plan, encoded, error: error as EdgetableError, started });
     return { ok: false, failed, images: imagesOf(refusals) };

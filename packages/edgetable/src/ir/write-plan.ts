@@ -143,6 +143,8 @@ export type WritePlan =
       readonly kind: "ready";
       readonly items: readonly PlannedItem[];
       readonly atomic: Atomic;
+      /** True if the same call ends the same way when it is made again after it took effect. */
+      readonly repeatable: boolean;
       /** Of one item to which something is added: a second request would add it again, and no answer would tell. */
       readonly once?: true;
       /** The row that each write leaves, where the plan knows it. */

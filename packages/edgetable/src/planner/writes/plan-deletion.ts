@@ -198,6 +198,8 @@ export const planMark = (
     items: items.map((one, at) => (at < own ? one : { ...one, item: { ...one.item, kind: "check" } })),
     atomic: { kind: "transaction", items: items.length },
     rows: [row],
+    // A deletion that is begun again goes on.
+    repeatable: true,
   };
 };
 
@@ -236,5 +238,5 @@ export const planEnding = (catalog: Catalog, { write, job, along }: Ending, imag
       details: { items: items.length },
     });
   }
-  return { ...plan, items, atomic: { kind: "transaction", items: items.length }, rows: [located.row] };
+  return { ...plan, items, atomic: { kind: "transaction", items: items.length }, rows: [located.row], repeatable: true };
 };

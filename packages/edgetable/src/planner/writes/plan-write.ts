@@ -67,12 +67,22 @@ const checkSizes = (items: readonly PlannedItem[]): void => {
 };
 
 // Numbers and list elements add up with each request; a set that has the members already stays as it is.
-const addsUp = (write: LogicalWrite | undefined): boolean => {
-  if (!write || !("changes" in write)) return false;
+const addsUp = (write: LogicalWrite): boolean => {
+  if (!("changes" in write)) return false;
   const { add, append } = write.changes;
   for (const _ in append) return true;
   for (const field in add) if (!(add[field] instanceof Set)) return true;
   return false;
+};
+
+const isConditional = (write: LogicalWrite): boolean =>
+  "guards" in write && (write.guards.version !== undefined || (write.guards.where?.conditions.length ?? 0) > 0);
+
+// After it took effect, a create or link finds the item, a deletion does not, and a condition may no longer hold.
+const isRepeatable = (write: LogicalWrite): boolean => {
+  if (write.kind === "putEdge") return true;
+  if (write.kind === "relink" && write.type !== undefined && write.type !== write.edge) return false;
+  return (write.kind === "put" || write.kind === "update" || write.kind === "relink") && !isConditional(write) && !addsUp(write);
 };
 
 /**
@@ -98,10 +108,11 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
     return unvalidated.length > 0 ? { kind: "needs", reads: needs, rows: unvalidated } : { kind: "needs", reads: needs };
   if ("failure" in items) return { kind: "settled", ...items };
   checkSizes(items);
+  const repeatable = writes.every(isRepeatable);
   if (items.length > 1 || writes.some(({ idempotent }) => idempotent))
-    return { kind: "ready", items, rows, atomic: { kind: "transaction", items: items.length } };
-  const atomic = { kind: "item" } as const;
-  return addsUp(writes[0]) ? { kind: "ready", items, rows, atomic, once: true } : { kind: "ready", items, rows, atomic };
+    return { kind: "ready", items, rows, atomic: { kind: "transaction", items: items.length }, repeatable };
+  const plan = { kind: "ready", items, rows, atomic: { kind: "item" }, repeatable } as const;
+  return writes.some(addsUp) ? { ...plan, once: true } : plan;
 };
 
 /** Plans one write; see {@link planWrites}. */
@@ -130,8 +141,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 const whyNotByKind = (catalog: Catalog, write: LogicalWrite): string | undefined => {
   const instead = INSTEAD[write.kind];
   if (instead !== undefined) return instead;
-  const isGuarded = "guards" in write && (write.guards.version !== undefined || (write.guards.where?.conditions.length ?? 0) > 0);
-  if (isGuarded) return "has a condition, and a batch checks none";
+  if (isConditional(write)) return "has a condition, and a batch checks none";
   return write.kind === "delete" && write.of === "node" && cascades(catalog, write.name) ? "takes its parts or edges along" : undefined;
 };
 
