@@ -1,25 +1,25 @@
 import {
-  configuredEndpoint,
-  didYouMean,
-  offline,
   type AnyGraph,
-  type Catalog,
   type Call,
+  type Catalog,
+  configuredEndpoint,
   type ConnectOptions,
+  didYouMean,
   type Explanation,
   type Load,
+  offline,
   type Reshard,
   type ScanTable,
   type TableAdmin,
 } from "edgetable";
 import { usageError } from "./failure.ts";
 import type { Invocation } from "./invocation.ts";
-import { loadModel, theGraph } from "./model/load-model.ts";
-import type { Row } from "./row.ts";
+import { loadModel, theGraph } from "./model.ts";
+import type { Row } from "./output/json.ts";
 
 export type AnyRead<T = unknown> = Call<T, Explanation>;
 
-/** Neighbours of a model that is not known to the compiler. */
+/** Neighbours in a model whose types are unknown at compile time. */
 export interface UntypedNeighbours {
   where(filter: Row): UntypedNeighbours;
   reverse(): UntypedNeighbours;
@@ -36,11 +36,11 @@ export interface UntypedPage {
   readonly previous: string | undefined;
 }
 
-/** A search over a model that is not known to the compiler. */
+/** A search in a model whose types are unknown at compile time. */
 export interface UntypedSearch {
   where(filter: Row): UntypedSearch;
   reverse(): UntypedSearch;
-  limit(most: number): UntypedSearch;
+  limit(max: number): UntypedSearch;
   using(index: string): UntypedSearch;
   count(): AnyRead<number>;
   sources(): AnyRead<readonly Row[]>;
@@ -64,7 +64,7 @@ export interface UntypedHandle {
 
 export type UntypedNode = ((id: Row) => UntypedHandle) & { within(id: Row): UntypedHandle };
 
-/** A connection of a model that is not known to the compiler. */
+/** A connection to a model whose types are unknown at compile time. */
 export interface UntypedDb {
   readonly catalog: Catalog;
   readonly table: TableAdmin;
@@ -75,18 +75,18 @@ export interface UntypedDb {
   close(): Promise<void>;
 }
 
-// A person waits: a connection that is refused is not tried for ten seconds.
+// A person is waiting: give up on a refused connection before ten seconds.
 const attempts = 6;
 
-// Seals the cursors that this command prints, so that reading a page never writes a secret into the
-// table. Whoever can use the cursor has the credentials to read the table anyway.
+// Seals the cursors that this command prints, so that reading a page never writes a secret to the table.
+// Anyone who can use such a cursor has credentials to read the table anyway.
 const cursorSecret = Buffer.from("edgetable command line cursors, version 1");
 
-/** Where a command goes: the endpoint of the option, else of the surroundings; undefined for DynamoDB in the region. */
+/** The endpoint of the option, else of the environment; undefined for DynamoDB in the region. */
 export const endpointOf = ({ options: { endpoint, profile }, io }: Invocation): string | undefined =>
   endpoint ?? configuredEndpoint(profile, io.env)?.url;
 
-/** How the command line connects. */
+/** The connection options of a command. */
 export const connectOptions = (call: Invocation): ConnectOptions => {
   const { region, profile } = call.options;
   const endpoint = endpointOf(call);
@@ -99,7 +99,7 @@ export const connectOptions = (call: Invocation): ConnectOptions => {
   };
 };
 
-/** Opens a connection for the time of a function. */
+/** Runs a function with a connection, and closes it. */
 export const withDb = async <T>(graph: AnyGraph, options: ConnectOptions, use: (db: UntypedDb) => Promise<T>): Promise<T> => {
   const db = graph.connect(options) as unknown as UntypedDb;
   try {
@@ -109,14 +109,14 @@ export const withDb = async <T>(graph: AnyGraph, options: ConnectOptions, use: (
   }
 };
 
-/** The model's one graph, connected, for the time of a function; to nothing where requests are only shown. */
+/** Runs a function with a connection to the model's only graph. With `--explain`, the connection is offline. */
 export const withGraph = async <T>(call: Invocation, use: (db: UntypedDb) => Promise<T>): Promise<T> => {
   const { options, io } = call;
   const { explain } = options as { readonly explain?: boolean };
   return withDb(theGraph(await loadModel(options.model, io.cwd)), explain ? { transport: offline } : connectOptions(call), use);
 };
 
-/** `db.<node>` by name. @throws {cli.usage} when there is no such node type. */
+/** `db.<node>` by name. @throws {cli.usage} if there is no such node type */
 export const nodeOf = (db: UntypedDb, name: string): UntypedNode => {
   const names = Object.keys(db.catalog.nodes);
   if (!names.includes(name)) throw usageError(`There is no node type "${name}".${didYouMean(name, names)}`);

@@ -1,33 +1,33 @@
-/** How the command ends; printed by `--help` and listed in README.md. */
+/** Exit codes, as listed by `--help` and README.md. */
 export const exitCode = {
   ok: 0,
-  /** The answer is no: not found, a check that failed, rows that were not loaded. */
+  /** Negative result: not found, a failed check, rows that were not loaded. */
   no: 1,
   usage: 2,
   model: 3,
   /** Service, connection, credentials, engine. */
   service: 4,
-  /** A defect of edgetable. */
+  /** A bug in edgetable. */
   defect: 70,
-  /** Standard output, or a file, takes no more. */
+  /** Standard output or a file cannot be written. */
   output: 74,
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** What `--help` says of them. */
+/** The section of `--help`. */
 export const exitCodeHelp = `Exit codes:
-  0    done
-  1    the answer is no: not found, a check failed, rows were not loaded
-  2    wrong usage
-  3    the model is unreadable or invalid
-  4    service, connection, credentials or engine
-  70   a defect of edgetable
-  74   an output cannot be written; what is there of it is not whole
+  0    success
+  1    negative result: not found, a check failed, rows were not loaded
+  2    incorrect usage
+  3    the model cannot be read or is invalid
+  4    service, connection, credentials or engine error
+  70   a bug in edgetable
+  74   the output cannot be written, and is incomplete
   130  interrupted
 
-An error names its section of docs/errors.md in node_modules/edgetable.`;
+Each error names its section of docs/errors.md in node_modules/edgetable.`;
 
 const byFamily: Readonly<Record<string, ExitCode>> = {
   schema: exitCode.usage,
@@ -55,11 +55,11 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   "analytics.column": exitCode.no,
   "analytics.engine": exitCode.service,
   "analytics.export": exitCode.no,
-  // Stored data that the model cannot read.
+  // The model cannot read the stored data.
   "keys.unreadable": exitCode.no,
 };
 
-/** How the command ends on an error of the given code. */
+/** The exit code for an error with the given code. */
 export const exitCodeOf = (code: string): ExitCode => {
   if (Object.hasOwn(byCode, code)) return byCode[code] ?? exitCode.defect;
   const family = code.split(".")[0] ?? "";

@@ -1,6 +1,6 @@
 import { EdgetableError } from "edgetable";
 
-/** What is printed of an error; `EdgetableError`s of any copy of the library look like this. */
+/** The printable parts of an error. `EdgetableError`s from any copy of the library have this form. */
 export interface Failure {
   readonly message: string;
   readonly code: string;
@@ -9,47 +9,42 @@ export interface Failure {
   readonly stack: string | undefined;
 }
 
-/** A wrong usage of the command line. */
+/** An error in the use of the command line. */
 export const usageError = (message: string): EdgetableError => new EdgetableError("cli.usage", message);
 
 const systemMessages: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "it may not be read or written by you",
+  ENOENT: "no such file",
+  EACCES: "permission denied",
   EISDIR: "it is a folder",
-  ENOTDIR: "a part of its path is no folder",
+  ENOTDIR: "part of its path is not a folder",
   ENOSPC: "the disk is full",
-  EDQUOT: "your share of the disk is used up",
-  EFBIG: "no file may be larger",
+  EDQUOT: "your disk quota is used up",
+  EFBIG: "the file would exceed the size limit",
   EROFS: "the disk is read-only",
 };
 
 const systemMessage = ({ code = "" }: NodeJS.ErrnoException): string | undefined =>
   Object.hasOwn(systemMessages, code) ? systemMessages[code] : undefined;
 
-/** What the system says of a file, in words. */
-export const systemProblem = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  return systemMessage(error) ?? error.message;
-};
+/** A file system error in words. */
+export const systemProblem = (error: unknown): string => (error instanceof Error ? (systemMessage(error) ?? error.message) : String(error));
 
-const fileError = (error: NodeJS.ErrnoException): Failure | undefined => {
-  const problem = systemMessage(error);
-  if (problem === undefined || error.path === undefined) return undefined;
-  return { message: `${error.path}: ${problem}.`, code: "cli.usage", docs: undefined, details: { path: error.path }, stack: error.stack };
-};
-
-/** Reads any thrown value. The model's own copy of the library is told by its class's name, never by `instanceof`. */
+/** Reads any thrown value. It identifies the library's errors by class name, because the model may use another copy of the library. */
 export const failureOf = (error: unknown): Failure => {
   if (!(error instanceof Error)) return { message: String(error), code: "invariant", docs: undefined, details: {}, stack: undefined };
-  const { code, docs, details } = error as {
+  const { message, stack } = error;
+  const { code, docs, details, path } = error as {
     readonly code?: unknown;
     readonly docs?: string;
     readonly details?: Readonly<Record<string, unknown>>;
+    readonly path?: string;
   };
-  if (error.name === "EdgetableError" && typeof code === "string")
-    return { message: error.message, code, docs, details: details ?? {}, stack: error.stack };
-  return fileError(error) ?? { message: error.message, code: "invariant", docs: undefined, details: {}, stack: error.stack };
+  if (error.name === "EdgetableError" && typeof code === "string") return { message, code, docs, details: details ?? {}, stack };
+  const problem = systemMessage(error);
+  if (problem !== undefined && path !== undefined)
+    return { message: `${path}: ${problem}.`, code: "cli.usage", docs: undefined, details: { path }, stack };
+  return { message, code: "invariant", docs: undefined, details: {}, stack };
 };
 
-/** Whether a thrown value is an error of the library, whichever copy threw it, with the given code. */
+/** True for an error of the library with this code, whichever copy threw it. */
 export const hasCode = (error: unknown, code: string): boolean => failureOf(error).code === code;

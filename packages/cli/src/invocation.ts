@@ -1,9 +1,10 @@
 import type { ExitCode } from "./exit-codes.ts";
+import { usageError } from "./failure.ts";
 import type { Io } from "./io.ts";
 import { toJson } from "./output/json.ts";
-import { styleOf, type Style } from "./output/style.ts";
+import { styleOf, type Style } from "./output/terminal.ts";
 
-/** Options that every command takes. */
+/** Values of the options that every command accepts. */
 export interface CommonOptions {
   readonly model?: string;
   readonly endpoint?: string;
@@ -12,27 +13,27 @@ export interface CommonOptions {
   readonly json?: boolean;
 }
 
-/** One call of a command, parsed. */
+/** One parsed call of a command. */
 export interface Invocation<Options = object> {
   readonly io: Io;
-  /** Positional arguments; undefined for optional ones that were left out. */
+  /** Positional arguments; undefined for optional ones that were not given. */
   readonly args: readonly (string | undefined)[];
-  /** The arguments of a variadic last position. */
+  /** Values of a variadic last argument. */
   readonly rest: readonly string[];
   readonly options: Options & CommonOptions;
   /** Colours of standard output. */
   readonly style: Style;
 }
 
-/** A command as data: commander, help and completion are made from it. */
+/** A command as data. Commander, the help and shell completion are built from it. */
 export interface CommandSpec {
   readonly name: string;
   /** Such as `<node> [id...]`. */
   readonly arguments?: string;
   readonly group?: string;
-  /** Left out of the help. */
+  /** Not listed in the help. */
   readonly hidden?: boolean;
-  /** What `<shell>` may be. */
+  /** Allowed values of `<shell>`. */
   readonly shells?: readonly string[];
   readonly summary: string;
   /** Further paragraphs of the help. */
@@ -46,27 +47,42 @@ export interface CommandSpec {
 export interface OptionSpec {
   readonly flags: string;
   readonly text: string;
-  /** Reads the value. @throws {cli.usage} */
+  /** Parses the value. @throws {cli.usage} */
   readonly parse?: (value: string, before: never) => unknown;
   readonly choices?: readonly string[];
 }
 
-/** A command whose `run` knows its own options. */
+/** Options that every command accepts, before or after its name. */
+export const commonOptions: readonly OptionSpec[] = [
+  { flags: "--model <file>", text: "model file, or file#export (default: edgetable.ts, edgetable.config.ts or model.ts, also in src/)" },
+  {
+    flags: "--endpoint <url>",
+    text: "DynamoDB endpoint, such as http://127.0.0.1:8000 (default: as in the AWS SDK: AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, the profile's endpoint_url, else the region's endpoint)",
+  },
+  { flags: "--region <name>", text: "AWS region (default: AWS_REGION or the profile's region)" },
+  { flags: "--profile <name>", text: "profile in the shared AWS configuration" },
+  { flags: "--json", text: "print only JSON on standard output" },
+];
+
+/** A command whose `run` knows the types of its options. */
 export const defineCommand = <Options extends object>(
   spec: Omit<CommandSpec, "run"> & { readonly run: (invocation: Invocation<Options>) => Promise<ExitCode> },
 ): CommandSpec => spec as unknown as CommandSpec;
 
-/** Collects a repeatable option. */
+/** Parses an option that can be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-export const invocation = (io: Io, args: Pick<Invocation, "args" | "rest" | "options">): Invocation => ({
-  ...args,
-  io,
-  style: styleOf(io.out, io.env),
-});
+/** Returns a parser for whole numbers from 1 to `max`. The parser throws `cli.usage`. */
+export const wholeNumber =
+  (max: number): ((text: string) => number) =>
+  (text) => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+    throw usageError(`It must be a whole number from 1 to ${max.toLocaleString("en-US")}.`);
+  };
 
-/** Prints a value as the whole JSON answer of a command. */
+/** Prints the JSON answer of a command. */
 export const printJson = ({ io }: Pick<Invocation, "io">, value: unknown): void => io.out.write(`${toJson(value, 2)}\n`);
 
-/** Says something beside the answer: on standard error, so that the answer can be piped. */
+/** Prints a note on standard error, so that the answer can be piped. */
 export const note = ({ io }: Pick<Invocation, "io">, text: string): void => io.err.write(`${styleOf(io.err, io.env).dim(text)}\n`);

@@ -1,24 +1,25 @@
-import { fstatSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { writeWhole } from "./write-whole.ts";
+import { EdgetableError } from "edgetable";
+import { systemProblem } from "./failure.ts";
 
 /** One of the two streams that a command writes to. */
 export interface Output {
-  /** @throws {cli.output} where it goes to a file that takes no more */
+  /** @throws {cli.output} if it writes to a file and the disk is full */
   write(text: string): void;
-  /** Settles when what was written has gone out, so that a long dump does not pile up in memory. */
+  /** Resolves when pending output has been written, so that a long dump does not accumulate in memory. */
   drained(): Promise<void>;
   readonly isTTY: boolean;
-  /** Width of the terminal; undefined where lines may be of any length. */
+  /** Width of the terminal; undefined if lines may have any length. */
   readonly columns: number | undefined;
 }
 
-/** Everything that a command touches outside itself; tests hand in their own. */
+/** All side effects of a command. Tests pass their own. */
 export interface Io {
   readonly out: Output;
   readonly err: Output;
   readonly input: Readable;
-  /** Whether someone sits at the other end of the input. */
+  /** True if a person can answer questions. */
   readonly asks: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -26,23 +27,29 @@ export interface Io {
   readonly signal: AbortSignal;
 }
 
-const isFile = (descriptor: number): boolean => {
+/** The error for an output that cannot be written. */
+export const unwritable = (name: string, cause: unknown): EdgetableError =>
+  new EdgetableError("cli.output", `${name} cannot be written: ${systemProblem(cause)}. The output is incomplete.`, {
+    cause,
+    details: { output: name },
+  });
+
+/**
+ * Writes a whole text to a file. A disk that fills up accepts part of a write and returns the count; Node's file streams
+ * ignore that count and would lose the rest silently.
+ *
+ * @throws {cli.output} if the file cannot take all of it
+ */
+export const writeWhole = (file: number, text: string, name: string): void => {
+  const bytes = Buffer.from(text);
   try {
-    const state = fstatSync(descriptor);
-    return state.isFile() || state.isCharacterDevice();
-  } catch {
-    return false;
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
+  } catch (error) {
+    throw unwritable(name, error);
   }
 };
 
-const fileOutput = (descriptor: number, name: string): Output => ({
-  write: (text) => writeWhole(descriptor, text, name),
-  drained: () => Promise.resolve(),
-  isTTY: false,
-  columns: undefined,
-});
-
-const outputOf = (stream: NodeJS.WriteStream): Output => {
+const streamOutput = (stream: NodeJS.WriteStream): Output => {
   let full = false;
   stream.on("drain", () => (full = false));
   return {
@@ -57,15 +64,26 @@ const outputOf = (stream: NodeJS.WriteStream): Output => {
   };
 };
 
-const answerOutput = (): Output => {
-  const { stdout } = process;
-  return !stdout.isTTY && isFile(1) ? fileOutput(1, "Standard output") : outputOf(stdout);
+const standardOutput = (): Output => {
+  try {
+    const state = fstatSync(1);
+    if (!process.stdout.isTTY && (state.isFile() || state.isCharacterDevice()))
+      return {
+        write: (text) => writeWhole(1, text, "Standard output"),
+        drained: () => Promise.resolve(),
+        isTTY: false,
+        columns: undefined,
+      };
+  } catch {
+    // The descriptor is closed; writing to the stream reports it.
+  }
+  return streamOutput(process.stdout);
 };
 
 /** The io of this process. */
 export const processIo = (signal: AbortSignal): Io => ({
-  out: answerOutput(),
-  err: outputOf(process.stderr),
+  out: standardOutput(),
+  err: streamOutput(process.stderr),
   input: process.stdin,
   asks: process.stdin.isTTY,
   env: process.env,

@@ -2,58 +2,86 @@ import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";
 import { commands } from "./commands/index.ts";
 import { exitCode, exitCodeOf, type ExitCode } from "./exit-codes.ts";
-import { failureOf, usageError } from "./failure.ts";
-import { processIo, type Io } from "./io.ts";
-import { shielded } from "./output/visible.ts";
+import { failureOf, usageError, type Failure } from "./failure.ts";
+import { processIo, unwritable, type Io } from "./io.ts";
+import { toJson } from "./output/json.ts";
+import { shielded, styleOf, wrap } from "./output/terminal.ts";
 import { createProgram, type Outcome } from "./program.ts";
-import { reportFailure } from "./report-failure.ts";
-import { unwritable } from "./write-whole.ts";
 
-const version = (): string =>
-  (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }).version;
+/** Command-line remedies, where the library's message refers to code. The first entry whose words match applies. */
+const mends: readonly (readonly [code: string, words: RegExp, mend: string])[] = [
+  ["execute.connection", /./, "Use --endpoint to connect to another endpoint."],
+  ["execute.tableNotFound", /./, "Use --endpoint, --region and --profile to choose where to look."],
+  ["execute.expiredCredentials", /./, "Use --profile to choose other credentials."],
+  [
+    "execute.credentials",
+    /./,
+    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile with --profile. For a local engine, pass --endpoint.",
+  ],
+  ["execute.accessDenied", /./, "Use --profile to choose other credentials."],
+  ["invariant", /./, "This is a bug in edgetable. Please report it with the output under EDGETABLE_DEBUG=1."],
+  ["plan.invalidOption", /^No AWS region/, "On the command line, pass --region NAME, or --endpoint URL for a local engine."],
+  ["plan.notConsistent", /unordered\(\)/, "On the command line, omit --consistent or add --unordered."],
+  ["plan.noIndex", /using\(/, "On the command line, pass --using INDEX."],
+];
 
-const sentence = (message: string): string => {
+const describe = ({ message, code, docs }: Failure, mend: string | undefined, io: Io): string => {
+  const style = styleOf(io.err, io.env);
+  const width = io.err.columns ?? Number.POSITIVE_INFINITY;
+  const lines = [`${style.red("error:")} ${wrap(`error: ${message}`, width).join("\n").slice("error: ".length)}`];
+  if (mend !== undefined) for (const line of wrap(mend, width - 2)) lines.push(`  ${line}`);
+  lines.push(style.dim(docs === undefined ? `  ${code}` : `  ${code} · ${docs}`));
+  return `${lines.join("\n")}\n`;
+};
+
+/** Prints an error: message, remedy, code and documentation link. Prints the stack only under EDGETABLE_DEBUG. */
+const reportFailure = (error: unknown, io: Io, json: boolean): void => {
+  const failure = failureOf(error);
+  const { message, code, docs, details } = failure;
+  const mend = mends.find(([of, words]) => of === code && words.test(message))?.[2];
+  io.err.write(json ? `${toJson({ error: { code, message, docs, details, mend } })}\n` : describe(failure, mend, io));
+  if (["", "0", undefined].includes(io.env["EDGETABLE_DEBUG"])) return;
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) io.err.write(`${cause.stack ?? cause.message}\n`);
+};
+
+/** Commander's message as a sentence; for a missing argument, with the usage of the command. */
+const usageMessage = ({ code, message, usage }: CommanderError & { readonly usage?: string }): string => {
   const text = message
     .replace(/^error: /, "")
     .replaceAll("'", '"')
     .replace(/\n\((.*)\)$/s, ". $1");
-  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/[.?]?$/, (end) => end || ".")}`;
-};
-
-/** What was wrong, and for a missing argument how the command is used. */
-const wrongUsage = (error: CommanderError & { readonly usage?: string }): string =>
-  error.code === "commander.missingArgument" ? `${sentence(error.message)} Usage: ${error.usage}` : sentence(error.message);
-
-const codeOf = (error: unknown, io: Io, json: boolean): ExitCode => {
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return exitCode.ok;
-    // A command without its subcommand prints its help.
-    if (error.code !== "commander.help") reportFailure(usageError(wrongUsage(error)), io, json);
-    return exitCode.usage;
-  }
-  if (io.signal.aborted) return exitCode.interrupted;
-  reportFailure(error, io, json);
-  return exitCodeOf(failureOf(error).code);
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/[.?]?$/, (end) => end || ".")}`;
+  return code === "commander.missingArgument" ? `${sentence} Usage: ${usage}` : sentence;
 };
 
 /**
  * Runs the command line.
  *
- * @param argv the arguments, without the program's own name
+ * @param argv the arguments, without the program's name
  * @returns the exit code; never throws
  */
 export const main = async (argv: readonly string[], bare: Io): Promise<ExitCode> => {
   const io = shielded(bare);
   const outcome: Outcome = { code: exitCode.ok };
+  const json = argv.includes("--json");
   try {
-    await createProgram(commands, { io, outcome, version: version() }).parseAsync([...argv], { from: "user" });
+    const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
+    await createProgram(commands, { io, outcome, version }).parseAsync([...argv], { from: "user" });
     return io.signal.aborted && outcome.code !== exitCode.ok ? exitCode.interrupted : outcome.code;
   } catch (error) {
-    return codeOf(error, io, argv.includes("--json"));
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCode.ok;
+      // A command without its subcommand prints its help.
+      if (error.code !== "commander.help") reportFailure(usageError(usageMessage(error)), io, json);
+      return exitCode.usage;
+    }
+    if (io.signal.aborted) return exitCode.interrupted;
+    reportFailure(error, io, json);
+    return exitCodeOf(failureOf(error).code);
   }
 };
 
-/** Runs the command line in this process: Ctrl-C once ends tidily, twice at once. */
+/** Runs the command line in this process. The first Ctrl-C ends it cleanly, the second at once. */
 export const runProcess = async (): Promise<void> => {
   const argv = process.argv.slice(2);
   const controller = new AbortController();
@@ -63,13 +91,13 @@ export const runProcess = async (): Promise<void> => {
     controller.abort();
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  // The reader of a pipe has gone (`| head`): what is left to say interests nobody.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // The reader of a pipe has closed it (`| head`).
     if (error.code === "EPIPE") process.exit(exitCode.ok);
     reportFailure(unwritable("Standard output", error), shielded(io), argv.includes("--json"));
     process.exit(exitCode.output);
   });
-  // Nor does it stop the work: a load goes on although nobody reads how far it is.
+  // A command continues even if its progress output cannot be written.
   process.stderr.on("error", () => undefined);
   process.exitCode = await main(argv, io);
   process.off("SIGINT", interrupt).off("SIGTERM", interrupt);

@@ -14,14 +14,14 @@ afterAll(() => folder.remove());
 
 const start = (...argv: readonly string[]) => spawnSync(process.execPath, [bin, ...argv], { cwd: folder.path, encoding: "utf8" });
 
-test("prints its answer and ends with its exit code", () => {
+test("prints its answer and returns its exit code", () => {
   expect(start("--version")).toMatchObject({ status: 0, stdout: "0.1.0\n", stderr: "" });
   expect(start("explain", "recentCourses")).toMatchObject({ status: 0, stdout: expect.stringContaining("gsi2pk = ") });
   expect(start("explain", "nothing")).toMatchObject({ status: 2, stdout: "" });
   expect(start("get", "student", "S1", "--endpoint", "http://127.0.0.1:1")).toMatchObject({ status: 4, stdout: "" });
 });
 
-test("what a model prints is no part of the answer", () => {
+test("a model's output does not appear in the answer", () => {
   folder.write("loud.ts", `console.log("loud");\nconsole.info("louder");\n${educationModel}`);
   const { status, stdout, stderr } = start("patterns", "--model", "loud.ts", "--json");
   expect({ status, stderr }).toEqual({ status: 0, stderr: "loud\nlouder\n" });
@@ -43,7 +43,7 @@ describe("compiled models", () => {
     }
   };
 
-  test("are not read from the shared temporary folder, nor written to it", async () => {
+  test("are neither read from nor written to the shared temporary folder", async () => {
     folder.write("deep/model.ts", educationModel);
     const temporary = join(folder.path, "tmp");
     const shared = join(temporary, "jiti");
@@ -60,7 +60,7 @@ describe("compiled models", () => {
     expect(readdirSync(shared)).toEqual(before);
   });
 
-  test.skipIf(process.platform === "win32")("are kept in the project, where no other account can write (skipped on Windows)", () => {
+  test.skipIf(process.platform === "win32")("are kept in the project, if no other account can write there (skipped on Windows)", () => {
     const project = createFolder({ "package.json": "{}", "project/src/model.ts": educationModel });
     const cache = join(project.path, "project", "node_modules", ".cache", "edgetable");
     const ask = () => spawnSync(process.execPath, [bin, "patterns", "--json"], { cwd: join(project.path, "project"), encoding: "utf8" });
@@ -85,16 +85,17 @@ describe("compiled models", () => {
   });
 });
 
-test("a model that never finishes is told of", () => {
+test("a model that never finishes is reported", () => {
   folder.write("stuck.ts", `await new Promise(() => {});\n${educationModel}`);
   expect(start("check", "--model", "stuck.ts")).toMatchObject({
     status: 3,
     stdout: "",
-    stderr: "error: stuck.ts cannot be read: it awaits what never comes.\n  cli.modelUnreadable · docs/errors.md#climodelunreadable\n",
+    stderr:
+      "error: stuck.ts cannot be read: its top-level await never resolves.\n  cli.modelUnreadable · docs/errors.md#climodelunreadable\n",
   });
 });
 
-test("a reader that goes away early is no error", () => {
+test("a reader that closes the pipe early is not an error", () => {
   const { status, stderr } = spawnSync("bash", ["-o", "pipefail", "-c", `"${process.execPath}" "${bin}" --help | head -1`], {
     cwd: folder.path,
     encoding: "utf8",
@@ -108,36 +109,33 @@ const inShell = (script: string) => {
 };
 
 describe.skipIf(!existsSync("/dev/full"))("a full disk (skipped where there is no /dev/full)", () => {
-  const told = "error: Standard output cannot be written: the disk is full. What is there of it is not whole.\n";
+  const told = "error: Standard output cannot be written: the disk is full. The output is incomplete.\n";
 
-  test.each(["--version", "--help", "patterns", "completion bash"])("under the answer of %s ends with 74", (argv) => {
+  test.each(["--version", "--help", "patterns", "completion bash"])("under the answer of %s exits with 74", (argv) => {
     const { status, stderr } = inShell(`edgetable ${argv} > /dev/full`);
     expect({ status, stderr }).toEqual({ status: 74, stderr: expect.stringContaining(told) });
     expect(stderr).toContain("cli.output · docs/errors.md#clioutput");
     expect(stderr).not.toContain("    at ");
   });
 
-  test("under an answer as JSON is told as JSON", () => {
+  test("under a JSON answer is reported as JSON", () => {
     const { status, stderr } = inShell("edgetable patterns --json > /dev/full");
     expect(status).toBe(74);
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: "cli.output", details: { output: "Standard output" } } });
   });
 
-  test("under the notes changes nothing", () => {
+  test("under the notes has no effect", () => {
     expect(inShell("edgetable patterns 2> /dev/full")).toMatchObject({ status: 0, stdout: expect.stringContaining("studentsOfCourse") });
   });
 });
 
-test.skipIf(process.platform === "win32")(
-  "an answer of which a file takes only a part is told, never cut in silence (skipped on Windows)",
-  () => {
-    const { status, stderr } = inShell("ulimit -f 1; edgetable --help > help.txt");
-    expect({ status, stderr }).toEqual({ status: 74, stderr: expect.stringContaining("error: Standard output cannot be written: ") });
-    expect(statSync(join(folder.path, "help.txt")).size).toBeLessThanOrEqual(1024);
-  },
-);
+test.skipIf(process.platform === "win32")("an answer that is written only in part is reported (skipped on Windows)", () => {
+  const { status, stderr } = inShell("ulimit -f 1; edgetable --help > help.txt");
+  expect({ status, stderr }).toEqual({ status: 74, stderr: expect.stringContaining("error: Standard output cannot be written: ") });
+  expect(statSync(join(folder.path, "help.txt")).size).toBeLessThanOrEqual(1024);
+});
 
-test("a reader of the notes that goes away early stops nothing", () => {
+test("closing standard error early does not stop a command", () => {
   const { status, stdout } = spawnSync("bash", ["-c", `"${process.execPath}" "${bin}" patterns 2> >(true); echo "ended with $?"`], {
     cwd: folder.path,
     encoding: "utf8",
@@ -145,14 +143,14 @@ test("a reader of the notes that goes away early stops nothing", () => {
   expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/studentsOfCourse[^]*ended with 0\n$/) });
 });
 
-test("the export that dev prints is all that a machine without AWS configuration needs", async () => {
+test("the variable that dev prints is the only configuration that other programs need", async () => {
   const child = spawn(process.execPath, [bin, "dev", "--memory"], { cwd: folder.path, stdio: ["ignore", "pipe", "pipe"] });
   const banner = await new Promise<string>((resolve) => child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString())));
   const [, name = "", endpoint = ""] = /(?:export |\$env:)(\w+) ?= ?"?(http:[\d./:]+)/.exec(banner) ?? [];
   const environment = { PATH: process.env["PATH"], HOME: folder.path, USERPROFILE: folder.path, [name]: endpoint };
   const edgetable = (...argv: readonly string[]) =>
     spawnSync(process.execPath, [bin, ...argv], { cwd: folder.path, encoding: "utf8", env: environment });
-  expect(edgetable("table", "diff")).toMatchObject({ status: 0, stdout: expect.stringContaining("fits the model") });
+  expect(edgetable("table", "diff")).toMatchObject({ status: 0, stdout: expect.stringContaining("matches the model") });
   folder.write(
     "script.mjs",
     `import { createJiti } from "jiti";
@@ -174,7 +172,7 @@ await db.close();`,
   expect(after).toMatchObject({ status: 4, stderr: expect.stringMatching(/nothing listens at 127\.0\.0\.1:\d+\.\s+Start\s+an\s+engine/) });
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)("dev ends with 0 on %s and leaves no engine behind", async (signal) => {
+test.each(["SIGINT", "SIGTERM"] as const)("dev exits with 0 on %s and leaves no engine running", async (signal) => {
   const child = spawn(process.execPath, [bin, "dev", "--memory", "--json"], { cwd: folder.path, stdio: ["ignore", "pipe", "pipe"] });
   const ready = JSON.parse(
     await new Promise<string>((resolve) => child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString()))),

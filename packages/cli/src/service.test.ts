@@ -29,7 +29,7 @@ test.each([
   ["ExpiredTokenException", "execute.expiredCredentials", "aws sso login"],
   ["UnrecognizedClientException", "execute.credentials", "AWS_ACCESS_KEY_ID"],
   ["AccessDeniedException", "execute.accessDenied", "--profile"],
-])("%s ends with 4, says what to do, and shows no stack", async (name, code, mend) => {
+])("%s exits with 4, suggests a remedy and shows no stack", async (name, code, mend) => {
   fault = name;
   for (const argv of calls) {
     const ran = await run([...argv, "--endpoint", endpoint()], { cwd: folder.path });
@@ -40,7 +40,7 @@ test.each([
   }
 });
 
-test("a table that is not there says how to create it", async () => {
+test("a missing table is reported with the command that creates it", async () => {
   fault = "ResourceNotFoundException";
   expect(await run(["get", "student", "S1", "--endpoint", endpoint()], { cwd: folder.path })).toMatchObject({
     code: 4,
@@ -48,7 +48,7 @@ test("a table that is not there says how to create it", async () => {
   });
 });
 
-test("an engine that is not there is told within seconds", async () => {
+test("a missing engine is reported within seconds", async () => {
   for (const argv of calls) {
     const started = Date.now();
     const ran = await run([...argv, "--endpoint", "http://127.0.0.1:1"], { cwd: folder.path });
@@ -59,14 +59,14 @@ test("an engine that is not there is told within seconds", async () => {
   }
 });
 
-test("plain http to another machine is refused before anything is sent", async () => {
+test("plain HTTP to another machine is rejected before sending", async () => {
   expect(await run(["get", "student", "S1", "--endpoint", "http://example.com"], { cwd: folder.path })).toMatchObject({
     code: 2,
     err: expect.stringContaining("unencrypted"),
   });
 });
 
-test("the endpoint of the environment is taken where none is given", async () => {
+test("uses the environment's endpoint by default", async () => {
   fault = "AccessDeniedException";
   expect(await run(["get", "student", "S1"], { cwd: folder.path, env: { AWS_ENDPOINT_URL_DYNAMODB: endpoint() } })).toMatchObject({
     code: 4,

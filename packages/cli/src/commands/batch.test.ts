@@ -40,14 +40,14 @@ test("extracts the table, lists its columns, and answers SQL", async () => {
 });
 
 describe("jobs", () => {
-  test("run, and say what they computed", async () => {
+  test("run, and describe their result", async () => {
     const { code, out, err } = await batch("run", "recommend", "--edges", "enrolledIn", "--at-least", "1", ...at);
     expect(code).toBe(0);
     expect(out).toMatch(/node +recommended +shared +jaccard +place\ncourse:C1 +course:C2 +1 +0.33/);
     expect(err).toContain("For each target the 10 others that share most sources with it");
   });
 
-  test("are printed as the program that Spark runs", async () => {
+  test("are printed as the program for Spark", async () => {
     expect(JSON.parse((await batch("program", "degrees", ...at)).out)).toMatchObject({
       job: "degrees",
       steps: [{ kind: "table", name: "arcs" }, {}],
@@ -62,7 +62,7 @@ describe("jobs", () => {
     [["run", "degrees", "--rounds", "3"], "The job degrees does not take --rounds. It takes --edges."],
     [["run", "page-rank", "--edges", "enroledIn"], 'The lake has no edge "enroledIn". Did you mean "enrolledIn"?'],
     [["sql", "select nme from student"], "The lake's tables: student, course, home, term, enrolled_in, lives_in, note."],
-  ])("%j is refused", async (argv, message) => {
+  ])("%j is rejected", async (argv, message) => {
     const { code, err } = await batch(...argv, ...at);
     expect(code).toBe(2);
     expect(err).toContain(message);

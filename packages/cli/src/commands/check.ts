@@ -4,16 +4,11 @@ import { checkGraph, type Advice } from "edgetable/check";
 import { connectOptions, withDb } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { defineCommand, note, printJson, type Invocation, type CommandSpec } from "../invocation.ts";
-import { loadModel, type Model } from "../model/load-model.ts";
-import { planPatterns } from "../model/plan-patterns.ts";
-import { counted, showUnits } from "../output/explanation.ts";
-import { showKey } from "../output/expression.ts";
-import { createProgress, progressEvery } from "../output/progress.ts";
-import { showCell } from "../output/rows.ts";
-import type { Style } from "../output/style.ts";
-import { wrap } from "../output/width.ts";
-import { wholeNumber } from "../text/whole-number.ts";
+import { defineCommand, note, printJson, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
+import { loadModel, planPatterns, type Model, type PlannedPattern } from "../model.ts";
+import { counted, showKey, showUnits } from "../output/explanation.ts";
+import { showCell } from "../output/table.ts";
+import { createProgress, progressEvery, wrap, type Style } from "../output/terminal.ts";
 
 interface Options {
   readonly strict?: boolean;
@@ -31,12 +26,12 @@ type Finding = Omit<Advice, "concern"> & {
   readonly examples?: readonly object[];
 };
 
-const modelFindings = async ({ graphs, patterns }: Model): Promise<readonly Finding[]> => {
+const modelFindings = async ({ graphs, patterns }: Model): Promise<Finding[]> => {
   const findings: Finding[] = [];
   for (const { value: graph } of graphs) {
     const { table } = graph.catalog;
-    const own = patterns.filter(({ value }) => value.graph === graph);
-    const planned = (await Promise.all(own.map(({ value }) => planPatterns(value)))).flat();
+    const planned: PlannedPattern[] = [];
+    for (const { value } of patterns) if (value.graph === graph) planned.push(...(await planPatterns(value)));
     for (const { name, problem } of planned) {
       if (!problem) continue;
       const mend = `See ${problem.docs ?? "docs/errors.md"}.`;
@@ -185,7 +180,7 @@ export const checkCommand: CommandSpec = defineCommand<Options>({
     for (const name of ["units", "limit"] as const)
       if (options[name] !== undefined && !options.data) throw usageError(`--${name} needs --data.`);
     const model = await loadModel(options.model, io.cwd);
-    const findings = [...(await modelFindings(model))];
+    const findings = await modelFindings(model);
     const costs: string[] = [];
     for (const { value: graph } of options.data ? model.graphs : []) {
       const scan = await scanTable(call, graph);

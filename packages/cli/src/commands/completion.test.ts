@@ -67,7 +67,7 @@ test.each([
   expect([...(await complete(...words))].toSorted()).toEqual([...expected].toSorted());
 });
 
-test("without a readable model completes what it can", async () => {
+test("completes commands and options without a readable model", async () => {
   folder.write("bad.ts", "{");
   expect(await complete("explain", "--model", "bad.ts", "")).toEqual([]);
   expect(await complete("explain", "--model", "bad.ts", "--js")).toEqual(["--json"]);

@@ -37,7 +37,7 @@ describe("get", () => {
     });
   });
 
-  test("takes an id bare, as JSON, with several fields, and in its schema's type", async () => {
+  test("accepts an id bare, as JSON, with several fields, and in its schema's type", async () => {
     expect(await json("get", "student", "S2")).toEqual({ studentId: "S2", name: "Bob" });
     expect(await json("get", "student", '{"studentId":"S3"}')).toEqual({ studentId: "S3", name: "Cy" });
     expect(await json("get", "home", "country=US", "city=Seattle")).toEqual({ country: "US", city: "Seattle" });
@@ -48,18 +48,18 @@ describe("get", () => {
     expect((await edgetable("get", "home", "city=Seattle", "country=US")).out).toBe("country  US\ncity     Seattle\n");
   });
 
-  test("of a node that is not there ends with 1", async () => {
+  test("exits with 1 if the node does not exist", async () => {
     expect(await edgetable("get", "student", "S9")).toEqual({ code: 1, out: "", err: "There is no student with studentId=S9.\n" });
     expect(await edgetable("get", "student", "S9", "--json")).toEqual({ code: 1, out: "null\n", err: "" });
   });
 
   test.each([
-    [["home", "US"], 'The id "US" is not of the form name=value: give country=… city=….'],
+    [["home", "US"], 'The id "US" is not of the form name=value: use country=… city=….'],
     [["home", "country=US"], 'The id of "home" lacks city: edgetable get home country=… city=…'],
-    [["student", "studenId=S1"], 'The id of "student" has no "studenId". Did you mean "studentId"?'],
+    [["student", "studenId=S1"], 'The id of "student" has no field "studenId". Did you mean "studentId"?'],
     [["student", "studentId="], "Give at least one character"],
     [["term", "year=soon"], '"soon"'],
-  ])("refuses %j", async (argv, message) => {
+  ])("rejects %j", async (argv, message) => {
     expect(await edgetable("get", ...argv)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });
 
@@ -114,11 +114,11 @@ describe("query", () => {
     expect(await json(...of, "--where", "grade=A")).toMatchObject({ items: [{ studentId: "S1" }] });
   });
 
-  test("pages with a cursor, and writes nothing into the table for it", async () => {
+  test("pages with a cursor, and writes nothing to the table for it", async () => {
     const of = ["query", "course", "C1", "--in", "enrolledIn", "--ids", "--limit", "2"];
     const first = (await json(...of)) as { readonly items: unknown; readonly next: string };
     expect(first.items).toEqual([{ studentId: "S1" }, { studentId: "S2" }]);
-    expect((await edgetable(...of)).err).toMatch(/^2 rows; [^\n]*\nMore: the same again with --cursor \S+ --limit 2\n$/);
+    expect((await edgetable(...of)).err).toMatch(/^2 rows; [^\n]*\nMore: run the command again with --cursor \S+ --limit 2\n$/);
     expect(await json(...of, "--cursor", first.next)).toMatchObject({ items: [{ studentId: "S3" }] });
     expect(await edgetable("query", "course", "C2", "--in", "enrolledIn", "--cursor", first.next)).toMatchObject({
       code: 2,
@@ -151,16 +151,16 @@ describe("query", () => {
   test.each([
     [["student", "S1", "--out", "enroledIn"], 'There is no edge "enroledIn". Did you mean "enrolledIn"?'],
     [["student", "S1", "--out", "enrolledIn", "--where", "grad=A"], '"grad" is no attribute'],
-    [["student", "S1", "--out", "enrolledIn", "--in", "enrolledIn"], "Give one of --out, --in, --both"],
-    [["student", "S1", "--out", "enrolledIn", "--nodes", "--count"], "there are --nodes and --count"],
+    [["student", "S1", "--out", "enrolledIn", "--in", "enrolledIn"], "Use only one of --out, --in, --both"],
+    [["student", "S1", "--out", "enrolledIn", "--nodes", "--count"], "you gave --nodes and --count"],
     [["student", "S1", "--out", "enrolledIn", "--using", "ordred"], 'There is no index "ordred". Did you mean "ordered"?'],
     [["course", "C1", "--in", "enrolledIn", "--consistent"], "consistent"],
-    [["student", "S1", "--out", "enrolledIn", "--consistent"], "On the command line: leave out --consistent, or add --unordered"],
+    [["student", "S1", "--out", "enrolledIn", "--consistent"], "On the command line, omit --consistent or add --unordered"],
     [["home", "country=US"], "lacks city"],
-    [["student", "S1", "--where", "grade=A"], "--where speaks of the edges of one type: name it with --out"],
-    [["student", "S1", "--nodes"], "--nodes speaks of the edges"],
-    [["student", "S1", "--out", "enrolledIn", "--count", "--cursor", "x"], "leave --count out"],
-  ])("refuses %j", async (argv, message) => {
+    [["student", "S1", "--where", "grade=A"], "--where applies to edges of one type: name it with --out"],
+    [["student", "S1", "--nodes"], "--nodes applies to edges"],
+    [["student", "S1", "--out", "enrolledIn", "--count", "--cursor", "x"], "omit --count"],
+  ])("rejects %j", async (argv, message) => {
     expect(await edgetable("query", ...argv)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });
 });
@@ -179,14 +179,14 @@ describe("dump", () => {
     expect(err).toMatch(/^13 rows, [\d.]+ RCU\n$/);
   });
 
-  test("gives the same in several segments, and what is named alone", async () => {
+  test("returns the same with several segments, and only the named types with --only", async () => {
     expect(await lines("--segments", "4", "--consistent")).toEqual(await lines());
     expect(await lines("--only", "home,course")).toHaveLength(3);
     expect(await edgetable("dump", "--only", "hom")).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean "home"?') });
     expect(await edgetable("dump", "--segments", "0")).toMatchObject({ code: 2 });
   });
 
-  test("what is dumped is loaded back, byte for byte", async () => {
+  test("a dump loads back byte for byte", async () => {
     const before = await storedItems();
     folder.write("backup.ndjson", (await edgetable("dump")).out);
     await edgetable("table", "delete", "--yes");
@@ -195,20 +195,20 @@ describe("dump", () => {
     expect(await storedItems()).toEqual(before);
   });
 
-  test("an item that gives no row is told of and kept, and the end is 1", async () => {
+  test("reports and saves a stray item, and exits with 1", async () => {
     const item = { pk: { S: "ELSE" }, sk: { S: "#" }, what: { B: "AP8=" } };
     await transport.send("PutItem", { TableName: "Education", Item: item });
     try {
       const { code, out, err } = await edgetable("dump", "--strays", "strays.ndjson");
       expect(code).toBe(1);
       expect(out.trim().split("\n")).toHaveLength(13);
-      expect(err).toContain("The item (ELSE, #) is left out: the model has nothing of this form.\n");
-      expect(err).toContain("13 rows, 1 item left out, ");
+      expect(err).toContain("Skipped the item (ELSE, #): the model has nothing of this form.\n");
+      expect(err).toContain("13 rows, 1 item skipped, ");
       expect(JSON.parse(readFileSync(join(folder.path, "strays.ndjson"), "utf8"))).toMatchObject({ item });
       for (const [path, problem] of [
         ["/dev/full", "the disk is full"],
-        ["nowhere/strays.ndjson", "there is no such file"],
-        ["edgetable.ts/strays.ndjson", "a part of its path is no folder"],
+        ["nowhere/strays.ndjson", "no such file"],
+        ["edgetable.ts/strays.ndjson", "part of its path is not a folder"],
       ] as const) {
         const failed = await edgetable("dump", "--strays", path);
         expect(failed).toMatchObject({ code: 74, err: expect.stringContaining(`${path} cannot be written: ${problem}.`) });

@@ -38,7 +38,7 @@ const dev = async (...argv: readonly string[]): Promise<Started> => {
 const name = async (endpoint: string): Promise<string> =>
   (await run(["get", "student", "S1", "--endpoint", endpoint], { cwd: folder.path })).out;
 
-test("starts an engine, creates the table, loads the data, tells the endpoint, and stops tidily", async () => {
+test("starts an engine, creates the table, loads the data, prints the endpoint, and stops cleanly", async () => {
   const { endpoint, text, stop } = await dev("--memory", "--data", "data.json");
   for (const words of [
     "in memory",
@@ -49,7 +49,7 @@ test("starts an engine, creates the table, loads the data, tells the endpoint, a
   ])
     expect(text).toContain(words);
   expect(await name(endpoint)).toContain("Ann");
-  expect(await stop()).toMatchObject({ code: 0, err: "Ctrl-C stops the engine.\nStopped. The data was in memory, and is gone.\n" });
+  expect(await stop()).toMatchObject({ code: 0, err: "Press Ctrl-C to stop the engine.\nStopped. The data was in memory and is gone.\n" });
   expect((await run(["get", "student", "S1", "--endpoint", endpoint], { cwd: folder.path })).code).toBe(4);
 });
 
@@ -70,7 +70,7 @@ test("keeps its data in .edgetable/data.db", async () => {
   expect((await second.stop()).code).toBe(0);
 });
 
-test("starts without a model too, and says so", async () => {
+test("starts without a model, and says so", async () => {
   const empty = createFolder();
   const controller = new AbortController();
   let out = "";
@@ -81,7 +81,7 @@ test("starts without a model too, and says so", async () => {
     onErr: () => controller.abort(),
   });
   expect(await ended).toMatchObject({ code: 0 });
-  expect(out).toContain("tables    none created: there is no model here; --model names one, edgetable init makes one\n");
+  expect(out).toContain("tables    none created: no model found (use --model, or create one with edgetable init)\n");
   expect(await run(["dev", "--memory", "--data", "x.json"], { cwd: empty.path })).toMatchObject({
     code: 2,
     err: expect.stringContaining("--data needs a model"),
@@ -116,20 +116,20 @@ test("ends with the engine's last words when the engine ends", async () => {
   expect(err).toContain("local.engineFailed");
 });
 
-test("ends when its file is taken away: what is written then would go with it", async () => {
+test("ends when its file is removed, because later writes would be lost", async () => {
   const { ended } = await dev("--file", "vanishing/data.db", "--json");
   rmSync(join(folder.path, "vanishing"), { recursive: true });
   const { code, err } = await ended;
   expect(code).toBe(4);
-  expect(err).toContain("data.db is gone, or another file is in its place: what was written is lost with it.");
+  expect(err).toContain("data.db was removed or replaced, and its data is lost.");
   expect(err).toContain("local.engineFailed");
 });
 
-test("takes a free port where the usual one is taken, and refuses a taken one that was asked for", async () => {
+test("uses a free port if the default one is in use, and fails if a given port is in use", async () => {
   const first = await dev("--memory");
   const second = await dev("--memory");
   expect(second.endpoint).not.toBe(first.endpoint);
-  expect(second.text).toContain(`endpoint  ${second.endpoint}  (port 8000 is taken)\n`);
+  expect(second.text).toContain(`endpoint  ${second.endpoint}  (port 8000 is in use)\n`);
   const port = new URL(first.endpoint).port;
   expect(await run(["dev", "--memory", "--port", port], { cwd: folder.path })).toMatchObject({
     code: 4,
@@ -139,15 +139,15 @@ test("takes a free port where the usual one is taken, and refuses a taken one th
 });
 
 test.each([
-  [["--memory", "--file", "x.db"], 2, "Give one of --file and --memory."],
-  [["--engine", "dynamodb-local", "--file", "x.db"], 2, "DynamoDB Local runs in memory: leave out --file."],
+  [["--memory", "--file", "x.db"], 2, "Use only one of --file and --memory."],
+  [["--engine", "dynamodb-local", "--file", "x.db"], 2, "DynamoDB Local runs in memory: omit --file."],
   [["--engine", "dynalite"], 2, "dynamodb-local"],
   [["--memory", "--jar", "x.jar"], 2, 'give engine "dynamodb-local" with it'],
   [["--memory", "--allow-origin", "localhost:5173"], 2, "give scheme, host and port alone"],
   [["--port", "70000"], 2, "from 1 to 65,535"],
-  [["--memory", "--data", "rows.csv"], 2, "--data takes JSON or NDJSON"],
-  [["--memory", "--data", "no.json"], 2, "there is no such file"],
+  [["--memory", "--data", "rows.csv"], 2, "--data accepts JSON or NDJSON"],
+  [["--memory", "--data", "no.json"], 2, "no such file"],
   [["--memory", "--model", "no.ts"], 3, "There is no model file no.ts."],
-])("%j ends with %i", async (argv, code, message) => {
+])("%j exits with %i", async (argv, code, message) => {
   expect(await run(["dev", ...argv], { cwd: folder.path })).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
 });

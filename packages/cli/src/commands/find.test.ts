@@ -70,7 +70,7 @@ test("a date is a text in a comparison too", async () => {
   expect((await dated("find", "term", "--where", '{"starts":{"gte":"2024-01-01"}}', "--count")).out).toBe("1\n");
 });
 
-test("a condition that no row can meet is told of", async () => {
+test("notes a condition that no row can meet", async () => {
   expect(await edgetable("find", "student", "--where", "name=Ann", "--where", "year=soon")).toMatchObject({
     code: 0,
     out: "",
@@ -86,23 +86,23 @@ test("--explain names every partition, and sends nothing", async () => {
 
 test.each([
   [["persn"], 2, "There is no node, edge or part"],
-  [["student", "--where", "year>=3"], 2, `a comparison is JSON, such as '{"year":{"gte":3}}'`],
-  [["student", "--where", "name>=A"], 2, `a comparison is JSON, such as '{"name":{"gte":"A"}}'`],
+  [["student", "--where", "year>=3"], 2, `Write a comparison as JSON, such as '{"year":{"gte":3}}'`],
+  [["student", "--where", "name>=A"], 2, `Write a comparison as JSON, such as '{"name":{"gte":"A"}}'`],
   [["student", "--where", "nam=x"], 2, '"nam" is no attribute of the node "student"'],
   [["home"], 2, 'No index finds "home"'],
   [["student", "--sources"], 2, "has no ends"],
-  [["enrolledIn", "--sources", "--targets"], 2, "Give one of --sources"],
-  [["enrolledIn", "--sources", "--cursor", "x"], 2, "leave --sources out"],
-  [["enrolledIn", "--count", "--limit", "1"], 2, "leave --count out"],
-])("refuses %j", async (argv, code, message) => {
+  [["enrolledIn", "--sources", "--targets"], 2, "Use only one of --sources"],
+  [["enrolledIn", "--sources", "--cursor", "x"], 2, "omit --sources"],
+  [["enrolledIn", "--count", "--limit", "1"], 2, "omit --count"],
+])("rejects %j", async (argv, code, message) => {
   expect(await edgetable("find", ...argv)).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
 });
 
-test("reshard moves what a raised count moves, once", async () => {
+test("reshard moves the items of a raised count once", async () => {
   folder.write("grown.ts", educationModel.replace("  nodes: {", `${indexes.replace("shards: 2", "shards: [8, 2]")}\n  nodes: {`));
   const first = await edgetable("reshard", "--model", "grown.ts", "--rate", "1000", "--json");
   expect(JSON.parse(first.out)).toMatchObject({ partitions: { done: 6, all: 6 } });
   expect(await edgetable("reshard", "--model", "grown.ts")).toMatchObject({ code: 0, out: expect.stringMatching(/^0 items moved/) });
-  expect(await edgetable("reshard")).toEqual({ code: 0, out: "", err: "No shards grow: there is nothing to move.\n" });
+  expect(await edgetable("reshard")).toEqual({ code: 0, out: "", err: "No shard count was raised; there is nothing to move.\n" });
   expect((await edgetable("find", "student", "--model", "grown.ts", "--count")).out).toBe("3\n");
 });

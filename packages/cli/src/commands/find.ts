@@ -1,10 +1,10 @@
-import { withGraph, type UntypedDb, type UntypedSearch } from "../connection.ts";
+import { answerRead, DEFAULT_ROWS, oneOf, readOption, rejectUnused, type Rendered } from "../answer-read.ts";
+import { withGraph, type UntypedDb } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { defineCommand, type CommandSpec, type Invocation } from "../invocation.ts";
-import { renderRows, type RowsStyle } from "../output/rows.ts";
-import { DEFAULT_ROWS, oneOf, readOption, refuseIdle } from "../read-options.ts";
-import { parseConditions } from "../text/conditions.ts";
-import { answerRead, type Shown } from "../answer-read.ts";
+import type { Row } from "../output/json.ts";
+import { renderRows } from "../output/table.ts";
+import { parseConditions } from "../text/arguments.ts";
 
 interface Options {
   readonly where?: readonly string[];
@@ -18,68 +18,54 @@ interface Options {
   readonly explain?: boolean;
 }
 
-type Call = Invocation<Options>;
-
-const answers = ["sources", "targets", "count"] as const;
-
-const kindsOf = ({ args, rest }: Call): readonly string[] => [args[0] ?? "", ...rest];
-
-const searched = async (call: Call, db: UntypedDb): Promise<UntypedSearch> => {
-  const { reverse, using } = call.options;
-  const kinds = kindsOf(call);
-  const { nodes, edges, parts } = db.catalog;
-  const name = kinds[0] ?? "";
-  const conditions = await parseConditions(call, (nodes[name] ?? edges[name] ?? parts[name])?.definition.schema);
-  let search = db.find(kinds.length === 1 ? name : kinds);
-  if (conditions) search = search.where(conditions);
-  if (using !== undefined) search = search.using(using);
-  return reverse ? search.reverse() : search;
-};
-
-interface Kinded {
+interface Found {
   readonly kind: string;
-  readonly row: Readonly<Record<string, unknown>>;
+  readonly row: Row;
 }
 
-const flat = (call: Call, items: readonly unknown[]): readonly unknown[] =>
-  kindsOf(call).length === 1 ? items : (items as readonly Kinded[]).map(({ kind, row }) => ({ kind, ...row }));
+const find = async (call: Invocation<Options>, db: UntypedDb): Promise<void> => {
+  const { options, io, style } = call;
+  const { nodes, edges, parts } = db.catalog;
+  const kinds = [call.args[0] ?? "", ...call.rest];
+  const [name = ""] = kinds;
+  const single = kinds.length === 1;
+  const answer = oneOf(["sources", "targets", "count"], options);
+  if (answer === "count") rejectUnused(options, ["limit", "cursor"], "applies to a page: omit --count.");
+  const conditions = await parseConditions(call, (nodes[name] ?? edges[name] ?? parts[name])?.definition.schema);
+  let search = db.find(single ? name : kinds);
+  if (conditions) search = search.where(conditions);
+  if (options.using !== undefined) search = search.using(options.using);
+  if (options.reverse) search = search.reverse();
+  if (answer === "count") return answerRead(call, search.count(), (count) => ({ text: `${count}\n` }));
 
-const rowsStyle = (call: Call, { catalog }: UntypedDb): RowsStyle => ({
-  columns: call.io.out.columns,
-  style: call.style,
-  first: kindsOf(call).length === 1 ? [] : ["kind"],
-  ids: new Set(Object.values(catalog.nodes).flatMap(({ idFields }) => idFields)),
-});
-
-const ask = async (call: Call, db: UntypedDb): Promise<void> => {
-  const { options } = call;
-  const answer = oneOf(answers, options) ?? "page";
-  if (answer === "count") refuseIdle(options, ["limit", "cursor"], "shows a page: leave --count out.");
-  const search = await searched(call, db);
   const limit = options.limit ?? DEFAULT_ROWS;
-  const rows = (items: readonly unknown[]): Shown => ({ text: renderRows(flat(call, items), rowsStyle(call, db)), rows: items.length });
-  if (answer === "count") return answerRead(call, { read: search.count(), show: (count) => ({ text: `${count}\n` }) });
-  if (answer === "page")
-    return answerRead(call, {
-      read: search.page({ limit, cursor: options.cursor }),
-      show: ({ items, next }) => ({ ...rows(items), next }),
-    });
-  refuseIdle(options, ["cursor"], `goes on with a page of what is found: leave --${answer} out.`);
-  return answerRead(call, { read: search.limit(limit)[answer](), show: rows });
+  const ids = new Set(Object.values(nodes).flatMap(({ idFields }) => idFields));
+  const rows = (items: readonly unknown[]): Rendered => {
+    const flat = single ? items : (items as readonly Found[]).map(({ kind, row }) => ({ kind, ...row }));
+    const text = renderRows(flat, { columns: io.out.columns, style, first: single ? [] : ["kind"], ids });
+    return { text, rows: items.length };
+  };
+  if (answer === undefined) {
+    const page = search.page({ limit, cursor: options.cursor });
+    return answerRead(call, page, ({ items, next }) => ({ ...rows(items), next }));
+  }
+  rejectUnused(options, ["cursor"], `continues a page of what was found: omit --${answer}.`);
+  return answerRead(call, search.limit(limit)[answer](), rows);
 };
 
 export const findCommand: CommandSpec = defineCommand<Options>({
   name: "find",
   group: "Data:",
   arguments: "<kind> [kinds...]",
-  summary: "Find nodes, edges or parts by their values, in an index",
-  description: "Several kinds come in the one order of the index that holds them. There is no Scan: what no index serves is refused.",
+  summary: "Find nodes, edges or parts by value, through an index",
+  description:
+    "Several kinds are returned in the order of the index that holds them. A search that no index serves is rejected, never scanned.",
   options: [
     readOption.where('{"name":{"beginsWith":"A"}}'),
     readOption.limit,
     readOption.cursor,
-    { flags: "--sources", text: "of edges, show the nodes that they start at" },
-    { flags: "--targets", text: "of edges, show the nodes that they lead to" },
+    { flags: "--sources", text: "for edges, show the nodes that they start at" },
+    { flags: "--targets", text: "for edges, show the nodes that they lead to" },
     readOption.count,
     readOption.reverse,
     readOption.using,
@@ -92,7 +78,7 @@ export const findCommand: CommandSpec = defineCommand<Options>({
   ],
   run: (call) =>
     withGraph(call, async (db) => {
-      await ask(call, db);
+      await find(call, db);
       return exitCode.ok;
     }),
 });

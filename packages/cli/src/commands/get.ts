@@ -1,12 +1,10 @@
+import { explainRead, readOption, showCost } from "../answer-read.ts";
 import { nodeOf, withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
-import { cellsOf, showCell } from "../output/rows.ts";
-import { readOption } from "../read-options.ts";
-import { renderPairs } from "../output/table.ts";
-import { idUsage, parseNodeId } from "../text/node-id.ts";
-import { explainRead, showCost } from "../answer-read.ts";
+import { cellsOf, renderPairs, showCell } from "../output/table.ts";
+import { idUsage, parseNodeId } from "../text/arguments.ts";
 
 interface Options {
   readonly consistent?: boolean;
@@ -19,7 +17,7 @@ export const getCommand: CommandSpec = defineCommand<Options>({
   arguments: "<node> [id...]",
   summary: "Read one node by its id",
   description:
-    "Ids are given as name=value, as JSON, or as the bare value where the id has one field. Ends with 1 when there is no such node.",
+    "Give the id as name=value, as JSON, or as the value alone if the id has one field. Exits with 1 if the node does not exist.",
   options: [readOption.consistent, readOption.explain],
   examples: [
     "edgetable get student studentId=S1",
@@ -41,15 +39,13 @@ export const getCommand: CommandSpec = defineCommand<Options>({
       }
       const { value, cost } = await read.report({ signal: io.signal });
       if (options.json) printJson(call, value ?? null);
-      else if (value) io.out.write(renderPairs(cellsOf(value, new Set(db.catalog.nodes[name]?.idFields)), io.out.columns, style));
-      else
-        note(
-          call,
-          `There is no ${name} with ${Object.entries(id)
-            .map(([field, one]) => `${field}=${showCell(one)}`)
-            .join(" ")}.`,
-        );
-      if (!options.json && value) note(call, showCost(cost));
+      else if (value) {
+        io.out.write(renderPairs(cellsOf(value, new Set(db.catalog.nodes[name]?.idFields)), io.out.columns, style));
+        note(call, showCost(cost));
+      } else {
+        const given = Object.entries(id).map(([field, one]) => `${field}=${showCell(one)}`);
+        note(call, `There is no ${name} with ${given.join(" ")}.`);
+      }
       return value ? exitCode.ok : exitCode.no;
     }),
 });

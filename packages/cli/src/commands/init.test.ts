@@ -19,7 +19,7 @@ test("makes a project whose model the other commands find", async () => {
     expect(await run([command], { cwd: join(folder.path, "my-graph") })).toMatchObject({ code: 0 });
 });
 
-test("lists what is in the way, and writes nothing", async () => {
+test("lists the files in the way, and writes nothing", async () => {
   folder.write("src/model.ts", "mine");
   const { code, out, err } = await init();
   expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -33,7 +33,7 @@ test("as JSON names the folder and its files", async () => {
   expect(JSON.parse(out)).toEqual({ folder: join(folder.path, "empty"), files: expect.arrayContaining(["src/model.ts", ".gitignore"]) });
 });
 
-test("refuses a second folder, and an empty name", async () => {
+test("rejects a second folder and an empty name", async () => {
   expect(await init("a", "b")).toMatchObject({ code: 2, err: expect.stringContaining("Too many arguments") });
   expect(await init("")).toMatchObject({ code: 2, err: expect.stringContaining("Give the name of a folder") });
 });

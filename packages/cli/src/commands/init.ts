@@ -7,13 +7,13 @@ export const initCommand: CommandSpec = defineCommand({
   name: "init",
   group: "Develop:",
   arguments: "[folder]",
-  summary: "Make a small project that runs: model, script, test, Lambda handler",
+  summary: "Create a small project: model, script, test, Lambda handler",
   description:
-    "In this folder, or in the one that is named, which is made where it is missing. Files that exist are never overwritten: it lists them, writes nothing, and ends with 2. It installs nothing and sends nothing. npm create edgetable does the same.",
+    "Creates the project in this folder, or in the named folder. Never overwrites a file: if files are in the way, it lists them, writes nothing and exits with 2. Installs nothing and sends nothing. npm create edgetable does the same.",
   examples: ["edgetable init my-graph", "edgetable init", "npm create edgetable my-graph"],
   run: async (call) => {
     const { io, args, options } = call;
-    if (args[0] === "") throw usageError("Give the name of a folder, or none for this one.");
+    if (args[0] === "") throw usageError("Give the name of a folder, or omit it to use this one.");
     const project = createProject(args[0] ?? ".", io.cwd);
     if (!project.created) throw usageError(describeProject(project, io.cwd));
     if (options.json) printJson(call, { folder: project.folder, files: project.files });

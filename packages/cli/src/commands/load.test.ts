@@ -28,13 +28,13 @@ describe("CSV", () => {
   const students = 'ID,Full name,Year,Active\nS1,Ann,3,true\nS2,Bob,abc,\nS3,"Cy\nril",1,\nS4\n\nS5,,2,\nS6,Eve,,FALSE\n';
   const columns = ["--node", "student", "--columns", "studentId=ID,name=Full name", "--columns", "year=Year,active=Active"];
 
-  test("rows that do not validate are told by line, column and value, and the rest goes on", async () => {
+  test("reports invalid rows by line, column and value, and continues", async () => {
     folder.write("students.csv", students);
     const { code, out, err } = await edgetable(["load", "students.csv", ...columns]);
     expect(code).toBe(1);
     expect(err.trim().split("\n").toSorted()).toEqual([
       'students.csv line 3: Year is "abc": Invalid input: expected number, received string',
-      "students.csv line 6: it has 1 cell, the header 4",
+      "students.csv line 6: it has 1 cell, the header has 4",
       "students.csv line 8: Full name is missing: Invalid input: expected string, received undefined",
     ]);
     expect(out).toMatch(/^students\.csv: 6 rows, 3 items written in .*, 3 rows failed\.\n$/);
@@ -54,7 +54,7 @@ describe("CSV", () => {
     folder.write("short.csv", "studentId,name\nS1\n");
     expect(await edgetable(["load", "short.csv", "--node", "student", "--strict"])).toMatchObject({
       code: 1,
-      err: expect.stringContaining("line 2: it has 1 cell, the header 2"),
+      err: expect.stringContaining("line 2: it has 1 cell, the header has 2"),
     });
   });
 
@@ -76,11 +76,11 @@ describe("CSV", () => {
     });
   });
 
-  test("edges take their ends from the columns that are called like the ids", async () => {
+  test("edges take their ends from the columns named like the ids", async () => {
     folder.write("enrolments.csv", "\uFEFFstudentId;courseId;at;grade\nS1;C1;2024-01-01;A\nS1;C2;2024-01-02;\n");
     expect(await edgetable(["load", "enrolments.csv", "--edge", "enrolledIn"])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('Is the delimiter ";"? Say so with --delimiter.'),
+      err: expect.stringContaining('If the delimiter is ";", pass it with --delimiter.'),
     });
     expect(await edgetable(["load", "enrolments.csv", "--edge", "enrolledIn", "--delimiter", ";"])).toMatchObject({ code: 0, err: "" });
     const { out } = await edgetable(["query", "student", "S1", "--out", "enrolledIn"]);
@@ -95,7 +95,7 @@ describe("CSV", () => {
     ]);
   });
 
-  test("a mapping makes several rows of one", async () => {
+  test("a mapping makes several rows of one record", async () => {
     folder.write("wide.csv", "Student,Name,Course,When\nS1,Ann,C1,2024-01-01\nS1,Ann,C2,2024-01-02\nS2,Bob,,\n");
     folder.write(
       "map.json",
@@ -106,7 +106,7 @@ describe("CSV", () => {
     );
     const { code, out } = await edgetable(["load", "wide.csv", "--map", "map.json"]);
     expect(code).toBe(0);
-    expect(out).toContain("1 item came more than once, 0 of them with other values");
+    expect(out).toContain("1 item appeared more than once, 0 of them with different values");
     expect(await get("student", "S1")).toEqual({ studentId: "S1", name: "Ann", year: 1 });
     expect(JSON.parse((await edgetable(["query", "student", "S1", "--out", "enrolledIn", "--count", "--json"])).out)).toBe(2);
   });
@@ -122,18 +122,18 @@ describe("CSV", () => {
   });
 
   test.each([
-    ['{"nod":"student"}', "map.json says neither node, part nor edge"],
+    ['{"nod":"student"}', 'map.json needs "node", "part" or "edge"'],
     ['{"node":"studnt"}', 'There is no node "studnt". Did you mean "student"?'],
-    ['[{"node":"student"},{"node":"student","rows":{}}]', 'map.json[1] has an unknown "rows". Did you mean "row"?'],
+    ['[{"node":"student"},{"node":"student","rows":{}}]', 'map.json[1] has an unknown field "rows". Did you mean "row"?'],
     ['{"node":"student","row":{"name":3}}', '"row" must give a column for each attribute'],
-    ["{", "is no JSON"],
-  ])("refuses the mapping %s", async (map, message) => {
+    ["{", "is not valid JSON"],
+  ])("rejects the mapping %s", async (map, message) => {
     folder.write("map.json", map);
     folder.write("x.csv", "a\n1\n");
     expect(await edgetable(["load", "x.csv", "--map", "map.json"])).toMatchObject({ code: 2, err: expect.stringContaining(message) });
   });
 
-  test("a column that the header does not have is refused at once", async () => {
+  test("a column that the header lacks is rejected at once", async () => {
     folder.write("x.csv", "ID,Name,Course\nS1,Ann,C1\n");
     const refusal = { code: 1, out: "", err: expect.stringContaining('The header has no column "Nmae". Did you mean "Name"?') };
     expect(await edgetable(["load", "x.csv", "--node", "student", "--columns", "studentId=ID,name=Nmae"])).toMatchObject(refusal);
@@ -141,7 +141,7 @@ describe("CSV", () => {
     expect(await edgetable(["load", "x.csv", "--map", "map.json"])).toMatchObject(refusal);
   });
 
-  test("without saying what a row is is refused", async () => {
+  test("is rejected without --node, --edge, --part or --map", async () => {
     folder.write("x.csv", "a\n1\n");
     expect(await edgetable(["load", "x.csv"])).toMatchObject({
       code: 2,
@@ -151,7 +151,7 @@ describe("CSV", () => {
 });
 
 describe("JSON", () => {
-  test("NDJSON rows say what they are; lines that do not parse or fit are told", async () => {
+  test("NDJSON rows say what they are; unreadable and invalid lines are reported", async () => {
     folder.write(
       "data.ndjson",
       [
@@ -168,11 +168,11 @@ describe("JSON", () => {
     );
     const { code, err } = await edgetable(["load", "data.ndjson"]);
     expect(code).toBe(1);
-    expect(err).toContain("data.ndjson line 2: it is no JSON");
+    expect(err).toContain("data.ndjson line 2: it is not valid JSON");
     expect(err).toContain('data.ndjson line 3: There is no node "studnt". Did you mean "student"?');
     expect(err).toContain("data.ndjson line 7: name is 7: Invalid input: expected string, received number");
-    expect(err).toContain("data.ndjson line 8: it is no object: []");
-    expect(err).toContain('data.ndjson line 9: it is no object: {"$bigint":"5"}');
+    expect(err).toContain("data.ndjson line 8: it is not an object: []");
+    expect(err).toContain('data.ndjson line 9: it is not an object: {"$bigint":"5"}');
     expect(await get("term", "2024")).toEqual({ year: 2024, starts: "2024-09-01T00:00:00.000Z" });
   });
 
@@ -205,7 +205,7 @@ export const calendar = defineGraph({
     expect(JSON.parse(out)).toMatchObject({ items: [{ from: { name: "Ann" }, to: { type: "day" } }] });
   });
 
-  test("a member of a row that nobody would read is told, and where attributes stand", async () => {
+  test("an unknown member of a row is reported, with the place for attributes", async () => {
     folder.write(
       "stray.ndjson",
       [
@@ -218,8 +218,8 @@ export const calendar = defineGraph({
     expect(code).toBe(1);
     expect(err).toBe(
       [
-        'stray.ndjson line 1: "studentId" is no member of a row that says "node": attributes stand in its "row".',
-        'stray.ndjson line 2: "grade" is no member of a row that says "edge": attributes stand in its "attributes".',
+        'stray.ndjson line 1: "studentId" is not allowed in a row with "node": put attributes in its "row".',
+        'stray.ndjson line 2: "grade" is not allowed in a row with "edge": put attributes in its "attributes".',
         "",
       ].join("\n"),
     );
@@ -232,7 +232,7 @@ export const calendar = defineGraph({
     folder.write("list.json", '[{"studentId":"S7","name":"Gil"},3]');
     expect(await edgetable(["load", "list.json", "--node", "student"])).toMatchObject({
       code: 1,
-      err: "list.json [1]: it is no object: 3\n",
+      err: "list.json [1]: it is not an object: 3\n",
     });
     expect(
       await edgetable(["load", "-", "--node", "student", "--format", "ndjson"], { input: '{"studentId":"S8","name":"Hal"}\n' }),
@@ -242,9 +242,9 @@ export const calendar = defineGraph({
   });
 
   test.each([
-    ["broken.json", "{", "It is no JSON"],
+    ["broken.json", "{", "It is not valid JSON"],
     ["shape.json", '{"students":[]}', "It must be a list of rows, or"],
-  ])("%s is refused as a whole", async (name, text, message) => {
+  ])("%s is rejected as a whole", async (name, text, message) => {
     folder.write(name, text);
     expect(await edgetable(["load", name])).toMatchObject({ code: 1, out: "", err: expect.stringContaining(message) });
   });
@@ -265,14 +265,14 @@ test("a service that gives up ends the load, which says how far it came and name
 describe("a job", () => {
   const rows = Array.from({ length: 8000 }, (_, at) => `S${at},Student ${at}`).join("\n");
 
-  test("that was interrupted goes on with the same command, and with no other file", async () => {
+  test("that was interrupted resumes with the same command, but not with another file", async () => {
     folder.write("job.csv", `studentId,name\n${rows}\n`);
     const argv = ["load", "job.csv", "--node", "student", "--job", "students"];
     const controller = new AbortController();
     // The first progress stops it.
     const first = await edgetable(argv, { signal: controller.signal, columns: 80, onErr: () => controller.abort() });
     expect(first).toMatchObject({ code: 130, out: "" });
-    expect(first.err).toMatch(/job\.csv: interrupted; .* The same command goes on from there\.\n/);
+    expect(first.err).toMatch(/job\.csv: interrupted; .* Run the same command to resume\./);
     expect(await edgetable([...argv, "--delimiter", ";"])).toMatchObject({ code: 1, err: expect.stringContaining("job.mismatch") });
     folder.write("job.csv", `studentId,name\nS0,Other\n`);
     expect(await edgetable(argv)).toMatchObject({ code: 1, err: expect.stringContaining("job.mismatch") });
@@ -283,14 +283,14 @@ describe("a job", () => {
 });
 
 describe("files", () => {
-  test("that are not there, or of an unknown kind", async () => {
+  test("that do not exist, or have an unknown format, are rejected", async () => {
     expect(await edgetable(["load", "no.json"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("no.json: there is no such file."),
+      err: expect.stringContaining("no.json: no such file."),
     });
     expect(await edgetable(["load", "no.xml"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("The format of no.xml is unknown: say --format csv, json or ndjson."),
+      err: expect.stringContaining("The format of no.xml is unknown. Pass --format csv, json or ndjson."),
     });
   });
 
@@ -298,8 +298,8 @@ describe("files", () => {
     ["folder.ndjson", "folder.ndjson: it is a folder."],
     ["folder.json", "folder.json: it is a folder."],
     ["folder.csv", "folder.csv: it is a folder."],
-    ["edgetable.ts/a.json", "edgetable.ts/a.json: a part of its path is no folder."],
-  ])("%s, which is none, is told of", async (name, message) => {
+    ["edgetable.ts/a.json", "edgetable.ts/a.json: part of its path is not a folder."],
+  ])("%s, which does not exist, is reported", async (name, message) => {
     for (const folded of ["folder.ndjson", "folder.json", "folder.csv"]) folder.write(`${folded}/x`, "");
     expect(await edgetable(["load", name, "--node", "student"])).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });
@@ -319,19 +319,19 @@ describe("files", () => {
     });
   });
 
-  test("may hold a row of which a value is none of ours: it is told, and the rest goes on", async () => {
+  test("may contain an invalid special value: it is reported, and the load continues", async () => {
     folder.write(
       "marked.ndjson",
       `{"node":"student","row":{"studentId":{"$set":5}}}\n{"node":"student","row":{"studentId":"S9","name":"Ida"}}\n`,
     );
     expect(await edgetable(["load", "marked.ndjson"])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('line 1: {"$set":5} is no valid $set'),
+      err: expect.stringContaining('line 1: {"$set":5} is not a valid $set'),
     });
     expect(await get("student", "S9")).toEqual({ studentId: "S9", name: "Ida" });
   });
 
-  test("refuse one row that is nested too deeply, by its place, and load the others", async () => {
+  test("report a row that is nested too deeply by its place, and load the others", async () => {
     const deep = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
     const rows = (name: string): readonly string[] => [
       `{"node":"student","row":{"studentId":"${name}1","name":"Ida"}}`,
@@ -342,7 +342,7 @@ describe("files", () => {
     folder.write("deep.ndjson", rows("N").join("\n"));
     folder.write("deep.json", `[${rows("J").join(",")}]`);
     folder.write("deep.csv", `studentId,name,year\nC1,Ida,1\nC2,Bob,"${deep(50_000)}"\nC4,Kim,1\n`);
-    const told = "it is nested more than 100 levels deep, and DynamoDB takes 32";
+    const told = "it is nested more than 100 levels deep; DynamoDB allows 32";
     expect(await edgetable(["load", "deep.ndjson"])).toMatchObject({
       code: 1,
       out: expect.stringContaining("4 rows, 2 items written"),
@@ -367,7 +367,7 @@ describe("files", () => {
     });
   });
 
-  test("with the same failure over and over say it a few times", async () => {
+  test("with a repeated failure report it a few times", async () => {
     folder.write("same.ndjson", Array.from({ length: 50 }, () => '{"node":"studnt","row":{}}').join("\n"));
     const { code, out, err } = await edgetable(["load", "same.ndjson"]);
     expect(code).toBe(1);
@@ -375,7 +375,7 @@ describe("files", () => {
       expect.stringContaining("line 1:"),
       expect.stringContaining("line 2:"),
       expect.stringContaining("line 3:"),
-      "Further failures are counted, not shown.",
+      "Further failures are counted but not shown.",
     ]);
     expect(out).toContain("50 rows failed.");
   });
@@ -393,7 +393,7 @@ describe("files", () => {
   });
 });
 
-test("large numbers, dumped and loaded, are what they were; one that does not fit is told and no defect", async () => {
+test("large numbers survive dump and load; one that does not fit is reported", async () => {
   const model = (type: string): string => `
     import { defineGraph, node } from "edgetable";
     import { z } from "zod";

@@ -3,11 +3,10 @@ import type { Catalog } from "edgetable";
 import { withGraph } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { collect, defineCommand, printJson, type CommandSpec } from "../invocation.ts";
+import { collect, defineCommand, printJson, wholeNumber, type CommandSpec } from "../invocation.ts";
+import { failedRows, loadFile, summary } from "../load/load-file.ts";
 import { columnsOf, readMapping, targetOf, type Target } from "../load/mapping.ts";
-import { formats, openFile, shownName, type Format } from "../load/open-file.ts";
-import { failedRows, runLoad, summary, type ShownLoad } from "../load/run-load.ts";
-import { wholeNumber } from "../text/whole-number.ts";
+import { formats, openFile, shownName, type Format } from "../load/read-file.ts";
 
 interface Options {
   readonly node?: string;
@@ -24,12 +23,10 @@ interface Options {
   readonly concurrency?: number;
 }
 
-const kinds = ["node", "part", "edge"] as const;
-
 const targetsOf = (options: Options, catalog: Catalog, cwd: string): readonly Target[] => {
-  const given = kinds.filter((kind) => options[kind] !== undefined);
+  const given = (["node", "part", "edge"] as const).filter((kind) => options[kind] !== undefined);
   if (given.length > 1 || (options.map !== undefined && given.length > 0))
-    throw usageError("Give one of --map, --node, --part and --edge.");
+    throw usageError("Use only one of --map, --node, --part and --edge.");
   if (options.map !== undefined) return readMapping(options.map, cwd, catalog);
   const [kind] = given;
   if (kind) return [targetOf({ kind, name: options[kind] ?? "" }, options.columns ?? [], catalog)];
@@ -37,45 +34,20 @@ const targetsOf = (options: Options, catalog: Catalog, cwd: string): readonly Ta
   return [];
 };
 
-const checkSource = (name: string, targets: readonly Target[], format: Format | undefined): void => {
-  if (targets.length > 0 || (format ?? (/\.[ct]sv$/i.test(name) ? "csv" : "json")) !== "csv") return;
-  throw usageError(
-    `Say what a row of ${name} is: --node NAME (or --edge, --part), with --columns attribute=column where names differ, or --map FILE.`,
-  );
-};
-
-// A job goes on only with the same file, read in the same way.
-const fingerprint = (
-  input: { readonly name: string; readonly targets: readonly Target[]; readonly size: number | undefined } & Pick<
-    Options,
-    "format" | "delimiter"
-  >,
-): string => createHash("sha256").update(JSON.stringify(input)).digest("hex").slice(0, 32);
-
-type Settings = Omit<ShownLoad, "name" | "targets">;
-
-const settingsOf = ({ strict, checkEnds, collisions, job, concurrency }: Options, input: Parameters<typeof fingerprint>[0]): Settings => ({
-  strict: strict ?? false,
-  ends: checkEnds ? "checked" : "unchecked",
-  ...(collisions === undefined ? {} : { collisions }),
-  ...(job === undefined ? {} : { job, fingerprint: fingerprint(input) }),
-  ...(concurrency === undefined ? {} : { concurrency }),
-});
-
-const delimiterOf = (text: string): string => {
+const parseDelimiter = (text: string): string => {
   if (text !== "" && !/[\r\n"]/.test(text)) return text;
-  throw usageError("It must be a character such as ; and neither a quote nor the end of a line.");
+  throw usageError("It must be a character such as ; but not a quote or a line break.");
 };
 
-const description = `Rows replace what is there. A row that does not fit is told, with its line, column and value, and the
-rest goes on. Ends with 1 when a row failed.
+const description = `Rows replace existing items. A row that does not fit is reported with its line, column and value, and the
+load continues. Exits with 1 if a row failed.
 
 JSON and NDJSON rows say what they are: {"node":"student","row":{…}}, {"edge":"enrolledIn","from":{…},
 "to":{…},"attributes":{…}} or {"part":"line","owner":{…},"row":{…}}. A JSON file may also be
 {"nodes":{"student":[…]},"edges":{"enrolledIn":[{"from":{…},"to":{…},…}]}}.
 
 CSV needs a header and --node, --edge, --part or --map. A mapping is such a row (or a list of them) with
-column names in place of values; with "when" only where that column is filled:
+column names in place of values. With "when", it applies only if that column has a value:
 
   {"edge":"enrolledIn","from":{"studentId":"Student"},"to":{"courseId":"Course"},
    "attributes":{"grade":"Grade"},"when":"Course"}`;
@@ -89,20 +61,20 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
   options: [
     { flags: "--node <name>", text: "every row is a node of this type" },
     { flags: "--edge <name>", text: "every row is an edge of this type (columns from.ID and to.ID, or just ID)" },
-    { flags: "--part <name>", text: "every row is a part of this kind" },
-    { flags: "--columns <attribute=column,...>", text: "the columns to take (default: all, under their own names)", parse: collect },
+    { flags: "--part <name>", text: "every row is a part of this type" },
+    { flags: "--columns <attribute=column,...>", text: "the columns to load (default: all, under their own names)", parse: collect },
     { flags: "--map <file>", text: "a mapping file" },
-    { flags: "--format <format>", text: "of the file, where its name does not say it", choices: formats },
-    { flags: "--delimiter <character>", text: "of a CSV file (default: a comma, of .tsv a tab)", parse: delimiterOf },
+    { flags: "--format <format>", text: "the file's format (default: from its name)", choices: formats },
+    { flags: "--delimiter <character>", text: "the delimiter of a CSV file (default: a comma; a tab for .tsv)", parse: parseDelimiter },
     { flags: "--strict", text: "stop at the first row that does not fit" },
-    { flags: "--check-ends", text: "refuse edges and checked parts whose nodes are not there; each is a transaction" },
+    { flags: "--check-ends", text: "reject edges and checked parts whose nodes do not exist; uses a transaction for each" },
     {
       flags: "--collisions <what>",
-      text: "what to do about rows for the same item (default: report)",
+      text: "how to treat several rows for the same item (default: report)",
       choices: ["report", "refuse", "ignore"],
     },
-    { flags: "--job <name>", text: "keep the position in the table: the same command goes on where it was cut off" },
-    { flags: "--concurrency <n>", text: "requests at a time, 1 to 1,000 (default: 16)", parse: wholeNumber(1000) },
+    { flags: "--job <name>", text: "store the position in the table, so that the same command resumes an interrupted load" },
+    { flags: "--concurrency <n>", text: "parallel requests, 1 to 1,000 (default: 16)", parse: wholeNumber(1000) },
   ],
   examples: [
     'edgetable load students.csv --node student --columns studentId=ID,name="Full name"',
@@ -113,16 +85,30 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
   run: (call) =>
     withGraph(call, async (db) => {
       const { io, options } = call;
-      const { format, delimiter } = options;
+      const { format, delimiter, strict = false, checkEnds, collisions, job, concurrency } = options;
       const name = call.args[0] ?? "";
       const targets = targetsOf(options, db.catalog, io.cwd);
-      checkSource(name, targets, format);
+      if (targets.length === 0 && (format ?? (/\.[ct]sv$/i.test(name) ? "csv" : "json")) === "csv")
+        throw usageError(
+          `Say what a row of ${name} is: --node NAME (or --edge, --part), with --columns attribute=column if names differ, or --map FILE.`,
+        );
       const file = openFile(name, { ...options, wanted: columnsOf(targets) }, io);
+      // A job can only be resumed with the same file, read in the same way.
       const input = { name, targets, size: file.size, ...(format && { format }), ...(delimiter && { delimiter }) };
-      const load = { name: shownName(name), targets, ...settingsOf(options, input) };
-      const result = await runLoad(db, file, { io, load });
+      const fingerprint = createHash("sha256").update(JSON.stringify(input)).digest("hex").slice(0, 32);
+      const load = {
+        name: shownName(name),
+        targets,
+        strict,
+        ends: checkEnds ? ("checked" as const) : ("unchecked" as const),
+        ...(collisions === undefined ? {} : { collisions }),
+        ...(job === undefined ? {} : { job, fingerprint }),
+        ...(concurrency === undefined ? {} : { concurrency }),
+      };
+      const result = await loadFile(db, file, { io, load });
       const { failures: _failures, ...report } = result.report;
-      if (options.json) printJson(call, { file: name, ...report, failed: failedRows(result), failures: result.failures });
+      const { unreadable, failures } = result;
+      if (options.json) printJson(call, { file: name, ...report, unreadable, failed: failedRows(result), failures });
       else io.out.write(`${summary(shownName(name), result)}\n`);
       return failedRows(result) === 0 ? exitCode.ok : exitCode.no;
     }),

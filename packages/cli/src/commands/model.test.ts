@@ -63,17 +63,17 @@ export const others = definePatterns(education, {
     );
   });
 
-  test("that share a name are told apart by file#export", async () => {
+  test("with the same name are distinguished by file#export", async () => {
     folder.write("more.ts", more);
     expect((await at(undefined, "explain", "recentCourses", "--model", "more.ts")).err).toContain(
-      'There are several patterns "recentCourses" (in others, patterns): say which, such as --model more.ts#others.',
+      'There are several patterns "recentCourses" (in others, patterns). Choose one, such as --model more.ts#others.',
     );
     expect((await at(undefined, "explain", "recentCourses", "--model", "more.ts#others")).out).toContain("Those of another name");
   });
 });
 
 describe("explain", () => {
-  test("an example may hold what JSON has no form for", async () => {
+  test("an example may contain values that JSON lacks", async () => {
     folder.write(
       "large.ts",
       `
@@ -114,7 +114,7 @@ predicted    1 request, 0.5 RCU
 `);
   });
 
-  test("takes a date as a date, and refuses what is none", async () => {
+  test("reads dates, and rejects other text for a date", async () => {
     folder.write(
       "dated.ts",
       educationModel.replace(
@@ -159,8 +159,8 @@ predicted    1 request, 0.5 RCU
     [["--param", "mots=3"], 'The pattern has no parameter "mots". Did you mean "most"?'],
     [["--param", "most=many"], 'The parameter "most" must be a number, as in the example (10); it is "many".'],
     [["--param", "most"], '--param "most" is not of the form name=value.'],
-    [["--param", "{most:1}"], "--param is no JSON"],
-  ])("refuses %j", async (argv, message) => {
+    [["--param", "{most:1}"], "--param is not valid JSON"],
+  ])("rejects %j", async (argv, message) => {
     expect(await at(undefined, "explain", "recentCourses", ...argv)).toMatchObject({
       code: 2,
       out: "",
@@ -168,7 +168,7 @@ predicted    1 request, 0.5 RCU
     });
   });
 
-  test("of a walk says what its figures assume", async () => {
+  test("of a walk lists its assumptions", async () => {
     const walk = `classmates: { question: "Who are the classmates of a student?", example: { studentId: "S1" }, ask: (db, id) => db.student(id).out("enrolledIn").in("enrolledIn").ids() },`;
     folder.write("walks.ts", educationModel.replace("  studentsOfCourse: {", `  ${walk}\n  studentsOfCourse: {`));
     const { out } = await at(undefined, "explain", "classmates", "--model", "walks.ts");
@@ -187,7 +187,7 @@ describe("check", () => {
   const shop = (layout: string): string => `import { defineGraph, node } from "edgetable";\nimport { z } from "zod";
 export const shop = defineGraph({ table: "Shop", nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: z.string(), name: z.string() }) }) }, layout: { partitionKey: "PK", sortKey: "SK", ${layout} } });`;
 
-  test("names a pattern that has no plan, and checks the others", async () => {
+  test("reports a pattern without a plan, and checks the others", async () => {
     const lost = `lost: { question: "Who is called so?", example: { name: "Ann" }, ask: (db, { name }) => db.find("student").where({ name }).rows() },`;
     folder.write("lost.ts", educationModel.replace("  studentsOfCourse: {", `  ${lost}\n  studentsOfCourse: {`));
     const { code, out, err } = await at(undefined, "check", "--model", "lost.ts");
@@ -200,7 +200,7 @@ export const shop = defineGraph({ table: "Shop", nodes: { user: node({ key: "USE
     );
   });
 
-  test("gives each finding with concern and mend, and ends with 0 when there is no error", async () => {
+  test("prints each finding with concern and remedy, and exits with 0 without errors", async () => {
     const { code, out } = await at(80, "check");
     expect(code).toBe(0);
     expect(out).toContain("note  enrolledIn  unboundedCollection · cost\n");
@@ -208,7 +208,7 @@ export const shop = defineGraph({ table: "Shop", nodes: { user: node({ key: "USE
     for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
   });
 
-  test("warnings end with 1 under --strict only", async () => {
+  test("warnings exit with 1 only under --strict", async () => {
     folder.write(
       "shop.ts",
       shop('indexes: { gsi: { partitionKey: "G1", sortKey: "G2" } }, nodes: { user: { keys: { G1: "USERS", G2: "{name}" } } }'),

@@ -1,12 +1,10 @@
-import { nodeOf, withGraph, type UntypedCollection, type UntypedDb, type UntypedNeighbours } from "../connection.ts";
+import { answerRead, DEFAULT_ROWS, oneOf, readOption, rejectUnused } from "../answer-read.ts";
+import { nodeOf, withGraph, type UntypedDb } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { defineCommand, type Invocation, type CommandSpec } from "../invocation.ts";
-import { renderRows, type RowsStyle } from "../output/rows.ts";
-import { DEFAULT_ROWS, oneOf, readOption, refuseIdle } from "../read-options.ts";
-import { parseConditions } from "../text/conditions.ts";
-import { idUsage, parseNodeId } from "../text/node-id.ts";
-import { answerRead } from "../answer-read.ts";
+import { defineCommand, type CommandSpec, type Invocation } from "../invocation.ts";
+import { renderRows } from "../output/table.ts";
+import { idUsage, parseConditions, parseNodeId } from "../text/arguments.ts";
 
 interface Options {
   readonly out?: string;
@@ -27,67 +25,54 @@ interface Options {
   readonly explain?: boolean;
 }
 
-type Call = Invocation<Options>;
-
 const directions = ["out", "in", "both"] as const;
-const kinds = ["edges", "nodes", "entries", "ids", "count"] as const;
-const ofEdges = ["where", "limit", "cursor", ...kinds, "reverse", "unordered", "using"];
+const results = ["edges", "nodes", "entries", "ids", "count"] as const;
 
-const shaped = (neighbours: UntypedNeighbours, { reverse, unordered, consistent, using }: Options): UntypedNeighbours => {
-  let shapedSoFar = neighbours;
-  if (using !== undefined) shapedSoFar = shapedSoFar.using(using);
-  if (reverse) shapedSoFar = shapedSoFar.reverse();
-  if (unordered) shapedSoFar = shapedSoFar.unordered();
-  return consistent ? shapedSoFar.consistent() : shapedSoFar;
-};
-
-/** The id fields of what is shown: of the nodes at an edge's ends, else of the node and its parts. */
-const idFieldsOf = ({ args }: Call, { catalog }: UntypedDb, shown: string | undefined): ReadonlySet<string> => {
+/** Renders rows of the node and its parts, or of an edge: the id fields of these come first. */
+const renderer = ({ io, style, args }: Invocation<Options>, { catalog }: UntypedDb) => {
   const { nodes, edges, parts } = catalog;
-  const name = args[0] ?? "";
-  const edge = edges[shown ?? ""];
-  const types = edge ? [...edge.from, ...edge.to] : [name];
-  const own = edge ? [] : Object.values(parts).filter(({ definition }) => definition.of === name);
-  return new Set([...types.flatMap((type) => nodes[type] ?? []), ...own].flatMap(({ idFields }) => idFields));
+  return (rows: readonly unknown[], edgeName?: string): string => {
+    const edge = edges[edgeName ?? ""];
+    const types = edge ? [...edge.from, ...edge.to] : [args[0] ?? ""];
+    const ids = new Set(types.flatMap((type) => nodes[type]?.idFields ?? []));
+    if (!edge)
+      for (const { definition, idFields } of Object.values(parts))
+        if (definition.of === args[0]) for (const field of idFields) ids.add(field);
+    return renderRows(rows, { columns: io.out.columns, style, ids });
+  };
 };
 
-const rowsStyle = (call: Call, db: UntypedDb, edge?: string): RowsStyle => ({
-  columns: call.io.out.columns,
-  style: call.style,
-  ids: idFieldsOf(call, db, edge),
-});
-
-const askEdge = async (call: Call, db: UntypedDb, direction: (typeof directions)[number]): Promise<void> => {
+const queryEdge = async (call: Invocation<Options>, db: UntypedDb, direction: (typeof directions)[number]): Promise<void> => {
   const { options, args, rest } = call;
+  const { reverse, unordered, consistent, using, limit = DEFAULT_ROWS, cursor } = options;
   const edge = options[direction] ?? "";
-  const of = oneOf(kinds, options) ?? "edges";
-  if (of === "count") refuseIdle(options, ["limit", "cursor"], "shows a page: leave --count out.");
+  const of = oneOf(results, options) ?? "edges";
+  if (of === "count") rejectUnused(options, ["limit", "cursor"], "applies to a page: omit --count.");
   const node = nodeOf(db, args[0] ?? "");
   const { id, missing } = await parseNodeId(db.catalog, args[0] ?? "", rest);
-  const neighbours = shaped((missing.length > 0 ? node.within(id) : node(id))[direction](edge), options);
+  let neighbours = (missing.length > 0 ? node.within(id) : node(id))[direction](edge);
+  if (using !== undefined) neighbours = neighbours.using(using);
+  if (reverse) neighbours = neighbours.reverse();
+  if (unordered) neighbours = neighbours.unordered();
+  if (consistent) neighbours = neighbours.consistent();
   const conditions = await parseConditions(call, db.catalog.edges[edge]?.definition.schema);
-  const asked = conditions ? neighbours.where(conditions) : neighbours;
-  if (of === "count") return answerRead(call, { read: asked.count(), show: (count) => ({ text: `${count}\n` }) });
-  const { limit = DEFAULT_ROWS, cursor } = options;
-  return answerRead(call, {
-    read: asked.page({ limit, cursor, of }),
-    show: ({ items, next }) => ({ text: renderRows(items, rowsStyle(call, db, edge)), rows: items.length, next }),
-  });
+  if (conditions) neighbours = neighbours.where(conditions);
+  if (of === "count") return answerRead(call, neighbours.count(), (count) => ({ text: `${count}\n` }));
+  const render = renderer(call, db);
+  return answerRead(call, neighbours.page({ limit, cursor, of }), ({ items, next }) => ({
+    text: render(items, edge),
+    rows: items.length,
+    next,
+  }));
 };
 
-const groupsOf = ({
-  node,
-  edges,
-  parts,
-}: UntypedCollection): readonly (readonly [title: string, rows: readonly unknown[], edge?: string])[] => [
-  ...(node ? [["node", [node]] as const] : []),
-  ...Object.entries(edges).map(([edge, rows]) => [edge, rows, edge] as const),
-  ...Object.entries(parts),
-];
-
-const askCollection = async (call: Call, db: UntypedDb): Promise<void> => {
+const queryCollection = async (call: Invocation<Options>, db: UntypedDb): Promise<void> => {
   const { options, args, rest, style } = call;
-  refuseIdle(options, ofEdges, "speaks of the edges of one type: name it with --out, --in or --both EDGE.");
+  rejectUnused(
+    options,
+    ["where", "limit", "cursor", ...results, "reverse", "unordered", "using"],
+    "applies to edges of one type: name it with --out, --in or --both EDGE.",
+  );
   const name = args[0] ?? "";
   const node = nodeOf(db, name);
   const { id, missing } = await parseNodeId(db.catalog, name, rest);
@@ -95,14 +80,18 @@ const askCollection = async (call: Call, db: UntypedDb): Promise<void> => {
     throw usageError(
       `The id of "${name}" lacks ${missing.join(" and ")}: edgetable query ${name} ${idUsage(db.catalog, name)} [--out EDGE | --in EDGE]`,
     );
-  return answerRead(call, {
-    read: node(id).collection(options.consistent ? { consistent: true } : {}),
-    show: (collection) => ({
-      text: groupsOf(collection)
-        .map(([title, rows, edge]) => `${style.bold(title)}\n${renderRows(rows, rowsStyle(call, db, edge))}`)
-        .join("\n"),
-      rows: groupsOf(collection).reduce((sum, [, rows]) => sum + rows.length, 0),
-    }),
+  const render = renderer(call, db);
+  return answerRead(call, node(id).collection(options.consistent ? { consistent: true } : {}), ({ node: row, edges, parts }) => {
+    const blocks: string[] = [];
+    let count = 0;
+    const add = (title: string, rows: readonly unknown[], edge?: string): void => {
+      blocks.push(`${style.bold(title)}\n${render(rows, edge)}`);
+      count += rows.length;
+    };
+    if (row) add("node", [row]);
+    for (const [edge, rows] of Object.entries(edges)) add(edge, rows, edge);
+    for (const [part, rows] of Object.entries(parts)) add(part, rows);
+    return { text: blocks.join("\n"), rows: count };
   });
 };
 
@@ -110,23 +99,23 @@ export const queryCommand: CommandSpec = defineCommand<Options>({
   name: "query",
   group: "Data:",
   arguments: "<node> [id...]",
-  summary: "Read a node's neighbours, or all that lies with it",
+  summary: "Read a node's neighbours, or its whole item collection",
   description:
-    "With --out, --in or --both: the edges of one type. With none of them: the node, its edges and its parts in one Query. An id that stops at a level of its hierarchy asks for all nodes below it.",
+    "With --out, --in or --both, reads the edges of one type. Otherwise, reads the node, its edges and its parts with one Query. If the id stops at a level of its hierarchy, reads all nodes below that level.",
   options: [
-    { flags: "--out <edge>", text: "edges that leave the node" },
-    { flags: "--in <edge>", text: "edges that reach the node" },
+    { flags: "--out <edge>", text: "edges that start at the node" },
+    { flags: "--in <edge>", text: "edges that lead to the node" },
     { flags: "--both <edge>", text: "edges in either direction" },
     readOption.where('{"at":{"gte":"2024"}}'),
     readOption.limit,
     readOption.cursor,
-    { flags: "--edges", text: "show the edges (the default)" },
-    { flags: "--nodes", text: "show the neighbours themselves" },
+    { flags: "--edges", text: "show the edges (default)" },
+    { flags: "--nodes", text: "show the neighbours" },
     { flags: "--entries", text: "show each edge with its neighbour" },
     { flags: "--ids", text: "show the neighbours' ids" },
     readOption.count,
     readOption.reverse,
-    { flags: "--unordered", text: "give up the edge's order, so that the table itself can answer" },
+    { flags: "--unordered", text: "ignore the edge's order, so that the table itself can serve the read" },
     readOption.consistent,
     readOption.using,
     readOption.explain,
@@ -140,7 +129,7 @@ export const queryCommand: CommandSpec = defineCommand<Options>({
   run: (call) =>
     withGraph(call, async (db) => {
       const direction = oneOf(directions, call.options);
-      await (direction === undefined ? askCollection(call, db) : askEdge(call, db, direction));
+      await (direction === undefined ? queryCollection(call, db) : queryEdge(call, db, direction));
       return exitCode.ok;
     }),
 });

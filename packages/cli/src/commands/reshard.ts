@@ -1,9 +1,8 @@
 import { withGraph } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
-import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
+import { type CommandSpec, defineCommand, note, printJson, wholeNumber } from "../invocation.ts";
 import { counted } from "../output/explanation.ts";
-import { createProgress } from "../output/progress.ts";
-import { wholeNumber } from "../text/whole-number.ts";
+import { createProgress } from "../output/terminal.ts";
 
 interface Options {
   readonly index?: string;
@@ -14,13 +13,13 @@ interface Options {
 export const reshardCommand: CommandSpec = defineCommand<Options>({
   name: "reshard",
   group: "Data:",
-  summary: "Move items to the shards of a count that was raised",
+  summary: "Move items to their new shards after a shard count was raised",
   description:
-    "After a count of shards was raised ([32, 8] in the model) and every writer has the new one. Nothing needs it to be found. It may be cut off and begun again, and runs beside readers and writers. Where a level of a hierarchy names the partition, the index is scanned.",
+    "Run it after raising a shard count ([32, 8] in the model), once every writer uses the new count. Reads find all items without it. You can interrupt it and run it again, and readers and writers can continue meanwhile. If a level of a hierarchy forms the partition key, it scans the index.",
   options: [
-    { flags: "--index <index>", text: "this index alone (default: every one whose shards grow)" },
-    { flags: "--rate <n>", text: "items moved in a second, 1 to 100,000 (default: 100)", parse: wholeNumber(100_000) },
-    { flags: "--job <name>", text: "name under which the position is kept in the table (default: reshard)" },
+    { flags: "--index <index>", text: "only this index (default: every index whose shard count was raised)" },
+    { flags: "--rate <n>", text: "items to move per second, 1 to 100,000 (default: 100)", parse: wholeNumber(100_000) },
+    { flags: "--job <name>", text: "name of the job, under which the table stores its position (default: reshard)" },
   ],
   examples: ["edgetable reshard", "edgetable reshard --index byValue --rate 1000"],
   run: (call) =>
@@ -39,8 +38,8 @@ export const reshardCommand: CommandSpec = defineCommand<Options>({
         });
         progress.clear();
         if (options.json) printJson(call, report);
-        else if (report.passes === 0) note(call, "No shards grow: there is nothing to move.");
-        else io.out.write(`${counted(report.moved, "item")} moved; every item is where writers put it now.\n`);
+        else if (report.passes === 0) note(call, "No shard count was raised; there is nothing to move.");
+        else io.out.write(`${counted(report.moved, "item")} moved. Every item is now in the shard where writers put it.\n`);
         return exitCode.ok;
       } finally {
         progress.clear();

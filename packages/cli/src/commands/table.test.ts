@@ -26,33 +26,33 @@ const table = (argv: readonly string[], options: Partial<RunOptions> = {}) =>
   run(["table", ...argv, "--endpoint", engine.endpoint], { cwd: folder.path, ...options });
 beforeEach(async () => void (await table(["delete", "--yes"])));
 
-test("create makes the table once, and diff agrees", async () => {
+test("create creates the table once, and diff confirms it", async () => {
   expect(await table(["diff"])).toMatchObject({
     code: 1,
     out: `There is no table Education at ${engine.endpoint}. Create it: edgetable table create\n`,
   });
   expect(await table(["create"])).toMatchObject({ code: 0, out: "Created the table Education with its indexes reverse, ordered.\n" });
-  expect(await table(["create"])).toMatchObject({ code: 0, out: "The table Education is there and fits the model.\n" });
-  expect(await table(["diff"])).toMatchObject({ code: 0, out: "The table Education fits the model.\n" });
+  expect(await table(["create"])).toMatchObject({ code: 0, out: "The table Education exists and matches the model.\n" });
+  expect(await table(["diff"])).toMatchObject({ code: 0, out: "The table Education matches the model.\n" });
   expect(JSON.parse((await table(["diff", "--json"])).out)).toEqual({ table: "Education", exists: true, differences: [] });
 });
 
-test("a table that does not fit the model is told place by place, and refused by create", async () => {
+test("diff lists each difference from the model, and create rejects the table", async () => {
   await table(["create"]);
   const diff = await table(["diff", "--model", "other.ts"], { columns: 80 });
   expect(diff.code).toBe(1);
   expect(diff.out).toContain("HASH PK, RANGE SK");
   expect(diff.out).toContain("HASH pk, RANGE sk");
-  expect(diff.out).toContain("does not fit the model");
+  expect(diff.out).toContain("does not match the model");
   for (const line of diff.out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
   const create = await table(["create", "--model", "other.ts"]);
   expect(create).toMatchObject({ code: 1, out: "" });
   expect(create.err).toContain("table.mismatch · docs/errors.md#tablemismatch");
 });
 
-test("delete asks for the table's name, or wants --yes", async () => {
+test("delete asks for the table's name, or requires --yes", async () => {
   await table(["create"]);
-  expect(await table(["delete"])).toMatchObject({ code: 2, err: expect.stringContaining("needs --yes") });
+  expect(await table(["delete"])).toMatchObject({ code: 2, err: expect.stringContaining("pass --yes") });
   expect(await table(["delete"], { asks: true, input: "yes\n" })).toMatchObject({
     code: 1,
     out: "",

@@ -1,9 +1,9 @@
-import type { TableDifference } from "edgetable";
-import { confirms } from "../ask.ts";
-import { endpointOf, withGraph, type UntypedDb } from "../connection.ts";
+import { createInterface } from "node:readline/promises";
+import { endpointOf, withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec, type Invocation } from "../invocation.ts";
+import type { Io } from "../io.ts";
 import { renderTable } from "../output/table.ts";
 
 const place = (call: Invocation): string =>
@@ -12,79 +12,80 @@ const place = (call: Invocation): string =>
 const createCommand = defineCommand({
   name: "create",
   summary: "Create the model's table with its indexes, and wait until it is ready",
-  description: "A table that is there and fits the model is left as it is.",
+  description: "Leaves an existing table unchanged if it matches the model.",
   examples: ["edgetable table create --endpoint http://127.0.0.1:8000", "edgetable table create --region eu-central-1 --profile dev"],
   run: (call) =>
     withGraph(call, async ({ table, catalog }) => {
       const { created } = await table.create({ signal: call.io.signal });
+      const names = catalog.indexes.map(({ name }) => name).join(", ");
       if (call.options.json) printJson(call, { table: catalog.table, created });
-      else
-        call.io.out.write(
-          created
-            ? `Created the table ${catalog.table} with ${catalog.indexes.length === 0 ? "no index" : `its indexes ${catalog.indexes.map(({ name }) => name).join(", ")}`}.\n`
-            : `The table ${catalog.table} is there and fits the model.\n`,
-        );
+      else if (!created) call.io.out.write(`The table ${catalog.table} exists and matches the model.\n`);
+      else call.io.out.write(`Created the table ${catalog.table} with ${names === "" ? "no index" : `its indexes ${names}`}.\n`);
       return exitCode.ok;
     }),
 });
 
-const differenceRow = ({ place: where, model, table, harmless }: TableDifference): readonly string[] => [
-  where,
-  model,
-  table,
-  harmless ? "no" : "yes",
-];
-
-const printDifferences = (call: Invocation, db: UntypedDb, differences: readonly TableDifference[]): void => {
-  const { out } = call.io;
-  const columns = [{ title: "place" }, { title: "model" }, { title: "table" }, { title: "matters", flexible: false }];
-  if (differences.length > 0) out.write(`${renderTable({ columns, rows: differences.map(differenceRow) }, out.columns, call.style)}\n`);
-  const serious = differences.filter((one) => !one.harmless).length;
-  const verdict = serious === 0 ? "fits the model." : "does not fit the model.\nChange the model's layout, or use another table.";
-  out.write(`The table ${db.catalog.table} ${verdict}\n`);
-};
-
 const diffCommand = defineCommand({
   name: "diff",
   summary: "Compare the table with the model: keys, types, indexes, projections",
-  description: "Ends with 1 when the table is missing or does not fit.",
+  description: "Exits with 1 if the table does not exist or does not match.",
   examples: ["edgetable table diff --endpoint http://127.0.0.1:8000", "edgetable table diff --json"],
   run: (call) =>
     withGraph(call, async (db): Promise<ExitCode> => {
+      const { out } = call.io;
+      const { table } = db.catalog;
       const differences = await db.table.diff({ signal: call.io.signal });
-      if (call.options.json)
-        printJson(call, { table: db.catalog.table, exists: differences !== undefined, differences: differences ?? [] });
-      else if (differences) printDifferences(call, db, differences);
-      else call.io.out.write(`There is no table ${db.catalog.table} at ${place(call)}. Create it: edgetable table create\n`);
-      return differences?.every((one) => one.harmless) ? exitCode.ok : exitCode.no;
+      const matches = differences?.every(({ harmless }) => harmless) ?? false;
+      if (call.options.json) printJson(call, { table, exists: differences !== undefined, differences: differences ?? [] });
+      else if (!differences) out.write(`There is no table ${table} at ${place(call)}. Create it: edgetable table create\n`);
+      else {
+        const columns = [{ title: "place" }, { title: "model" }, { title: "table" }, { title: "matters", flexible: false }];
+        const rows = differences.map((one) => [one.place, one.model, one.table, one.harmless ? "no" : "yes"]);
+        if (rows.length > 0) out.write(`${renderTable({ columns, rows }, out.columns, call.style)}\n`);
+        const verdict = matches ? "matches the model." : "does not match the model.\nChange the model's layout, or use another table.";
+        out.write(`The table ${table} ${verdict}\n`);
+      }
+      return matches ? exitCode.ok : exitCode.no;
     }),
 });
 
-interface DeleteOptions {
-  readonly yes?: boolean;
-}
-
-const isSure = async (call: Invocation<DeleteOptions>, table: string): Promise<boolean> => {
-  if (call.options.yes) return true;
-  if (!call.io.asks) throw usageError(`Deleting the table ${table} needs --yes where nobody can be asked.`);
-  return confirms(call.io, `This deletes the table ${table} at ${place(call)}, with all its data.\nType its name to go on: `, table);
+/** Asks for a word. Any other answer, and Ctrl-C, means no. */
+const confirms = async (io: Io, question: string, word: string): Promise<boolean> => {
+  const lines = createInterface({ input: io.input });
+  const close = (): void => lines.close();
+  io.signal.addEventListener("abort", close, { once: true });
+  const answers = lines[Symbol.asyncIterator]();
+  io.err.write(question);
+  try {
+    const answer = await answers.next();
+    return !answer.done && answer.value.trim() === word;
+  } finally {
+    io.signal.removeEventListener("abort", close);
+    close();
+  }
 };
 
-const deleteCommand = defineCommand<DeleteOptions>({
+const deleteCommand = defineCommand<{ readonly yes?: boolean }>({
   name: "delete",
   summary: "Delete the model's table with all its data",
-  description: "Asks for the table's name, unless --yes is given.",
+  description: "Asks for the table's name, unless you pass --yes.",
   options: [{ flags: "-y, --yes", text: "do not ask" }],
   examples: ["edgetable table delete --endpoint http://127.0.0.1:8000 --yes"],
   run: (call) =>
-    withGraph(call, async ({ table, catalog }): Promise<ExitCode> => {
-      if (!(await isSure(call, catalog.table))) {
-        note(call, "Nothing was deleted.");
-        return exitCode.no;
+    withGraph(call, async (db): Promise<ExitCode> => {
+      const { io, options } = call;
+      const { table } = db.catalog;
+      if (!options.yes) {
+        if (!io.asks) throw usageError(`To delete the table ${table} without a terminal, pass --yes.`);
+        const question = `This deletes the table ${table} at ${place(call)}, with all its data.\nType its name to continue: `;
+        if (!(await confirms(io, question, table))) {
+          note(call, "Nothing was deleted.");
+          return exitCode.no;
+        }
       }
-      const { deleted } = await table.delete({ signal: call.io.signal });
-      if (call.options.json) printJson(call, { table: catalog.table, deleted });
-      else call.io.out.write(deleted ? `Deleted the table ${catalog.table}.\n` : `There was no table ${catalog.table}.\n`);
+      const { deleted } = await db.table.delete({ signal: io.signal });
+      if (options.json) printJson(call, { table, deleted });
+      else io.out.write(deleted ? `Deleted the table ${table}.\n` : `There is no table ${table}.\n`);
       return deleted ? exitCode.ok : exitCode.no;
     }),
 });

@@ -1,12 +1,10 @@
 import type { Catalog, StandardSchema } from "edgetable";
+import { isRow, type Row } from "../output/json.ts";
 import { createFitter, type Fitter } from "../text/fit-texts.ts";
-import type { Source, Sources, Target } from "./mapping.ts";
-import type { FileRecord } from "./record.ts";
-import { isRow, type Row } from "../row.ts";
+import type { Sources, Target } from "./mapping.ts";
+import type { FileRecord } from "./read-file.ts";
 
-/** A row as `db.load` takes it. */
-export type LoadRow = Row;
-
+/** The value of a column; `a.b` is the member b of the value a. */
 const valueAt = (record: Row, column: string): unknown => {
   if (Object.hasOwn(record, column)) return record[column];
   const dot = column.indexOf(".");
@@ -15,123 +13,94 @@ const valueAt = (record: Row, column: string): unknown => {
 };
 
 const take = (record: Row, sources: Sources): Row => {
-  const value = (source: Source): unknown => (typeof source === "string" ? valueAt(record, source) : source.value);
-  return Object.fromEntries(
-    Object.entries(sources).flatMap(([attribute, source]) => (value(source) === undefined ? [] : [[attribute, value(source)]])),
+  const taken = Object.entries(sources).map(
+    ([attribute, source]) => [attribute, typeof source === "string" ? valueAt(record, source) : source.value] as const,
   );
+  return Object.fromEntries(taken.filter(([, value]) => value !== undefined));
 };
 
 const ownNames = (names: readonly string[]): Sources => Object.fromEntries(names.map((name) => [name, name]));
 
+/** The columns of an end's id: `from.studentId` if there are such columns, else `studentId`. */
 const endSources = (record: Row, end: "from" | "to" | "owner", fields: readonly string[]): Sources => {
   const dotted = fields.filter((field) => valueAt(record, `${end}.${field}`) !== undefined);
   return dotted.length > 0 ? Object.fromEntries(dotted.map((field) => [field, `${end}.${field}`])) : ownNames(fields);
 };
 
-/** Turns records into rows: takes the columns, and gives texts the types that the schemas want. */
-export interface RowFitter {
-  fit(record: FileRecord, target: Target | undefined): Promise<LoadRow>;
-}
-
-interface Fitting {
-  readonly catalog: Catalog;
-  readonly fitter: (schema: StandardSchema | undefined) => Fitter;
-}
-
-const nodeSchema = (catalog: Catalog, types: readonly string[]): StandardSchema | undefined =>
-  types.length === 1 ? catalog.nodes[types[0] ?? ""]?.definition.schema : undefined;
-const idFields = (catalog: Catalog, types: readonly string[]): readonly string[] =>
-  types.length === 1 ? (catalog.nodes[types[0] ?? ""]?.idFields ?? []) : [];
-
-const fitEdge = async ({ catalog, fitter }: Fitting, record: FileRecord, target: Target): Promise<LoadRow> => {
-  const entry = catalog.edges[target.name];
-  const schemaOf = (end: "from" | "to"): Fitter => fitter(nodeSchema(catalog, entry?.[end] ?? []));
-  const sources = {
-    from: target.from ?? endSources(record.value, "from", idFields(catalog, entry?.from ?? [])),
-    to: target.to ?? endSources(record.value, "to", idFields(catalog, entry?.to ?? [])),
-  };
-  const used = new Set([...Object.values(sources.from), ...Object.values(sources.to), "from", "to"]);
-  const attributes = target.row ?? ownNames(Object.keys(record.value).filter((name) => !used.has(name)));
-  return {
-    edge: target.name,
-    from: await schemaOf("from")(take(record.value, sources.from), record.texts),
-    to: await schemaOf("to")(take(record.value, sources.to), record.texts),
-    attributes: await fitter(entry?.definition.schema)(take(record.value, attributes), record.texts),
-  };
-};
-
-const fitNode = async ({ catalog, fitter }: Fitting, { value, texts }: FileRecord, target: Target): Promise<LoadRow> => {
-  const sources = target.row ?? ownNames(Object.keys(value));
-  return { node: target.name, row: await fitter(catalog.nodes[target.name]?.definition.schema)(take(value, sources), texts) };
-};
-
-const fitPart = async ({ catalog, fitter }: Fitting, { value, texts }: FileRecord, target: Target): Promise<LoadRow> => {
-  const entry = catalog.parts[target.name];
-  const owners = entry ? [entry.definition.of] : [];
-  const owner = target.owner ?? endSources(value, "owner", idFields(catalog, owners));
-  const used = new Set([...Object.values(owner), "owner"]);
-  const row = target.row ?? ownNames(Object.keys(value).filter((name) => !used.has(name)));
-  return {
-    part: target.name,
-    owner: await fitter(nodeSchema(catalog, owners))(take(value, owner), texts),
-    row: await fitter(entry?.definition.schema)(take(value, row), texts),
-  };
-};
-
-const fits = { node: fitNode, part: fitPart, edge: fitEdge } as const;
-
-/** What a row that says itself what it is may hold, by its kind; what its attributes stand in comes last. */
 const members = {
   node: ["node", "row"],
   part: ["part", "owner", "row"],
   edge: ["edge", "from", "to", "reverse", "attributes"],
 } as const;
 
-const kindOf = (row: Row): keyof typeof members | undefined => (["edge", "node", "part"] as const).find((kind) => row[kind] !== undefined);
-
-/** What is wrong with the members of a row that says itself what it is: one that nobody would read. */
-export const strayMember = ({ value }: FileRecord): string | undefined => {
-  const kind = kindOf(value);
-  const known: readonly string[] = kind ? members[kind] : [];
-  const stray = Object.keys(value).find((name) => !known.includes(name));
-  return kind && stray !== undefined
-    ? `"${stray}" is no member of a row that says "${kind}": attributes stand in its "${known.at(-1) ?? ""}".`
-    : undefined;
+/** The problem with a row that says itself what it is, if it has a member that would be ignored. */
+export const unknownMember = ({ value }: FileRecord): string | undefined => {
+  const kind = (["edge", "node", "part"] as const).find((one) => value[one] !== undefined);
+  if (!kind) return undefined;
+  const known: readonly string[] = members[kind];
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  return unknown === undefined
+    ? undefined
+    : `"${unknown}" is not allowed in a row with "${kind}": put attributes in its "${known.at(-1) ?? ""}".`;
 };
 
-/** The schema of each member of a row that says itself what it is. */
-const declaredSchemas = (catalog: Catalog, value: Row): Readonly<Record<string, StandardSchema | undefined>> => {
-  const ends = (types: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, StandardSchema | undefined>> =>
-    Object.fromEntries(
-      Object.entries(types).map(([end, named]) => {
-        const id = value[end];
-        return [end, nodeSchema(catalog, isRow(id) && typeof id["type"] === "string" ? [id["type"]] : named)];
-      }),
-    );
-  const [edge, part] = [catalog.edges[String(value["edge"])], catalog.parts[String(value["part"])]];
-  if (edge) return { attributes: edge.definition.schema, ...ends({ from: edge.from, to: edge.to }) };
-  if (part) return { row: part.definition.schema, ...ends({ owner: [part.definition.of] }) };
-  return { row: catalog.nodes[String(value["node"])]?.definition.schema };
-};
+/** Turns a record into a row of `db.load`: takes the columns of the target and converts texts to the types of the schemas. */
+export type RowFitter = (record: FileRecord, target: Target | undefined) => Promise<Row>;
 
-/** Rows that say themselves what they are: only dates are still texts. */
-const fitDeclared = async ({ catalog, fitter }: Fitting, { value }: FileRecord): Promise<LoadRow> => {
-  const fitted: Record<string, unknown> = { ...value };
-  for (const [name, schema] of Object.entries(declaredSchemas(catalog, value))) {
-    const member = value[name];
-    if (isRow(member)) fitted[name] = await fitter(schema)(member, "dates");
-  }
-  return fitted;
-};
-
-/** A fitter for one load; it learns each column's type from the first rows. */
+/** A fitter for one load. It learns the type of each column from the first rows. */
 export const createRowFitter = (catalog: Catalog): RowFitter => {
+  const { nodes, edges, parts } = catalog;
   const fitters = new Map<unknown, Fitter>();
   const fitter = (schema: StandardSchema | undefined): Fitter => {
     const known = fitters.get(schema) ?? createFitter(schema);
     fitters.set(schema, known);
     return known;
   };
-  const fitting: Fitting = { catalog, fitter };
-  return { fit: (record, target) => (target ? fits[target.kind](fitting, record, target) : fitDeclared(fitting, record)) };
+  // An end that may be of several types has no schema of its own.
+  const nodeOf = (types: readonly string[]) => (types.length === 1 ? nodes[types[0] ?? ""] : undefined);
+  const schemaOf = (types: readonly string[]): StandardSchema | undefined => nodeOf(types)?.definition.schema;
+  const idFields = (types: readonly string[]): readonly string[] => nodeOf(types)?.idFields ?? [];
+
+  const fitTarget = async ({ value, texts }: FileRecord, target: Target): Promise<Row> => {
+    const { kind, name } = target;
+    const fit = (schema: StandardSchema | undefined, sources: Sources): Promise<Row> => fitter(schema)(take(value, sources), texts);
+    const unused = (used: readonly unknown[]): Sources => ownNames(Object.keys(value).filter((column) => !used.includes(column)));
+    if (kind === "node") return { node: name, row: await fit(nodes[name]?.definition.schema, target.row ?? unused([])) };
+    if (kind === "part") {
+      const part = parts[name]?.definition;
+      const owners = part ? [part.of] : [];
+      const owner = target.owner ?? endSources(value, "owner", idFields(owners));
+      const row = target.row ?? unused([...Object.values(owner), "owner"]);
+      return { part: name, owner: await fit(schemaOf(owners), owner), row: await fit(part?.schema, row) };
+    }
+    const { from = [], to = [], definition } = edges[name] ?? {};
+    const source = target.from ?? endSources(value, "from", idFields(from));
+    const sink = target.to ?? endSources(value, "to", idFields(to));
+    return {
+      edge: name,
+      from: await fit(schemaOf(from), source),
+      to: await fit(schemaOf(to), sink),
+      attributes: await fit(definition?.schema, target.row ?? unused([...Object.values(source), ...Object.values(sink), "from", "to"])),
+    };
+  };
+
+  /** For a row that says itself what it is, only dates are still text. */
+  const fitDeclared = async ({ value }: FileRecord): Promise<Row> => {
+    const [edge, part] = [edges[String(value["edge"])], parts[String(value["part"])]];
+    const own = (edge ?? part ?? nodes[String(value["node"])])?.definition.schema;
+    const schemas: (readonly [member: string, schema: StandardSchema | undefined])[] = [[edge ? "attributes" : "row", own]];
+    const ends = edge ? { from: edge.from, to: edge.to } : part ? { owner: [part.definition.of] } : {};
+    for (const [end, types] of Object.entries(ends) as (readonly [string, readonly string[]])[]) {
+      const id = value[end];
+      schemas.push([end, schemaOf(isRow(id) && typeof id["type"] === "string" ? [id["type"]] : types)]);
+    }
+    const fitted: Record<string, unknown> = { ...value };
+    for (const [name, schema] of schemas) {
+      const member = value[name];
+      if (isRow(member)) fitted[name] = await fitter(schema)(member, "dates");
+    }
+    return fitted;
+  };
+
+  return (record, target) => (target ? fitTarget(record, target) : fitDeclared(record));
 };

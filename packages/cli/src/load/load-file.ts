@@ -1,33 +1,43 @@
-import { EdgetableError, type Catalog, type LoadOptions, type LoadReport } from "edgetable";
+import { EdgetableError, type LoadOptions, type LoadProgress, type LoadReport } from "edgetable";
 import type { UntypedDb } from "../connection.ts";
-import { failureOf, type Failure } from "../failure.ts";
-import { toJson } from "../output/json.ts";
+import { failureOf } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { counted } from "../output/explanation.ts";
+import { isRow, toJson, type Row } from "../output/json.ts";
+import { createProgress, progressEvery, type Progress } from "../output/terminal.ts";
+import { createRowFitter, unknownMember } from "./fit-row.ts";
 import type { Target } from "./mapping.ts";
-import type { OpenFile } from "./open-file.ts";
-import { createRowFitter, strayMember, type LoadRow } from "./fit-row.ts";
-import { isBad, type FileRecord } from "./record.ts";
+import { isBad, type FileRecord, type OpenFile } from "./read-file.ts";
 
-/** A row or record that was not loaded, and where it stands in the file. */
+/** A row or record that was not loaded, with its place in the file. */
 export interface FileFailure {
   readonly place: string;
   readonly code: string;
   readonly message: string;
-  /** What is wrong with which column, where the schema says it. */
+  /** The columns that the schema rejects. */
   readonly columns: readonly { readonly column: string; readonly value: unknown; readonly problem: string }[];
 }
 
-export interface FileLoadOptions extends Pick<
-  LoadOptions,
-  "strict" | "ends" | "collisions" | "job" | "fingerprint" | "concurrency" | "signal" | "progressEvery" | "onProgress"
-> {
-  /** How records become rows; none where they say it themselves. */
+/** Failures that are printed, and how many of those with the same reason; the others are counted. */
+const MAX_SHOWN = 20;
+const MAX_ALIKE = 3;
+/** Failures in the JSON answer. */
+const MAX_KEPT = 100;
+/** Sent rows that are remembered. A failure is reported while its row is in flight, well within this number. */
+const MAX_SENT = 20_000;
+
+export interface FileLoad extends Pick<LoadOptions, "strict" | "ends" | "collisions" | "job" | "fingerprint" | "concurrency"> {
+  readonly name: string;
+  /** How records become rows; empty if the records say it themselves. */
   readonly targets: readonly Target[];
-  readonly onFailure: (failure: FileFailure) => void;
 }
 
-export interface FileReport extends LoadReport {
-  /** Records of the file that could not be read at all. */
+/** The result of a load, with the first failures. */
+export interface LoadResult {
+  readonly report: LoadReport;
+  /** Records of the file that could not be read. */
   readonly unreadable: number;
+  readonly failures: readonly FileFailure[];
 }
 
 interface Sent {
@@ -35,113 +45,161 @@ interface Sent {
   readonly target: Target | undefined;
 }
 
-// Failures come back while rows are under way: far fewer than these.
-const remembered = 20_000;
-
-const columnOf = (target: Target | undefined, attribute: string): string => {
-  const source = (target?.row ?? {})[attribute] ?? (target?.from ?? {})[attribute] ?? (target?.to ?? {})[attribute];
-  return typeof source === "string" ? source : attribute;
-};
-
-const issuesOf = ({ details }: Failure): readonly { readonly path: string; readonly message: string }[] =>
-  Array.isArray(details["issues"]) ? (details["issues"] as never) : [];
-
-const valueOf = ({ value }: FileRecord, column: string): unknown => {
-  const inner = value["row"] ?? value["attributes"];
-  return value[column] ?? (typeof inner === "object" && inner !== null ? (inner as LoadRow)[column] : undefined);
-};
-
 const describe = (error: unknown, sent: Sent | undefined, row: number): FileFailure => {
-  const failure = failureOf(error);
-  const { code, message } = failure;
+  const { code, message, details } = failureOf(error);
   if (!sent) return { place: `row ${row}`, code, message, columns: [] };
-  const columns = issuesOf(failure).map(({ path, message: problem }) => {
+  const { record, target } = sent;
+  const columns: FileFailure["columns"][number][] = [];
+  const issues = Array.isArray(details["issues"]) ? (details["issues"] as { readonly path: string; readonly message: string }[]) : [];
+  for (const { path, message: problem } of issues) {
     const [attribute = ""] = path.split(".");
-    const column = columnOf(sent.target, attribute);
-    return { column, value: valueOf(sent.record, column), problem };
-  });
-  return { place: sent.record.place, code, message, columns };
-};
-
-/** `line 5: "abc" in year: expected number`. */
-export const showFailure = ({ place, message, columns }: FileFailure): string => {
-  if (columns.length === 0) return `${place}: ${message}`;
-  return `${place}: ${columns.map(({ column, value, problem }) => `${column} ${value === undefined ? "is missing" : `is ${toJson(value)}`}: ${problem}`).join("; ")}`;
-};
-
-const stops = (failure: FileFailure): EdgetableError =>
-  new EdgetableError("load.invalidRow", `${showFailure(failure)}. Nothing behind it was read (--strict).`, { details: { ...failure } });
-
-/** What went out of a file, so that a failure that comes back by its position finds its place. */
-interface Outbox {
-  add(sent: Sent): void;
-  at(row: number): Sent | undefined;
-}
-
-const createOutbox = (): Outbox => {
-  const kept = new Map<number, Sent>();
-  let rows = 0;
-  return {
-    add: (sent) => {
-      kept.set(rows, sent);
-      kept.delete(rows - remembered);
-      rows++;
-    },
-    at: (row) => kept.get(row),
-  };
-};
-
-interface Reading {
-  readonly catalog: Catalog;
-  readonly targets: readonly Target[];
-  readonly outbox: Outbox;
-  readonly onBad: (failure: FileFailure) => void;
-}
-
-async function* readRows(file: OpenFile, { catalog, targets, outbox, onBad }: Reading): AsyncGenerator<LoadRow> {
-  const fitter = createRowFitter(catalog);
-  for await (const record of file.records) {
-    const problem = isBad(record) ? record.problem : targets.length === 0 ? strayMember(record) : undefined;
-    if (problem !== undefined || isBad(record)) {
-      onBad({ place: record.place, code: "load.invalidRow", message: problem ?? "", columns: [] });
-      continue;
-    }
-    const wanted = targets.filter(({ when }) => when === undefined || record.value[when] !== undefined);
-    for (const target of targets.length === 0 ? [undefined] : wanted) {
-      outbox.add({ record, target });
-      yield await fitter.fit(record, target);
-    }
+    const source = target?.row?.[attribute] ?? target?.from?.[attribute] ?? target?.to?.[attribute];
+    const column = typeof source === "string" ? source : attribute;
+    const inner = record.value["row"] ?? record.value["attributes"];
+    columns.push({ column, value: record.value[column] ?? (isRow(inner) ? inner[column] : undefined), problem });
   }
-}
+  return { place: record.place, code, message, columns };
+};
 
-/** The error that ended a load, with the place of its row in the file. */
-const withPlace = (error: unknown, outbox: Outbox): unknown => {
+/** `line 5: year is "abc": expected number`. */
+const showFailure = ({ place, message, columns }: FileFailure): string => {
+  const problems = columns.map(
+    ({ column, value, problem }) => `${column} ${value === undefined ? "is missing" : `is ${toJson(value)}`}: ${problem}`,
+  );
+  return `${place}: ${problems.length === 0 ? message : problems.join("; ")}`;
+};
+
+const strictError = (failure: FileFailure): EdgetableError =>
+  new EdgetableError("load.invalidRow", `${showFailure(failure)}. The rest of the file was not read (--strict).`, {
+    details: { ...failure },
+  });
+
+/** Rows and records that were not loaded. */
+export const failedRows = ({ report, unreadable }: LoadResult): number => report.failed + unreadable;
+
+const number = (value: number): string => Math.round(value).toLocaleString("en-US");
+
+/** Summarises a load in one or two sentences. */
+export const summary = (name: string, result: LoadResult): string => {
+  const { report, unreadable } = result;
+  const { items, differing } = report.collisions;
+  const seconds = `${(report.duration / 1000).toFixed(report.duration < 10_000 ? 1 : 0)} s`;
+  const failed = failedRows(result);
+  let text = `${name}: ${counted(report.rows + unreadable, "row")}, ${counted(report.items, "item")} written in ${seconds} (${number(report.rate)}/s, ${number(report.writeUnits)} WCU)`;
+  if (report.skipped > 0) text += `, ${counted(report.skipped, "row")} skipped because an earlier run loaded them`;
+  if (failed > 0) text += `, ${counted(failed, "row")} failed`;
+  text += ".";
+  if (items > 0)
+    text += `\n${counted(items, "item")} appeared more than once, ${number(differing)} of them with different values: the last one was kept.`;
+  return text;
+};
+
+/** Says what an interrupted load completed, and how to resume it. */
+const interruption = (error: unknown, { name, job }: FileLoad): string | undefined => {
   const { code, details } = failureOf(error);
-  const { row } = details;
-  const cause = error instanceof Error ? error.cause : undefined;
-  return code === "load.invalidRow" && typeof row === "number" && cause !== undefined ? stops(describe(cause, outbox.at(row), row)) : error;
+  const report = details["report"] as LoadReport | undefined;
+  if (!report) return undefined;
+  const ended = `${name}: ${code === "execute.aborted" ? "interrupted" : "ended early"}`;
+  if (report.position === 0 && report.items === 0) return `${ended}; nothing was written.`;
+  const done = `${ended}; the first ${counted(report.position, "row")} ${report.position === 1 ? "was" : "were"} processed, ${counted(report.items, "item")} written.`;
+  return job === undefined ? `${done} Pass --job NAME to make a load resumable.` : `${done} Run the same command to resume.`;
+};
+
+/** Collects failures and prints the first of them: few with the same reason. */
+const createFailures = (name: string, progress: Progress, signal: AbortSignal) => {
+  const reasons = new Map<string, number>();
+  const first: FileFailure[] = [];
+  let count = 0;
+  let shown = 0;
+  let silent = false;
+  const add = (failure: FileFailure): void => {
+    // After Ctrl-C, the error that ends the load covers the rows in flight.
+    if (signal.aborted) return;
+    count++;
+    if (first.length < MAX_KEPT) first.push(failure);
+    const text = showFailure(failure);
+    // Each error of the service has its own request id.
+    const reason = text.slice(failure.place.length).replace(/ \(request \w+\)/, "");
+    const alike = (reasons.get(reason) ?? 0) + 1;
+    if (reasons.size < MAX_SHOWN || alike > 1) reasons.set(reason, alike);
+    if (shown < MAX_SHOWN && alike <= MAX_ALIKE) {
+      shown++;
+      progress.say(`${name} ${text}`);
+    } else if (!silent) {
+      silent = true;
+      progress.say("Further failures are counted but not shown.");
+    }
+  };
+  return { first, add, count: () => count };
 };
 
 /**
- * Loads a file's records. What does not fit is told and passed over, unless `strict`.
+ * Loads a file. Prints progress and failures on standard error. Rows that do not fit are reported and skipped, unless `strict`.
  *
- * @throws {load.invalidRow} for the first record that does not fit, where `strict`, with its place.
+ * @throws {load.invalidRow} under `strict`, for the first row that does not fit, with its place
  */
-export const loadFile = async (db: UntypedDb, file: OpenFile, options: FileLoadOptions): Promise<FileReport> => {
-  const { targets: _targets, onFailure, ...rest } = options;
-  const outbox = createOutbox();
+export const loadFile = async (
+  db: UntypedDb,
+  file: OpenFile,
+  { io, load }: { readonly io: Io; readonly load: FileLoad },
+): Promise<LoadResult> => {
+  const { name, targets, ...options } = load;
+  const { signal } = io;
+  const progress = createProgress(io);
+  const failures = createFailures(name, progress, signal);
+  const sent = new Map<number, Sent>();
   let unreadable = 0;
-  const onBad = (failure: FileFailure): void => {
-    if (options.strict) throw stops(failure);
-    unreadable++;
-    onFailure(failure);
+  let count = 0;
+
+  async function* rows(): AsyncGenerator<Row> {
+    const fitter = createRowFitter(db.catalog);
+    for await (const record of file.records) {
+      const problem = isBad(record) ? record.problem : targets.length === 0 ? unknownMember(record) : undefined;
+      if (problem !== undefined || isBad(record)) {
+        const failure = { place: record.place, code: "load.invalidRow", message: problem ?? "", columns: [] };
+        if (options.strict) throw strictError(failure);
+        unreadable++;
+        failures.add(failure);
+        continue;
+      }
+      for (const target of targets.length === 0 ? [undefined] : targets) {
+        if (target?.when !== undefined && record.value[target.when] === undefined) continue;
+        sent.set(count, { record, target });
+        sent.delete(count - MAX_SENT);
+        count++;
+        yield await fitter(record, target);
+      }
+    }
+  }
+  const onProgress = ({ rows: loaded, items, rate }: LoadProgress): void => {
+    const share = file.progress();
+    const percent = share === undefined ? "" : `${String(Math.floor(share * 100)).padStart(3)} %  `;
+    const failed = failures.count() === 0 ? "" : `, ${number(failures.count())} failed`;
+    progress.show(`${percent}${number(loaded)} rows, ${number(items)} items, ${number(rate)}/s${failed}`);
   };
-  const rows = readRows(file, { catalog: db.catalog, targets: options.targets, outbox, onBad });
-  const tell: LoadOptions["onFailure"] = ({ row, error }) => void (options.strict || onFailure(describe(error, outbox.at(row), row)));
   try {
-    // The last of several rows for one item stands, as it would in a loop over the file.
-    return { ...(await db.load(rows, { ...rest, order: "kept", onFailure: tell })), unreadable };
+    const report = await db.load(rows(), {
+      ...options,
+      // The last of several rows for one item is kept, as in a loop over the file.
+      order: "kept",
+      signal,
+      progressEvery: progressEvery(io),
+      onProgress,
+      onFailure: ({ row, error }) => void (options.strict || failures.add(describe(error, sent.get(row), row))),
+    });
+    return { report, unreadable, failures: failures.first };
   } catch (error) {
-    throw withPlace(error, outbox);
+    const { code, details } = failureOf(error);
+    const row = details["row"];
+    const cause = error instanceof Error ? error.cause : undefined;
+    const placed =
+      code === "load.invalidRow" && typeof row === "number" && cause !== undefined
+        ? strictError(describe(cause, sent.get(row), row))
+        : error;
+    const text = interruption(placed, load);
+    if (text !== undefined) progress.say(text);
+    throw placed;
+  } finally {
+    progress.clear();
   }
 };

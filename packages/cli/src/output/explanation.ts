@@ -1,12 +1,28 @@
 import type { ExplainedRequest, Explanation } from "edgetable";
-import { fillExpression, showKey } from "./expression.ts";
-import type { Style } from "./style.ts";
-import { pad, wrap } from "./width.ts";
+import { pairLines, type Style } from "./terminal.ts";
 
 type Pair = readonly [name: string, value: string];
 type Input = Readonly<Record<string, unknown>>;
 
-const textOf = (input: unknown, name: string): string | undefined => {
+/** A DynamoDB value in readable form: `"text"`, `12`, `true`, `[1, 2]`. */
+const showValue = (value: unknown): string => {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  const [[type, inner] = ["", undefined]] = Object.entries(value);
+  if (type === "N") return String(inner);
+  if (type === "NULL") return "null";
+  if (type === "L") return `[${(inner as readonly unknown[]).map(showValue).join(", ")}]`;
+  if (type !== "M") return JSON.stringify(inner);
+  const members = Object.entries(inner as object).map(([name, one]) => `${name}: ${showValue(one)}`);
+  return `{${members.join(", ")}}`;
+};
+
+/** The key of an item, such as `pk = "STUDENT#S1", sk = "#"`. */
+export const showKey = (key: object): string =>
+  Object.entries(key)
+    .map(([name, value]) => `${name} = ${showValue(value)}`)
+    .join(", ");
+
+const textIn = (input: unknown, name: string): string | undefined => {
   const value: unknown = typeof input === "object" && input !== null ? (input as Input)[name] : undefined;
   return typeof value === "string" ? value : undefined;
 };
@@ -24,16 +40,8 @@ const expressions: readonly Pair[] = [
   ["ProjectionExpression", "attributes"],
 ];
 
-const batchPairs = (items: unknown): readonly Pair[] =>
-  Object.entries(
-    (items ?? {}) as Readonly<Record<string, { readonly Keys?: readonly object[]; readonly ConsistentRead?: boolean }>>,
-  ).flatMap(([table, { Keys = [] }]): readonly Pair[] => [
-    ["table", table],
-    ...Keys.map((key, at): Pair => [at === 0 ? "keys" : "", showKey(key)]),
-  ]);
-
-// Shown in words of their own, or of no interest to a reader: placeholders are filled in.
-const told = new Set([
+// Parameters that are shown under another name, filled into expressions, or not interesting.
+const shownElsewhere = new Set([
   "TableName",
   "IndexName",
   "Key",
@@ -45,78 +53,67 @@ const told = new Set([
   ...expressions.map(([name]) => name),
 ]);
 
-const named = (title: string, value: string | undefined): readonly Pair[] => (value === undefined ? [] : [[title, value]]);
-
-const filled = (input: Input, name: string): string | undefined => {
-  const expression = textOf(input, name);
-  return expression === undefined ? undefined : fillExpression(expression, input);
+/** All parameters of a request, one per line, with the placeholders of expressions filled in. */
+const requestPairs = ({ input: given, partitions }: ExplainedRequest): readonly Pair[] => {
+  if (typeof given === "string") return [["input", given]];
+  const input = given as Input;
+  const pairs: Pair[] = [];
+  const add = (title: string, value: string | undefined): unknown => value !== undefined && pairs.push([title, value]);
+  add("table", textIn(input, "TableName"));
+  add("index", textIn(input, "IndexName"));
+  add("to each", partitions?.join(", "));
+  if (input["Key"] !== undefined) add("key", showKey(input["Key"] as object));
+  const batches = (input["RequestItems"] ?? {}) as Readonly<Record<string, { readonly Keys?: readonly object[] }>>;
+  for (const [table, { Keys = [] }] of Object.entries(batches)) {
+    add("table", table);
+    for (const [at, key] of Keys.entries()) add(at === 0 ? "keys" : "", showKey(key));
+  }
+  const names = (input["ExpressionAttributeNames"] ?? {}) as Readonly<Record<string, string>>;
+  const values = (input["ExpressionAttributeValues"] ?? {}) as Input;
+  for (const [name, title] of expressions) {
+    const filled = textIn(input, name)?.replaceAll(
+      /[#:]\w+/g,
+      (placeholder) => names[placeholder] ?? (placeholder in values ? showValue(values[placeholder]) : placeholder),
+    );
+    add(title, filled);
+  }
+  if (input["ScanIndexForward"] === false) add("order", "descending");
+  for (const [name, value] of Object.entries(input)) if (!shownElsewhere.has(name)) add(name, JSON.stringify(value));
+  return pairs;
 };
 
-/** A request's input, line by line and complete. */
-const requestPairs = (request: ExplainedRequest): readonly Pair[] => {
-  if (typeof request.input === "string") return [["input", request.input]];
-  const input = request.input as Input;
-  const others = Object.entries(input).filter(([name]) => !told.has(name));
-  return [
-    ...named("table", textOf(input, "TableName")),
-    ...named("index", textOf(input, "IndexName")),
-    ...(request.partitions ? [["to each", request.partitions.join(", ")] as const] : []),
-    ...(input["Key"] === undefined ? [] : [["key", showKey(input["Key"] as object)] as const]),
-    ...batchPairs(input["RequestItems"]),
-    ...expressions.flatMap(([name, title]) => named(title, filled(input, name))),
-    ...(input["ScanIndexForward"] === false ? [["order", "descending"] as const] : []),
-    ...others.map(([name, value]): Pair => [name, JSON.stringify(value)]),
-  ];
-};
-
-const indent = "   ";
-
-const requestLines = (
-  request: ExplainedRequest,
-  at: number,
-  { width, style }: { readonly width: number; readonly style: Style },
-): readonly string[] => {
-  const times = request.times === 1 ? "" : ` × ${request.times}`;
-  const after = request.after === undefined ? "" : `, after: ${request.after}`;
-  const pairs = requestPairs(request);
-  const titles = Math.max(...pairs.map(([title]) => title.length), 5) + 2;
-  const title = `${at + 1}  ${style.bold(request.operation + times)}${after}  ${style.dim(showUnits(request.readUnits))}`;
-  return [
-    title,
-    ...pairs.flatMap(([name, value]) =>
-      wrap(value, Math.max(20, width - indent.length - titles)).map(
-        (line, first) => `${indent}${style.dim(pad(first === 0 ? name : "", titles))}${line}`,
-      ),
-    ),
-  ];
-};
-
-/** The indexes that an explained read uses, in order; `table` for the table itself. */
+/** The indexes of an explained read, in order; `table` is the table itself. */
 export const indexesOf = ({ requests }: Explanation): readonly string[] => [
-  ...new Set(requests.map(({ input }) => textOf(input, "IndexName") ?? "table")),
+  ...new Set(requests.map(({ input }) => textIn(input, "IndexName") ?? "table")),
 ];
 
-/** The requests in short, such as `Query, BatchGetItem × 2`. */
+/** A summary of the requests, such as `Query, BatchGetItem × 2`. */
 export const operationsOf = ({ requests }: Explanation): string => {
   const times = new Map<string, number>();
   for (const { operation, times: more } of requests) times.set(operation, (times.get(operation) ?? 0) + more);
   return [...times].map(([operation, count]) => (count === 1 ? operation : `${operation} × ${count}`)).join(", ");
 };
 
-/** A plan for a person: each request with its values filled in, then consistency, price and notes. */
+/** A plan as text: each request with its values, then consistency, cost and notes. */
 export const renderExplanation = (explanation: Explanation, style: Style, columns: number | undefined): string => {
-  const width = columns ?? Number.POSITIVE_INFINITY;
+  const available = columns ?? Number.POSITIVE_INFINITY;
   const { requests, consistency, cost, notes } = explanation;
-  const titled = (title: string, lines: readonly string[]): readonly Pair[] => lines.map((one, at): Pair => [at === 0 ? title : "", one]);
-  const blocks = requests.map((request, at) => requestLines(request, at, { width, style }).join("\n"));
-  const facts: readonly Pair[] = [
+  let text = "";
+  for (const [at, request] of requests.entries()) {
+    const times = request.times === 1 ? "" : ` × ${request.times}`;
+    const after = request.after === undefined ? "" : `, after: ${request.after}`;
+    text += `${at + 1}  ${style.bold(request.operation + times)}${after}  ${style.dim(showUnits(request.readUnits))}\n`;
+    const pairs = requestPairs(request);
+    const titles = Math.max(...pairs.map(([title]) => title.length), 5) + 2;
+    for (const line of pairLines(pairs, { titles, width: Math.max(20, available - 3 - titles), style })) text += `   ${line}\n`;
+    text += "\n";
+  }
+  const facts: Pair[] = [
     ["consistency", consistency],
     ["predicted", `${counted(cost.requests, "request")}, ${showUnits(cost.readUnits)}`],
-    ...("assumptions" in explanation ? titled("assuming", explanation.assumptions) : []),
-    ...titled("notes", notes),
   ];
-  const lines = facts.flatMap(([name, value]) =>
-    wrap(value, Math.max(20, width - 13)).map((line, first) => `${style.dim(pad(first === 0 ? name : "", 13))}${line}`),
-  );
-  return `${blocks.join("\n\n")}\n\n${lines.join("\n")}\n`;
+  const assumptions = "assumptions" in explanation ? explanation.assumptions : [];
+  for (const [at, one] of assumptions.entries()) facts.push([at === 0 ? "assuming" : "", one]);
+  for (const [at, one] of notes.entries()) facts.push([at === 0 ? "notes" : "", one]);
+  return `${text}${pairLines(facts, { titles: 13, width: Math.max(20, available - 13), style }).join("\n")}\n`;
 };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fromJson, toExactJson, toJson } from "./json.ts";
 
-test("what JSON lacks comes back to the last type", () => {
+test("values that JSON lacks survive a round trip", () => {
   const value = {
     at: new Date(0),
     text: "1970-01-01T00:00:00.000Z",
@@ -33,6 +33,6 @@ test.each([
   '{"$bigint":1.5}',
   '{"$bigint":null}',
   '{"$bigint":"x"}',
-])("%s is no value, and no JSON of ours", (text) => {
+])("%s is rejected", (text) => {
   expect(() => fromJson(text)).toThrow(SyntaxError);
 });

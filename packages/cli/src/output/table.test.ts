@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { createStyle } from "./style.ts";
 import { renderTable } from "./table.ts";
-import { widthOf, wrap } from "./width.ts";
+import { createStyle, widthOf, wrap } from "./terminal.ts";
 
 const style = createStyle(false);
 const columns = [{ title: "name" }, { title: "text" }, { title: "n", align: "right" as const, flexible: false }];

@@ -2,7 +2,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createFitter } from "./fit-texts.ts";
+import { createFitter, isoDate } from "./fit-texts.ts";
 
 const texts = { name: "12", age: "12", big: "12", active: "TRUE", at: "2024-01-01", tags: '["a"]', none: "null", odd: "x" };
 const fitted = { name: "12", age: 12, big: 12n, active: true, at: new Date("2024-01-01"), tags: ["a"], none: null, odd: "x" };
@@ -44,7 +44,7 @@ test.each([
   expect(await fit(texts, "all")).toEqual(fitted);
 });
 
-test("what a column held in the first row does not bind the next", async () => {
+test("the type of a column in the first row does not bind later rows", async () => {
   const fit = createFitter(z.object({ value: z.union([z.number(), z.boolean()]) }));
   expect(await fit({ value: "1" }, "all")).toEqual({ value: 1 });
   expect(await fit({ value: "true" }, "all")).toEqual({ value: true });
@@ -60,7 +60,7 @@ test("missing attributes and given values are left alone", async () => {
   expect(await createFitter(z.object({ a: z.number(), b: z.number() }))({ a: "1", c: "2" }, new Set(["c"]))).toEqual({ a: "1", c: "2" });
 });
 
-test("a bigint is a number where the schema wants one, if it is the same number", async () => {
+test("a bigint becomes a number if the schema wants a number of the same value", async () => {
   const fit = createFitter(
     z.object({ number: z.number(), bigint: z.bigint(), inexact: z.number(), deep: z.object({ of: z.array(z.number()) }) }),
   );
@@ -68,10 +68,25 @@ test("a bigint is a number where the schema wants one, if it is the same number"
   expect(await fit(row, "dates")).toEqual({ ...row, number: 1e21, deep: { of: [1e21, 1] } });
 });
 
-test("a day that no month has is no date, in a file of any kind", async () => {
+test("an impossible day is not a date, in any file format", async () => {
   const fit = createFitter(z.object({ at: z.date() }));
   for (const at of ["2024-02-30", "2023-02-29T10:00:00Z", "2024-04-31", "2024-13-01", "2024-00-10"])
     for (const texts of ["all", "dates"] as const) expect(await fit({ at }, texts)).toEqual({ at });
   for (const at of ["2024-02-29", "2024-02-29T23:30:00-05:00", "0001-01-01"])
     expect(await fit({ at }, "all")).toEqual({ at: new Date(at) });
 });
+
+test.each([
+  ["2024-02-29", "2024-02-29T00:00:00.000Z"],
+  ["2024-05-06T07:08:09Z", "2024-05-06T07:08:09.000Z"],
+  ["2024-05-06T23:00:00-05:00", "2024-05-07T04:00:00.000Z"],
+])("%s is a date", (text, date) => {
+  expect(isoDate(text)?.toISOString()).toBe(date);
+});
+
+test.each(["", "6", "sometime", "2024", "2024-02-30", "2023-02-29", "2024-13-01", "2024-00-10", "2024-05-06T25:00", "06/05/2024"])(
+  "%j is not a date",
+  (text) => {
+    expect(isoDate(text)).toBeUndefined();
+  },
+);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createFolder, educationModel, run, type Folder } from "../test-support/lab.ts";
+import { createFolder, educationModel, run, type Folder } from "./test-support/lab.ts";
 
 let folder: Folder;
 beforeEach(() => {
@@ -26,12 +26,12 @@ describe("finds", () => {
     expect((await patterns("--model", "graph.js")).code).toBe(0);
   });
 
-  test("CommonJS, which says what is wrong with the model", async () => {
+  test("CommonJS, and reports an invalid model", async () => {
     const text = (table: string): string =>
       `const { defineGraph, node } = require("edgetable");\nconst { z } = require("zod");\nmodule.exports = defineGraph({ table: "${table}", nodes: { thing: node({ key: "T#{id}", schema: z.object({ id: z.string() }) }) } });\n`;
     folder.write("good.cjs", text("Things"));
     folder.write("bad.cjs", text("T"));
-    expect(await patterns("--model", "good.cjs")).toMatchObject({ code: 0, err: expect.stringContaining("good.cjs names no patterns") });
+    expect(await patterns("--model", "good.cjs")).toMatchObject({ code: 0, err: expect.stringContaining("good.cjs exports no patterns") });
     expect(await patterns("--model", "bad.cjs")).toMatchObject({
       code: 3,
       err: expect.stringContaining('"T" is not a valid DynamoDB name'),
@@ -47,7 +47,7 @@ describe("finds", () => {
       "model.ts",
       `import { defineGraph } from "edgetable";\nimport { thing } from "./nodes.ts";\nexport default defineGraph({ table: "Things", nodes: { thing } });`,
     );
-    expect(await patterns()).toMatchObject({ code: 0, err: expect.stringContaining("model.ts names no patterns") });
+    expect(await patterns()).toMatchObject({ code: 0, err: expect.stringContaining("model.ts exports no patterns") });
   });
 });
 
@@ -61,16 +61,16 @@ describe("several graphs", () => {
   test("one is chosen with file#export", async () => {
     const diff = ["table", "diff", "--endpoint", "http://127.0.0.1:1"];
     expect((await run(diff, { cwd: folder.path })).err).toContain(
-      "model.ts exports several graphs (first, second): say which, such as --model model.ts#first.",
+      "model.ts exports several graphs (first, second). Choose one, such as --model model.ts#first.",
     );
     expect((await run([...diff, "--model", "model.ts#secnd"], { cwd: folder.path })).err).toContain(
-      'model.ts exports no "secnd". Did you mean "second"?',
+      'model.ts has no export "secnd". Did you mean "second"?',
     );
     expect((await run([...diff, "--model", "model.ts#second"], { cwd: folder.path })).code).toBe(4);
   });
 });
 
-describe("refuses with exit code 3", () => {
+describe("rejects with exit code 3", () => {
   const refused = async (name: string, text: string): Promise<string> => {
     folder.write(name, text);
     const { code, out, err } = await patterns("--model", name);
@@ -81,7 +81,7 @@ describe("refuses with exit code 3", () => {
   test("no model at all", async () => {
     const { code, err } = await patterns();
     expect(code).toBe(3);
-    expect(err).toContain("looked for edgetable.ts, edgetable.config.ts and model.ts");
+    expect(err).toContain("Looked for edgetable.ts, edgetable.config.ts and model.ts");
     expect(err).toContain("cli.modelUnreadable");
   });
 

@@ -1,9 +1,8 @@
+import { type LocalEngine, startEngine } from "@edgetable/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startEngine, type LocalEngine } from "@edgetable/local";
-import { createFolder, educationModel, run, type Folder } from "../test-support/lab.ts";
 import { toExactJson, toJson } from "./json.ts";
-import { visible, visibleLine } from "./visible.ts";
-import { widthOf } from "./width.ts";
+import { visible, visibleLine, widthOf } from "./terminal.ts";
+import { createFolder, educationModel, type Folder, run } from "../test-support/lab.ts";
 
 test.each([
   ["a terminal's escapes", "\u001b]0;owned\u0007\u001b[2J", String.raw`\x1b]0;owned\x07\x1b[2J`],
@@ -30,7 +29,7 @@ test("a line of a table is one line", () => {
   expect(visibleLine("a\nb")).toBe(String.raw`a\nb`);
 });
 
-describe("what is stored, named or given never controls the terminal", () => {
+describe("stored data, names and arguments never control the terminal", () => {
   const hostile = "Ann\u001b[2J\u001b]0;x\u0007\u009b8m\u202ennA\u200b\rBob\nroot  admin";
   const model = `${educationModel.replace("name: z.string(), year: z.int().optional()", 'name: z.string(), "na\\u001b[2Jme": z.string().optional(), year: z.int().optional()')}
 export const more = definePatterns(education, {

@@ -1,0 +1,200 @@
+import { createReadStream, statSync } from "node:fs";
+import { extname, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { parse, type CsvError, type Info } from "csv-parse";
+import { didYouMean, EdgetableError } from "edgetable";
+import { usageError } from "../failure.ts";
+import type { Io } from "../io.ts";
+import { isRow, revive, toJson, type Row } from "../output/json.ts";
+
+/** One record of an input file. */
+export interface FileRecord {
+  /** Its place in the file: `line 5`, `nodes.student[3]`. */
+  readonly place: string;
+  readonly value: Row;
+  /** Which texts may stand for other values: any, as in CSV, or only dates, as in JSON. */
+  readonly texts: "all" | "dates";
+}
+
+/** A record that cannot be read. Reading continues after it. */
+export interface BadRecord {
+  readonly place: string;
+  readonly problem: string;
+}
+
+type Records = AsyncGenerator<FileRecord | BadRecord>;
+
+export const isBad = (record: FileRecord | BadRecord): record is BadRecord => "problem" in record;
+
+const invalidFile = (message: string): EdgetableError => new EdgetableError("load.invalidRow", message);
+
+/** The record of a parsed JSON value. */
+const recordOf = (place: string, parsed: unknown): FileRecord | BadRecord => {
+  try {
+    const value = revive(parsed);
+    return isRow(value) ? { place, value, texts: "dates" } : { place, problem: `it is not an object: ${toJson(value).slice(0, 80)}` };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { place, problem: error.message };
+  }
+};
+
+/** Reads one JSON value per line, with constant memory. */
+async function* readNdjson(input: Readable): Records {
+  let line = 0;
+  for await (const source of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line++;
+    const trimmed = (line === 1 ? source.replace(/^\uFEFF/, "") : source).trim();
+    if (trimmed === "") continue;
+    try {
+      yield recordOf(`line ${line}`, JSON.parse(trimmed));
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      yield { place: `line ${line}`, problem: `it is not valid JSON: ${error.message}` };
+    }
+  }
+}
+
+const groups = ["nodes", "parts", "edges"] as const;
+
+// In `{ "nodes": { "student": [ … ] } }`, a node's list holds its rows; an edge's list holds ends and attributes side by side.
+const groupRow = (group: (typeof groups)[number], name: string, value: unknown): unknown => {
+  if (!isRow(value)) return value;
+  if (group === "nodes") return { node: name, row: value };
+  if (group === "parts") {
+    const { owner, ...row } = value;
+    return { part: name, owner, row };
+  }
+  const { from, to, reverse, ...attributes } = value;
+  return { edge: name, from, to, attributes, ...(reverse === undefined ? {} : { reverse }) };
+};
+
+/** Reads a whole JSON file: a list of records, or `{ nodes: { <name>: [ … ] }, parts: …, edges: … }`. @throws {load.invalidRow} for anything else */
+async function* readJson(input: Readable): Records {
+  let value: unknown;
+  try {
+    value = JSON.parse((await text(input)).replace(/^\uFEFF/, ""));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw invalidFile(
+      `It is not valid JSON: ${error.message}. For one JSON value per line, use a file name that ends in .ndjson, or --format ndjson.`,
+    );
+  }
+  if (Array.isArray(value)) {
+    for (const [at, row] of value.entries()) yield recordOf(`[${at}]`, row);
+    return;
+  }
+  if (!isRow(value) || !groups.some((group) => Object.hasOwn(value, group)))
+    throw invalidFile('It must be a list of rows, or { "nodes": { "<name>": [ … ] }, "edges": { … }, "parts": { … } }.');
+  for (const group of groups) {
+    const lists = value[group];
+    for (const [name, rows] of Object.entries(isRow(lists) ? lists : {})) {
+      if (!Array.isArray(rows)) yield { place: `${group}.${name}`, problem: "it is not a list" };
+      else for (const [at, row] of rows.entries()) yield recordOf(`${group}.${name}[${at}]`, groupRow(group, name, row));
+    }
+  }
+}
+
+interface CsvOptions {
+  readonly delimiter: string;
+  /** Columns that the header must have. */
+  readonly wanted: readonly string[];
+}
+
+const checkHeader = (header: readonly string[], { delimiter, wanted }: CsvOptions): void => {
+  const duplicate = header.find((name, at) => header.indexOf(name) !== at);
+  if (duplicate !== undefined) throw invalidFile(`The header has two columns "${duplicate}".`);
+  const other = [";", "\t", ",", "|"].find((one) => one !== delimiter && header[0]?.includes(one));
+  if (header.length === 1 && other !== undefined)
+    throw invalidFile(`The header has one column, "${header[0]}". If the delimiter is ${JSON.stringify(other)}, pass it with --delimiter.`);
+  const missing = wanted.find((name) => !header.includes(name));
+  if (missing !== undefined) throw invalidFile(`The header has no column "${missing}".${didYouMean(missing, header)}`);
+};
+
+/** Reads CSV in UTF-8 with a header, one record at a time. */
+async function* readCsv(input: Readable, options: CsvOptions): Records {
+  const skipped: CsvError[] = [];
+  const parser = parse({
+    bom: true,
+    delimiter: options.delimiter,
+    info: true,
+    skip_empty_lines: true,
+    relax_column_count: true,
+    skip_records_with_error: true,
+    on_skip: (error) => void (error && skipped.push(error)),
+  });
+  input.on("error", (error) => parser.destroy(error));
+  let header: readonly string[] | undefined;
+  function* takeSkipped(): Generator<BadRecord> {
+    for (const error of skipped.splice(0)) yield { place: `line ${String(error["lines"])}`, problem: error.message };
+  }
+  for await (const { record: cells, info } of input.pipe(parser) as AsyncIterable<{ record: readonly string[]; info: Info }>) {
+    yield* takeSkipped();
+    if (!header) {
+      header = cells.map((name) => name.trim());
+      checkHeader(header, options);
+      continue;
+    }
+    // The parser counts to the last line of a record.
+    let line = info.lines;
+    for (const cell of cells) line -= cell.split("\n").length - 1;
+    const place = `line ${line}`;
+    if (cells.length === header.length) {
+      // An empty cell means that the attribute is absent.
+      const given = header.map((name, at) => [name, cells[at]] as const).filter(([, cell]) => cell !== "");
+      yield { place, value: Object.fromEntries(given), texts: "all" };
+    } else yield { place, problem: `it has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, the header has ${header.length}` };
+  }
+  yield* takeSkipped();
+}
+
+export const formats = ["csv", "json", "ndjson"] as const;
+export type Format = (typeof formats)[number];
+
+const byExtension: Readonly<Record<string, Format>> = {
+  ".csv": "csv",
+  ".tsv": "csv",
+  ".json": "json",
+  ".ndjson": "ndjson",
+  ".jsonl": "ndjson",
+};
+
+/** An open file of records. */
+export interface OpenFile {
+  readonly records: AsyncIterable<FileRecord | BadRecord>;
+  /** The share of the file that has been read, 0 to 1; undefined for standard input. */
+  progress(): number | undefined;
+  /** Bytes; undefined for standard input. */
+  readonly size: number | undefined;
+}
+
+export interface FileOptions {
+  readonly format?: Format;
+  readonly delimiter?: string;
+  /** Columns that a CSV file must have. */
+  readonly wanted?: readonly string[];
+}
+
+/** The name of a file in messages. */
+export const shownName = (name: string): string => (name === "-" ? "standard input" : name);
+
+/** Opens a file of rows; `-` is standard input. @throws {cli.usage} if its format is unknown, or it is a folder */
+export const openFile = (name: string, options: FileOptions, io: Io): OpenFile => {
+  const extension = extname(name).toLowerCase();
+  const format = options.format ?? byExtension[extension];
+  if (!format) throw usageError(`The format of ${shownName(name)} is unknown. Pass --format csv, json or ndjson.`);
+  const { delimiter = extension === ".tsv" ? "\t" : ",", wanted = [] } = options;
+  const read = (input: Readable): Records => {
+    if (format === "csv") return readCsv(input, { delimiter: delimiter === String.raw`\t` ? "\t" : delimiter, wanted });
+    return format === "json" ? readJson(input) : readNdjson(input);
+  };
+  if (name === "-") return { records: read(io.input), progress: () => undefined, size: undefined };
+  const path = resolve(io.cwd, name);
+  const found = statSync(path);
+  if (found.isDirectory()) throw usageError(`${path}: it is a folder.`);
+  const { size } = found;
+  const input = createReadStream(path);
+  return { records: read(input), progress: () => (size === 0 ? 1 : input.bytesRead / size), size };
+};
