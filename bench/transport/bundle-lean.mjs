@@ -6,7 +6,7 @@ import { build } from "esbuild";
 
 /** The lean transport, from its sources. */
 export const bundle = async () => {
-  const entry = fileURLToPath(new URL("../../packages/edgetable/src/transport/lean/index.ts", import.meta.url));
+  const entry = fileURLToPath(new URL("../../packages/edgetable/src/transport/lean/lean-transport.ts", import.meta.url));
   const outfile = join(mkdtempSync(join(tmpdir(), "edgetable-bench-")), "lean.mjs");
   await build({ entryPoints: [entry], outfile, bundle: true, format: "esm", platform: "node", external: ["@aws-sdk/*"] });
   return import(pathToFileURL(outfile).href);

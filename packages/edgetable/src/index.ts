@@ -84,15 +84,9 @@ export type { EdgeLayout, IndexExpectation, IndexLayout, ItemLayout, Layout, Sha
 export type { Catalog } from "./schema/catalog.ts";
 export type { ShardCounts } from "./schema/layout.ts";
 export type { StandardSchema } from "./schema/standard-schema.ts";
-export {
-  configuredEndpoint,
-  createLeanTransport,
-  defaultCredentials,
-  type Credentials,
-  type FoundEndpoint,
-  type LeanTransportOptions,
-} from "./transport/lean/index.ts";
+export { createLeanTransport, type LeanTransportOptions } from "./transport/lean/lean-transport.ts";
+export { type Credentials, defaultCredentials } from "./transport/lean/credentials.ts";
+export { configuredEndpoint, type FoundEndpoint } from "./transport/lean/surroundings.ts";
 export type { SendOptions, Transport } from "./transport/transport.ts";
-export { attemptError, type AttemptFailure } from "./transport/attempt-error.ts";
-export { serviceError, type ServiceFault } from "./transport/service-error.ts";
+export { attemptError, type AttemptFailure, serviceError, type ServiceFault } from "./transport/transport-error.ts";
 export type * from "./transport/operations.ts";

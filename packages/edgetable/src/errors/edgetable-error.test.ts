@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { serviceError } from "../transport/service-error.ts";
+import { serviceError } from "../transport/transport-error.ts";
 import { EdgetableError, withDetails } from "./edgetable-error.ts";
 
 const PRIVATE = "private-value";

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, test } from "vitest";
-import { createLeanTransport } from "./lean/index.ts";
+import { createLeanTransport } from "./lean/lean-transport.ts";
 import { createSdkTransport } from "./sdk/index.ts";
 import type { Transport } from "./transport.ts";
 
@@ -166,7 +166,7 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
   });
 
   test.each([
-    ["ExpiredTokenException", "Get new credentials, such as with `aws sso login`, and connect anew"],
+    ["ExpiredTokenException", "Get new credentials, such as with `aws sso login`, and connect again"],
     ["AccessDeniedException", "Allow this operation on the table and its indexes in the policy of these credentials, or use others."],
     ["ResourceNotFoundException", "`db.table.create()` or `edgetable table create` creates it"],
     ["UnrecognizedClientException", "Check the access key, its secret and the session token"],

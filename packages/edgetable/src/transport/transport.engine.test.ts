@@ -1,7 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { createLeanTransport } from "./lean/index.ts";
+import { createLeanTransport } from "./lean/lean-transport.ts";
 import type { AttributeValue, Item } from "./operations.ts";
 import { createSdkTransport } from "./sdk/index.ts";
 import type { Transport } from "./transport.ts";

@@ -1,81 +1,77 @@
-import { isEdgetableError, EdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 
-/** AWS credentials, as the AWS SDK's providers give them too. */
+/** AWS credentials, in the form of the AWS SDK's providers. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
-  /** When they end; absent means never. */
+  /** When they expire; never if absent. */
   readonly expiration?: Date | undefined;
 }
 
-/** Gives fresh credentials each time it is called; the transport caches them. */
+/** Returns fresh credentials on each call. The transport caches them. */
 export type CredentialProvider = () => Promise<Credentials>;
 
 /** Keeps one set of credentials and replaces it in time. */
 export interface CredentialCache {
-  /** The credentials to sign with now, or undefined when they have to be waited for. */
+  /** The credentials to sign with now, or undefined if `refresh` has to fetch them first. */
   current(now: number): Credentials | undefined;
-  /** Waits for fresh credentials; callers at the same time share one call of the provider. */
+  /** Fetches fresh credentials. Concurrent callers share one call of the provider. */
   refresh(): Promise<Credentials>;
-  /** Forgets these credentials; true when a later request may get others. */
+  /** Forgets these credentials. Returns true if a later request may get others. */
   drop(used: Credentials): boolean;
 }
 
-// Ahead of the end by as much as the AWS SDK's own memoizer (5 minutes).
+// Credentials are replaced 5 minutes before they expire, as by the AWS SDK's memoizer.
 const refreshAhead = 300_000;
 
-// Anything else would let a provider add header lines to a request.
+// Any other character would let a provider add header lines to a request.
 const headerText = /^[\x21-\x7e]+$/;
 
-// A text, as JSON has it, would end the second request; a date that is no time would never end.
-const isTime = (expiration: Partial<Date>): boolean => Number.isFinite(expiration.getTime?.());
-
-const isUsable = (given: Credentials | undefined): boolean =>
-  given !== undefined &&
-  headerText.test(given.accessKeyId) &&
-  typeof given.secretAccessKey === "string" &&
-  given.secretAccessKey !== "" &&
-  (given.sessionToken === undefined || headerText.test(given.sessionToken)) &&
-  (!given.expiration || isTime(given.expiration));
-
 const checked = (given: Credentials | undefined): Credentials => {
-  if (given !== undefined && isUsable(given)) return given;
+  const usable =
+    given !== undefined &&
+    headerText.test(given.accessKeyId) &&
+    typeof given.secretAccessKey === "string" &&
+    given.secretAccessKey !== "" &&
+    (given.sessionToken === undefined || headerText.test(given.sessionToken)) &&
+    // A text, as JSON has it, would fail the second request; an invalid Date would never expire.
+    (!given.expiration || Number.isFinite((given.expiration as Partial<Date>).getTime?.()));
+  if (usable) return given;
   throw new EdgetableError(
     "execute.credentials",
-    "The credentials lack accessKeyId or secretAccessKey, hold characters that no AWS credential has, or expire at what is no Date: check what `credentials` gives.",
+    "The credentials lack accessKeyId or secretAccessKey, contain characters that AWS credentials never contain, or have an `expiration` that is not a valid Date: check what `credentials` returns.",
   );
 };
 
-const fixedCredentials = (credentials: Credentials): CredentialCache => {
-  checked(credentials);
-  return { current: () => credentials, refresh: () => Promise.resolve(credentials), drop: () => false };
-};
-
-const callProvider = async (provider: CredentialProvider): Promise<Credentials> => {
-  try {
-    return checked(await provider());
-  } catch (cause) {
-    if (isEdgetableError(cause)) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EdgetableError("execute.credentials", `No AWS credentials: ${reason}`, { cause });
+/**
+ * A cache over fixed credentials or over a provider.
+ *
+ * @throws {execute.credentials} at once if fixed credentials are incomplete; from `refresh` if the provider fails or
+ * returns incomplete ones
+ */
+export const cacheCredentials = (source: Credentials | CredentialProvider): CredentialCache => {
+  if (typeof source !== "function") {
+    const fixed = checked(source);
+    return { current: () => fixed, refresh: () => Promise.resolve(fixed), drop: () => false };
   }
-};
-
-const providedCredentials = (provider: CredentialProvider): CredentialCache => {
   let cached: Credentials | undefined;
-  let underway: Promise<Credentials> | undefined;
-  const refresh = (): Promise<Credentials> => {
-    underway ??= callProvider(provider)
-      .then((fresh) => (cached = fresh))
-      .finally(() => (underway = undefined));
-    return underway;
+  let refreshing: Promise<Credentials> | undefined;
+  const fetch = async (): Promise<Credentials> => {
+    try {
+      return (cached = checked(await source()));
+    } catch (cause) {
+      if (isEdgetableError(cause)) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new EdgetableError("execute.credentials", `No AWS credentials: ${reason}`, { cause });
+    }
   };
+  const refresh = (): Promise<Credentials> => (refreshing ??= fetch().finally(() => (refreshing = undefined)));
   return {
     current(now) {
       const left = (cached?.expiration?.getTime() ?? Number.POSITIVE_INFINITY) - now;
       if (left <= 0) return undefined;
-      // A refresh that fails ahead of time hurts nobody: these still work, and the next request tries again.
+      // If an early refresh fails, these still work and the next request tries again.
       if (left < refreshAhead) refresh().catch(() => undefined);
       return cached;
     },
@@ -87,11 +83,55 @@ const providedCredentials = (provider: CredentialProvider): CredentialCache => {
   };
 };
 
+export interface DefaultCredentialsOptions {
+  /** Profile of the shared config and credentials files. If given, the environment's keys are ignored. */
+  readonly profile?: string | undefined;
+}
+
+type SdkProvider = (options: { readonly forceRefresh: boolean }) => Promise<Credentials>;
+
+const providerPackage = "@aws-sdk/credential-provider-node";
+
+const loadSdkChain = async (profile: string | undefined): Promise<SdkProvider> => {
+  const { defaultProvider } = await import("@aws-sdk/credential-provider-node").catch((cause: unknown) => {
+    throw new EdgetableError(
+      "execute.credentials",
+      `No AWS credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. For profiles, SSO, container, instance and web identity credentials: npm install ${providerPackage}`,
+      { cause, details: { install: providerPackage } },
+    );
+  });
+  return defaultProvider(profile === undefined ? {} : { profile });
+};
+
 /**
- * A cache over fixed credentials or over a provider.
+ * AWS credentials from the usual places: the environment variables (which load nothing), else the AWS SDK's own chain, an
+ * optional package: shared files and profiles, SSO, web identity, container and instance roles.
  *
- * @throws {execute.credentials} at once when fixed credentials are incomplete; from `refresh` when
- * the provider fails or gives incomplete ones.
+ * @throws {execute.credentials} from the provider, if there are no credentials; names the package to install if it is
+ * missing
  */
-export const cacheCredentials = (source: Credentials | CredentialProvider): CredentialCache =>
-  typeof source === "function" ? providedCredentials(source) : fixedCredentials(source);
+export const defaultCredentials = (options: DefaultCredentialsOptions = {}): CredentialProvider => {
+  let chain: Promise<SdkProvider> | undefined;
+  return async () => {
+    const {
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      AWS_SESSION_TOKEN: sessionToken,
+      AWS_CREDENTIAL_EXPIRATION: ends,
+    } = process.env;
+    if (options.profile === undefined && accessKeyId && secretAccessKey) {
+      const expiration = ends ? new Date(ends) : undefined;
+      return {
+        accessKeyId,
+        secretAccessKey,
+        sessionToken: sessionToken || undefined,
+        expiration: Number.isNaN(expiration?.getTime()) ? undefined : expiration,
+      };
+    }
+    chain ??= loadSdkChain(options.profile);
+    chain.catch(() => (chain = undefined));
+    const provider = await chain;
+    // The chain caches too, and would return credentials that the service has called expired.
+    return provider({ forceRefresh: true });
+  };
+};

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { defaultCredentials } from "./default-credentials.ts";
+import { defaultCredentials } from "./credentials.ts";
 
 // What AWS runs beside a program (metadata service, container agent, STS, SSO portal) speaks plain
 // HTTP on an address that the environment names: here it is answered on 127.0.0.1.

@@ -1,19 +1,84 @@
-import { attemptError } from "../attempt-error.ts";
-import type { AttemptFailure } from "../attempt-error.ts";
 import { onAbort } from "../../util/time.ts";
 import type { Operation } from "../operations.ts";
+import { type AttemptFailure, attemptError } from "../transport-error.ts";
 import type { TextColumn } from "../transport.ts";
 import type { Credentials } from "./credentials.ts";
-import type { Deadlines, Limited } from "./deadlines.ts";
 import type { Answer } from "./response-reader.ts";
 
-/** What becomes of an exchange. */
+/** Something that expires. */
+export interface Limited {
+  /** When it expires, in `performance.now` time, and its index among the others: both set by {@link Deadlines}. */
+  due: number;
+  place: number;
+  expire(): void;
+}
+
+/**
+ * Expires what takes too long, with one timer for all: setting and clearing a timer for each exchange takes 3 to 4 µs of a
+ * single request's 90. The timer also keeps the process alive; the sockets do not.
+ */
+export interface Deadlines {
+  /** Expires it after so many milliseconds, unless it is removed first. */
+  add(limited: Limited, timeout: number): void;
+  remove(limited: Limited): void;
+}
+
+export const createDeadlines = (): Deadlines => {
+  // Not a Set: the tables it discards as it changes would carry finished exchanges and their rows into the old generation,
+  // 35 µs more for each list at 32 in flight.
+  const inFlight: (Limited | undefined)[] = [];
+  const free: number[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let next = Number.POSITIVE_INFINITY;
+
+  const isIdle = (): boolean => free.length === inFlight.length;
+  const remove = (limited: Limited): void => {
+    if (inFlight[limited.place] !== limited) return;
+    inFlight[limited.place] = undefined;
+    free.push(limited.place);
+    // The timer stays: it will probably be needed before it fires.
+    if (isIdle()) timer?.unref();
+  };
+  const fireAt = (due: number, now: number): void => {
+    clearTimeout(timer);
+    next = due;
+    timer = setTimeout(expireDue, Math.max(1, Math.ceil(due - now)));
+  };
+  const expireDue = (): void => {
+    const now = performance.now();
+    let due = Number.POSITIVE_INFINITY;
+    timer = undefined;
+    next = due;
+    for (const limited of inFlight) {
+      if (limited && limited.due > now) due = Math.min(due, limited.due);
+      else if (limited) {
+        remove(limited);
+        limited.expire();
+      }
+    }
+    // Expiring one may have added others and set the timer for them.
+    if (due < next) fireAt(due, now);
+  };
+  return {
+    add(limited, timeout) {
+      const now = performance.now();
+      limited.due = now + timeout;
+      if (isIdle()) timer?.ref();
+      limited.place = free.pop() ?? inFlight.length;
+      inFlight[limited.place] = limited;
+      if (limited.due < next) fireAt(limited.due, now);
+    },
+    remove,
+  };
+};
+
+/** Receives the result of an exchange. */
 export interface Outcome {
   answered(exchange: Exchange, answer: Answer): void;
   failed(error: unknown): void;
 }
 
-/** What ends an exchange. */
+/** Limits of an exchange. */
 export interface Limits {
   readonly deadlines: Deadlines;
   /** Milliseconds. */
@@ -21,7 +86,7 @@ export interface Limits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** One request on its way to its answer: it settles once, and has a deadline and an abort listener until then. */
+/** One request until its answer. It settles once; until then it has a deadline and an abort listener. */
 export class Exchange implements Limited {
   readonly operation: Operation;
   readonly input: unknown;
@@ -29,13 +94,13 @@ export class Exchange implements Limited {
   credentials: Credentials | undefined;
   column: TextColumn | undefined;
   guard: (() => void) | undefined;
-  /** What carries it now; ends with it when it fails. */
+  /** The connection that carries it. It is destroyed if the exchange fails. */
   connection: { destroy(): void } | undefined;
-  /** The time its signature tells. */
+  /** The time in its signature. */
   signedAt = 0;
-  /** Whether bytes were given to a socket. */
+  /** True once bytes were given to a socket. */
   written = false;
-  /** Whether it went out again on a fresh socket. */
+  /** True once it was sent again, on a fresh socket. */
   resent = false;
   settled = false;
   due = 0;
@@ -53,7 +118,7 @@ export class Exchange implements Limited {
     this.#outcome = outcome;
   }
 
-  /** Limits the exchange to so many milliseconds, and to the signal where there is one. */
+  /** Sets the timeout and, if there is one, the abort signal. */
   limit({ deadlines, timeout, signal }: Limits): void {
     this.#deadlines = deadlines;
     this.#timeout = timeout;
@@ -76,7 +141,7 @@ export class Exchange implements Limited {
     }
   }
 
-  /** Settles without an answer, and gives up the connection that was to bring it. */
+  /** Settles without an answer and destroys the connection. */
   fail(failure: AttemptFailure): void {
     this.reject(attemptError(this, failure));
   }

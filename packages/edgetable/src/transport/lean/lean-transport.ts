@@ -1,13 +1,9 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { checkOptions, type OptionChecks } from "../../util/check-options.ts";
-import { deferTransport } from "../defer-transport.ts";
-import { TIMEOUTS, type Transport } from "../transport.ts";
-import { cacheCredentials } from "./credentials.ts";
-import type { CredentialProvider, Credentials } from "./credentials.ts";
-import { defaultCredentials } from "./default-credentials.ts";
-import { configuredEndpoint, parseEndpoint, serviceEndpoint } from "./endpoint.ts";
+import { type OptionChecks, checkOptions } from "../../util/check-options.ts";
+import { TIMEOUTS, type Transport, deferTransport } from "../transport.ts";
+import { type CredentialProvider, type Credentials, cacheCredentials, defaultCredentials } from "./credentials.ts";
 import type { LeanSettings } from "./open-transport.ts";
-import { resolveRegion } from "./region.ts";
+import { configuredEndpoint, parseEndpoint, resolveRegion, serviceEndpoint } from "./surroundings.ts";
 
 /** How the lean transport reaches DynamoDB. */
 export interface LeanTransportOptions {
@@ -22,7 +18,7 @@ export interface LeanTransportOptions {
   readonly profile?: string | undefined;
   /** Fixed credentials or a function that gives fresh ones. @default defaultCredentials(); a dummy pair on loopback */
   readonly credentials?: Credentials | CredentialProvider | undefined;
-  /** Most sockets at one time, 1 to 10,000; further requests wait. @default 64 */
+  /** Upper bound of open sockets, 1 to 10,000; further requests wait. @default 64 */
   readonly maxSockets?: number | undefined;
   /** Milliseconds until a socket must be connected (and TLS agreed), 1 to 600,000. @default 3000 */
   readonly connectTimeout?: number | undefined;
@@ -39,15 +35,20 @@ export interface LeanTransportOptions {
 // DynamoDB Local accepts alphanumeric key ids only.
 const dummyCredentials: Credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-// Node takes what is none for no certificates, and an empty text for the usual ones. The message leaves out what may be a key.
-const certificates = (ca: unknown): void => {
+// Node takes a text without certificates as no certificates, and an empty text as the usual ones. The message does not quote
+// the text, which may be a key.
+const checkCertificates = (ca: unknown): void => {
   if (typeof ca === "string" && ca.includes("CERTIFICATE-----")) return;
-  throw new EdgetableError("plan.invalidOption", "ca holds no certificate: give PEM text, such as what a .pem file holds, not its path.", {
-    details: { option: "ca" },
-  });
+  throw new EdgetableError(
+    "plan.invalidOption",
+    "ca contains no certificate: give PEM text, such as the content of a .pem file, not its path.",
+    {
+      details: { option: "ca" },
+    },
+  );
 };
 
-const kinds: OptionChecks<LeanTransportOptions> = {
+const checks: OptionChecks<LeanTransportOptions> = {
   endpoint: "string",
   region: "string",
   profile: "string",
@@ -56,23 +57,22 @@ const kinds: OptionChecks<LeanTransportOptions> = {
   connectTimeout: TIMEOUTS,
   requestTimeout: TIMEOUTS,
   allowInsecure: "boolean",
-  ca: certificates,
+  ca: checkCertificates,
   now: "function",
 };
 
 /**
- * A transport of our own: keep-alive HTTP/1.1 over a bare socket, Signature Version 4 and plain JSON.
- * Nothing is sent until the first request; sockets do not keep the process alive.
+ * Edgetable's transport: keep-alive HTTP/1.1 over a bare socket, Signature Version 4 and plain JSON. Nothing is sent until
+ * the first request. Sockets do not keep the process alive.
  *
- * @throws {plan.invalidOption} when an option is unknown or out of range, no region is to be found, or
- * the endpoint (the option's, or the one that the surroundings configure) is plain http to another machine without
- * `allowInsecure`.
- * @throws {execute.credentials} when fixed credentials are incomplete.
+ * @throws {plan.invalidOption} if an option is unknown or out of range, no region is found, or the endpoint (the option's or
+ * the configured one) is plain http to another machine without `allowInsecure`
+ * @throws {execute.credentials} if fixed credentials are incomplete
  * @example
  * const transport = createLeanTransport({ endpoint: "http://127.0.0.1:8000" });
  */
 export const createLeanTransport = (options: LeanTransportOptions = {}): Transport => {
-  checkOptions(options, kinds);
+  checkOptions(options, checks);
   const found = options.endpoint ?? configuredEndpoint(options.profile);
   const given = found === undefined ? undefined : parseEndpoint(found, options.allowInsecure ?? false);
   const region = resolveRegion(options, given?.loopback ? "us-east-1" : undefined);
@@ -89,6 +89,6 @@ export const createLeanTransport = (options: LeanTransportOptions = {}): Transpo
     connectTimeout: options.connectTimeout ?? 3_000,
     requestTimeout: options.requestTimeout ?? 10_000,
   };
-  // Who only defines, explains or checks a model needs neither sockets nor TLS.
+  // Sockets and TLS are loaded only by programs that connect.
   return deferTransport(async () => (await import("./open-transport.ts")).openTransport(settings));
 };

@@ -1,22 +1,129 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, joinDetails } from "../../errors/edgetable-error.ts";
 import { inRange } from "../../util/check-options.ts";
-import { attemptError } from "../attempt-error.ts";
+import { oddityOf } from "../check-answer.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
-import { type SendOptions, TIMEOUTS, type Transport } from "../transport.ts";
-import { createServiceClock } from "./clock.ts";
-import type { ServiceClock } from "./clock.ts";
+import { type Attempt, attemptError, serviceError } from "../transport-error.ts";
+import { type SendOptions, TIMEOUTS, type TextColumn, type Transport } from "../transport.ts";
+import { parseAnswer } from "./answer-json.ts";
+import { createDialer, Pool } from "./connection.ts";
 import type { CredentialCache, Credentials } from "./credentials.ts";
-import { createDeadlines } from "./deadlines.ts";
-import { createDialer } from "./dialer.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { Exchange } from "./exchange.ts";
-import { mended, readFault, readOutput } from "./fault.ts";
-import { createPool } from "./pool.ts";
-import type { Pool } from "./pool.ts";
+import { Exchange, createDeadlines } from "./exchange.ts";
 import type { Answer } from "./response-reader.ts";
 import { createSigner } from "./signature.ts";
+import type { Endpoint } from "./surroundings.ts";
 
-/** What a lean transport is told, each part checked. */
+/** The service's time: this machine's clock, corrected by the `Date` headers of answers. */
+export interface ServiceClock {
+  now(): number;
+  /** Reads the `Date` header of an answer, at most once a minute. */
+  glance(date: string): void;
+  /** Reads the `Date` header of an error. Returns true if the request was signed with a wrong time. */
+  observe(date: string, signedAt: number): boolean;
+}
+
+// Signatures are valid 5 minutes either way. The header is off by up to a second plus the answer's time in transit.
+const tolerance = 240_000;
+const glanceEvery = 60_000;
+
+export const createServiceClock = (machine: () => number): ServiceClock => {
+  let offset = 0;
+  let lastGlance = Number.NEGATIVE_INFINITY;
+  const correct = (date: string): void => {
+    const difference = Date.parse(date) - (machine() + offset);
+    if (Math.abs(difference) > tolerance) offset += difference;
+  };
+  return {
+    now: () => machine() + offset,
+    glance(date) {
+      const now = machine();
+      if (Math.abs(now - lastGlance) < glanceEvery) return;
+      lastGlance = now;
+      correct(date);
+    },
+    observe(date, signedAt) {
+      correct(date);
+      return Math.abs(Date.parse(date) - signedAt) > tolerance;
+    },
+  };
+};
+
+interface FaultBody {
+  readonly __type?: unknown;
+  readonly message?: unknown;
+  readonly Message?: unknown;
+  readonly Item?: unknown;
+  readonly CancellationReasons?: unknown;
+}
+
+// Characters of a foreign answer that a message quotes. A message never quotes items.
+const LONGEST_QUOTE = 120;
+// Characters of DynamoDB's message. Those that quote a request are long.
+const LONGEST_MESSAGE = 2000;
+const MAY_HOLD_ITEMS = /"(?:Items?|Attributes|Responses|Key)"/;
+
+/** Describes an answer that is not DynamoDB's. */
+const describeForeign = ({ head, body }: Answer, oddity?: string): string => {
+  const shown = MAY_HOLD_ITEMS.test(body) ? "" : `: "${body.slice(0, LONGEST_QUOTE).replaceAll(/\s+/g, " ")}"`;
+  const why = oddity === undefined ? "" : `, ${oddity}`;
+  return `HTTP ${head.status} ${head.contentType || "without a content type"}, not DynamoDB's JSON${shown}${why}. Is there a proxy, or another server, at the endpoint?`;
+};
+
+/**
+ * The output in a successful answer.
+ *
+ * @throws {execute.connection} if it is not DynamoDB's; the request may have taken effect
+ */
+const readOutput = (answer: Answer, attempt: Attempt, column?: TextColumn): unknown => {
+  let cause: unknown;
+  let oddity: string | undefined;
+  try {
+    const output = parseAnswer(answer.body, column);
+    const { operation, input } = attempt;
+    const { crc32, requestId, contentType } = answer.head;
+    // DynamoDB and both local engines send all three.
+    const signed = requestId !== "" || crc32 !== "" || contentType.startsWith("application/x-amz-json");
+    oddity = oddityOf({ operation, input, output, signed });
+    if (oddity === undefined) return output;
+  } catch (error) {
+    cause = error;
+    oddity = (error as Error).name === "TypeError" ? (error as Error).message : undefined;
+  }
+  throw attemptError(attempt, { code: "execute.connection", message: describeForeign(answer, oddity), ambiguous: true, cause });
+};
+
+/** The error of an answer whose status is not 200. */
+const readFault = (answer: Answer, attempt: Attempt): EdgetableError => {
+  const { status, errorType, requestId } = answer.head;
+  let body: FaultBody | undefined;
+  try {
+    const parsed: unknown = JSON.parse(answer.body);
+    if (typeof parsed === "object" && parsed !== null) body = parsed;
+  } catch {
+    // Not JSON: not DynamoDB's.
+  }
+  // `com.amazonaws.dynamodb.v20120810#Name` and `Name:http://…` both mean `Name`.
+  const type = typeof body?.__type === "string" ? body.__type : errorType;
+  const name = type.slice(type.lastIndexOf("#") + 1).split(":")[0] ?? "";
+  const request = { operation: attempt.operation, input: attempt.input };
+  if (body === undefined || name === "") {
+    if (status >= 500 || requestId !== "")
+      return serviceError({ name: `Http${status}`, message: describeForeign(answer), status }, request);
+    return attemptError(attempt, { code: "execute.connection", message: describeForeign(answer), ambiguous: true });
+  }
+  const text = body.message ?? body.Message;
+  const message = `${typeof text === "string" && text !== "" ? text.slice(0, LONGEST_MESSAGE) : "(no message)"}${requestId === "" ? "" : ` (request ${requestId})`}`;
+  return serviceError({ name, message, status, item: body.Item, reasons: body.CancellationReasons }, request);
+};
+
+/** The same error, retryable because its cause has been fixed. */
+const retryable = (error: EdgetableError, fix: string): EdgetableError =>
+  new EdgetableError(error.code, `${error.message} (${fix})`, {
+    details: joinDetails(error.details, { mend: fix }),
+    retryable: true,
+    ...(error.request && { request: error.request }),
+  });
+
+/** Checked settings of a lean transport. */
 export interface LeanSettings {
   readonly endpoint: Endpoint;
   readonly region: string;
@@ -24,35 +131,31 @@ export interface LeanSettings {
   readonly ca: string | undefined;
   readonly now: () => number;
   readonly maxSockets: number;
-  /** Milliseconds, as the two after it. */
+  /** Milliseconds, like the next one. */
   readonly connectTimeout: number;
   readonly requestTimeout: number;
 }
 
-interface Parts {
-  readonly pool: Pool;
-  readonly clock: ServiceClock;
-  readonly cache: CredentialCache;
-  readonly requestTimeout: number;
-}
-
 const closedError = ({ operation }: Exchange): EdgetableError =>
-  new EdgetableError("execute.connection", `${operation}: the transport was closed by close(). Connect anew.`, {
+  new EdgetableError("execute.connection", `${operation}: the transport was closed by close(). Connect again.`, {
     details: { ambiguous: false },
   });
 
 class LeanTransport implements Transport {
   readonly #pool: Pool;
   readonly #clock: ServiceClock;
-  readonly #cache: CredentialCache;
+  readonly #credentials: CredentialCache;
   readonly #requestTimeout: number;
   readonly #deadlines = createDeadlines();
   #closed = false;
 
-  constructor({ pool, clock, cache, requestTimeout }: Parts) {
-    this.#pool = pool;
+  constructor({ endpoint, region, credentials, ca, now, requestTimeout, ...limits }: LeanSettings) {
+    const clock = createServiceClock(now);
+    const signer = createSigner(endpoint, region);
+    const sign = (exchange: Exchange): string => signer(exchange, exchange.credentials as Credentials, (exchange.signedAt = clock.now()));
+    this.#pool = new Pool({ dialer: createDialer(endpoint, ca), sign, now, ...limits });
     this.#clock = clock;
-    this.#cache = cache;
+    this.#credentials = credentials;
     this.#requestTimeout = requestTimeout;
   }
 
@@ -82,21 +185,19 @@ class LeanTransport implements Transport {
     exchange.column = options?.column;
     exchange.guard = options?.guard;
     exchange.limit({ deadlines: this.#deadlines, timeout, signal });
-    exchange.credentials = this.#cache.current(this.#clock.now());
-    if (exchange.credentials === undefined) this.#await(exchange);
+    exchange.credentials = this.#credentials.current(this.#clock.now());
+    if (exchange.credentials === undefined) void this.#sendWithFreshCredentials(exchange);
     else this.#pool.run(exchange);
   }
 
-  #await(exchange: Exchange): void {
-    const go = (credentials: Credentials): void => {
+  async #sendWithFreshCredentials(exchange: Exchange): Promise<void> {
+    try {
+      exchange.credentials = await this.#credentials.refresh();
       if (this.#closed) throw closedError(exchange);
-      exchange.credentials = credentials;
       if (!exchange.settled) this.#pool.run(exchange);
-    };
-    this.#cache
-      .refresh()
-      .then(go)
-      .catch((error: unknown) => exchange.reject(error));
+    } catch (error) {
+      exchange.reject(error);
+    }
   }
 
   #read(exchange: Exchange, answer: Answer): unknown {
@@ -106,18 +207,12 @@ class LeanTransport implements Transport {
     }
     const error = readFault(answer, exchange);
     const wrongTime = this.#clock.observe(answer.head.date, exchange.signedAt);
-    const refused = error.code === "execute.credentials" || error.code === "execute.expiredCredentials";
-    if (wrongTime && refused) throw mended(error, "the clock was off by more than 4 minutes and is corrected for the next attempt");
-    const renewable = error.details["fault"] === "ExpiredTokenException" && this.#cache.drop(exchange.credentials as Credentials);
-    throw renewable ? mended(error, "the next attempt gets fresh credentials") : error;
+    const unauthorized = error.code === "execute.credentials" || error.code === "execute.expiredCredentials";
+    if (wrongTime && unauthorized) throw retryable(error, "the clock was off by more than 4 minutes and is corrected for the next attempt");
+    const renewable = error.details["fault"] === "ExpiredTokenException" && this.#credentials.drop(exchange.credentials as Credentials);
+    throw renewable ? retryable(error, "the next attempt gets fresh credentials") : error;
   }
 }
 
-/** Opens a transport: what it is made of, from the socket to the answer's JSON, is loaded with this file. */
-export const openTransport = ({ endpoint, region, credentials, ca, now, requestTimeout, ...limits }: LeanSettings): Transport => {
-  const clock = createServiceClock(now);
-  const signer = createSigner(endpoint, region);
-  const sign = (exchange: Exchange): string => signer(exchange, exchange.credentials as Credentials, (exchange.signedAt = clock.now()));
-  const pool = createPool({ dialer: createDialer(endpoint, ca), sign, now, ...limits });
-  return new LeanTransport({ pool, clock, cache: credentials, requestTimeout });
-};
+/** Opens a transport. Everything from the socket to the answer's JSON is loaded with this file. */
+export const openTransport = (settings: LeanSettings): Transport => new LeanTransport(settings);

@@ -1,9 +1,7 @@
 import zlib from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ProtocolError } from "./response-head.ts";
-import { ResponseReader } from "./response-reader.ts";
-import type { Answer } from "./response-reader.ts";
+import { type Answer, ProtocolError, ResponseReader } from "./response-reader.ts";
 
 /** Reads packets through one buffer that is used again and again, as sockets do. */
 const readPackets = (packets: readonly Buffer[], reader: ResponseReader = new ResponseReader()): Answer[] => {

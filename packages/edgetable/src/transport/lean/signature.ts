@@ -1,8 +1,8 @@
 import { createHmac, hash } from "node:crypto";
 import type { Credentials } from "./credentials.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./surroundings.ts";
 
-/** What a signature covers beside the time and the credentials. */
+/** The parts of a request that a signature covers. */
 export interface Unsigned {
   readonly operation: string;
   readonly body: string;
@@ -13,9 +13,6 @@ export type Signer = (request: Unsigned, credentials: Credentials, time: number)
 
 const hmac = (key: Buffer | string, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
-/** `20260102T030405Z`. */
-const timestamp = (time: number): string => `${new Date(time).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
-
 const BLOCK = 64;
 
 const padded = (key: Buffer, pad: number): Buffer => {
@@ -24,7 +21,7 @@ const padded = (key: Buffer, pad: number): Buffer => {
   return block;
 };
 
-/** HMAC-SHA-256 (RFC 2104) under a key of 32 bytes, as hexadecimal: two hashes at a stroke, in half of createHmac's 1.8 µs. */
+/** HMAC-SHA-256 (RFC 2104) under a key of 32 bytes, as hexadecimal: two one-shot hashes take half of createHmac's 1.8 µs. */
 const createMac = (key: Buffer): ((text: string) => string) => {
   const outer = Buffer.concat([padded(key, 0x5c), Buffer.alloc(32)]);
   let inner = padded(key, 0x36);
@@ -40,7 +37,7 @@ const createMac = (key: Buffer): ((text: string) => string) => {
 const target = "DynamoDB_20120810.";
 const contentType = "application/x-amz-json-1.0";
 
-/** What stays the same for a day and a set of credentials. */
+/** Derived once for each day and set of credentials. */
 interface DayKey {
   readonly day: string;
   readonly credentials: Credentials;
@@ -61,38 +58,30 @@ const deriveKey = (credentials: Credentials, day: string, region: string): DayKe
   return { day, credentials, sessionToken: credentials.sessionToken, scope, mac: createMac(key), names, authorization };
 };
 
-const signedText = (names: string, lines: string, body: string): string =>
-  hash("sha256", `POST\n/\n\n${lines}\n${names}\n${hash("sha256", body, "hex")}`, "hex");
-
-/** Tells the time as signatures do, making the text once a second. */
-const createStamper = (): ((time: number) => string) => {
-  let second = Number.NaN;
-  let stamp = "";
-  return (time) => {
-    const now = Math.floor(time / 1000);
-    if (now !== second) [second, stamp] = [now, timestamp(time)];
-    return stamp;
-  };
-};
-
 /**
- * AWS Signature Version 4 for DynamoDB's one kind of request (POST to `/`), with the day's signing
- * key and the second's timestamp kept between requests.
+ * AWS Signature Version 4 for DynamoDB's only kind of request, POST to `/`. It keeps the day's signing key and the second's
+ * timestamp between requests.
  */
 export const createSigner = ({ host, loopback }: Pick<Endpoint, "host" | "loopback">, region: string): Signer => {
-  const stampAt = createStamper();
-  // Who asks is for CloudTrail. An engine on this machine keeps no such log, and a seventh header costs it 18 µs (docs/transport.md).
+  // For CloudTrail. A local engine has no such log, and a seventh header costs it 18 µs (docs/transport.md).
   const agent = loopback ? "" : "user-agent: edgetable\r\n";
   let kept: DayKey | undefined;
+  let second = Number.NaN;
+  // Such as `20260102T030405Z`.
+  let stamp = "";
   return ({ operation, body }, credentials, time) => {
-    const stamp = stampAt(time);
+    const now = Math.floor(time / 1000);
+    if (now !== second) {
+      second = now;
+      stamp = `${new Date(time).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}Z`;
+    }
     const day = stamp.slice(0, 8);
     if (kept?.day !== day || kept.credentials !== credentials) kept = deriveKey(credentials, day, region);
     const { sessionToken: token, mac, names, scope, authorization } = kept;
     const tokenLine = token === undefined ? "" : `x-amz-security-token:${token}\n`;
     const lines = `content-type:${contentType}\nhost:${host}\nx-amz-date:${stamp}\n${tokenLine}x-amz-target:${target}${operation}\n`;
-    const toSign = `AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${signedText(names, lines, body)}`;
-    const signature = mac(toSign);
+    const canonical = `POST\n/\n\n${lines}\n${names}\n${hash("sha256", body, "hex")}`;
+    const signature = mac(`AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${hash("sha256", canonical, "hex")}`);
     return (
       `POST / HTTP/1.1\r\nhost: ${host}\r\ncontent-type: ${contentType}\r\nx-amz-date: ${stamp}\r\n` +
       `${token === undefined ? "" : `x-amz-security-token: ${token}\r\n`}x-amz-target: ${target}${operation}\r\n` +

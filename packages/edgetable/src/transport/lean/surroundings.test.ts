@@ -3,12 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createServiceClock } from "./clock.ts";
-import { defaultCredentials } from "./default-credentials.ts";
-import { configuredEndpoint, parseEndpoint, serviceEndpoint } from "./endpoint.ts";
+import { defaultCredentials } from "./credentials.ts";
 import { createLeanTransport, type LeanTransportOptions } from "./lean-transport.ts";
-import { resolveRegion } from "./region.ts";
-import { settingsIn } from "./shared-config.ts";
+import { createServiceClock } from "./open-transport.ts";
+import { configuredEndpoint, parseEndpoint, resolveRegion, serviceEndpoint, settingsIn } from "./surroundings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "edgetable-"));
 beforeEach(() => {
@@ -254,7 +252,7 @@ describe("the endpoint that the surroundings configure", () => {
     [{ AWS_ENDPOINT_URL: "localhost" }, 'AWS_ENDPOINT_URL "localhost" is not a URL'],
     [{ AWS_ENDPOINT_URL_DYNAMODB: "http://dynamodb:8000" }, 'AWS_ENDPOINT_URL_DYNAMODB "http://dynamodb:8000" would send data unencrypted'],
     [{ AWS_ENDPOINT_URL: "http://localhost:4566/path" }, 'AWS_ENDPOINT_URL "http://localhost:4566/path" has a path'],
-    [{ AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: "yes" }, 'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is "yes": give true or false'],
+    [{ AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: "yes" }, 'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS is "yes": set it to true or false'],
   ])("%j is refused by name", (env, message) => {
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
     expect(() => createLeanTransport({ region: "eu-west-1" })).toThrow(refusal("plan.invalidOption", message));

@@ -1,19 +1,173 @@
+import type * as Sdk from "@aws-sdk/client-dynamodb";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { onAbort } from "../../util/time.ts";
-import { attemptError } from "../attempt-error.ts";
-import type { Attempt, AttemptFailure } from "../attempt-error.ts";
 import { holdsItems, oddityOf } from "../check-answer.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
+import { type Attempt, type AttemptFailure, attemptError, serviceError } from "../transport-error.ts";
 import type { SendOptions, Transport } from "../transport.ts";
-import { toSdk, toWire } from "./binary.ts";
-import { type Command, createCommand } from "./commands.ts";
-import { readSdkError } from "./sdk-error.ts";
 
-/** Ends an attempt from outside: by the caller's signal or by its own timer, whichever comes first. */
+/**
+ * Converts attribute values between the wire's form (`{ B: base64 text }`) and the SDK's (`{ B: Uint8Array }`) at any depth
+ * of an input or output. Only attribute values can have a text or bytes in a field called `B` or `BS`: table and index names
+ * have at least 3 characters, and an attribute of that name has an object as its value. Parts without binary are not copied.
+ */
+const replaceIn = (value: unknown, convert: (value: Binary) => object | undefined): unknown => {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined;
+    for (const [index, before] of value.entries()) {
+      const after = replaceIn(before, convert);
+      if (after !== before) (copy ??= [...(value as unknown[])])[index] = after;
+    }
+    return copy ?? value;
+  }
+  const converted = convert(value);
+  if (converted) return converted;
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, before] of Object.entries(value)) {
+    const after = replaceIn(before, convert);
+    if (after !== before) (copy ??= { ...value })[name] = after;
+  }
+  return copy ?? value;
+};
+
+interface Binary {
+  readonly B?: unknown;
+  readonly BS?: unknown;
+}
+
+const toBytes = (text: string): Uint8Array => Buffer.from(text, "base64");
+const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+
+/** Converts an input to the SDK's form. */
+export const toSdk = (input: unknown): unknown =>
+  replaceIn(input, ({ B, BS }) => {
+    if (typeof B === "string") return { B: toBytes(B) };
+    return Array.isArray(BS) && BS.every((one) => typeof one === "string") ? { BS: BS.map(toBytes) } : undefined;
+  });
+
+/** Converts an output, or a part of an error, to the wire's form. */
+export const toWire = (output: unknown): unknown =>
+  replaceIn(output, ({ B, BS }) => {
+    if (B instanceof Uint8Array) return { B: toBase64(B) };
+    return Array.isArray(BS) && BS.length > 0 && BS.every((one) => one instanceof Uint8Array) ? { BS: BS.map(toBase64) } : undefined;
+  });
+
+/** The fields that tell the SDK's and Node's errors apart. */
+interface SdkError {
+  readonly name?: string;
+  readonly message?: string;
+  readonly code?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
+  readonly $fault?: string;
+  readonly $response?: { readonly statusCode?: number };
+  readonly CancellationReasons?: unknown;
+  readonly Item?: unknown;
+  readonly errors?: readonly { readonly message?: string }[];
+}
+
+// Nothing was sent: the name did not resolve, or the connection was not established.
+const neverConnected: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_HAS_EXPIRED",
+]);
+
+const connectionError = (error: SdkError, attempt: Attempt): EdgetableError => {
+  const message = error.message || error.errors?.[0]?.message || error.code || "no answer came";
+  return attemptError(attempt, { code: "execute.connection", message, ambiguous: !neverConnected.has(error.code ?? ""), cause: error });
+};
+
+// The SDK's names for an answer without an exception's name.
+const nameless: ReadonlySet<string> = new Set(["Error", "SyntaxError", "Unknown", "UnknownError"]);
+
+const answeredError = (error: SdkError, status: number, attempt: Attempt): EdgetableError => {
+  const request = error.$metadata?.requestId;
+  const { name = "Error" } = error;
+  const isNameless = nameless.has(name);
+  if (isNameless && status < 500 && request === undefined)
+    return attemptError(attempt, {
+      code: "execute.connection",
+      message: `HTTP ${status}, not DynamoDB's JSON: ${error.message ?? ""}. Is there a proxy, or another server, at the endpoint?`,
+      ambiguous: true,
+      cause: error,
+    });
+  return serviceError(
+    {
+      name: isNameless ? `Http${status}` : name,
+      message: `${error.message || "(no message)"}${request === undefined ? "" : ` (request ${request})`}`,
+      status,
+      item: toWire(error.Item),
+      reasons: toWire(error.CancellationReasons),
+    },
+    { operation: attempt.operation, input: attempt.input },
+  );
+};
+
+/** The error for whatever the SDK's client rejects with. */
+export const readSdkError = (cause: unknown, attempt: Attempt): EdgetableError => {
+  if (cause instanceof EdgetableError) return cause;
+  const error = (typeof cause === "object" && cause !== null ? cause : { message: String(cause) }) as SdkError;
+  const { code, name, message } = error;
+  if (name === "TimeoutError" && error.$fault === undefined) {
+    // @smithy/node-http-handler uses this name also for a reset, and for a socket that was never connected.
+    if (code === "ECONNRESET" || code === "EPIPE") return connectionError(error, attempt);
+    const ambiguous = !/did not establish a connection/i.test(message ?? "");
+    return attemptError(attempt, { code: "execute.timeout", message: message ?? "no answer in time", ambiguous, cause });
+  }
+  const status = error.$metadata?.httpStatusCode ?? error.$response?.statusCode;
+  if (status === 200)
+    return attemptError(attempt, {
+      code: "execute.connection",
+      message: `the answer is not DynamoDB's JSON: ${message ?? ""}`,
+      ambiguous: true,
+      cause,
+    });
+  if (status !== undefined) return answeredError(error, status, attempt);
+  if (code !== undefined) return connectionError(error, attempt);
+  if (name === "CredentialsProviderError" || name === "TokenProviderError" || /credential/i.test(message ?? ""))
+    return new EdgetableError("execute.credentials", `${attempt.operation}: ${message ?? name}`, { cause, request: attempt });
+  return new EdgetableError("execute.rejected", `${attempt.operation}: the DynamoDBClient failed: ${message ?? name}`, {
+    cause,
+    request: attempt,
+    details: { ambiguous: true },
+  });
+};
+
+type CommandName = Extract<keyof typeof Sdk, `${Operation}Command`>;
+
+type Command = Parameters<Sdk.DynamoDBClient["send"]>[0];
+
+let loaded: Promise<typeof Sdk> | undefined;
+
+/** Makes the command of an operation from an input in the SDK's form. Loads the SDK's package on first use. */
+const createCommand = async (operation: Operation, input: unknown): Promise<Command> => {
+  loaded ??= import("@aws-sdk/client-dynamodb").catch((cause: unknown) => {
+    throw new EdgetableError(
+      "plan.invalidOption",
+      "A DynamoDBClient was given but @aws-sdk/client-dynamodb cannot be loaded: npm install @aws-sdk/client-dynamodb",
+      { cause, details: { install: "@aws-sdk/client-dynamodb" } },
+    );
+  });
+  const sdk = await loaded;
+  const name: CommandName = `${operation}Command`;
+  // TypeScript sees a union of constructors with different inputs. `OperationInputs` has paired them already.
+  const SdkCommand = sdk[name] as unknown as new (input: unknown) => Command;
+  return new SdkCommand(input);
+};
+
+/** Ends an attempt by the caller's signal or by its timeout, whichever comes first. */
 interface Limit {
   readonly signal: AbortSignal;
-  /** Rejects at once, even if the client's own plugins take their time about the signal. */
+  /** Rejects at once, even if the client reacts late to the signal. */
   readonly ended: Promise<never>;
   release(): void;
 }
@@ -42,33 +196,26 @@ const limitAttempt = (attempt: Attempt, { signal, timeout }: SendOptions): Limit
   };
 };
 
-/** What a successful answer's headers say of who sent it: undefined where the client never shows one, as a test's stand-in. */
+/** Whether a successful answer has DynamoDB's headers; undefined if the client shows no headers, as a stub. */
 interface Sender {
   signed?: boolean;
 }
 
-const isSigned = (headers: Readonly<Record<string, string | undefined>>): boolean =>
-  headers["x-amzn-requestid"] !== undefined ||
-  headers["x-amz-crc32"] !== undefined ||
-  headers["content-type"]?.startsWith("application/x-amz-json") === true;
-
-/** Notes who sent the answer to a command: the SDK's output no longer tells. */
+/** Reads an answer's headers, which the SDK's output no longer has. */
 const watchSender = (command: Command, sender: Sender): Command => {
   command.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
       const { headers } = result.response as { readonly headers?: Readonly<Record<string, string | undefined>> };
-      sender.signed = isSigned(headers ?? {});
+      sender.signed =
+        headers?.["x-amzn-requestid"] !== undefined ||
+        headers?.["x-amz-crc32"] !== undefined ||
+        headers?.["content-type"]?.startsWith("application/x-amz-json") === true;
       return result;
     },
     { step: "deserialize", name: "edgetableSender" },
   );
   return command;
-};
-
-const withoutMetadata = (output: object): object => {
-  const { $metadata: _, ...rest } = output as { readonly $metadata?: unknown };
-  return rest;
 };
 
 class SdkTransport implements Transport {
@@ -82,7 +229,7 @@ class SdkTransport implements Transport {
   async send<O extends Operation>(operation: O, input: OperationInputs[O], options: SendOptions = {}): Promise<OperationOutputs[O]> {
     const attempt = { operation, input };
     if (this.#closed)
-      throw new EdgetableError("execute.connection", `${operation}: the transport was closed by close(). Connect anew.`, {
+      throw new EdgetableError("execute.connection", `${operation}: the transport was closed by close(). Connect again.`, {
         details: { ambiguous: false },
       });
     if (options.signal?.aborted)
@@ -96,7 +243,8 @@ class SdkTransport implements Transport {
     try {
       const sender: Sender = {};
       const sent = this.#sendCommand(attempt, limit.signal, sender);
-      const output = toWire(withoutMetadata(await Promise.race([sent, limit.ended])));
+      const { $metadata: _, ...rest } = (await Promise.race([sent, limit.ended])) as { readonly $metadata?: unknown };
+      const output = toWire(rest);
       const oddity = holdsItems(output)
         ? oddityOf({ ...attempt, output, signed: sender.signed ?? true })
         : "an item holds what is not an attribute value";
@@ -113,7 +261,7 @@ class SdkTransport implements Transport {
     }
   }
 
-  /** The client is the user's own: it is not destroyed here. */
+  /** Leaves the client open: it belongs to the user. */
   close(): void {
     this.#closed = true;
   }
@@ -129,13 +277,12 @@ class SdkTransport implements Transport {
 }
 
 /**
- * A transport around your own `DynamoDBClient`: its region, credentials, endpoint, proxies and
- * middleware apply. Give the client `maxAttempts: 1`: the SDK's retries cannot be set aside for a
- * single request, and with them every attempt of Edgetable's would be up to three of the SDK's.
- * Closing the transport leaves the client open.
+ * A transport around your own `DynamoDBClient`: its region, credentials, endpoint, proxies and middleware apply. Give the
+ * client `maxAttempts: 1`. The SDK's retries cannot be switched off for a single request, and would make up to three
+ * attempts of each one of Edgetable's. Closing the transport leaves the client open.
  *
  * @param client yours; `@aws-sdk/client-dynamodb` is loaded with the first request
- * @throws {plan.invalidOption} from the first request, when that package cannot be loaded
+ * @throws {plan.invalidOption} from the first request, if that package cannot be loaded
  * @example
  * const transport = createSdkTransport(new DynamoDBClient({ maxAttempts: 1 }));
  */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { deferTransport } from "./defer-transport.ts";
-import type { Transport } from "./transport.ts";
+import { deferTransport, type Transport } from "./transport.ts";
 
 const input = { TableName: "Test", Key: {} };
 

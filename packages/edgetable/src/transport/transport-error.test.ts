@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { attemptError } from "./attempt-error.ts";
+import { attemptError, serviceError } from "./transport-error.ts";
 
 const refusal = (address: string, errors?: readonly object[]) =>
   attemptError(
@@ -24,4 +24,12 @@ test("of several addresses each must be this machine's", () => {
   const here = { code: "ECONNREFUSED", address: "127.0.0.1", port: 8000 };
   expect(refusal("", [{ ...here, address: "::1" }, here])).toMatchObject({ retryable: false });
   expect(refusal("", [here, { ...here, address: "10.0.0.5" }])).toMatchObject({ retryable: true });
+});
+
+test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])("a fault named %s has a code, a page and a JSON form", (name) => {
+  const request = { operation: "GetItem", input: { TableName: "T" } };
+  const rejected = serviceError({ name, message: "", status: 400 }, request);
+  expect(rejected).toMatchObject({ code: "execute.rejected", retryable: false, docs: "docs/errors.md#executerejected" });
+  expect(JSON.parse(JSON.stringify(rejected))).toMatchObject({ code: "execute.rejected", details: { fault: name } });
+  expect(serviceError({ name, message: "", status: 500 }, request)).toMatchObject({ code: "execute.unavailable", retryable: true });
 });
