@@ -3,11 +3,11 @@ import { decodeFormat } from "./encode-field.ts";
 import { type FieldFormat, type Template, leadOf } from "./key-template.ts";
 import { mostShards } from "./shard.ts";
 
-// Whether texts of the format, each followed by the delimiter, sort as their values do.
-const ordersBefore = (format: FieldFormat, template: Template): boolean => {
+// True if texts of the format, each followed by the delimiter, sort as their values do.
+const ordersWithDelimiter = (format: FieldFormat, template: Template): boolean => {
   switch (format.kind) {
     case "either":
-      return format.formats.every((one) => ordersBefore(one, template));
+      return format.formats.every((one) => ordersWithDelimiter(one, template));
     case "padded":
     case "date":
     case "boolean":
@@ -26,25 +26,24 @@ const ordersAlone = (format: FieldFormat): boolean =>
   format.kind === "either" ? format.formats.every(ordersAlone) : format.kind !== "plain" && format.kind !== "shard";
 
 /**
- * Whether keys that share everything before a field sort by that field's value, so that a range of
- * values is a range of keys. Always so with escapes, save for `plain` and `shard`; in an adopted
- * layout a text or number that something follows may sort wrongly. Values of different types under
- * one choice of formats (`6|text`) sort each among their own, and may stand between each other.
+ * True if keys that share everything before a field sort by that field's value, so that a range of values is a range of keys.
+ * With escapes this holds for every format except `plain` and `shard`. In an adopted layout, a text or number that something
+ * follows may sort differently. Under a choice of formats (`6|text`), values of different types may mix.
  */
 export const keepsOrder = (template: Template, path: string): boolean => {
   const index = template.parts.findIndex((part) => part.kind === "field" && part.path === path);
   const part = template.parts[index];
   if (part?.kind !== "field") return false;
-  return index === template.parts.length - 1 ? ordersAlone(part.format) : ordersBefore(part.format, template);
+  return index === template.parts.length - 1 ? ordersAlone(part.format) : ordersWithDelimiter(part.format, template);
 };
 
-/** What stands between two delimiters: a fixed text, and at most one field after it. */
+/** The text between two delimiters: a fixed text, then at most one field. */
 interface Segment {
   readonly fixed: string;
   readonly format: FieldFormat | undefined;
 }
 
-/** A coarse outline of a format's texts: their alphabet, and their shortest and longest length. */
+/** The alphabet of a format's texts, and their shortest and longest length. */
 interface Outline {
   readonly alphabet: "any" | "digits" | "number" | "boolean" | "date";
   readonly shortest: number;
@@ -101,7 +100,7 @@ const formatsOverlap = (a: FieldFormat, b: FieldFormat): boolean => {
   return left.alphabet === "any" || right.alphabet === "any" || left.alphabet === right.alphabet;
 };
 
-const first: Readonly<Record<Outline["alphabet"], RegExp>> = {
+const PREFIXES: Readonly<Record<Outline["alphabet"], RegExp>> = {
   any: /^/,
   digits: /^-?\d*$/,
   number: /^(?:o|[np]\d*z?)$/,
@@ -109,11 +108,11 @@ const first: Readonly<Record<Outline["alphabet"], RegExp>> = {
   date: /^[\d:.TZ-]+$/,
 };
 
-/** Whether some text of the format may begin with this one. */
+/** True if a text of the format may begin with this one. */
 const mayBegin = (format: FieldFormat, text: string): boolean => {
   if (format.kind === "either") return format.formats.some((one) => mayBegin(one, text));
   const outline = outlineOf(format);
-  return text.length <= outline.longest && first[outline.alphabet].test(text);
+  return text.length <= outline.longest && PREFIXES[outline.alphabet].test(text);
 };
 
 const segmentsOverlap = (a: Segment, b: Segment, dialect: Template): boolean => {
@@ -125,7 +124,7 @@ const segmentsOverlap = (a: Segment, b: Segment, dialect: Template): boolean => 
   return rest === "" ? formatsOverlap(long.format, short.format) : mayBegin(short.format, rest);
 };
 
-// Delimiters that differ divide the keys in different places: only how they begin can be compared.
+// Different delimiters divide keys in different places: only the beginnings can be compared.
 const beginningsOverlap = (a: Template, b: Template): boolean => {
   const [long, short] = leadOf(a).length >= leadOf(b).length ? [a, b] : [b, a];
   if (!leadOf(long).startsWith(leadOf(short))) return false;
@@ -138,8 +137,8 @@ const beginningsOverlap = (a: Template, b: Template): boolean => {
 };
 
 /**
- * Whether one and the same key could be made by both templates: exact for fixed texts and for fields
- * of different alphabets or widths, else true when unsure.
+ * True if both templates could make the same key. Exact for fixed texts and for fields of different alphabets or widths;
+ * true if unsure.
  */
 export const templatesOverlap = (a: Template, b: Template): boolean => {
   if (a.delimiter !== b.delimiter || a.escapes !== b.escapes) return beginningsOverlap(a, b);

@@ -1,31 +1,48 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { unreachable, defined } from "../util/invariant.ts";
-import { type FieldFormat, type KeyDialect, type Refusal, refusal, type FieldPart, type Template } from "./key-template.ts";
+import { defined, unreachable } from "../util/invariant.ts";
+import { refusal, type FieldFormat, type FieldPart, type KeyDialect, type Refusal, type Template } from "./key-template.ts";
 import { decodeShard, encodeShard, mostShards } from "./shard.ts";
 import {
   decodeDate,
-  encodeDate,
-  decodeText,
-  encodeText,
+  decodeNumber,
   decodePadded,
   decodePlain,
+  decodeText,
+  encodeDate,
+  encodeNumber,
   encodePadded,
   encodePlain,
-  decodeNumber,
-  encodeNumber,
   encodeStoredNumber,
+  encodeText,
   sameValue,
 } from "./value-text.ts";
 
-const formatFor = (value: unknown): string => {
-  if (typeof value === "number" || typeof value === "bigint") return "Write {field:number}, or give a text.";
-  if (typeof value === "boolean") return "Write {field:boolean}, or give a text.";
-  if (value instanceof Date) return "Write {field:date}, or give a text.";
-  return "Give a text.";
+const MAX_SHOWN = 80;
+
+const shownValue = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
+  if (typeof value === "bigint") return `${value}n`;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : `of type ${typeof value}`;
 };
 
-// Stands behind a text that else would read as a format before it ("o" as 0). No escape has this character, and it is
-// below whatever could follow the text, so that order stays.
+const throwRefusal = (template: Template, part: FieldPart, rejected: { readonly value: unknown; readonly why: Refusal }): never => {
+  const { code, problem, mend } = rejected.why;
+  const place = `{${part.path}} in the key template ${JSON.stringify(template.source)}`;
+  const message = `the value ${shownValue(rejected.value)} of ${place} ${problem}. ${mend.replace("{field:", `{${part.path}:`)}`;
+  throw new EdgetableError(code, message, { details: { template: template.source, field: part.path, value: rejected.value } });
+};
+
+const notText = (value: unknown): Refusal => {
+  let mend = "Give a text.";
+  if (typeof value === "number" || typeof value === "bigint") mend = "Write {field:number}, or give a text.";
+  if (typeof value === "boolean") mend = "Write {field:boolean}, or give a text.";
+  if (value instanceof Date) mend = "Write {field:date}, or give a text.";
+  return refusal("keys.wrongType", "is not a text", mend);
+};
+
+// Ends a text that an earlier format of the choice would read as its own ("o" as 0). No escape contains this character, and
+// it sorts below whatever may follow the text, which keeps the order.
 const AS_TEXT = "$-";
 
 const encodeEither = (formats: readonly FieldFormat[], value: unknown, dialect: KeyDialect): string | Refusal => {
@@ -33,7 +50,7 @@ const encodeEither = (formats: readonly FieldFormat[], value: unknown, dialect: 
   for (const format of formats) {
     const text = encodeFormat(format, value, dialect);
     if (typeof text !== "string") {
-      // A format that knows the type but not the value has more to say than one that knows neither.
+      // A format that takes the type but not the value gives the better reason.
       if (best === undefined || best.code === "keys.wrongType") best = text;
       continue;
     }
@@ -65,11 +82,11 @@ const decodeEither = (formats: readonly FieldFormat[], text: string, dialect: Ke
   return decodeText(marked, dialect);
 };
 
-/** Writes a value, or says why it cannot; an empty text is written as nothing. */
+/** Writes a value, or returns why it cannot; an empty text gives an empty text. */
 const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect): string | Refusal => {
   switch (format.kind) {
     case "text":
-      return typeof value === "string" ? encodeText(value, dialect) : refusal("keys.wrongType", "is not a text", formatFor(value));
+      return typeof value === "string" ? encodeText(value, dialect) : notText(value);
     case "number":
       return dialect.type === "N" ? encodeStoredNumber(value) : encodeNumber(value);
     case "padded":
@@ -89,15 +106,10 @@ const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect):
   }
 };
 
-/** With what the keys of Edgetable's own items begin, and no other. */
+/** The beginning of the keys of Edgetable's own items, and of no other keys. */
 const OWN_HEAD = "~";
 
-/** The text of a field that keys begin with: with escapes a leading `~` is doubled, which keeps the order of texts. */
-const encodeHead = (text: string, { escapes }: KeyDialect): string => (escapes && text.startsWith(OWN_HEAD) ? OWN_HEAD + text : text);
-
-const decodeBoolean = (text: string): boolean | undefined => (text === "true" ? true : text === "false" ? false : undefined);
-
-/** Reads a value, a shard as its number; undefined when the text is not what the format writes. */
+/** Reads a value, a shard as its number; undefined if the format does not write this text. */
 export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDialect): unknown => {
   switch (format.kind) {
     case "text":
@@ -111,7 +123,7 @@ export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDial
     case "date":
       return decodeDate(text);
     case "boolean":
-      return decodeBoolean(text);
+      return text === "true" ? true : text === "false" ? false : undefined;
     case "shard":
       return decodeShard(text, mostShards(format.sharding));
     case "either":
@@ -121,87 +133,71 @@ export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDial
   }
 };
 
-/** Reads the value at a place of a key; undefined when the template did not write this, as where the key is one of Edgetable's own items. */
+/** Reads the value of a field of a key; undefined if the template did not write it, as in keys of Edgetable's own items. */
 export const decodePart = ({ format, leads }: FieldPart, text: string, dialect: KeyDialect): unknown => {
   if (!leads || !text.startsWith(OWN_HEAD)) return decodeFormat(format, text, dialect);
   if (!dialect.escapes) return dialect.reserves ? undefined : decodeFormat(format, text, dialect);
   return text.startsWith(OWN_HEAD, OWN_HEAD.length) ? decodeFormat(format, text.slice(OWN_HEAD.length), dialect) : undefined;
 };
 
-const longestShown = 80;
-
-const show = (value: unknown): string => {
-  if (typeof value === "string") return JSON.stringify(value.length > longestShown ? `${value.slice(0, longestShown)}…` : value);
-  if (typeof value === "bigint") return `${value}n`;
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : `of type ${typeof value}`;
-};
-
-const refuse = (template: Template, part: FieldPart, rejected: { readonly value: unknown; readonly why: Refusal }): never => {
-  const { code, problem, mend } = rejected.why;
-  const place = `{${part.path}} in the key template ${JSON.stringify(template.source)}`;
-  const message = `the value ${show(rejected.value)} of ${place} ${problem}. ${mend.replace("{field:", `{${part.path}:`)}`;
-  throw new EdgetableError(code, message, { details: { template: template.source, field: part.path, value: rejected.value } });
-};
-
-const containsDelimiter = (delimiter: string): Refusal =>
-  refusal(
-    "keys.delimiter",
-    `contains the delimiter ${JSON.stringify(delimiter)}`,
-    "This layout leaves no room to escape it: give a value without it, or choose a layout with another delimiter.",
-  );
-
-const isReserved = refusal(
-  "keys.reserved",
-  `begins with "${OWN_HEAD}"`,
-  "Edgetable's own items have keys that begin so, and this layout leaves no room to escape it: give a value that begins otherwise.",
-);
-
-const isEmpty = refusal(
-  "keys.empty",
-  "is empty",
-  "Give at least one character: an empty id would share its key's prefix with every other.",
-);
-
-/** Writes one place's value, empty texts included. */
+/** Writes one field's value; an empty text gives an empty text. */
 const encodePart = (template: Template, part: FieldPart, value: unknown): string => {
   const written = encodeFormat(part.format, value, template);
-  if (typeof written !== "string") return refuse(template, part, { value, why: written });
-  const text = part.leads ? encodeHead(written, template) : written;
+  if (typeof written !== "string") return throwRefusal(template, part, { value, why: written });
+  // With escapes a leading "~" is doubled, which keeps the order of texts.
+  const text = part.leads && template.escapes && written.startsWith(OWN_HEAD) ? OWN_HEAD + written : written;
   if (template.escapes || !text.includes(template.delimiter)) return text;
-  return refuse(template, part, { value, why: containsDelimiter(template.delimiter) });
+  const why = refusal(
+    "keys.delimiter",
+    `contains the delimiter ${JSON.stringify(template.delimiter)}`,
+    "This layout has no escapes: give a value without the delimiter, or choose a layout with another delimiter.",
+  );
+  return throwRefusal(template, part, { value, why });
 };
 
-/** Writes one place's value as it stands in a whole key: an empty text is refused. */
+/** Writes one field's value for a whole key. Refuses an empty text, and a reserved beginning. */
 export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
-  if (value === "") return refuse(template, part, { value, why: isEmpty });
+  if (value === "") {
+    const why = refusal(
+      "keys.empty",
+      "is empty",
+      "Give at least one character: an empty id would share its key's prefix with every other.",
+    );
+    return throwRefusal(template, part, { value, why });
+  }
   const text = encodePart(template, part, value);
-  return template.reserves && part.leads && text.startsWith(OWN_HEAD) ? refuse(template, part, { value, why: isReserved }) : text;
+  if (!template.reserves || !part.leads || !text.startsWith(OWN_HEAD)) return text;
+  const why = refusal(
+    "keys.reserved",
+    `begins with "${OWN_HEAD}"`,
+    "Keys of Edgetable's own items begin with it, and this layout has no escapes: give a value that begins differently.",
+  );
+  return throwRefusal(template, part, { value, why });
 };
 
-const placeOf = (template: Template, path: string): FieldPart => {
-  const place = template.parts.find((part) => part.kind === "field" && part.path === path);
-  return defined(place?.kind === "field" ? place : undefined, `{${path}} in the key template ${JSON.stringify(template.source)}`);
+const findField = (template: Template, path: string): FieldPart => {
+  const found = template.parts.find((part) => part.kind === "field" && part.path === path);
+  return defined(found?.kind === "field" ? found : undefined, `{${path}} in the key template ${JSON.stringify(template.source)}`);
 };
 
 /**
  * The text of one field alone, for the bounds of a range on the field that follows a known prefix.
- * Unlike a whole key it takes an empty text, which sorts below every other.
+ * Unlike in a whole key, an empty text is allowed: it sorts below every other.
  *
  * @param path one of the template's `fields`
  * @throws {keys.wrongType} when the value's type is not the format's
  * @throws {keys.notEncodable} when the format has no text for the value
- * @throws {keys.delimiter} when an adopted layout's delimiter occurs in the value
+ * @throws {keys.delimiter} when the value contains an adopted layout's delimiter
  */
 export const encodeField = (template: Template, path: string, value: unknown): string =>
-  encodePart(template, placeOf(template, path), value);
+  encodePart(template, findField(template, path), value);
 
-/** With what the key texts of all values begin that begin with this text: a choice of formats takes it as text, whatever else it reads as. */
+/** The common prefix of the key texts of all values that begin with this text. A choice of formats writes it as text. */
 export const encodePrefix = (template: Template, path: string, value: unknown): string => {
-  const place = placeOf(template, path);
-  return encodePart(template, place.format.kind === "either" ? { ...place, format: { kind: "text" } } : place, value);
+  const field = findField(template, path);
+  return encodePart(template, field.format.kind === "either" ? { ...field, format: { kind: "text" } } : field, value);
 };
 
-/** Reads what {@link encodeField} wrote; undefined when it did not write this. A shard reads as its number. */
+/** Reads what {@link encodeField} wrote, a shard as its number; undefined for any other text. */
 export const decodeField = (template: Template, path: string, text: string): unknown =>
-  text.includes(template.delimiter) ? undefined : decodePart(placeOf(template, path), text, template);
+  text.includes(template.delimiter) ? undefined : decodePart(findField(template, path), text, template);

@@ -1,13 +1,13 @@
-/** The most shards of a key: Edgetable's own limit, for a slip of the hand that would make every read ask a million partitions. */
+/** The largest number of shards: Edgetable's own limit, against a typing error that would make every read query a million partitions. */
 export const MAX_SHARDS = 65_536;
 
-/** Into how many shards the items of a key are spread. One definition serves writer and readers (law 10). */
+/** The number of shards that the items of a key are spread over. Writers and readers share this definition. */
 export interface Sharding {
-  /** Numbers of shards, 1 to 65,536, each a multiple or a divisor of the others: the first is the writers', readers look in all. */
+  /** Numbers of shards, 1 to 65,536, each a multiple or divisor of the others. Writers use the first, readers query all. */
   readonly counts: readonly number[];
-  /** The row's field by whose value the counts differ. */
+  /** The field of the row whose value decides over the count. */
   readonly per?: { readonly path: string; readonly steps: readonly string[] };
-  /** Counts for some values of that field, as texts. */
+  /** Counts for some values of that field, by the value's text. */
   readonly hot?: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -30,15 +30,15 @@ export type FieldFormat =
   /** The first of several formats that takes the value. */
   | { readonly kind: "either"; readonly formats: readonly FieldFormat[] };
 
-/** What separates the fields of a key, and whether texts are escaped so that they never contain it. */
+/** The delimiter between the fields of a key, and whether texts are escaped so that they never contain it. */
 export interface KeyDialect {
   /** One character that is neither a letter, a digit nor a brace; `!`, `"` or `#` when `escapes`. */
   readonly delimiter: string;
   /** True for the library's own layouts; false for adopted ones, which refuse the delimiter in a value. */
   readonly escapes: boolean;
-  /** The type of the attribute: `N` is one number alone. @default "S" */
+  /** The type of the attribute: `N` for a single number. @default "S" */
   readonly type?: "S" | "N" | undefined;
-  /** True for the table's keys in an adopted layout: there a key that begins with `~` is one of Edgetable's own items. */
+  /** True for the table's keys in an adopted layout, where keys that begin with `~` belong to Edgetable's own items. */
   readonly reserves?: boolean;
   /** Shardings that templates may name: `{orderId:shard(hotStatus)}`. */
   readonly shardings?: Readonly<Record<string, Sharding>> | undefined;
@@ -63,15 +63,15 @@ export interface LiteralPart {
   readonly text: string;
 }
 
-/** A place of a template that a row's value fills. */
+/** A field of a template, filled from a row. */
 export interface FieldPart {
   readonly kind: "field";
-  /** Where the value stands in the row: `studentId`, `to.courseId`. */
+  /** The path of the value in the row: `studentId`, `to.courseId`. */
   readonly path: string;
   readonly format: FieldFormat;
   /** `path`, split at its dots. */
   readonly steps: readonly string[];
-  /** Whether every key begins with it. */
+  /** True if every key begins with the field. */
   readonly leads?: true;
 }
 
@@ -85,22 +85,22 @@ export interface Template extends KeyDialect {
   /** What it was parsed from, such as `STUDENT#{studentId}`. */
   readonly source: string;
   readonly parts: readonly TemplatePart[];
-  /** The distinct paths that it depends on, in order of appearance. */
+  /** The distinct paths of its fields, in order of appearance. */
   readonly fields: readonly string[];
-  /** Those of them that may be missing: they only decide over the number of shards. */
+  /** The paths that may be missing: they only decide over the number of shards. */
   readonly optional: readonly string[];
-  /** Whether one path stands in several places that read back, which then must agree. */
+  /** True if a path appears in several readable places, which must then agree. */
   readonly repeats: boolean;
 }
 
-/** The fixed text with which every key of a template begins; empty where a field comes first. */
+/** The fixed beginning of every key of a template; empty if a field comes first. */
 export const leadOf = (template: Template | undefined): string => {
   const first = template?.parts[0];
   return first?.kind === "literal" ? first.text : "";
 };
 
 /**
- * The value that a template's field finds in a row; undefined where a step is missing or the value is null.
+ * The value of a template's field in a row; undefined if a step is missing or the value is null.
  *
  * @param steps the field's path, split at its dots
  */

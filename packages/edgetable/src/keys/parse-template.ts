@@ -3,60 +3,56 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { MAX_SHARDS, type FieldFormat, type KeyDialect, type FieldPart, type Template, type TemplatePart } from "./key-template.ts";
 import { isWellFormed } from "./value-text.ts";
 
-/** Refuses a template's source text with a sentence that says what is wrong with it. */
+/** Throws for a template's source text, with a sentence that says what is wrong. */
 const invalidTemplate = (source: string, sentence: string): never => {
   throw new EdgetableError("schema.invalidModel", `key template ${JSON.stringify(source)}: ${sentence}`, { details: { template: source } });
 };
 
-const named: Readonly<Record<string, FieldFormat>> = {
+const NAMED: Readonly<Record<string, FieldFormat>> = {
   text: { kind: "text" },
   number: { kind: "number" },
   plain: { kind: "plain" },
   date: { kind: "date" },
   boolean: { kind: "boolean" },
 };
-const known = [...Object.keys(named), "shard(16)", "6"];
-const shardShape = /^shard\(([^()]*)\)$/;
-const maximalWidth = 16; // 2^53 - 1 has 16 digits.
-
-const parsePadded = (text: string, source: string): FieldFormat => {
-  const width = Number(text);
-  if (width >= 1 && width <= maximalWidth) return { kind: "padded", width };
-  return invalidTemplate(source, `the width ${text} is not between 1 and ${maximalWidth}.`);
-};
+const KNOWN = [...Object.keys(NAMED), "shard(16)", "6"];
+const MAX_WIDTH = 16; // 2^53 - 1 has 16 digits.
 
 /** Shardings that a format may name. */
 type Shardings = KeyDialect["shardings"];
 
-const parseCount = (text: string, source: string): number => {
-  const count = /^\d+$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= MAX_SHARDS) return count;
-  return invalidTemplate(source, `the shard count ${text} is not between 1 and ${MAX_SHARDS}.`);
-};
-
 const parseShard = (text: string, source: string, shardings: Shardings = {}): FieldFormat => {
   if (Object.hasOwn(shardings, text)) return { kind: "shard", sharding: shardings[text]! };
-  if (/^[\d|]*$/.test(text)) return { kind: "shard", sharding: { counts: text.split("|").map((count) => parseCount(count, source)) } };
-  return invalidTemplate(
-    source,
-    `"${text}" is neither a count of shards nor a sharding of the layout.${didYouMean(text, Object.keys(shardings))}`,
-  );
+  if (!/^[\d|]*$/.test(text)) {
+    const suggestion = didYouMean(text, Object.keys(shardings));
+    return invalidTemplate(source, `"${text}" is neither a count of shards nor a sharding of the layout.${suggestion}`);
+  }
+  const counts = text.split("|").map((count) => {
+    const number = /^\d+$/.test(count) ? Number(count) : 0;
+    if (number >= 1 && number <= MAX_SHARDS) return number;
+    return invalidTemplate(source, `the shard count ${count} is not between 1 and ${MAX_SHARDS}.`);
+  });
+  return { kind: "shard", sharding: { counts } };
 };
 
 const parseOne = (text: string, source: string, shardings: Shardings): FieldFormat => {
-  if (Object.hasOwn(named, text)) return named[text] ?? { kind: "text" };
-  if (/^\d+$/.test(text)) return parsePadded(text, source);
-  const shard = shardShape.exec(text)?.[1];
+  if (Object.hasOwn(NAMED, text)) return NAMED[text] ?? { kind: "text" };
+  if (/^\d+$/.test(text)) {
+    const width = Number(text);
+    if (width >= 1 && width <= MAX_WIDTH) return { kind: "padded", width };
+    return invalidTemplate(source, `the width ${text} is not between 1 and ${MAX_WIDTH}.`);
+  }
+  const shard = /^shard\(([^()]*)\)$/.exec(text)?.[1];
   if (shard !== undefined) return parseShard(shard, source, shardings);
-  return invalidTemplate(source, `"${text}" is not a format.${didYouMean(text, known)}`);
+  return invalidTemplate(source, `"${text}" is not a format.${didYouMean(text, KNOWN)}`);
 };
 
-// What a bar separates, save inside parentheses: `shard(32|8)` is one format.
-const choice = /\|(?![^(]*\))/;
+// A bar outside parentheses: `shard(32|8)` is one format.
+const CHOICE = /\|(?![^(]*\))/;
 
-/** Parses what stands after a field's colon: `number`, `6`, `shard(16)`, `shard(32|8)`, `6|text`. */
+/** Parses the text after a field's colon: `number`, `6`, `shard(16)`, `shard(32|8)`, `6|text`. */
 const parseFormat = (text: string, source: string, shardings?: Shardings): FieldFormat => {
-  const choices = text.split(choice);
+  const choices = text.split(CHOICE);
   if (choices.length === 1) return parseOne(text, source, shardings);
   const formats = choices.map((one) => parseOne(one, source, shardings));
   if (formats.some((format) => format.kind === "shard")) {
@@ -65,19 +61,19 @@ const parseFormat = (text: string, source: string, shardings?: Shardings): Field
   return Object.freeze({ kind: "either", formats: Object.freeze(formats) });
 };
 
-const adoptedDelimiter = /^[^\p{L}\p{N}{}\p{Surrogate}]$/u;
-const escapingDelimiter = /^[!"#]$/;
-const stepShape = /^[^\s{}:|]+$/;
+const ADOPTED_DELIMITER = /^[^\p{L}\p{N}{}\p{Surrogate}]$/u;
+const ESCAPING_DELIMITER = /^[!"#]$/;
+const STEP = /^[^\s{}:|]+$/;
 
 const checkDelimiter = (source: string, { delimiter, escapes }: KeyDialect): void => {
   const given = JSON.stringify(delimiter);
-  // The classes of Unicode take half a millisecond to compile: a model in Edgetable's own layout never asks for them.
-  if (escapingDelimiter.test(delimiter)) return;
+  // Compiling Unicode classes takes half a millisecond, and models in Edgetable's own layout never need them.
+  if (ESCAPING_DELIMITER.test(delimiter)) return;
   if (escapes) {
-    // Fields are escaped up to "$"; only what sorts below that ends a field before any longer one.
+    // Fields are escaped up to "$": a delimiter must sort below, so that a field sorts before any longer one.
     invalidTemplate(source, `the delimiter ${given} cannot be escaped in order; use "#", "!" or '"', or a layout without escapes.`);
   }
-  if (delimiter.length !== 1 || !adoptedDelimiter.test(delimiter)) {
+  if (delimiter.length !== 1 || !ADOPTED_DELIMITER.test(delimiter)) {
     invalidTemplate(source, `the delimiter ${given} must be one character that is neither a letter, a digit nor a brace.`);
   }
 };
@@ -86,14 +82,14 @@ const checkSteps = (source: string, path: string, steps: readonly string[]): voi
   for (const step of steps) {
     if (step === "")
       invalidTemplate(source, path === "" ? "a field has no name; write {name}." : `the field {${path}} has an empty name beside a dot.`);
-    if (!stepShape.test(step) || !isWellFormed(step)) invalidTemplate(source, `"${path}" is not a field's name.`);
-    // Such a name would find the prototype's value in a row that has none of its own.
-    if (step in Object.prototype) invalidTemplate(source, `"${step}" cannot be a field's name, every JavaScript object has it.`);
+    if (!STEP.test(step) || !isWellFormed(step)) invalidTemplate(source, `"${path}" is not a field name.`);
+    // In a row without this attribute, the name would find the prototype's member.
+    if (step in Object.prototype) invalidTemplate(source, `"${step}" cannot be a field name: every JavaScript object has such a member.`);
   }
 };
 
-const containsAlways = (format: FieldFormat, delimiter: string): boolean => {
-  if (format.kind === "either") return format.formats.some((one) => containsAlways(one, delimiter));
+const alwaysContains = (format: FieldFormat, delimiter: string): boolean => {
+  if (format.kind === "either") return format.formats.some((one) => alwaysContains(one, delimiter));
   return format.kind === "date" && "-:.".includes(delimiter);
 };
 
@@ -104,7 +100,7 @@ const parseField = (body: string, source: string, { delimiter, shardings, leads 
   const steps = path.split(".");
   checkSteps(source, path, steps);
   const format = colon === -1 ? ({ kind: "text" } as const) : parseFormat(body.slice(colon + 1).trim(), source, shardings);
-  if (containsAlways(format, delimiter)) {
+  if (alwaysContains(format, delimiter)) {
     invalidTemplate(
       source,
       `{${path}} is a date, whose text contains the delimiter "${delimiter}"; use another delimiter or keep the date as a number.`,
@@ -116,7 +112,7 @@ const parseField = (body: string, source: string, { delimiter, shardings, leads 
 
 const checkLiteral = (text: string, source: string): void => {
   if (text.includes("}")) invalidTemplate(source, `the brace after "${text.slice(0, text.indexOf("}"))}" was never opened.`);
-  if (!isWellFormed(text)) invalidTemplate(source, "its text holds half of a surrogate pair.");
+  if (!isWellFormed(text)) invalidTemplate(source, "its text contains half of a surrogate pair.");
 };
 
 const parseParts = (source: string, dialect: KeyDialect): TemplatePart[] => {

@@ -54,7 +54,7 @@ test("a tenant that holds the delimiter never meets another tenant's user", () =
   expect(refused.code).toBe("keys.delimiter");
   expect(refused.message).toBe(
     'the value "acme#user_bob" of {tenant} in the key template "TENANT#{tenant}" contains the delimiter "#". ' +
-      "This layout leaves no room to escape it: give a value without it, or choose a layout with another delimiter.",
+      "This layout has no escapes: give a value without the delimiter, or choose a layout with another delimiter.",
   );
   expect(refused.details).toEqual({ template: "TENANT#{tenant}", field: "tenant", value: "acme#user_bob" });
 });

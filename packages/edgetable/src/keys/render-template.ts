@@ -1,14 +1,14 @@
 import type { Row } from "../util/row.ts";
-import { encodeStrictly, decodePart } from "./encode-field.ts";
-import { fieldValue, type FieldPart, type Template, leadOf } from "./key-template.ts";
-import { writtenCount, growthOf, readShards, turnOf } from "./shard.ts";
+import { decodePart, encodeStrictly } from "./encode-field.ts";
+import { fieldValue, leadOf, type FieldPart, type Template } from "./key-template.ts";
+import { growthOf, readShards, turnOf, writtenCount } from "./shard.ts";
 import { sameValue } from "./value-text.ts";
 
-/** As much of a key as is known, from the left. */
+/** The part of a key that is known, from the left. */
 export interface Prefix {
   /**
-   * The known text. When not `complete` it ends with the literal behind the last known field, so that
-   * `begins_with` never meets a longer id; when `complete` it is a whole key, to be compared by `=`.
+   * The known text. If not `complete`, it ends with the literal behind the last known field, so that `begins_with` never
+   * meets a longer id. If `complete`, it is a whole key, to be compared by `=`.
    */
   readonly text: string;
   readonly complete: boolean;
@@ -18,21 +18,21 @@ export interface Prefix {
   readonly used: readonly string[];
 }
 
-// The number of a writer's shards may depend on another field of the row.
-const inRow = (part: FieldPart, row: Row): FieldPart => {
+// The writers' number of shards may depend on another field of the row.
+const forWriters = (part: FieldPart, row: Row): FieldPart => {
   const { format } = part;
   if (format.kind !== "shard" || !format.sharding.per) return part;
   return { ...part, format: { kind: "shard", sharding: { counts: [writtenCount(format.sharding, row)] } } };
 };
 
 /**
- * The key of a row, or undefined when a field is undefined or null: never a partial key. The caller
- * checks the length: 2048 bytes for a partition key, 1024 for a sort key (ServiceQuotas).
+ * The key of a row, or undefined if a field is undefined or null: never a partial key. The caller checks the length: 2048
+ * bytes for a partition key, 1024 for a sort key (ServiceQuotas).
  *
  * @throws {keys.empty} when a field is an empty text
  * @throws {keys.wrongType} when a value's type is not its format's
  * @throws {keys.notEncodable} when a format has no text for its value
- * @throws {keys.delimiter} when an adopted layout's delimiter occurs in a value
+ * @throws {keys.delimiter} when a value contains an adopted layout's delimiter
  */
 export const renderTemplate = (template: Template, row: Row): string | undefined => {
   let text = "";
@@ -43,13 +43,13 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
     }
     const value = fieldValue(row, part.steps);
     if (value === undefined) return undefined;
-    text += encodeStrictly(template, inRow(part, row), value);
+    text += encodeStrictly(template, forWriters(part, row), value);
   }
   return text;
 };
 
 /**
- * The longest part of a row's key that is known from the left; a leading literal counts.
+ * The longest known beginning of a row's key; a leading literal counts.
  *
  * @throws what {@link renderTemplate} throws, for the known fields
  */
@@ -63,27 +63,27 @@ export const renderPrefix = (template: Template, row: Row): Prefix => {
     }
     const value = fieldValue(row, part.steps);
     if (value === undefined) return { text, complete: false, next: part.path, used };
-    text += encodeStrictly(template, inRow(part, row), value);
+    text += encodeStrictly(template, forWriters(part, row), value);
     if (!used.includes(part.path)) used.push(part.path);
   }
   return { text, complete: true, next: undefined, used };
 };
 
-/** One of the keys over which a sharded template spreads the items of one value. */
+/** One of the partition keys that the items of one value may have. */
 export interface Partition {
   readonly text: string;
-  /** The shard's number; 0 where the template has none. */
+  /** The shard's number; 0 if the template has no shard. */
   readonly shard: number;
-  /** While shards grow: only items of one family change places with each other, and go to later turns. */
+  /** While shards grow, items only move within a family, to partitions of later turns. */
   readonly family: number;
   readonly turn: number;
 }
 
 /**
- * Every key under which rows with these values may lie: one, where the template has no shard or the
- * sharded value is known, else one for each shard; undefined when another field is unknown.
+ * Every partition key that rows with these values may have: one if the template has no shard or the sharded value is known,
+ * else one for each shard. Undefined if another field is unknown.
  *
- * @throws what `renderTemplate` throws, for the known fields
+ * @throws what {@link renderTemplate} throws, for the known fields
  */
 export const renderPartitions = (template: Template, row: Row): readonly Partition[] | undefined => {
   const growth = growthOf(template);
@@ -92,7 +92,7 @@ export const renderPartitions = (template: Template, row: Row): readonly Partiti
   for (const part of template.parts) {
     if (part.kind === "field" && part.format.kind === "shard") {
       const value = fieldValue(row, part.steps);
-      // An empty or unfit value is refused as in a key.
+      // Throws for an empty or unfit value, as in a key.
       if (value !== undefined) encodeStrictly(template, part, value);
       const shards = readShards(part, part.format.sharding, row) ?? [];
       found = found.flatMap(({ text }) => shards.map((shard) => ({ text: text + shard, shard: Number(shard) })));
@@ -110,8 +110,8 @@ export const renderPartitions = (template: Template, row: Row): readonly Partiti
   }));
 };
 
-/** Walks the text once; fills `row` where one is given. */
-const scan = (template: Template, text: string, row?: Record<string, unknown>): boolean => {
+/** Reads a key from left to right; fills `row` if one is given. Returns false if the template did not make the key. */
+const readInto = (template: Template, text: string, row?: Record<string, unknown>): boolean => {
   let at = 0;
   for (const part of template.parts) {
     if (part.kind === "literal") {
@@ -132,43 +132,31 @@ const scan = (template: Template, text: string, row?: Record<string, unknown>): 
 };
 
 /**
- * The values in a key, by path (`to.courseId` stays one flat name); undefined when the template did
- * not make this key. A shard carries nothing. Never throws.
+ * The values in a key, by path (`to.courseId` stays one flat name); undefined if the template did not make the key. A shard
+ * gives no value. Never throws.
  */
 export const readTemplate = (template: Template, text: string): Record<string, unknown> | undefined => {
   const row: Record<string, unknown> = {};
-  return scan(template, text, row) ? row : undefined;
+  return readInto(template, text, row) ? row : undefined;
 };
 
-/** Whether the template may have made this key: true exactly when {@link readTemplate} reads it. */
-export const templateMatches = (template: Template, text: string): boolean => scan(template, text, template.repeats ? {} : undefined);
+/** True if the template may have made this key: exactly when {@link readTemplate} reads it. */
+export const templateMatches = (template: Template, text: string): boolean => readInto(template, text, template.repeats ? {} : undefined);
 
-/** Reads one field of keys, without a row: undefined when the template did not make the key. */
+/** Reads one field of a key's text; undefined if the template did not make it. */
 type FieldReader = (text: string) => unknown;
 
 /** A field that ends every key of a template. */
 export interface EndingField {
-  /** What every key begins with. */
+  /** The fixed beginning of every key. */
   readonly beginning: string;
-  /** Reads the field from what follows the beginning. */
+  /** Reads the field from the text behind the beginning. */
   readonly read: FieldReader;
 }
 
-const onlyField = (template: Template, field: FieldPart): FieldReader => {
-  return (rest) => (rest === "" || rest.includes(template.delimiter) ? undefined : decodePart(field, rest, template));
-};
-
-// Escaped values hold no delimiter: whatever stands before the last one, the field follows it.
-const lastField = (template: Template, field: FieldPart): FieldReader => {
-  return (rest) => {
-    const at = rest.lastIndexOf(template.delimiter);
-    return at < 1 || at === rest.length - 1 ? undefined : decodePart(field, rest.slice(at + 1), template);
-  };
-};
-
 /**
- * The field that ends a template's keys, read without the fields before it; undefined where another
- * field ends them, or where what stands before it has to be read to be sure.
+ * The field that ends a template's keys, if it can be read without the fields before it; undefined if another field ends the
+ * keys, or if the fields before it have to be read too.
  */
 export const endingField = (template: Template, path: string): EndingField | undefined => {
   const [first, ...others] = template.parts;
@@ -176,14 +164,21 @@ export const endingField = (template: Template, path: string): EndingField | und
   const rest = first?.kind === "literal" ? others : template.parts;
   const field = rest.at(-1);
   if (field?.kind !== "field" || field.path !== path || field.format.kind === "shard") return undefined;
-  if (rest.length === 1) return { beginning, read: onlyField(template, field) };
+  const { delimiter } = template;
+  if (rest.length === 1)
+    return { beginning, read: (text) => (text === "" || text.includes(delimiter) ? undefined : decodePart(field, text, template)) };
   const before = rest.at(-2);
-  if (!template.escapes || before?.kind !== "literal" || before.text !== template.delimiter) return undefined;
-  return { beginning, read: lastField(template, field) };
+  if (!template.escapes || before?.kind !== "literal" || before.text !== delimiter) return undefined;
+  const read: FieldReader = (text) => {
+    // Escaped values contain no delimiter: the field follows the last one.
+    const at = text.lastIndexOf(delimiter);
+    return at < 1 || at === text.length - 1 ? undefined : decodePart(field, text.slice(at + 1), template);
+  };
+  return { beginning, read };
 };
 
 /**
- * A reader of one field, for a walk that looks at millions of keys.
+ * A reader of one field, for walks that read millions of keys.
  *
  * @param path one of the template's `fields`
  */

@@ -2,44 +2,52 @@ import { isNumber } from "../util/json-text.ts";
 import { type KeyDialect, type Refusal, refusal } from "./key-template.ts";
 
 // Everything up to "$" is escaped, so each written character sorts above every delimiter ("!" to "#").
-const highestEscaped = 0x24;
+const HIGHEST_ESCAPED = 0x24;
 // "$" + "0".."T" for the codes 0x00..0x24: keeps their order, and needs no escaping itself.
-const shift = 0x30;
-const needsCare = /[\u0000-\u0024\ud800-\udfff]/;
+const SHIFT = 0x30;
+const NEEDS_CARE = /[\u0000-\u0024\ud800-\udfff]/;
 
 /** Of ECMAScript 2024; Node has it since 20.0. */
 interface UnicodeText {
   isWellFormed(): boolean;
 }
 
-/** Whether the text survives UTF-8: a surrogate without its partner does not. */
+/** True if the text survives UTF-8: a surrogate without its partner does not. */
 export const isWellFormed = (text: string): boolean => (text as unknown as UnicodeText).isWellFormed();
 
 const notUnicode: Refusal = refusal(
   "keys.notEncodable",
-  "holds half of a surrogate pair, which UTF-8 cannot store",
-  "Repair the text with its toWellFormed() before it becomes part of a key.",
+  "contains half of a surrogate pair, which UTF-8 cannot store",
+  "Repair the text with toWellFormed() before it becomes part of a key.",
 );
 
-const escape = (text: string): string => {
+/** Writes a text. In a dialect with escapes, the result contains nothing that sorts below `$`. */
+export const encodeText = (text: string, dialect: KeyDialect): string | Refusal => {
+  if (!dialect.escapes) return isWellFormed(text) ? text : notUnicode;
+  if (!NEEDS_CARE.test(text)) return text;
+  if (!isWellFormed(text)) return notUnicode;
   let escaped = "";
   let from = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code > highestEscaped) continue;
-    escaped += text.slice(from, at) + "$" + String.fromCharCode(code + shift);
+    if (code > HIGHEST_ESCAPED) continue;
+    escaped += text.slice(from, at) + "$" + String.fromCharCode(code + SHIFT);
     from = at + 1;
   }
   return escaped + text.slice(from);
 };
 
-const unescape = (text: string): string | undefined => {
+/** Reads what {@link encodeText} wrote; undefined for any other text. */
+export const decodeText = (text: string, dialect: KeyDialect): string | undefined => {
+  if (!dialect.escapes) return isWellFormed(text) ? text : undefined;
+  if (!NEEDS_CARE.test(text)) return text;
+  if (!isWellFormed(text)) return undefined;
   let plain = "";
   let from = 0;
   for (let at = 0; at < text.length; at++) {
-    if (text.charCodeAt(at) > highestEscaped) continue;
-    const code = text.charCodeAt(at + 1) - shift;
-    if (text[at] !== "$" || !(code >= 0 && code <= highestEscaped)) return undefined;
+    if (text.charCodeAt(at) > HIGHEST_ESCAPED) continue;
+    const code = text.charCodeAt(at + 1) - SHIFT;
+    if (text[at] !== "$" || !(code >= 0 && code <= HIGHEST_ESCAPED)) return undefined;
     plain += text.slice(from, at) + String.fromCharCode(code);
     from = at + 2;
     at++;
@@ -47,21 +55,7 @@ const unescape = (text: string): string | undefined => {
   return plain + text.slice(from);
 };
 
-/** Writes a text; in a dialect that escapes, the result holds nothing that sorts below `$`. */
-export const encodeText = (text: string, dialect: KeyDialect): string | Refusal => {
-  if (!dialect.escapes) return isWellFormed(text) ? text : notUnicode;
-  if (!needsCare.test(text)) return text;
-  return isWellFormed(text) ? escape(text) : notUnicode;
-};
-
-/** Reads what {@link encodeText} wrote; undefined when it did not write this. */
-export const decodeText = (text: string, dialect: KeyDialect): string | undefined => {
-  if (!dialect.escapes) return isWellFormed(text) ? text : undefined;
-  if (!needsCare.test(text)) return text;
-  return isWellFormed(text) ? unescape(text) : undefined;
-};
-
-const isoLength = "0000-00-00T00:00:00.000Z".length;
+const ISO_LENGTH = "0000-00-00T00:00:00.000Z".length;
 
 /** Writes a `Date` of the years 0000 to 9999 as ISO 8601 in UTC with milliseconds. */
 export const encodeDate = (value: unknown): string | Refusal => {
@@ -70,28 +64,28 @@ export const encodeDate = (value: unknown): string | Refusal => {
   if (Number.isNaN(value.getTime())) return refusal("keys.notEncodable", "is an invalid Date", "Give a valid Date.");
   const text = value.toISOString();
   // Other years carry a sign and six digits, which do not sort with the rest.
-  if (text.length === isoLength) return text;
+  if (text.length === ISO_LENGTH) return text;
   return refusal("keys.notEncodable", "is outside the years 0000 to 9999", "Give a Date within these years.");
 };
 
-/** Reads what {@link encodeDate} wrote; undefined when it did not write this. */
+/** Reads what {@link encodeDate} wrote; undefined for any other text. */
 export const decodeDate = (text: string): Date | undefined => {
-  if (text.length !== isoLength) return undefined;
+  if (text.length !== ISO_LENGTH) return undefined;
   const date = new Date(text);
   return !Number.isNaN(date.getTime()) && date.toISOString() === text ? date : undefined;
 };
 
-// The text of a number is a bijection of its decimal value, the same decimal that DynamoDB's type N
-// holds. Only letters and digits, so that no dialect needs to escape it:
+// A number's text is a bijection of its decimal value, the decimal that DynamoDB's type N stores. It consists of letters and
+// digits, which no dialect needs to escape:
 //   negative  n, 999 - exponent, digits each subtracted from 9, z     -42   -> n49857z
 //   zero      o                                                        0    -> o
 //   positive  p, exponent, digits without trailing zeros               42   -> p50142
-// The z sorts above every digit: -4 is greater than -4.2, of which it would else be a prefix.
+// The z sorts above every digit: without it, -4 would be a prefix of -4.2, which it is greater than.
 const exponentBias = 500;
 // "Up to 38 digits of precision", up to 9.99…e125, ServiceQuotas: an integer of 126 digits whose last ones are zeros.
-const MOST_DIGITS = 38;
-const MOST_PLACES = 126;
-const shape = /^(?:p\d{4,}|n\d{4,}z)$/;
+const MAX_DIGITS = 38;
+const MAX_PLACES = 126;
+const NUMBER_TEXT = /^(?:p\d{4,}|n\d{4,}z)$/;
 
 const complement = (digits: string): string => {
   let result = "";
@@ -124,7 +118,7 @@ const leastExponent = -130;
 const greatestExponent = 125;
 const decimalShape = /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/;
 
-/** The text of a decimal as DynamoDB writes a number (`-0.25`, `1E+3`): it sorts as the number does, and keeps every digit. */
+/** The text of a decimal in DynamoDB's notation (`-0.25`, `1E+3`). It sorts as the number does and keeps every digit. */
 export const decimalText = (decimal: string): string => {
   const [, sign, whole = "", fraction = "", power = "0"] = decimalShape.exec(decimal) ?? [];
   const all = whole + fraction;
@@ -134,7 +128,7 @@ export const decimalText = (decimal: string): string => {
   return assemble(sign === "-", exponent, digits.replace(/0+$/, ""));
 };
 
-/** The decimal that {@link decimalText} wrote, in the notation in which DynamoDB gives numbers back. */
+/** Reads what {@link decimalText} wrote, in the notation in which DynamoDB returns numbers. */
 export const decimalOf = (text: string): string => {
   if (text === "o") return "0";
   const negative = text.startsWith("n");
@@ -151,7 +145,7 @@ export const decimalOf = (text: string): string => {
   return negative ? `-${magnitude}` : magnitude;
 };
 
-/** Writes a number that a key attribute of type N can hold. */
+/** Writes a number for a key attribute of type N. */
 export const encodeStoredNumber = (value: unknown): string | Refusal => {
   const text = encodeNumber(value);
   if (typeof text !== "string" || text === "o") return text;
@@ -160,20 +154,20 @@ export const encodeStoredNumber = (value: unknown): string | Refusal => {
   return refusal("keys.notEncodable", "is outside the range of DynamoDB's numbers, 1E-130 to 1E+126", "Give a number within it.");
 };
 
-/** Whether DynamoDB holds an integer exactly: 126 digits at most, of which zeros follow the first 38. */
+/** True if DynamoDB stores an integer exactly: up to 126 digits, all zeros after the first 38. */
 const isStorable = (value: bigint): boolean => {
   const digits = String(value < 0n ? -value : value);
-  return digits.length <= MOST_PLACES && digits.replace(/0+$/, "").length <= MOST_DIGITS;
+  return digits.length <= MAX_PLACES && digits.replace(/0+$/, "").length <= MAX_DIGITS;
 };
 
-/** Says of an integer why DynamoDB does not hold it. */
+/** The reason why DynamoDB cannot store an integer exactly. */
 const notStorable: Refusal = refusal(
   "keys.notEncodable",
-  `has more than ${MOST_DIGITS} significant digits, or more than ${MOST_PLACES} in all`,
-  "DynamoDB keeps no more: store it as text.",
+  `has more than ${MAX_DIGITS} significant digits, or more than ${MAX_PLACES} in all`,
+  "DynamoDB does not store more: store it as text.",
 );
 
-/** Writes any finite number, or any integer that DynamoDB holds; order-preserving, also across the two. */
+/** Writes any finite number, or any bigint that DynamoDB can store, in one common order. */
 export const encodeNumber = (value: unknown): string | Refusal => {
   if (typeof value === "number" && Number.isFinite(value)) return numberText(value);
   if (typeof value === "number") return refusal("keys.notEncodable", "is not a finite number", "Give a finite number.");
@@ -181,33 +175,28 @@ export const encodeNumber = (value: unknown): string | Refusal => {
   return isStorable(value) ? bigintText(value) : notStorable;
 };
 
-const exactBigint = (digits: string, exponent: number): bigint | undefined => {
-  if (exponent < digits.length - 1 || exponent >= MOST_PLACES || digits.length > MOST_DIGITS) return undefined;
-  return BigInt(digits.padEnd(exponent + 1, "0"));
-};
-
 /**
- * Reads what {@link encodeNumber} wrote: the number whose shortest decimal this is, else (an integer
- * that needs more digits than a number has) a bigint; undefined when it did not write this. Writing
- * what was read gives the same text again, but a bigint that a number can stand for reads as number.
+ * Reads what {@link encodeNumber} wrote: the number with this shortest decimal, else a bigint, for an integer that needs more
+ * digits than a number has. Undefined for any other text. Writing the value again gives the same text, but a bigint that
+ * equals a number reads as that number.
  */
 export const decodeNumber = (text: string): number | bigint | undefined => {
   if (text === "o") return 0;
-  if (!shape.test(text)) return undefined;
+  if (!NUMBER_TEXT.test(text)) return undefined;
   const negative = text.startsWith("n");
   const body = negative ? complement(text.slice(1, -1)) : text.slice(1);
   const exponent = Number(body.slice(0, 3)) - exponentBias;
   const digits = body.slice(3);
   const number = Number(`${negative ? "-" : ""}${digits.slice(0, 1)}.${digits.slice(1)}e${exponent}`);
   if (Number.isFinite(number) && numberText(number) === text) return number;
-  const exact = exactBigint(digits, exponent);
-  if (exact === undefined) return undefined;
+  if (exponent < digits.length - 1 || exponent >= MAX_PLACES || digits.length > MAX_DIGITS) return undefined;
+  const exact = BigInt(digits.padEnd(exponent + 1, "0"));
   const signed = negative ? -exact : exact;
   return bigintText(signed) === text ? signed : undefined;
 };
 
-const digitsOnly = /^\d+$/;
-const plainShape = /^(?:0|-?[1-9]\d*)$/;
+const DIGITS = /^\d+$/;
+const PLAIN_INTEGER = /^(?:0|-?[1-9]\d*)$/;
 
 const notInteger = (value: unknown): Refusal => {
   if (!isNumber(value)) return refusal("keys.wrongType", "is not an integer", "Give an integer.");
@@ -224,29 +213,29 @@ export const encodePadded = (value: unknown, width: number): string | Refusal =>
   return refusal("keys.notEncodable", `has more than ${width} digits`, "Widen the padding, or write {field:number}.");
 };
 
-/** Reads what {@link encodePadded} wrote; undefined when it did not write this. */
+/** Reads what {@link encodePadded} wrote; undefined for any other text. */
 export const decodePadded = (text: string, width: number): number | undefined => {
-  if (text.length !== width || !digitsOnly.test(text)) return undefined;
+  if (text.length !== width || !DIGITS.test(text)) return undefined;
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : undefined;
 };
 
-/** Writes a safe integer, or a bigint that DynamoDB holds, as a plain decimal. */
+/** Writes a safe integer, or a bigint that DynamoDB can store, as a plain decimal. */
 export const encodePlain = (value: unknown): string | Refusal => {
   if (typeof value !== "bigint") return Number.isSafeInteger(value) ? String(value) : notInteger(value);
   return isStorable(value) ? String(value) : notStorable;
 };
 
-/** Reads what {@link encodePlain} wrote: a number when it is safe, else a bigint. */
+/** Reads what {@link encodePlain} wrote: a number if it is safe, else a bigint. */
 export const decodePlain = (text: string): number | bigint | undefined => {
-  if (text.length > 127 || !plainShape.test(text)) return undefined;
+  if (text.length > 127 || !PLAIN_INTEGER.test(text)) return undefined;
   const number = Number(text);
   if (Number.isSafeInteger(number)) return number;
   const integer = BigInt(text);
   return isStorable(integer) ? integer : undefined;
 };
 
-// UTF-16 puts U+E000..U+FFFF above the surrogates that stand for U+10000 and more; UTF-8 does not.
+// UTF-16 sorts U+E000..U+FFFF above the surrogates of U+10000 and above; UTF-8 does not.
 const rank = (unit: number): number => {
   if (unit < 0xd800) return unit;
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;
@@ -276,17 +265,15 @@ export const keyBytes = (text: string): number => {
   return bytes;
 };
 
-const isNumeric = (value: unknown): boolean => typeof value === "number" || typeof value === "bigint";
-
-/** Whether two values are one and the same to a key: dates by their time, numbers by their decimal. */
+/** True if two values are the same in a key: dates by their time, numbers by their decimal. */
 export const sameValue = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (a instanceof Date) return b instanceof Date && a.getTime() === b.getTime();
-  // DynamoDB's type N knows no bigint: 10n ** 20n and 1e20 are one value.
-  return isNumeric(a) && isNumeric(b) && encodeNumber(a) === encodeNumber(b);
+  // DynamoDB's type N does not distinguish bigints: 10n ** 20n and 1e20 are one value.
+  return isNumber(a) && isNumber(b) && encodeNumber(a) === encodeNumber(b);
 };
 
-// The marks of what JSON has no form for. A member of an object that begins with the same character gets one more.
+// Marks for values that JSON cannot express. A member name that begins with the same character gets one more.
 const MARK = "~";
 const DATE = "~date";
 const NUMBER = "~number";
@@ -294,54 +281,39 @@ const SET = "~set";
 const BYTES = "~bytes";
 const UNDEFINED = "~undefined";
 
-const plainNumber = (value: number | bigint): unknown => {
-  const number = Number(value);
-  if (Number.isSafeInteger(number) || (typeof value === "number" && Number.isFinite(value) && !Number.isInteger(value))) return number;
-  const text = encodeNumber(value);
-  return { [NUMBER]: typeof text === "string" ? text : `${value}` };
-};
+// DynamoDB stores up to 32 levels (ServiceQuotas). The limit also ends circular values.
+const MAX_LEVELS = 40;
 
-// What is nested deeper cannot be stored: "32 levels", ServiceQuotas. Circles end here too.
-const MOST_LEVELS = 40;
-
-const plainObject = (value: object, level: number): unknown => {
-  if (level > MOST_LEVELS) return "deeper";
-  const inner = (one: unknown): unknown => plainOf(one, level + 1);
-  if (Array.isArray(value)) return value.map(inner);
+const toPlain = (value: unknown, level = 0): unknown => {
+  if (isNumber(value)) {
+    const number = Number(value);
+    if (Number.isSafeInteger(number) || (typeof value === "number" && Number.isFinite(value) && !Number.isInteger(value))) return number;
+    const text = encodeNumber(value);
+    return { [NUMBER]: typeof text === "string" ? text : `${value}` };
+  }
+  if (value === undefined) return { [UNDEFINED]: true };
+  if (typeof value !== "object" || value === null) return value;
+  if (level > MAX_LEVELS) return "deeper";
+  if (Array.isArray(value)) return value.map((one) => toPlain(one, level + 1));
   if (value instanceof Date) return { [DATE]: value.getTime() };
-  if (value instanceof Set) return { [SET]: [...value].map(inner) };
+  if (value instanceof Set) return { [SET]: [...value].map((one) => toPlain(one, level + 1)) };
   if (value instanceof Uint8Array) return { [BYTES]: [...value] };
-  const members = Object.entries(value).flatMap(([name, member]) =>
-    member === undefined ? [] : [[name.startsWith(MARK) ? MARK + name : name, inner(member)] as const],
-  );
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value))
+    if (member !== undefined) members.push([name.startsWith(MARK) ? MARK + name : name, toPlain(member, level + 1)]);
   return Object.fromEntries(members);
 };
 
-const plainOf = (value: unknown, level = 0): unknown => {
-  switch (typeof value) {
-    case "number":
-    case "bigint":
-      return plainNumber(value);
-    case "undefined":
-      return { [UNDEFINED]: true };
-    case "object":
-      return value === null ? null : plainObject(value, level);
-    default:
-      return value;
-  }
-};
-
 /**
- * One text for one value: two values share it exactly when they are the same to a key. Dates keep their milliseconds,
- * `5` and `"5"` differ, and `5` and `5n` do not. Maps and Sets of ids, and whatever binds values, go by this text.
+ * A text that identifies a value: two values have the same text exactly if they are the same in a key. Dates keep their
+ * milliseconds; `5` and `"5"` differ; `5` and `5n` do not. Use it for Maps and Sets of ids and to bind values.
  */
-export const exactText = (value: unknown): string => JSON.stringify(plainOf(value));
+export const exactText = (value: unknown): string => JSON.stringify(toPlain(value));
 
-const valueOf = (plain: unknown): unknown => {
-  if (typeof plain !== "object" || plain === null) return plain;
-  if (DATE in plain) return new Date(plain[DATE] as number);
-  return NUMBER in plain ? decodeNumber(plain[NUMBER] as string) : undefined;
-};
-
-/** The values of an id of which {@link exactText} made one text. */
-export const readExactText = (text: string): readonly unknown[] => (JSON.parse(text) as readonly unknown[]).map(valueOf);
+/** Reads the values of an id back from its {@link exactText}. */
+export const readExactText = (text: string): readonly unknown[] =>
+  (JSON.parse(text) as readonly unknown[]).map((plain) => {
+    if (typeof plain !== "object" || plain === null) return plain;
+    if (DATE in plain) return new Date(plain[DATE] as number);
+    return NUMBER in plain ? decodeNumber(plain[NUMBER] as string) : undefined;
+  });
