@@ -13,31 +13,46 @@ const [outDir = join(library, "dist"), modulesFile] = process.argv.slice(2);
 const source = (name) => join(library, "src", `${name}.ts`);
 const entries = ["index", "transport/sdk/index", "check/index"];
 
-/** Modules that the first walk and the first page load, each in one file: another file costs an opening, and bytes in every bundle. */
+/** What a first call loads together, by the modules that it loads: another file costs an opening, and bytes in every bundle. */
 const families = {
-  walks: /[/](?:client|executor)[/].*walk/,
-  pages: /[/](?:executor[/](?:read-page|cursor-secrets)|requests[/]cursor)[.]ts$/,
+  walks: ["client/make-walk", "executor/walk/search", "executor/walk/search-paths"],
+  pages: ["executor/read-page", "executor/cursor-secrets"],
+  explanations: ["client/explanation", "client/explain-write", "client/walk-explanation"],
 };
+const familyOf = (root) => Object.keys(families).find((name) => families[name].some((member) => source(member) === root));
 
-/** The modules that an entry imports, and those that they import. */
-const loadedBy = (entry, modules) => {
-  const loaded = new Set([entry]);
+/** The modules that a module imports, and those that they import. */
+const loadedBy = (root, modules) => {
+  const loaded = new Set([root]);
   for (const one of loaded) for (const next of modules.getModuleInfo(one)?.importedIds ?? []) loaded.add(next);
-  loaded.delete(entry);
   return loaded;
 };
 
-/** Names the file that a module goes into: what both main entries import, what the checks of models add, a family, or a file of its own. */
-const fileOf = () => {
-  let core, withChecks;
-  return (id, modules) => {
-    core ??= loadedBy(productionEntry, modules);
-    withChecks ??= loadedBy(source("index"), modules);
-    if (core.has(id)) return isProduction(id) ? null : "core";
-    if (withChecks.has(id)) return "checks";
-    return Object.keys(families).find((name) => families[name].test(id)) ?? null;
-  };
+/** Names the file that each module goes into: what both main entries import, what the checks of models add, or a family. */
+const placeModules = (modules) => {
+  const main = [productionEntry, source("index")];
+  const [core, withChecks] = main.map((entry) => loadedBy(entry, modules));
+  const places = new Map();
+  const roots = new Set();
+  const seen = new Set(entries.map(source));
+  for (const one of seen) {
+    const { importedIds = [], dynamicallyImportedIds = [] } = modules.getModuleInfo(one) ?? {};
+    for (const next of dynamicallyImportedIds) roots.add(next);
+    for (const next of [...importedIds, ...dynamicallyImportedIds]) seen.add(next);
+  }
+  // What several families load, or a family and another first call, lies in a file of its own.
+  for (const root of [...roots, ...entries.map(source).filter((entry) => !main.includes(entry))]) {
+    const family = familyOf(root);
+    for (const one of loadedBy(root, modules)) places.set(one, places.has(one) && places.get(one) !== family ? undefined : family);
+  }
+  for (const one of withChecks) places.set(one, "checks");
+  for (const one of core) places.set(one, isProduction(one) ? undefined : "core");
+  for (const entry of main) places.delete(entry);
+  return places;
 };
+
+let places;
+const fileOf = (id, modules) => (places ??= placeModules(modules)).get(id) ?? null;
 
 const { output } = await build({
   configFile: false,
@@ -57,7 +72,7 @@ const { output } = await build({
         entryFileNames: "[name].js",
         chunkFileNames: "chunks/[name].js",
         comments: { jsdoc: false },
-        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: fileOf(), debugName: "core" }] },
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: fileOf, debugName: "core" }] },
       },
     },
   },

@@ -1,21 +1,56 @@
-import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { NO_COST } from "../executor/call.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import type { Amount } from "../executor/amount.ts";
+import { createCall, Meter, NO_COST, reportOf, type RunOptions } from "../executor/call.ts";
 import type { CallContext } from "../executor/session.ts";
 import { runWalk, type Stopped, type WalkOutcome } from "../executor/walk/run-walk.ts";
 import type { CommonState, SearchAt } from "../executor/walk/search.ts";
 import type { FoundPaths } from "../executor/walk/search-paths.ts";
 import { openState, readState, sealState, storeState, STORED } from "../executor/walk/walk-cursor.ts";
 import type { WalkBudget, WalkRequest } from "../executor/walk/walk-run.ts";
-import type { WalkState as StoppedWalk } from "../executor/walk/walk-state.ts";
+import type { NodeRef, WalkState as StoppedWalk } from "../executor/walk/walk-state.ts";
 import type { WalkPlan } from "../ir/walk-plan.ts";
 import { exactText } from "../keys/template.ts";
-import { walkForm, type WalkState } from "../query/walk.ts";
+import { planWalk } from "../planner/walk/plan-walk.ts";
+import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
 import type { Secrets } from "../requests/cursor.ts";
 import type { Row } from "../util/row.ts";
+import { onAbort } from "../util/time.ts";
 import type { Driver } from "./driver.ts";
 import { findNode } from "./find-node.ts";
-import { budgetOf, planOf, shownId, walked, type WalkAsk } from "./walk-options.ts";
-import type { Walked, WalkEnd, WalkOptions } from "./walk-types.ts";
+import type { WalkExplanation } from "./walk-explanation.ts";
+import type { WalkAsk } from "./walk-options.ts";
+import type { GroupOptions, Reached, WalkCall, Walked, WalkEnd, WalkOptions } from "./walk-types.ts";
+
+const MAX_PLANS = 500;
+
+const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
+
+/** The plan of a walk, made once for its form. */
+const planOf = (
+  driver: Driver,
+  { state, collect }: Pick<WalkAsk, "state" | "collect">,
+  form: string = walkForm(state, collect),
+): WalkPlan => {
+  let plans = plansOf.get(driver);
+  if (!plans || plans.size >= MAX_PLANS) plansOf.set(driver, (plans = new Map()));
+  let plan = plans.get(form);
+  if (!plan) plans.set(form, (plan = planWalk({ catalog: driver.catalog, off: driver.rulesOff }, walkPlan(state, collect))));
+  return plan;
+};
+
+/** An id as a caller sees it: with its type if nodes of several types may come. */
+const shownId = ({ type, id }: NodeRef, several: boolean): Row => (several ? { type, ...id } : id);
+
+/** An answer that can be iterated. */
+const walked = <T>(items: readonly T[], end: WalkEnd): Walked<T> =>
+  Object.defineProperty({ items, ...end }, Symbol.iterator, { value: () => items[Symbol.iterator](), enumerable: false }) as Walked<T>;
+
+/** The whole budget of a walk. */
+const budgetOf = ({ budget = {} }: WalkOptions): WalkBudget => {
+  const unbounded = Number.POSITIVE_INFINITY;
+  const { requests = 1000, units = unbounded, breadth = 10_000, depth = unbounded, time = unbounded, memory = 250_000_000 } = budget;
+  return { requests, readUnits: units, breadth, depth, time, memory };
+};
 
 /** The beginning of a walk, or of a part that continues it. */
 interface Begun<State> {
@@ -96,19 +131,131 @@ const requestOf = (
   findNode: findNode(driver),
 });
 
-/** Makes a walk, or continues it. */
-export const makeWalk = async (
-  driver: Driver,
-  { ask, form, plan }: { readonly ask: WalkAsk; readonly form: string; readonly plan: WalkPlan },
-  context: CallContext,
-): Promise<{ readonly outcome: WalkOutcome; readonly end: WalkEnd }> => {
-  const { state, options, paths = { limit: 0, simple: false } } = ask;
-  const query = (): string => `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values])}`;
-  const { state: from, budget, end } = await begin<StoppedWalk>(driver, { options, query }, context);
-  const request = requestOf(driver, { state, plan, budget, options });
-  const outcome = await runWalk(driver.session, request, { context, state: from, paths });
-  return { outcome, end: await end(outcome.stopped, outcome.state) };
+/** A walk may send a million requests: a report shows the first of them and counts all. */
+const MAX_SHOWN = 1000;
+
+interface Made<T> {
+  readonly value: T;
+  readonly missing?: readonly Row[];
+}
+
+/** Makes something of a walk, and rejects as soon as the signal is aborted. */
+const untilAborted = async <T>(signal: AbortSignal | undefined, made: () => Promise<Made<T>>): Promise<Made<T>> => {
+  if (!signal) return made();
+  let unwatch: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(new EdgetableError("execute.aborted", "The walk was aborted."));
+    if (signal.aborted) stop();
+    else unwatch = onAbort(signal, stop);
+  });
+  try {
+    return await Promise.race([made(), aborted]);
+  } finally {
+    unwatch?.();
+  }
 };
+
+const callOf = <T>(
+  driver: Driver,
+  explain: () => Promise<WalkExplanation>,
+  make: (context: CallContext) => Promise<Made<T>>,
+): WalkCall<T> =>
+  createCall(explain, async (run: RunOptions) => {
+    const context: CallContext = { ...driver.context(run), meter: new Meter(MAX_SHOWN) };
+    const { value, missing } = await untilAborted(run.signal, () => make(context));
+    return reportOf(value, context.meter, missing);
+  });
+
+const explainAsk = async (driver: Driver, { state, collect, options }: WalkAsk): Promise<WalkExplanation> => {
+  const plan = planOf(driver, { state, collect });
+  const { explainWalk } = await import("./walk-explanation.ts");
+  const { id, values } = state;
+  const { livingAt } = driver.context({});
+  return explainWalk(driver.catalog, { plan, id, values, breadth: budgetOf(options).breadth, livingAt, storeCursor: options.storeCursor });
+};
+
+/** The items with the highest figures; all of them without `top`. Equal figures keep the order in which nodes were reached. */
+const topOf = <Item extends Reached<Row>>(
+  items: readonly Item[],
+  top: number | undefined,
+  figureOf: (item: Item) => Amount | undefined,
+): readonly Item[] => {
+  if (top === undefined) return items;
+  const lowest = Number.NEGATIVE_INFINITY;
+  const ordered = items.toSorted((a, b) => {
+    const [first, second] = [figureOf(a) ?? lowest, figureOf(b) ?? lowest];
+    return first < second ? 1 : first > second ? -1 : 0;
+  });
+  return ordered.slice(0, top);
+};
+
+/** The answer of a walk as a caller sees it. */
+const answerOf = (
+  { catalog }: Driver,
+  { state, collect, options, ranked }: WalkAsk,
+  { outcome, end }: { readonly outcome: WalkOutcome; readonly end: WalkEnd },
+): unknown => {
+  const several = (ranked ?? state.at).length > 1;
+  const { top } = options as GroupOptions;
+  switch (collect.kind) {
+    case "ids":
+      return walked(
+        outcome.ids.map((ref) => shownId(ref, several)),
+        end,
+      );
+    case "nodes":
+      return walked(outcome.rows, end);
+    case "count":
+      return { count: outcome.total, ...end };
+    case "groups": {
+      const items = outcome.groups.map(({ node, paths: { count } }) => {
+        const reached = { id: shownId(node, several), count };
+        return ranked ? { ...reached, value: count } : reached;
+      });
+      return walked(
+        topOf(items, top, ({ count }) => count),
+        end,
+      );
+    }
+    case "fold": {
+      const items = outcome.groups.map(({ node, paths: { count, value } }) => ({ id: shownId(node, several), count, value }));
+      return walked(
+        topOf(items, top, ({ value }) => value),
+        end,
+      );
+    }
+    case "levels": {
+      const items = outcome.levels.map(({ level, nodes, paths }) => {
+        const found = { level, nodes, edges: paths.count };
+        return collect.field === undefined ? found : { ...found, sum: paths.value ?? 0 };
+      });
+      return walked(items, end);
+    }
+    case "paths": {
+      const typed = Object.keys(catalog.nodes).length > 1;
+      const items = outcome.paths.map((path) => path.map((ref) => shownId(ref, typed)));
+      return walked(items, end);
+    }
+  }
+};
+
+/** A call that makes a walk, or continues it. */
+export const walkCall = (driver: Driver, ask: WalkAsk): WalkCall<unknown> =>
+  callOf(
+    driver,
+    () => explainAsk(driver, ask),
+    async (context) => {
+      const { state, collect, options, paths = { limit: 0, simple: false } } = ask;
+      const form = walkForm(state, collect);
+      const plan = planOf(driver, { state, collect }, form);
+      const query = (): string => `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values])}`;
+      const { state: from, budget, end } = await begin<StoppedWalk>(driver, { options, query }, context);
+      const outcome = await runWalk(driver.session, requestOf(driver, { state, plan, budget, options }), { context, state: from, paths });
+      const value = answerOf(driver, ask, { outcome, end: await end(outcome.stopped, outcome.state) });
+      const several = new Set(outcome.missing.map(({ type }) => type)).size > 1;
+      return { value, missing: outcome.missing.map((ref) => shownId(ref, several)) };
+    },
+  );
 
 const collect = { kind: "ids" } as const;
 
@@ -123,8 +270,7 @@ export interface CommonAsk {
   readonly options: WalkOptions;
 }
 
-/** Searches for the common neighbours of some nodes, or continues a search. */
-export const readCommon = async (driver: Driver, ask: CommonAsk, context: CallContext): Promise<Walked<Row>> => {
+const readCommon = async (driver: Driver, ask: CommonAsk, context: CallContext): Promise<Walked<Row>> => {
   const { node, hop, among, others, options } = ask;
   const { commonNeighbours } = await import("../executor/walk/search.ts");
   const query = (): string => `common|${driver.catalog.table}|${walkForm(hop, collect)}|${exactText([hop.id, others, hop.values])}`;
@@ -135,6 +281,23 @@ export const readCommon = async (driver: Driver, ask: CommonAsk, context: CallCo
   const items = found.ids.map((ref) => shownId(ref, hop.at.length > 1));
   return walked(items, await end(found.stopped, found.state));
 };
+
+/** A call that searches for the common neighbours of some nodes, or continues a search. */
+export const commonCall = (driver: Driver, ask: CommonAsk, walks: readonly WalkState[]): WalkCall<Walked<Row>> =>
+  callOf(
+    driver,
+    async () => {
+      const each = await Promise.all(walks.map((state) => explainAsk(driver, { state, collect, options: ask.options })));
+      const [explained] = each as [WalkExplanation];
+      const cost = { requests: 0, readUnits: 0 };
+      for (const one of each) {
+        cost.requests += one.cost.requests;
+        cost.readUnits += one.cost.readUnits;
+      }
+      return { ...explained, requests: each.flatMap(({ requests }) => requests), cost };
+    },
+    async (context) => ({ value: await readCommon(driver, ask, context) }),
+  );
 
 /** Between which nodes paths are searched for, and which of them. */
 export interface PathAsk {
@@ -147,8 +310,7 @@ export interface PathAsk {
   readonly options: WalkOptions;
 }
 
-/** Searches for paths between two nodes, or continues a search. */
-export const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
+const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
   const { forward, backward, depth, limit, which, options } = ask;
   const { catalog, session } = driver;
   const { allPaths, shortestPaths } = await import("../executor/walk/search-paths.ts");
@@ -169,3 +331,11 @@ export const readPaths = async (driver: Driver, ask: PathAsk, context: CallConte
   const items = found.paths.map((path) => path.map((ref) => shownId(ref, several)));
   return walked(items, await end(stopped, stopped && found.state));
 };
+
+/** A call that searches for paths between two nodes, or continues a search. */
+export const pathsCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly Row[]>> =>
+  callOf(
+    driver,
+    () => explainAsk(driver, { state: ask.forward, collect, options: ask.options }),
+    async (context) => ({ value: await readPaths(driver, ask, context) }),
+  );

@@ -1,36 +1,19 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Amount } from "../executor/amount.ts";
-import { createCall, reportOf, Meter } from "../executor/call.ts";
-import type { CallContext } from "../executor/session.ts";
-import type { WalkOutcome } from "../executor/walk/run-walk.ts";
+import { deferCall } from "../executor/call.ts";
 import type { NodeRef } from "../executor/walk/walk-state.ts";
 import { readWhere } from "../ir/condition.ts";
-import { MAX_ROUNDS, type WalkCollect, type WalkHop, type WalkPlan, type WalkStep } from "../ir/walk-plan.ts";
+import { MAX_ROUNDS, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
 import type { Direction } from "../query/reads.ts";
-import { plainHop, walkForm, type WalkState } from "../query/walk.ts";
+import { plainHop, type WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/check-id.ts";
 import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";
 import { loadOnce } from "../util/load-once.ts";
-import { onAbort } from "../util/time.ts";
 import type { Row } from "../util/row.ts";
 import { checkEdge, checkEdgeFields, checkEdgeFilter, typesWith } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type * as Making from "./make-walk.ts";
-import type * as Explanation from "./walk-explanation.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
-import {
-  budgetOf,
-  groupOptions,
-  levelOptions,
-  MAX_COUNT,
-  optionsOf,
-  pathOptions,
-  planOf,
-  shownId,
-  walked,
-  walkOptions,
-  type WalkAsk,
-} from "./walk-options.ts";
+import { groupOptions, levelOptions, MAX_COUNT, optionsOf, pathOptions, walkOptions, type WalkAsk } from "./walk-options.ts";
 import type {
   Excluded,
   Gathered,
@@ -43,76 +26,12 @@ import type {
   WalkCall,
   WalkCount,
   Walked,
-  WalkEnd,
   WalkLevel,
   WalkOptions,
 } from "./walk-types.ts";
 
-// Most programs read one hop at a time. Those that walk load what makes a walk, and those that explain what explains it.
-const loadMaking: () => typeof Making | Promise<typeof Making> = loadOnce(async () => import("./make-walk.ts"));
-const loadExplanation: () => typeof Explanation | Promise<typeof Explanation> = loadOnce(async () => import("./walk-explanation.ts"));
-
-/** Explains one walk of a call. */
-export const explainAsk = async (
-  driver: Driver,
-  { state, collect, options }: WalkAsk,
-  plan: WalkPlan = planOf(driver, { state, collect }),
-): Promise<WalkExplanation> =>
-  (await loadExplanation()).explainWalk(driver.catalog, {
-    plan,
-    id: state.id,
-    values: state.values,
-    breadth: budgetOf(options).breadth,
-    livingAt: driver.context({}).livingAt,
-    storeCursor: options.storeCursor,
-  });
-
-/** A walk may send a million requests: a report shows the first of them and counts all. */
-const MAX_SHOWN = 1000;
-
-/** A call that loads what makes a walk, and rejects as soon as its signal is aborted. */
-export const loadedCall = <T>(
-  driver: Driver,
-  explain: () => Promise<WalkExplanation>,
-  make: (making: typeof Making, context: CallContext) => Promise<{ readonly value: T; readonly missing?: readonly Row[] }>,
-): WalkCall<T> =>
-  createCall(explain, async (run) => {
-    const context: CallContext = { ...driver.context(run), meter: new Meter(MAX_SHOWN) };
-    const made = async (): ReturnType<typeof make> => make(await loadMaking(), context);
-    const { signal } = run;
-    if (!signal) {
-      const { value, missing } = await made();
-      return reportOf(value, context.meter, missing);
-    }
-    let unwatch: (() => void) | undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      const stop = (): void => reject(new EdgetableError("execute.aborted", "The walk was aborted."));
-      if (signal.aborted) stop();
-      else unwatch = onAbort(signal, stop);
-    });
-    try {
-      const { value, missing } = await Promise.race([made(), aborted]);
-      return reportOf(value, context.meter, missing);
-    } finally {
-      unwatch?.();
-    }
-  });
-
-/** A call that makes a walk and returns what `give` makes of its outcome. */
-const walkCall = <T>(driver: Driver, ask: WalkAsk, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> => {
-  const form = walkForm(ask.state, ask.collect);
-  const plan = planOf(driver, ask, form);
-  checkOptions(ask.options, optionsOf[ask.collect.kind] ?? walkOptions);
-  return loadedCall(
-    driver,
-    async () => explainAsk(driver, ask, plan),
-    async ({ makeWalk }, context) => {
-      const { outcome, end } = await makeWalk(driver, { ask, form, plan }, context);
-      const several = new Set(outcome.missing.map(({ type }) => type)).size > 1;
-      return { value: give(outcome, end), missing: outcome.missing.map((ref) => shownId(ref, several)) };
-    },
-  );
-};
+/** Loads what plans, makes and explains walks: most programs read one hop at a time. */
+export const loadMaking: () => typeof Making | Promise<typeof Making> = loadOnce(async () => import("./make-walk.ts"));
 
 export interface AnyHop {
   readonly out?: string;
@@ -141,21 +60,6 @@ const edgeOf = (hop: AnyHop | undefined): { readonly edge: string; readonly dire
   }
   checkOptions(hop, hopOptions);
   return { edge: hop[direction] as string, direction };
-};
-
-/** The items with the highest figures; all of them without `top`. Equal figures keep the order in which nodes were reached. */
-const topOf = <Item extends Reached<Row>>(
-  items: readonly Item[],
-  top: number | undefined,
-  figureOf: (item: Item) => Amount | undefined,
-): readonly Item[] => {
-  if (top === undefined) return items;
-  const lowest = Number.NEGATIVE_INFINITY;
-  const ordered = items.toSorted((a, b) => {
-    const [first, second] = [figureOf(a) ?? lowest, figureOf(b) ?? lowest];
-    return first < second ? 1 : first > second ? -1 : 0;
-  });
-  return ordered.slice(0, top);
 };
 
 /** The builder behind `Walk`; each method gives a new one. */
@@ -234,25 +138,19 @@ export class WalkQuery {
   }
 
   ids(options: WalkOptions = {}): WalkCall<Walked<Row>> {
-    return this.#call({ kind: "ids" }, options, ({ ids }, end) => walked(ids.map(this.#shown), end));
+    return this.#call({ collect: { kind: "ids" }, options });
   }
 
   nodes(options: WalkOptions = {}): WalkCall<Walked<Row>> {
-    return this.#call({ kind: "nodes" }, options, ({ rows }, end) => walked(rows, end));
+    return this.#call({ collect: { kind: "nodes" }, options });
   }
 
   count(options: WalkOptions = {}): WalkCall<WalkCount> {
-    return this.#call({ kind: "count" }, options, ({ total: count }, end) => ({ count, ...end }));
+    return this.#call({ collect: { kind: "count" }, options });
   }
 
   groupCount(options: GroupOptions = {}): WalkCall<Walked<Reached<Row>>> {
-    return this.#call({ kind: "groups", near: false }, options, ({ groups }, end) => {
-      const items = groups.map(({ node, paths }) => ({ id: this.#shown(node), count: paths.count }));
-      return walked(
-        topOf(items, options.top, (one) => one.count),
-        end,
-      );
-    });
+    return this.#call({ collect: { kind: "groups", near: false }, options });
   }
 
   top(most: number, options: WalkOptions = {}): WalkCall<Walked<Reached<Row>>> {
@@ -275,44 +173,26 @@ export class WalkQuery {
     const { by, ...rest } = checkOptions(options, rankOptions);
     const counted = this.dedupe().#hop(hop);
     if (by !== "degree" && typeof by?.sum !== "string") throw invalid('rank() takes by: "degree" or by: { sum: "…" }.');
-    if (by !== "degree") return counted.#fold("sum", by.sum, { options: rest, near: this.#shown });
-    return counted.#call({ kind: "groups", near: true }, rest, ({ groups }, end) => {
-      const items = groups.map(({ node, paths }) => ({ id: this.#shown(node), count: paths.count, value: paths.count }));
-      return walked(
-        topOf(items, rest.top, (one) => one.value),
-        end,
-      );
-    });
+    const ranked = this.#state.at;
+    if (by !== "degree") return counted.#fold("sum", by.sum, { options: rest, ranked });
+    return counted.#call({ collect: { kind: "groups", near: true }, options: rest, ranked });
   }
 
   levels(options: LevelOptions = {}): WalkCall<Walked<WalkLevel>> {
     const { sum: field } = checkOptions(options, levelOptions);
     const last = this.#state.steps.at(-1);
     if (field !== undefined && last?.kind === "hop") checkEdgeFields(this.#driver, last.edge, [field]);
-    return this.#call({ kind: "levels", field }, options, ({ levels }, end) => {
-      const items = levels.map(({ level, nodes, paths }) => {
-        const found = { level, nodes, edges: paths.count };
-        return field === undefined ? found : { ...found, sum: paths.value ?? 0 };
-      });
-      return walked(items, end);
-    });
+    return this.#call({ collect: { kind: "levels", field }, options });
   }
 
   paths(options: PathOptions = {}): WalkCall<Walked<readonly Row[]>> {
     const { limit = 1000, simple = false } = checkOptions(options, pathOptions);
-    const several = Object.keys(this.#driver.catalog.nodes).length > 1;
-    const ask = { state: this.#state, collect: { kind: "paths" }, options, paths: { limit, simple } } as const;
-    return walkCall(this.#driver, ask, ({ paths }, end) => {
-      const items = paths.map((path) => path.map((ref) => shownId(ref, several)));
-      return walked(items, end);
-    });
+    return this.#call({ collect: { kind: "paths" }, options, paths: { limit, simple } });
   }
 
   async explain(): Promise<WalkExplanation> {
     return this.ids().explain();
   }
-
-  readonly #shown = (ref: NodeRef): Row => shownId(ref, this.#state.at.length > 1);
 
   #with(change: Partial<WalkState>): WalkQuery {
     return new WalkQuery(this.#driver, { ...this.#state, ...change });
@@ -358,14 +238,15 @@ export class WalkQuery {
     return listOf(ids).map((id) => checkEnd(this.#driver.catalog, this.#state.at, id));
   }
 
-  #call<T>(collect: WalkCollect, options: GroupOptions, give: (outcome: WalkOutcome, end: WalkEnd) => T): WalkCall<T> {
-    return walkCall(this.#driver, { state: this.#state, collect, options }, give);
+  #call<T>(ask: Omit<WalkAsk, "state">): WalkCall<T> {
+    checkOptions(ask.options, optionsOf[ask.collect.kind] ?? walkOptions);
+    return deferCall(loadMaking, ({ walkCall }) => walkCall(this.#driver, { state: this.#state, ...ask }) as WalkCall<T>);
   }
 
   #fold(
     by: "sum" | "min" | "max",
     field: string,
-    { options, near }: { readonly options: GroupOptions; readonly near?: (ref: NodeRef) => Row },
+    { options, ranked }: { readonly options: GroupOptions; readonly ranked?: readonly string[] },
   ): WalkCall<Walked<Gathered<Row>>> {
     const hops = this.#state.steps.slice(this.#state.steps.findLastIndex((step) => step.kind === "dedupe") + 1);
     const edges = hops.flatMap((step) => (step.kind === "hop" ? [step.edge] : []));
@@ -385,13 +266,6 @@ export class WalkQuery {
       }
     });
     if (!hasField) throw unknown;
-    const idOf = near ?? this.#shown;
-    return this.#call({ kind: "fold", field, by, near: near !== undefined }, options, ({ groups }, end) => {
-      const items = groups.map(({ node, paths }) => ({ id: idOf(node), count: paths.count, value: paths.value }));
-      return walked(
-        topOf(items, options.top, (one) => one.value),
-        end,
-      );
-    });
+    return this.#call({ collect: { kind: "fold", field, by, near: ranked !== undefined }, options, ...(ranked && { ranked }) });
   }
 }

@@ -1,12 +1,12 @@
+import { deferCall } from "../executor/call.ts";
 import type { WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/check-id.ts";
 import { checkOptions, listOf } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import type { CommonAsk, PathAsk } from "./make-walk.ts";
-import { MAX_COUNT, pathsOptions, planOf, walkOptions } from "./walk-options.ts";
-import type { WalkExplanation } from "./walk-explanation.ts";
-import { explainAsk, loadedCall, type AnyHop, type WalkQuery } from "./walk.ts";
+import { MAX_COUNT, pathsOptions, walkOptions } from "./walk-options.ts";
+import { loadMaking, type AnyHop, type WalkQuery } from "./walk.ts";
 import type { PathsOptions, Reached, WalkCall, Walked, WalkOptions } from "./walk-types.ts";
 
 /** A node with the beginning of every walk from it. */
@@ -17,8 +17,6 @@ export interface Start {
   /** Begins a walk from a node of the given type. */
   readonly from: (node: string, id: Row) => WalkQuery;
 }
-
-const collect = { kind: "ids" } as const;
 
 /** Searches for paths from a node to another: the shortest, or all that visit no node twice. */
 export const paths = (
@@ -34,13 +32,8 @@ export const paths = (
   const { out, in: back, both, where } = hop;
   const turned: AnyHop = { ...(out && { in: out }), ...(back && { out: back }), ...(both && { both }), ...(where && { where }) };
   const backward = from(target.type, target.id).closure(turned).state;
-  const plan = planOf(driver, { state: forward, collect });
   const ask: PathAsk = { forward, backward, depth, limit, which, options: rest };
-  return loadedCall(
-    driver,
-    async () => explainAsk(driver, { state: forward, collect, options: rest }, plan),
-    async ({ readPaths }, context) => ({ value: await readPaths(driver, ask, context) }),
-  );
+  return deferCall(loadMaking, ({ pathsCall }) => pathsCall(driver, ask));
 };
 
 /** The neighbours' neighbours that are not neighbours of this node, those with the most in common first. */
@@ -65,16 +58,12 @@ export const common = (
   const first = from(node, id).hop(hop);
   // A wrong id throws at once.
   const walks = [first, ...listOf(others).map((one) => from(node, one).hop(hop))];
-  const explain = async (): Promise<WalkExplanation> => {
-    const each = await Promise.all(walks.map(async ({ state }) => explainAsk(driver, { state, collect, options })));
-    const [explained] = each as [WalkExplanation];
-    const cost = { requests: 0, readUnits: 0 };
-    for (const one of each) {
-      cost.requests += one.cost.requests;
-      cost.readUnits += one.cost.readUnits;
-    }
-    return { ...explained, requests: each.flatMap(({ requests }) => requests), cost };
-  };
   const ask: CommonAsk = { node, hop: first.state, among: first.among([]).state, others, options };
-  return loadedCall(driver, explain, async ({ readCommon }, context) => ({ value: await readCommon(driver, ask, context) }));
+  return deferCall(loadMaking, ({ commonCall }) =>
+    commonCall(
+      driver,
+      ask,
+      walks.map(({ state }) => state),
+    ),
+  );
 };

@@ -275,3 +275,10 @@ export const createCall = <T, Plan>(
     finally: (onSettled) => once().finally(onSettled),
   };
 };
+
+/** Creates a call whose code is loaded by its first use. A call is a thenable, so `of` must not be asynchronous. */
+export const deferCall = <Module, T, Plan>(load: () => Module | Promise<Module>, of: (module: Module) => Call<T, Plan>): Call<T, Plan> =>
+  createCall(
+    async () => of(await load()).explain(),
+    async (options) => of(await load()).report(options),
+  );
