@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { virtualClock } from "@edgetable/testing";
-import { limitConcurrency, type Patience } from "./session.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { Meter } from "./call.ts";
+import { createSession, limitConcurrency, type Patience } from "./session.ts";
 
 const forever = Number.POSITIVE_INFINITY;
 
@@ -87,4 +89,22 @@ test("sleeps that end too early, as in a user's tests, refuse nobody and spin no
   await settled();
   gate.leave();
   await expect(turn).resolves.toBeUndefined();
+});
+
+test("a request whose job lost its lease is given up at once", async () => {
+  const clock = virtualClock();
+  let checks = 0;
+  const session = createSession({
+    catalog: {} as never,
+    transport: { send: () => Promise.reject(new Error("sent")), close: () => undefined },
+    effects: clock,
+  });
+  const guard = (): void => {
+    checks++;
+    throw new EdgetableError("job.busy", "The job lost its lease.", { retryable: true });
+  };
+  const context = { meter: new Meter(), signal: undefined, deadline: forever, guard };
+  await expect(session.send("GetItem", { TableName: "T", Key: {} }, context)).rejects.toMatchObject({ code: "job.busy", retryable: true });
+  expect(checks).toBe(1);
+  expect(clock.now()).toBe(0);
 });

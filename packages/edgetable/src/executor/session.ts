@@ -84,7 +84,9 @@ const waitToRetry = async (
   attempts: Attempts,
   patience: Patience,
 ): Promise<void> => {
-  if (!isEdgetableError(error) || !error.retryable || attempts.made >= retry.attempts) throw finalError(error, attempts);
+  // The guard of a lost lease throws job.busy: the caller may retry the job, but this request can never be sent.
+  const mayRetry = isEdgetableError(error) && error.retryable && error.code !== "job.busy";
+  if (!mayRetry || attempts.made >= retry.attempts) throw finalError(error, attempts);
   if (await backOff(effects, retry, attempts.made - 1, patience)) {
     attempts.ambiguous ||= isAmbiguous(error);
     return;

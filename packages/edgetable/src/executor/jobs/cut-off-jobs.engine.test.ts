@@ -54,7 +54,8 @@ const works: Readonly<Record<string, (db: Db, signal?: AbortSignal) => PromiseLi
 };
 
 // How many requests are answered before the service hangs: not even the lease, or some of the work.
-test.each(Object.keys(works).flatMap((kind) => [0, 5].map((answered) => [kind, answered] as const)))(
+// They wait rather than compute, so they wait together.
+test.concurrent.each(Object.keys(works).flatMap((kind) => [0, 5].map((answered) => [kind, answered] as const)))(
   "a %s that is aborted while the service hangs ends soon, after %i answers",
   async (kind, answered) => {
     const table = engine.freshTableName("hanging");
