@@ -1,4 +1,4 @@
-import { compareValues } from "../oracle/naive-graph.ts";
+import { compareValues, fulfils, type Operator } from "../naive/condition.ts";
 import type { Bound } from "./commands.ts";
 import { dates, numbers, someDates, someNumbers, type Row } from "./vocabulary.ts";
 import { pick, type World } from "./world.ts";
@@ -18,24 +18,10 @@ export const valueAt = (world: World, field: string, at: number): unknown => pic
 /** The comparison of an attribute by a bound. */
 export const conditionOn = (world: World, field: string, bound: Bound): Condition => {
   const isText = !dates.has(field) && !numbers.has(field);
-  const operator = bound.operator === "beginsWith" && !isText ? "gte" : bound.operator;
+  const operator: Operator = bound.operator === "beginsWith" && !isText ? "gte" : bound.operator;
   const [one, other] = [valueAt(world, field, bound.low), valueAt(world, field, bound.more)];
   const [low, high] = compareValues(one, other) <= 0 ? [one, other] : [other, one];
   const operands: Readonly<Record<string, unknown>> = { between: [low, high], in: [low, high], exists: bound.more % 2 === 0 };
   const operand = operator in operands ? operands[operator] : one;
-  const decide = (value: unknown): boolean => {
-    if (operator === "exists") return (value !== undefined) === operand;
-    if (value === undefined) return operator === "ne";
-    const order = compareValues(value, one);
-    if (operator === "eq") return order === 0;
-    if (operator === "ne") return order !== 0;
-    if (operator === "lt") return order < 0;
-    if (operator === "lte") return order <= 0;
-    if (operator === "gt") return order > 0;
-    if (operator === "gte") return order >= 0;
-    if (operator === "in") return compareValues(value, low) === 0 || compareValues(value, high) === 0;
-    if (operator === "between") return compareValues(value, low) >= 0 && compareValues(value, high) <= 0;
-    return String(value).startsWith(String(one));
-  };
-  return { field, where: { [field]: { [operator]: operand } }, holds: (row) => decide(row[field]) };
+  return { field, where: { [field]: { [operator]: operand } }, holds: (row) => fulfils(row[field], operator, operand) };
 };

@@ -1,9 +1,10 @@
 import { expect } from "vitest";
 import type { Find } from "./commands.ts";
 import { conditionOn, type Condition } from "./conditions.ts";
-import { compareLists, edgeIdentity, identity, type End } from "./naive-graph.ts";
+import { compareLists } from "../naive/condition.ts";
+import { identity } from "../naive/graph.ts";
 import { comparePages } from "./reads.ts";
-import { edgeTypes, idFields, type EdgeName, type NodeType, type Row } from "./vocabulary.ts";
+import { edgeTypes, idFields, type EdgeName, type End, type NodeType, type Row } from "./vocabulary.ts";
 import { checkRefusal, compareRows, edgeRow, heldOf, pick, textOf, type World } from "./world.ts";
 
 interface Entry {
@@ -46,11 +47,11 @@ const thingsOf = (world: World, { kind, levels }: Entry): readonly Thing[] => {
     return world.graph.nodes
       .filter(({ type }) => type === kind)
       .map((node) => ({ row: node.row, own: node.row, ends: undefined, place: place(node.row, identity(node)) }));
-  return world.graph.everyWay(kind).map((edge) => ({
+  return world.graph.directedEdges(kind).map((edge) => ({
     row: edgeRow(edge),
     own: edge.attributes,
     ends: edge,
-    place: place(edge.attributes, edgeIdentity(edge)),
+    place: place(edge.attributes, world.graph.edgeIdentity(edge)),
   }));
 };
 

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { Command, Read } from "./commands.ts";
 import { conditionOn, type Condition } from "./conditions.ts";
-import { same, type End, type NaiveEdge } from "./naive-graph.ts";
-import { edgeTypes, type Row } from "./vocabulary.ts";
+import { same } from "../naive/graph.ts";
+import { edgeTypes, type End, type NaiveEdge, type NodeType, type Row } from "./vocabulary.ts";
 import { checkRefusal, compareRows, edgeRow, endAt, endRow, heldOf, pick, textOf, type World } from "./world.ts";
 import { edgeAt, keyOf } from "./writes.ts";
 
@@ -56,7 +56,8 @@ const ask = async (world: World, command: Read): Promise<{ readonly asked: Asked
   const { edge, ordered, reverse, limit } = command;
   const type = edgeTypes[edge];
   const at = startOf(world, command);
-  if (command.direction === "both" && !(type.from.includes(at.type) && type.to.includes(at.type))) return undefined;
+  const standing = at.type as NodeType;
+  if (command.direction === "both" && !(type.from.includes(standing) && type.to.includes(standing))) return undefined;
   const names = fieldsOf(command);
   const condition: Condition | undefined = command.where && conditionOn(world, pick(names, command.where.field), command.where);
   const selected = command.select === undefined ? undefined : [pick(names, command.select)];
@@ -193,7 +194,7 @@ export const readPoint = async (world: World, command: Extract<Command, { readon
   const wanted = edgeAt(world, command);
   const [from, to, key] = [endRow(edge, wanted.from), endRow(edge, wanted.to), keyOf(wanted)];
   const there = world.graph
-    .everyWay(edge)
+    .directedEdges(edge)
     .find(
       (one) =>
         same(one.from, wanted.from) &&

@@ -1,9 +1,9 @@
 import type { Command } from "./commands.ts";
 import { findThings } from "./finds.ts";
 import type { Place } from "./model.ts";
-import { NaiveGraph } from "./naive-graph.ts";
+import { NaiveGraph } from "../naive/graph.ts";
 import { readNeighbours, readPoint } from "./reads.ts";
-import { idsOf, plainTexts, someTexts } from "./vocabulary.ts";
+import { edgeTypes, idsOf, plainTexts, someTexts } from "./vocabulary.ts";
 import { walkOn } from "./walks.ts";
 import type { Db, World } from "./world.ts";
 import { deleteNode, writeEdge, writeNode } from "./writes.ts";
@@ -32,6 +32,6 @@ const step = (world: World, command: Command): Promise<void> => {
 /** Runs a history on the library and on the reference, and compares every answer. */
 export const runHistory = async (db: Db, place: Place, commands: readonly Command[]): Promise<void> => {
   const texts = place.own ? someTexts : plainTexts;
-  const world: World = { db, graph: new NaiveGraph(), place, ids: idsOf(texts), texts };
+  const world: World = { db, graph: new NaiveGraph(edgeTypes), place, ids: idsOf(texts), texts };
   for (const command of commands) await step(world, command);
 };

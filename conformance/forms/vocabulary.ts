@@ -1,22 +1,16 @@
-/** What the reference has to know of the model, in words of the graph alone. */
+import type { NaiveEdgeType, NaiveEnd, Row } from "../naive/graph.ts";
+
+export type { NaiveEdge, NaiveEnd as End, Row } from "../naive/graph.ts";
+
 export type NodeType = "area" | "stop" | "doc" | "visit";
 export type EdgeName = "childOf" | "stopsAt" | "passes" | "rates" | "near" | "serves" | "lies" | "copied";
-export type Row = Readonly<Record<string, unknown>>;
 
-export interface EdgeType {
+/** What the oracle has to know of an edge type beyond what the reference knows. */
+export interface EdgeType extends NaiveEdgeType {
   readonly from: readonly NodeType[];
   readonly to: readonly NodeType[];
-  readonly orderBy?: string;
-  readonly symmetric?: true;
-  /** Attributes that tell parallel edges apart. */
-  readonly key?: readonly string[];
-  /** The source's attribute for each field of the target's id, of a reference. */
-  readonly by?: Readonly<Record<string, string>>;
   /** Its attributes beside those of its key. */
   readonly attributes: readonly string[];
-  /** Whether the deletion of the node at an end takes it along, or is refused. */
-  readonly takes?: readonly ("from" | "to")[];
-  readonly keeps?: "to";
 }
 
 export const nodeTypes: readonly NodeType[] = ["area", "stop", "doc", "visit"];
@@ -29,8 +23,19 @@ export const idFields: Readonly<Record<NodeType, readonly string[]>> = {
 };
 
 export const edgeTypes: Readonly<Record<EdgeName, EdgeType>> = {
-  childOf: { from: ["doc"], to: ["doc"], orderBy: "rank", by: { docId: "parentId" }, attributes: ["rank"] },
-  stopsAt: { from: ["visit"], to: ["stop"], by: { line: "line", n: "stopN", day: "stopDay" }, attributes: ["size"] },
+  childOf: {
+    from: ["doc"],
+    to: ["doc"],
+    orderBy: "rank",
+    reference: { from: "doc", to: "doc", by: { docId: "parentId" }, attributes: ["rank"] },
+    attributes: ["rank"],
+  },
+  stopsAt: {
+    from: ["visit"],
+    to: ["stop"],
+    reference: { from: "visit", to: "stop", by: { line: "line", n: "stopN", day: "stopDay" }, attributes: ["size"] },
+    attributes: ["size"],
+  },
   passes: { from: ["stop"], to: ["stop"], orderBy: "at", attributes: ["at", "km"] },
   rates: { from: ["doc", "area"], to: ["doc", "stop"], orderBy: "score", attributes: ["score", "km"], takes: ["from"] },
   near: {
@@ -45,6 +50,14 @@ export const edgeTypes: Readonly<Record<EdgeName, EdgeType>> = {
   lies: { from: ["stop"], to: ["area"], attributes: ["km"], takes: ["from"], keeps: "to" },
   copied: { from: ["doc"], to: ["stop"], orderBy: "level", attributes: ["level", "km"], takes: ["to"] },
 };
+
+/** A node by the fields of its id, in their declared order. */
+export const endOf = (type: NodeType, row: Row): NaiveEnd => ({
+  type,
+  id: Object.fromEntries(idFields[type].map((field) => [field, row[field]])),
+});
+
+export const edgeTypeOf = (edge: string): EdgeType => edgeTypes[edge as EdgeName];
 
 /** Attributes whose values are dates, numbers; the others are texts. */
 export const dates: ReadonlySet<string> = new Set(["at", "since", "day", "stopDay"]);

@@ -1,181 +1,112 @@
 import { expect } from "vitest";
+import { nameOf } from "../naive/graph.ts";
+import { byEnd, endOf, fold, numbersOn, rank, walkNaively, type NaiveStep } from "../naive/walk.ts";
 import { inParts, onePart, type Ask, type Part } from "../walks/ask.ts";
-import { conditionOn, type Condition } from "./conditions.ts";
-import { nameOf, type End, type NaiveEdge } from "./naive-graph.ts";
-import { edgeTypes, idFields, nodeTypes, numbers, type EdgeName, type NodeType, type Row } from "./vocabulary.ts";
+import { conditionOn } from "./conditions.ts";
+import {
+  edgeTypes,
+  endOf as endOfRow,
+  idFields,
+  nodeTypes,
+  numbers,
+  type EdgeName,
+  type End,
+  type NodeType,
+  type Row,
+} from "./vocabulary.ts";
 import { checkRefusal, endAt, pick, textOf, type World } from "./world.ts";
 
-interface Hop {
+interface Way {
   readonly edge: EdgeName;
   readonly direction: "out" | "in" | "both";
-  readonly condition: Condition | undefined;
 }
 
-/** One way through the graph; the edges are those since it was last told to forget. */
-interface Way {
-  readonly nodes: readonly End[];
-  readonly edges: readonly NaiveEdge[];
-}
-
+/** A walk as it is chosen: for the library, for the reference, and in words. */
 interface Walking {
   readonly world: World;
   readonly start: End;
+  /** The node types on which it stands. */
   readonly at: readonly NodeType[];
-  readonly hops: readonly Hop[];
-  readonly ways: readonly Way[];
-  /** Nodes from which it went on. */
-  readonly passed: ReadonlySet<string>;
-  readonly forgot: boolean;
+  readonly steps: readonly NaiveStep[];
   // oxlint-disable-next-line typescript/no-explicit-any -- a walk of a model that the compiler does not follow
   readonly walk: any;
   readonly said: string;
 }
 
-type Choose = (most: number) => number;
+type Choose = (count: number) => number;
 
-const endOf = (way: Way): End => way.nodes.at(-1)!;
-
-const onward = (at: readonly NodeType[]): readonly Pick<Hop, "edge" | "direction">[] =>
-  (Object.keys(edgeTypes) as readonly EdgeName[]).flatMap((edge) => {
+/** The edges that can be followed from nodes of these types. */
+const onward = (at: readonly NodeType[]): readonly Way[] => {
+  const ways: Way[] = [];
+  for (const edge of Object.keys(edgeTypes) as readonly EdgeName[]) {
     const { from, to } = edgeTypes[edge];
     const out = at.some((type) => from.includes(type));
     const back = at.some((type) => to.includes(type));
-    const both = out && back && from.some((type) => to.includes(type) && at.includes(type));
-    return [
-      ...(out ? [{ edge, direction: "out" as const }] : []),
-      ...(back ? [{ edge, direction: "in" as const }] : []),
-      ...(both ? [{ edge, direction: "both" as const }] : []),
-    ];
-  });
+    if (out) ways.push({ edge, direction: "out" });
+    if (back) ways.push({ edge, direction: "in" });
+    if (out && back && from.some((type) => to.includes(type) && at.includes(type))) ways.push({ edge, direction: "both" });
+  }
+  return ways;
+};
 
-const farTypes = (at: readonly NodeType[], { edge, direction }: Hop): readonly NodeType[] => {
+const farTypes = (at: readonly NodeType[], { edge, direction }: Way): readonly NodeType[] => {
   const { from, to } = edgeTypes[edge];
   const meets = (ends: readonly NodeType[]): boolean => ends.some((type) => at.includes(type));
   return [...new Set([...(direction !== "in" && meets(from) ? to : []), ...(direction !== "out" && meets(to) ? from : [])])];
 };
 
-const directionsOf = ({ edge, direction }: Hop): readonly ("out" | "in")[] =>
-  edgeTypes[edge].symmetric ? ["out"] : direction === "both" ? ["out", "in"] : [direction];
-
-const edgesAt = ({ graph }: World, at: End, hop: Hop): readonly (readonly [NaiveEdge, End])[] =>
-  directionsOf(hop).flatMap((direction) =>
-    graph
-      .neighbours(at, { edge: hop.edge, direction, ordered: false })
-      .filter((one) => !hop.condition || hop.condition.holds(one.attributes))
-      .map((one) => [one, direction === "out" ? one.to : one.from] as const),
-  );
-
-const go = (world: World, ways: readonly Way[], hop: Hop): readonly Way[] =>
-  ways.flatMap((way) =>
-    edgesAt(world, endOf(way), hop).map(([edge, far]) => ({ nodes: [...way.nodes, far], edges: [...way.edges, edge] })),
-  );
-
-const distinct = (ways: readonly Way[]): readonly Way[] => [...new Map(ways.map((way) => [nameOf(endOf(way)), way])).values()];
-
-const forgetting = (ways: readonly Way[]): readonly Way[] => distinct(ways).map(({ nodes }) => ({ nodes, edges: [] }));
-
-const chooseHop = (world: World, at: readonly NodeType[], choose: Choose): Hop => {
+const hopOn = (walking: Walking, choose: Choose): Walking => {
+  const { world, at, walk, steps } = walking;
   const way = pick(onward(at), choose(99));
-  const fields = [...edgeTypes[way.edge].attributes, ...(edgeTypes[way.edge].key ?? [])];
+  const { edge, direction } = way;
+  const fields = [...edgeTypes[edge].attributes, ...(edgeTypes[edge].key ?? [])];
   const operator = pick(["gte", "lt", "between", "in", "ne"] as const, choose(99));
   const condition =
     choose(4) === 0 ? conditionOn(world, pick(fields, choose(9)), { operator, field: 0, low: choose(9), more: choose(9) }) : undefined;
-  return { ...way, condition };
-};
-
-const passing = ({ passed, ways }: Walking): ReadonlySet<string> => new Set([...passed, ...ways.map((way) => nameOf(endOf(way)))]);
-
-const hopOn = (walking: Walking, choose: Choose): Walking => {
-  const { world, at, walk, hops } = walking;
-  const hop = chooseHop(world, at, choose);
-  const { edge, direction, condition } = hop;
-  const far = farTypes(at, hop);
+  const far = farTypes(at, way);
   const rounds = choose(5) === 0 && far.every((type) => at.includes(type)) ? 2 : 1;
-  let { ways } = walking;
-  let passed = passing(walking);
-  for (let round = 0; round < rounds; round++) {
-    passed = passing({ ...walking, passed, ways });
-    ways = go(world, ways, hop);
-  }
-  const plain =
-    rounds === 1 && !hops.includes(hop)
-      ? walk[direction](edge)
-      : walk.repeat({ [direction]: edge, ...(condition ? { where: condition.where } : {}) }, { depth: rounds });
-  const asked = rounds === 1 && condition ? plain.where(condition.where) : plain;
+  const followed = rounds === 1 ? walk[direction](edge) : undefined;
+  const asked = followed
+    ? condition
+      ? followed.where(condition.where)
+      : followed
+    : walk.repeat({ [direction]: edge, ...(condition ? { where: condition.where } : {}) }, { depth: rounds });
+  const keepsEdge = condition && (({ attributes }: { readonly attributes: Row }) => condition.holds(attributes));
   const said = `${walking.said}.${direction}(${edge})×${rounds}${condition ? textOf(condition.where) : ""}`;
-  return { ...walking, ways, passed, walk: asked, at: far, hops: [...hops, hop], said };
+  return { ...walking, at: far, steps: [...steps, { kind: "hop", ...way, rounds, emit: "last", keepsEdge }], walk: asked, said };
 };
-
-const typedIds = (ends: readonly End[]): readonly Row[] => ends.map(({ type, id }) => ({ type, ...id }));
 
 const filterOn = (walking: Walking, choose: Choose): Walking => {
-  const { world, walk, ways, at, start, passed } = walking;
+  const { world, walk, at, start, steps, said } = walking;
   const some = [0, 1, 2].map((one) => endAt(world, pick(at, one + choose(3)), one + choose(3)));
-  const names = new Set(some.map(nameOf));
-  const keep = (test: (way: Way) => boolean): readonly Way[] => ways.filter(test);
+  const typedIds = some.map(({ type, id }): Row => ({ type, ...(id as Row) }));
+  const step = (one: NaiveStep, asked: unknown, words: string): Walking => ({
+    ...walking,
+    steps: [...steps, one],
+    walk: asked,
+    said: `${said}.${words}`,
+  });
   switch (choose(6)) {
     case 0:
-      return { ...walking, walk: walk.dedupe(), ways: forgetting(ways), forgot: true, hops: [], said: `${walking.said}.dedupe` };
+      return step({ kind: "dedupe" }, walk.dedupe(), "dedupe");
     case 1: {
-      const condition = conditionOn(world, "size", { operator: "gte", field: 0, low: choose(9), more: 0 });
-      return {
-        ...walking,
-        walk: walk.whereNode(condition.where),
-        ways: keep((way) => condition.holds(world.graph.node(endOf(way))?.row ?? {})),
-        said: `${walking.said}.whereNode${textOf(condition.where)}`,
-      };
+      const { where, holds } = conditionOn(world, "size", { operator: "gte", field: 0, low: choose(9), more: 0 });
+      return step({ kind: "filter", keepsNode: (row) => holds(row ?? {}) }, walk.whereNode(where), `whereNode${textOf(where)}`);
     }
     case 2:
-      return {
-        ...walking,
-        walk: walk.among(typedIds(some)),
-        ways: keep((way) => names.has(nameOf(endOf(way)))),
-        said: `${walking.said}.among${textOf(typedIds(some))}`,
-      };
+      return step({ kind: "among", nodes: some }, walk.among(typedIds), `among${textOf(typedIds)}`);
     case 3:
-      return {
-        ...walking,
-        walk: walk.except(typedIds(some)),
-        ways: keep((way) => !names.has(nameOf(endOf(way)))),
-        said: `${walking.said}.except${textOf(typedIds(some))}`,
-      };
+      return step({ kind: "except", which: some }, walk.except(typedIds), `except${textOf(typedIds)}`);
     case 4:
-      return at.includes(start.type)
-        ? {
-            ...walking,
-            walk: walk.except("start"),
-            ways: keep((way) => nameOf(endOf(way)) !== nameOf(start)),
-            said: `${walking.said}.exceptStart`,
-          }
-        : walking;
+      return at.includes(start.type as NodeType) ? step({ kind: "except", which: "start" }, walk.except("start"), "exceptStart") : walking;
     default:
-      return {
-        ...walking,
-        walk: walk.except("passed"),
-        ways: keep((way) => !passed.has(nameOf(endOf(way)))),
-        said: `${walking.said}.exceptPassed`,
-      };
+      return step({ kind: "except", which: "passed" }, walk.except("passed"), "exceptPassed");
   }
-};
-
-const begin = (world: World, choose: Choose): Walking => {
-  const start = endAt(world, pick(nodeTypes, choose(9)), choose(9));
-  return {
-    world,
-    start,
-    at: [start.type],
-    hops: [],
-    ways: [{ nodes: [start], edges: [] }],
-    passed: new Set(),
-    forgot: false,
-    walk: world.db[start.type](start.id).walk(),
-    said: nameOf(start),
-  };
 };
 
 const nameOfId = (at: readonly NodeType[], id: Row): string => {
   const type = (id["type"] ?? at.find((one) => idFields[one].every((field) => field in id))) as NodeType;
-  return nameOf({ type, id });
+  return nameOf(endOfRow(type, id));
 };
 
 interface Figure {
@@ -187,88 +118,90 @@ interface Figure {
 interface Asking {
   readonly name: string;
   readonly ask: Ask;
+  /** True if the items of all parts are the answer, false if those of the last part are. */
   readonly adds: boolean;
   readonly show: (items: readonly never[], part: Part) => unknown;
   readonly expected: unknown;
+  /** The attribute that it folds. */
   readonly field?: string;
 }
 
-const grouped = (ways: readonly Way[]): ReadonlyMap<string, readonly Way[]> => {
-  const groups = new Map<string, Way[]>();
-  for (const way of ways) groups.set(nameOf(endOf(way)), [...(groups.get(nameOf(endOf(way))) ?? []), way]);
-  return groups;
-};
-
-const folds = {
-  sum: (all: readonly number[]) => all.reduce((sum, one) => sum + one, 0),
-  min: (all: readonly number[]) => Math.min(...all),
-  max: (all: readonly number[]) => Math.max(...all),
-};
-
-const foldOf = ({ hops, walk, ways, at }: Walking, choose: Choose): readonly Asking[] => {
-  const fields = [...new Set(hops.flatMap(({ edge }) => [...edgeTypes[edge].attributes, ...(edgeTypes[edge].key ?? [])]))].filter((field) =>
-    numbers.has(field),
-  );
-  if (fields.length === 0) return [];
-  const field = pick(fields, choose(9));
-  const by = pick(["sum", "min", "max"] as const, choose(9));
-  const expected = [...grouped(ways)].map(([name, all]) => {
-    const values = all
-      .flatMap(({ edges }) => edges)
-      .flatMap(({ attributes }) => (attributes[field] === undefined ? [] : [attributes[field] as number]));
-    return [name, all.length, values.length === 0 ? undefined : folds[by](values)];
-  });
-  const show = (items: readonly Figure[]): unknown =>
-    sorted(items.map(({ id, count, value }) => [nameOfId(at, id), Number(count), value === undefined ? undefined : Number(value)]));
-  return [{ name: `${by}(${field})`, ask: (options) => walk[by](field, options), adds: false, show, expected: sorted(expected), field }];
-};
-
 const sorted = (list: readonly unknown[]): readonly string[] => list.map(textOf).toSorted();
 
+/** Everything that a walk can be asked for, with the right answer. */
 const askedOf = (walking: Walking, choose: Choose): readonly Asking[] => {
-  const { world, walk, ways, at, forgot } = walking;
-  const groups = grouped(ways);
-  const names = sorted([...groups.keys()]);
-  const rows = sorted([...groups.values()].flatMap(([way]) => world.graph.node(endOf(way!))?.row ?? []));
-  const showIds = (items: readonly Row[]): unknown => sorted(items.map((id) => nameOfId(at, id)));
-  const paths = sorted([...new Set(ways.map(({ nodes }) => nodes.map(nameOf).join()))]);
+  const { world, walk, at, start, steps } = walking;
+  const { graph } = world;
+  const { paths } = walkNaively(graph, { starts: [start], steps });
+  const groups = byEnd(paths);
   const hop = pick(onward(at), choose(99));
-  const degrees = [...groups.values()].flatMap(([way]) => {
-    const degree = edgesAt(world, endOf(way!), { ...hop, condition: undefined }).length;
-    return degree === 0 ? [] : [[nameOf(endOf(way!)), degree]];
-  });
-  const showDegrees = (items: readonly Figure[]): unknown => sorted(items.map(({ id, value }) => [nameOfId(at, id), Number(value)]));
-  return [
-    { name: "ids", ask: (options) => walk.ids(options), adds: true, show: showIds, expected: names },
-    { name: "nodes", ask: (options) => walk.nodes(options), adds: true, show: sorted, expected: rows },
-    { name: "count", ask: (options) => walk.count(options), adds: false, show: (_, part) => Number(part.count), expected: ways.length },
+  const ends = paths.map(endOf);
+  const figures = (items: readonly Figure[]): unknown =>
+    sorted(items.map(({ id, count, value }) => [nameOfId(at, id), Number(count), value === undefined ? undefined : Number(value)]));
+  const askings: Asking[] = [
+    {
+      name: "ids",
+      ask: (options) => walk.ids(options),
+      adds: true,
+      show: (items: readonly Row[]) => sorted(items.map((id) => nameOfId(at, id))),
+      expected: sorted([...groups.keys()]),
+    },
+    {
+      name: "nodes",
+      ask: (options) => walk.nodes(options),
+      adds: true,
+      show: sorted,
+      expected: sorted([...groups.values()].flatMap(([path]) => graph.node(endOf(path!))?.row ?? [])),
+    },
+    { name: "count", ask: (options) => walk.count(options), adds: false, show: (_, part) => Number(part.count), expected: paths.length },
     {
       name: "groupCount",
       ask: (options) => walk.groupCount(options),
       adds: false,
-      show: (items: readonly Figure[]) => sorted(items.map(({ id, count }) => [nameOfId(at, id), Number(count)])),
-      expected: sorted([...groups].map(([name, all]) => [name, all.length])),
+      show: figures,
+      expected: sorted([...groups].map(([name, all]) => [name, all.length, undefined])),
     },
     {
       name: "rank",
       ask: (options) => walk.rank({ [hop.direction]: hop.edge }, { by: "degree", ...options }),
       adds: false,
-      show: showDegrees,
-      expected: sorted(degrees),
+      show: figures,
+      expected: sorted(rank(graph, ends, { hop, sums: undefined }).map(({ name, count, value }) => [name, count, value])),
     },
-    ...foldOf(walking, choose),
-    ...(forgot
-      ? []
-      : [
-          {
-            name: "paths",
-            ask: ((options) => walk.paths({ limit: 100_000, ...options })) as Ask,
-            adds: true,
-            show: (items: readonly (readonly Row[])[]) => sorted(items.map((path) => path.map((id) => nameOfId(nodeTypes, id)).join())),
-            expected: paths,
-          },
-        ]),
   ];
+  const forgets = steps.findLastIndex(({ kind }) => kind === "dedupe");
+  const followed = steps.slice(forgets + 1).flatMap((step) => (step.kind === "hop" ? [edgeTypes[step.edge as EdgeName]] : []));
+  const fields = [...new Set(followed.flatMap(({ attributes, key = [] }) => [...attributes, ...key]))].filter((name) => numbers.has(name));
+  if (fields.length > 0) {
+    const field = pick(fields, choose(9));
+    const by = pick(["sum", "min", "max"] as const, choose(9));
+    const expected = [...groups].map(([name, all]) => [
+      name,
+      all.length,
+      fold(
+        by,
+        all.flatMap(({ edges }) => numbersOn(edges, field)),
+      ),
+    ]);
+    askings.push({
+      name: `${by}(${field})`,
+      ask: (options) => walk[by](field, options),
+      adds: false,
+      show: figures,
+      expected: sorted(expected),
+      field,
+    });
+  }
+  if (forgets === -1) {
+    askings.push({
+      name: "paths",
+      ask: (options) => walk.paths({ limit: 100_000, ...options }),
+      adds: true,
+      show: (items: readonly (readonly Row[])[]) => sorted(items.map((path) => path.map((id) => nameOfId(nodeTypes, id)).join())),
+      expected: sorted([...new Set(paths.map(({ nodes }) => nodes.map(nameOf).join()))]),
+    });
+  }
+  return askings;
 };
 
 const budgets = [{ requests: 1 }, { requests: 3 }, { breadth: 1 }, { breadth: 2, requests: 2 }, { units: 1 }];
@@ -276,15 +209,17 @@ const budgets = [{ requests: 1 }, { requests: 3 }, { breadth: 1 }, { breadth: 2,
 /** Makes a walk of chosen steps, asks one thing of it whole and in parts, and compares. */
 export const walkOn = async (world: World, given: readonly number[]): Promise<void> => {
   let next = 0;
-  const choose: Choose = (most) => (given[next++] ?? 0) % most;
-  let walking = begin(world, choose);
+  const choose: Choose = (count) => (given[next++] ?? 0) % count;
+  const start = endAt(world, pick(nodeTypes, choose(9)), choose(9));
+  const begun = world.db[start.type](start.id).walk();
+  let walking: Walking = { world, start, at: [start.type as NodeType], steps: [], walk: begun, said: nameOf(start) };
   const hops = 1 + choose(3);
   for (let at = 0; at < hops; at++) {
     walking = hopOn(walking, choose);
     if (choose(3) === 0) walking = filterOn(walking, choose);
   }
   const all = askedOf(walking, choose);
-  // Figures over edges as often as all else: they ask for what an index may lack.
+  // Folds as often as all else: they need attributes that an index may lack.
   const folded = all.filter(({ field }) => field !== undefined);
   const { name, ask, adds, show, expected, field } = pick(folded.length > 0 && choose(2) === 0 ? folded : all, choose(99));
   const label = `${walking.said}.${name}`;
@@ -295,23 +230,15 @@ export const walkOn = async (world: World, given: readonly number[]): Promise<vo
     const budget = pick(budgets, choose(9));
     const parts = (await inParts(ask, { budget })).map(({ part }) => part);
     const last = parts.at(-1)!;
-    expect(show(adds ? parts.flatMap(({ items }) => items) : last.items, last), `${label} within ${JSON.stringify(budget)}`).toEqual(
-      expected,
-    );
+    const items = adds ? parts.flatMap((part) => part.items) : last.items;
+    expect(show(items, last), `${label} within ${JSON.stringify(budget)}`).toEqual(expected);
   } catch (error) {
     if (!(error instanceof Error) || !("code" in error)) throw error;
-    const kinds = walking.said.match(/(?<=\()\w+(?=\))/g) as readonly EdgeName[];
-    refused(world, error, { label, kinds, asked: [...(field === undefined ? [] : [field]), ...(walking.said.match(/(?<=\{)\w+/g) ?? [])] });
+    // The message names the edge that the walk was refused for.
+    const edges = walking.said.match(/(?<=\()\w+(?=\))/g) as readonly EdgeName[];
+    const [, refused = ""] = /finds "(\w+)"/.exec(error.message) ?? [];
+    expect([label, ...edges], `${label}: ${error.message}`).toContain(refused);
+    const asked = [...(field === undefined ? [] : [field]), ...(walking.said.match(/(?<=\{)\w+/g) ?? [])];
+    checkRefusal(world, error, { kind: refused as EdgeName, asked, label });
   }
-};
-
-// Of which of its edges a walk's refusal speaks, the message says.
-const refused = (
-  world: World,
-  error: Error,
-  at: { readonly label: string; readonly kinds: readonly EdgeName[]; readonly asked: readonly string[] },
-): void => {
-  const [, kind = ""] = /finds "(\w+)"/.exec(error.message) ?? [];
-  expect([at.label, ...at.kinds], `${at.label}: ${error.message}`).toContain(kind);
-  checkRefusal(world, error, { kind: kind as EdgeName, asked: at.asked, label: at.label });
 };

@@ -1,8 +1,8 @@
 import type { EdgetableError } from "edgetable";
 import { expect } from "vitest";
 import type { Forms, Place } from "./model.ts";
-import type { End, NaiveEdge, NaiveGraph } from "./naive-graph.ts";
-import { edgeTypes, idFields, type EdgeName, type NodeType, type Row } from "./vocabulary.ts";
+import type { NaiveGraph } from "../naive/graph.ts";
+import { edgeTypeOf, edgeTypes, idFields, type EdgeName, type End, type NaiveEdge, type NodeType, type Row } from "./vocabulary.ts";
 
 /** The library and the reference, side by side. */
 export interface World {
@@ -20,10 +20,11 @@ export const pick = <T>(list: readonly T[], at: number): T => list[at % list.len
 
 export const endAt = ({ ids }: World, type: NodeType, at: number): End => ({ type, id: pick(ids[type], at) });
 
-const isTyped = (edge: EdgeName): boolean => edgeTypes[edge].from.length * edgeTypes[edge].to.length > 1;
-
 /** An end as rows have it. */
-export const endRow = (edge: EdgeName, { type, id }: End): Row => (isTyped(edge) ? { type, ...id } : id);
+export const endRow = (edge: string, { type, id }: End): Row => {
+  const { from, to } = edgeTypeOf(edge);
+  return from.length * to.length > 1 ? { type, ...(id as Row) } : (id as Row);
+};
 
 export const edgeRow = ({ edge, from, to, attributes }: NaiveEdge): Row => ({
   from: endRow(edge, from),

@@ -1,8 +1,7 @@
 import { expect } from "vitest";
 import type { Command, Write } from "./commands.ts";
 import { valueAt } from "./conditions.ts";
-import type { NaiveEdge } from "./naive-graph.ts";
-import { edgeTypes, type NodeType, type Row } from "./vocabulary.ts";
+import { edgeTypeOf, edgeTypes, endOf, type NaiveEdge, type NodeType, type Row } from "./vocabulary.ts";
 import { clean, endAt, endRow, pick, type World } from "./world.ts";
 
 type EdgeWrite = Extract<Command, { readonly value: number; readonly km: number | undefined }>;
@@ -39,13 +38,13 @@ export const writeNode = async (world: World, command: Write): Promise<void> => 
     const remove = Object.keys(attributes).filter((field) => attributes[field] === undefined);
     const outcome: Outcome = await world.db[type].update(end.id, { set: clean(attributes), ...(remove.length > 0 ? { remove } : {}) });
     expect(outcome.ok, JSON.stringify(command)).toBe(before !== undefined);
-    if (before) world.graph.putNode(type, clean({ ...before.row, ...attributes }));
+    if (before) world.graph.putNode({ ...end, row: clean({ ...before.row, ...attributes }) });
     return;
   }
-  const row = clean({ ...end.id, ...attributes });
+  const row = clean({ ...(end.id as Row), ...attributes });
   const outcome: Outcome = await world.db[type][kind](row);
   expect(outcome.ok, JSON.stringify(command)).toBe(kind === "put" || before === undefined);
-  if (outcome.ok) world.graph.putNode(type, row);
+  if (outcome.ok) world.graph.putNode({ ...endOf(type, row), row });
 };
 
 /** Deletes a node with what goes along. */
@@ -63,17 +62,17 @@ export const edgeAt = (world: World, command: Pick<EdgeWrite, "edge" | "from" | 
   return { edge, from: endAt(world, pick(type.from, from), from), to: endAt(world, pick(type.to, to), to), attributes: key };
 };
 
-export const keyOf = ({ edge, attributes }: NaiveEdge): Row | undefined => (edgeTypes[edge].key ? attributes : undefined);
+export const keyOf = ({ edge, attributes }: NaiveEdge): Row | undefined => (edgeTypeOf(edge).key ? attributes : undefined);
 
 /** Links, changes or removes an edge; of a reference, sees it refused. */
 export const writeEdge = async (world: World, command: EdgeWrite): Promise<void> => {
   const { edge, kind, value, km } = command;
   const bare = edgeAt(world, command);
-  const { orderBy, by } = edgeTypes[edge];
+  const { orderBy, reference } = edgeTypes[edge];
   const [from, to] = [endRow(edge, bare.from), endRow(edge, bare.to)];
   const api = world.db[edge];
   const label = JSON.stringify(command);
-  if (by) {
+  if (reference) {
     expect(() => api.link(from, to, {}), label).toThrow(expect.objectContaining({ code: "plan.unsupported" }));
     return;
   }

@@ -1,5 +1,5 @@
 import { parseTemplate, renderTemplate } from "../../packages/edgetable/src/keys/template.ts";
-import type { NaiveEnd, Row } from "../oracle/naive-graph.ts";
+import type { NaiveEnd, Row } from "../naive/graph.ts";
 import type { Value } from "./values.ts";
 
 /** How a graph names the nodes that the naive graph knows by a short text. */

@@ -2,7 +2,8 @@ import type { Transport } from "edgetable";
 import { expect } from "vitest";
 import type { FindCommand, Kind, Search } from "./find-commands.ts";
 import { findable, type Counts, type Findable } from "./find-model.ts";
-import { compareValues, type Row } from "./naive-graph.ts";
+import { compareLists, fulfilsAll } from "../naive/condition.ts";
+import type { Row } from "../naive/graph.ts";
 
 /** A thing as the reference has it: plain data in a plain array. */
 interface Thing {
@@ -25,14 +26,6 @@ const levelsOf: Readonly<Record<Kind, readonly string[]>> = {
   hasSkill: ["skill", "level"],
   note: ["topic"],
   task: ["due"],
-};
-
-const comparePlaces = (a: readonly unknown[], b: readonly unknown[]): number => {
-  for (const [at, value] of a.entries()) {
-    const order = compareValues(value, b[at]);
-    if (order !== 0) return order;
-  }
-  return 0;
 };
 
 export interface FindSubject {
@@ -267,21 +260,6 @@ class FindHistory {
     return where;
   }
 
-  #holds(row: Row, where: Row): boolean {
-    return Object.entries(where).every(([name, wanted]) => {
-      const value = row[name];
-      if (value === undefined) return false;
-      if (typeof wanted !== "object" || wanted === null) return value === wanted;
-      const [[operator, operand] = ["", undefined]] = Object.entries(wanted);
-      if (operator === "in") return (operand as readonly unknown[]).includes(value);
-      if (operator === "gte") return compareValues(value, operand) >= 0;
-      if (operator === "lt") return compareValues(value, operand) < 0;
-      if (operator === "beginsWith") return String(value).startsWith(String(operand));
-      const [low, high] = operand as readonly [unknown, unknown];
-      return compareValues(value, low) >= 0 && compareValues(value, high) <= 0;
-    });
-  }
-
   /** The same rows in the same order; where an adopted layout's sort keys tie, or sort otherwise than values, the same rows. */
   #same(actual: readonly unknown[], expected: readonly unknown[], label: string): void {
     const texts = (rows: readonly unknown[]): readonly string[] => rows.map(textOf).toSorted();
@@ -296,8 +274,8 @@ class FindHistory {
     const sortsBehind = search.list === true && search.kinds[0] === "hasSkill" && search.levels <= 1;
     const placeOf = ({ place }: Thing): readonly unknown[] => (sortsBehind ? [...place.slice(1), place[0]] : place);
     const ordered = this.#things
-      .filter(({ kind, row, early }) => early !== true && search.kinds.includes(kind) && this.#holds(row, where))
-      .toSorted((a, b) => comparePlaces(placeOf(a), placeOf(b)));
+      .filter(({ kind, row, early }) => early !== true && search.kinds.includes(kind) && fulfilsAll(row, where))
+      .toSorted((a, b) => compareLists(placeOf(a), placeOf(b)));
     const expected = search.reverse ? ordered.toReversed() : ordered;
     const several = search.kinds.length > 1;
     const rows = expected.map(({ kind, row }) => (several ? { kind, row } : row));

@@ -2,7 +2,8 @@ import { expect } from "vitest";
 import type { Bound, Command, EdgeName, NodeType } from "./commands.ts";
 import type { Names } from "../hostile/names.ts";
 import { inNumbers, valueText } from "../hostile/values.ts";
-import { compareValues, NaiveGraph, type NaiveEdge, type NaiveEnd, type Row } from "./naive-graph.ts";
+import { fulfils } from "../naive/condition.ts";
+import { NaiveGraph, same, type NaiveEdge, type NaiveEnd, type Row } from "../naive/graph.ts";
 
 /** What a history runs on. */
 export interface Subject {
@@ -43,9 +44,9 @@ const naiveTypes = {
   follows: { orderBy: "since" },
   friend: { symmetric: true },
   likes: { orderBy: "rank" },
-  worksOn: {},
+  worksOn: { key: ["role"] },
   tagged: {},
-  pins: { mostFrom: 2 },
+  pins: {},
   knows: {},
   writtenBy: {},
 };
@@ -97,11 +98,16 @@ class History {
     this.#naive.putNode({ ...end, row });
     this.#naive.dropEdges("writtenBy", end);
     if (author === undefined) return;
-    this.#naive.putEdge({ edge: "writtenBy", from: end, to: this.#end("person", author), key: "", attributes: {} });
+    this.#naive.putEdge({ edge: "writtenBy", from: end, to: this.#end("person", author), attributes: {} });
   }
 
   #handle(handle: number | undefined): string | undefined {
     return handle === undefined ? undefined : `${this.#subject.scope}@${handle}`;
+  }
+
+  #handleTaken(handle: unknown, except: NaiveEnd): boolean {
+    const persons = this.#naive.nodes.filter(({ type }) => type === "person");
+    return handle !== undefined && persons.some((one) => one.row["handle"] === handle && !same(one, except));
   }
 
   #edgeRow(one: NaiveEdge): Row {
@@ -143,7 +149,7 @@ class History {
           ? { title: command.name, ...this.#author(command.author) }
           : { name: command.name };
     const row = clean({ ...this.#id(end), ...own });
-    const taken = command.type === "person" && this.#naive.handleTaken(person.handle, end.id);
+    const taken = command.type === "person" && this.#handleTaken(person.handle, end);
     const allowed = !taken && (command.kind === "put" || this.#naive.node(end) === undefined);
     const outcome: { readonly ok: boolean } = (await member(this.#subject.db, command.type)[command.kind]?.({
       ...row,
@@ -179,7 +185,7 @@ class History {
     const handle = this.#handle(command.handle);
     const set = clean({ name: command.name, handle });
     if (Object.keys(set).length === 0 && command.add === undefined) return;
-    const allowed = before !== undefined && !this.#naive.handleTaken(handle, end.id);
+    const allowed = before !== undefined && !this.#handleTaken(handle, end);
     const changes = { set, ...(command.add === undefined ? {} : { add: { age: command.add } }) };
     const outcome: { readonly ok: boolean } = (await member(this.#subject.db, "person")["update"]?.(this.#given(end), changes)) as never;
     expect(outcome.ok, "update person").toBe(allowed);
@@ -203,7 +209,7 @@ class History {
     const role = command.edge === "worksOn" ? command.role : "";
     const attributes = clean({ [attribute ?? ""]: value, role: role === "" ? undefined : role });
     const [source, target] = [this.#end(oneOf(from, command.fromTag), command.from), this.#end(oneOf(to, command.toTag), command.to)];
-    return { edge: command.edge, from: source, to: target, key: role, attributes };
+    return { edge: command.edge, from: source, to: target, attributes };
   }
 
   async #edge(command: Extract<Command, { kind: "link" | "relink" | "unlink" }>): Promise<void> {
@@ -212,8 +218,8 @@ class History {
     const api = member(this.#subject.db, command.edge);
     const from = this.#typed(command.edge, edge.from, this.#given(edge.from));
     const to = this.#typed(command.edge, edge.to, this.#given(edge.to));
-    const key = edge.key === "" ? undefined : { role: edge.key };
-    const { role: _role, ...changes } = edge.attributes;
+    const { role, ...changes } = edge.attributes;
+    const key = role === undefined ? undefined : { role };
     if (command.kind === "link") {
       const both = this.#naive.node(edge.from) !== undefined && this.#naive.node(edge.to) !== undefined;
       const full = command.edge === "pins" && this.#naive.degree("pins", edge.from) >= 2;
@@ -231,31 +237,10 @@ class History {
     else this.#naive.putEdge({ ...before, attributes: { ...before.attributes, ...changes } });
   }
 
-  #holds(edge: EdgeName, bound: Bound, one: NaiveEdge): boolean {
-    const { attribute, numeric } = ends[edge];
-    const value = one.attributes[attribute ?? ""];
-    const operand = numeric ? bound.number : bound.text;
-    const order = value === undefined ? undefined : compareValues(value, operand);
-    switch (bound.operator) {
-      case "eq":
-        return order === 0;
-      case "ne":
-        return order !== 0;
-      case "lt":
-        return order !== undefined && order < 0;
-      case "lte":
-        return order !== undefined && order <= 0;
-      case "gt":
-        return order !== undefined && order > 0;
-      case "gte":
-        return order !== undefined && order >= 0;
-      case "between":
-        return value !== undefined && order !== undefined && order >= 0 && compareValues(value, this.#upper(edge, bound)) <= 0;
-      case "beginsWith":
-        return typeof value === "string" && value.startsWith(bound.text);
-      case "exists":
-        return value !== undefined;
-    }
+  #operand(edge: EdgeName, bound: Bound): unknown {
+    const operand = ends[edge].numeric ? bound.number : bound.text;
+    if (bound.operator === "between") return [operand, this.#upper(edge, bound)];
+    return bound.operator === "exists" ? true : operand;
   }
 
   #upper(edge: EdgeName, bound: Bound): unknown {
@@ -263,10 +248,7 @@ class History {
   }
 
   #where(edge: EdgeName, bound: Bound): Row {
-    const { attribute = "", numeric } = ends[edge];
-    const operand = numeric ? bound.number : bound.text;
-    if (bound.operator === "between") return { [attribute]: { between: [operand, this.#upper(edge, bound)] } };
-    return { [attribute]: { [bound.operator]: bound.operator === "exists" ? true : operand } };
+    return { [ends[edge].attribute ?? ""]: { [bound.operator]: this.#operand(edge, bound) } };
   }
 
   async #read(command: Extract<Command, { kind: "read" }>): Promise<void> {
@@ -285,8 +267,8 @@ class History {
     const far = this.#asked(command);
     let expected = this.#naive
       .neighbours(at, { edge, direction, ordered: command.ordered })
-      .filter((one) => !bound || this.#holds(edge, bound, one))
-      .filter((one) => !far || (this.#far(command, one).id === far.id && this.#far(command, one).type === far.type));
+      .filter((one) => !bound || fulfils(one.attributes[attribute ?? ""], bound.operator, this.#operand(edge, bound)))
+      .filter((one) => !far || same(this.#far(command, one), far));
     if (command.reverse) expected = expected.toReversed();
     if (limit !== undefined && command.want !== "pages" && command.want !== "back") expected = expected.slice(0, limit);
     let query = (member(this.#subject.db, type)(this.#given(at))[direction] as (edge: string) => Query)(edge);

@@ -1,6 +1,6 @@
 import type { Report, WalkExplanation, WalkOptions } from "edgetable";
 import type { Social } from "../oracle/model.ts";
-import type { NaiveEnd } from "../oracle/naive-graph.ts";
+import type { NaiveEnd } from "../naive/graph.ts";
 import { givenId, nameOfId, type Id } from "./node-ids.ts";
 import { numberFields, type PlainFirst, type PlainHop, type PlainStep, type PlainWalk } from "./plain-walk.ts";
 

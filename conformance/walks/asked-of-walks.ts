@@ -1,11 +1,10 @@
 import type { WalkExplanation } from "edgetable";
-import type { NaiveEnd, NaiveGraph } from "../oracle/naive-graph.ts";
+import { nameOf, type NaiveEnd, type NaiveGraph } from "../naive/graph.ts";
+import { byEnd, endOf, fold, levels, numbersOn, rank, walkNaively, type NaivePath, type NaiveWalk } from "../naive/walk.ts";
 import { names, pathNames, type AnyWalk, type Ask } from "./ask.ts";
 import { nameOfId, type Id } from "./node-ids.ts";
 import type { Asking } from "./check-parts.ts";
-import { levels, rank } from "./naive-answers.ts";
-import { endOf, nameOf, walkNaively, type NaiveWalk, type Way } from "./naive-walk.ts";
-import { numberFields, type PlainHop, type PlainStep, type PlainWalk } from "./plain-walk.ts";
+import { naiveHop, naivePlan, numberFields, type PlainHop, type PlainStep, type PlainWalk } from "./plain-walk.ts";
 import { onward, typesAfter } from "./walks.ts";
 
 /** A walk as the library makes it, and as it is made naively. */
@@ -22,12 +21,6 @@ type Row = Readonly<Record<string, unknown>>;
 type Entry = readonly [string, unknown];
 
 const byName = (entries: Iterable<Entry>): readonly Entry[] => [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
-
-const grouped = (ways: readonly Way[]): ReadonlyMap<string, readonly Way[]> => {
-  const groups = new Map<string, Way[]>();
-  for (const way of ways) groups.set(nameOf(endOf(way)), [...(groups.get(nameOf(endOf(way))) ?? []), way]);
-  return groups;
-};
 
 const numberOrUndefined = (value: unknown): number | undefined => (value === undefined ? undefined : Number(value));
 
@@ -54,12 +47,6 @@ const foldedEdges = ({ first, steps }: PlainWalk): readonly string[] => {
   return [...new Set(all)].filter((edge) => numberFields[edge] !== undefined);
 };
 
-const folds = {
-  sum: (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0),
-  min: (numbers: readonly number[]) => Math.min(...numbers),
-  max: (numbers: readonly number[]) => Math.max(...numbers),
-};
-
 const foldsOf = ({ plain, naive, walk, pick }: Walked): readonly Asking[] => {
   const edges = foldedEdges(plain);
   const edge = edges[pick % Math.max(1, edges.length)];
@@ -67,9 +54,9 @@ const foldsOf = ({ plain, naive, walk, pick }: Walked): readonly Asking[] => {
   const field = numberFields[edge]!;
   return (["sum", "min", "max"] as const).map((by) => {
     const expected = byName(
-      [...grouped(naive.ways)].map(([name, ways]): Entry => {
-        const numbers = ways.flatMap((way) => way.numbers).flatMap((one) => (one.edge === edge ? [one.value] : []));
-        return [name, [ways.length, numbers.length === 0 ? undefined : folds[by](numbers)]];
+      [...byEnd(naive.paths)].map(([name, paths]): Entry => {
+        const numbers = paths.flatMap((path) => numbersOn(path.edges, field));
+        return [name, [paths.length, fold(by, numbers)]];
       }),
     );
     return figure(`${by}(${field})`, (options) => walk[by](field, options), { show: figures, expected });
@@ -77,11 +64,11 @@ const foldsOf = ({ plain, naive, walk, pick }: Walked): readonly Asking[] => {
 };
 
 // Where a walk may end on several kinds of nodes, each says of which it is.
-const rowsOf = ({ graph, plain }: Walked, ways: readonly Way[]): readonly Row[] => {
+const rowsOf = ({ graph, plain }: Walked, paths: readonly NaivePath[]): readonly Row[] => {
   const several = typesAfter(plain).length > 1;
-  return ways.flatMap((way) => {
-    const row = graph.node(endOf(way))?.row;
-    return row ? [several ? { kind: endOf(way).type, row } : row] : [];
+  return paths.flatMap((path) => {
+    const row = graph.node(endOf(path))?.row;
+    return row ? [several ? { kind: endOf(path).type, row } : row] : [];
   });
 };
 
@@ -91,7 +78,7 @@ const sortedRows = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b
 
 const pathsOf = ({ plain, naive, walk }: Walked): readonly Asking[] => {
   if (plain.steps.some((step) => isForgetful(step))) return [];
-  const paths = [...new Set(naive.ways.map((way) => way.nodes.map(nameOf).join(" ")))].toSorted();
+  const paths = [...new Set(naive.paths.map((way) => way.nodes.map(nameOf).join(" ")))].toSorted();
   const simple = paths.filter((path) => new Set(path.split(" ")).size === path.split(" ").length);
   const show = (items: readonly never[]): readonly string[] => pathNames(items);
   return [
@@ -107,10 +94,10 @@ const hopFrom = ({ plain, pick }: Walked): PlainHop => {
 
 const ranksOf = (walked: Walked): readonly Asking[] => {
   const hop = hopFrom(walked);
-  const ends: readonly NaiveEnd[] = walked.naive.ways.map(endOf);
+  const ends: readonly NaiveEnd[] = walked.naive.paths.map(endOf);
   const field = numberFields[hop.edge];
-  return [false, ...(field === undefined ? [] : [true])].map((sums) => {
-    const by = sums ? { sum: field } : "degree";
+  return [undefined, ...(field === undefined ? [] : [field])].map((sums) => {
+    const by = sums === undefined ? "degree" : { sum: sums };
     const expected = byName(rank(walked.graph, ends, { hop, sums }).map(({ name, count, value }): Entry => [name, [count, value]]));
     const ask: Ask = (options) => walked.walk.rank({ [hop.direction]: hop.edge }, { by, ...options });
     return figure(`rank along ${hop.direction} ${hop.edge} by ${JSON.stringify(by)}`, ask, { show: figures, expected, further: 1 });
@@ -121,8 +108,8 @@ const levelsOf = ({ plain, graph, walk, pick }: Walked): readonly Asking[] => {
   const last = plain.steps.at(-1);
   if (last?.kind !== "hop" || last.emit !== "all" || last.rounds === Number.POSITIVE_INFINITY) return [];
   const field = pick % 2 === 0 ? numberFields[last.edge] : undefined;
-  const starts = walkNaively(graph, { ...plain, steps: plain.steps.slice(0, -1) }).ways.map(endOf);
-  const expected = levels(graph, starts, { hop: last, depth: last.rounds, sums: field !== undefined });
+  const starts = walkNaively(graph, naivePlan({ ...plain, steps: plain.steps.slice(0, -1) })).paths.map(endOf);
+  const expected = levels(graph, starts, { hop: naiveHop(last), depth: last.rounds, sums: field });
   const ask: Ask = (options) => walk.levels({ ...(field === undefined ? {} : { sum: field }), ...options });
   return [figure("levels", ask, { show: (items) => items, expected })];
 };
@@ -147,14 +134,14 @@ const asRead = ({ first, ...plain }: PlainWalk, { steps }: WalkExplanation["plan
   };
 };
 
-const inOrder = async ({ plain, graph }: Walked, ask: Ask): Promise<readonly Way[]> => {
+const inOrder = async ({ plain, graph }: Walked, ask: Ask): Promise<readonly NaivePath[]> => {
   const { plan } = await ask({}).explain();
-  return [...grouped(walkNaively(graph, asRead(plain, plan)).ways).values()].map(([way]) => way!);
+  return [...byEnd(walkNaively(graph, naivePlan(asRead(plain, plan))).paths).values()].map(([path]) => path!);
 };
 
 const topOf = ({ naive, walk, pick }: Walked): Asking => {
   const most = 1 + (pick % 3);
-  const all = new Map([...grouped(naive.ways)].map(([name, ways]) => [name, ways.length]));
+  const all = new Map([...byEnd(naive.paths)].map(([name, ways]) => [name, ways.length]));
   const expected = [...all.values()].toSorted((a, b) => b - a).slice(0, most);
   const show = (items: readonly Figure[]): readonly (number | string)[] =>
     items.map(({ id, count }) => (all.get(nameOfId(id)) === Number(count) ? Number(count) : `${nameOfId(id)}: ${count}`));
@@ -164,7 +151,7 @@ const topOf = ({ naive, walk, pick }: Walked): Asking => {
 /** Everything that a walk can be asked for, with the right answer. */
 export const askedOf = async (walked: Walked): Promise<readonly Asking[]> => {
   const { naive, walk } = walked;
-  const groups = grouped(naive.ways);
+  const groups = byEnd(naive.paths);
   const groupCounts = byName([...groups].map(([name, ways]): Entry => [name, ways.length]));
   const ids: Ask = (options) => walk.ids(options);
   const nodes: Ask = (options) => walk.nodes(options);
@@ -176,7 +163,7 @@ export const askedOf = async (walked: Walked): Promise<readonly Asking[]> => {
   return [
     listed("ids", ids, { show: names, expected: [...groups.keys()].toSorted(), order: idOrder }),
     listed("nodes", nodes, { show: sortedRows, expected: sortedRows(rowOrder.expected), order: rowOrder }),
-    figure("count", (options) => walk.count(options), { show: (_, part) => Number(part.count), expected: naive.ways.length }),
+    figure("count", (options) => walk.count(options), { show: (_, part) => Number(part.count), expected: naive.paths.length }),
     figure("groupCount", (options) => walk.groupCount(options), { show: counts, expected: groupCounts }),
     topOf(walked),
     ...foldsOf(walked),

@@ -5,8 +5,8 @@ import { checkParts, checkWhole, cuts, widened, type Asking } from "./check-part
 import { checkQuestion } from "./check-questions.ts";
 import { checkSupernodes } from "./check-supernodes.ts";
 import { drawGraph, graphs, type Drawn } from "./graphs.ts";
-import { walkNaively } from "./naive-walk.ts";
-import type { PlainWalk } from "./plain-walk.ts";
+import { walkNaively } from "../naive/walk.ts";
+import { naivePlan, type PlainWalk } from "./plain-walk.ts";
 import { questionInScope, questions, type Question } from "./questions.ts";
 import { inScope, walks } from "./walks.ts";
 
@@ -25,7 +25,7 @@ export const cases: fc.Arbitrary<Case> = fc.record({
   pick: fc.nat({ max: 999 }),
 });
 
-const MOST_WAYS = 2000;
+const MAX_PATHS = 2000;
 
 const hopsOf = ({ first, steps }: PlainWalk): number =>
   (first ? 1 : 0) + steps.reduce((sum, step) => sum + (step.kind === "hop" ? Math.min(step.rounds, 20) : 0), 0);
@@ -38,7 +38,7 @@ interface Asked {
 
 export const checkWalk = async (walked: Walked, { askings = askedOf, parts = Number.POSITIVE_INFINITY }: Asked = {}): Promise<void> => {
   const { plain, naive, pick } = walked;
-  if (naive.ways.length > MOST_WAYS) return;
+  if (naive.paths.length > MAX_PATHS) return;
   const bounds = { stood: naive.stood, hops: hopsOf(plain) };
   for (const [at, asking] of (await askings(walked)).entries()) {
     const cost = await checkWhole(asking);
@@ -51,7 +51,7 @@ export const checkWalk = async (walked: Walked, { askings = askedOf, parts = Num
 export const checkCase = async (db: Db, scope: string, { drawn, walks: plains, questions: asked, pick }: Case): Promise<void> => {
   const graph = await drawGraph([db], scope, drawn);
   for (const plain of plains.map((walk) => inScope(scope, walk)))
-    await checkWalk({ plain, graph, naive: walkNaively(graph, plain), walk: askWalk(db, plain), pick });
+    await checkWalk({ plain, graph, naive: walkNaively(graph, naivePlan(plain)), walk: askWalk(db, plain), pick });
   for (const [at, question] of asked.entries())
     await checkQuestion(db, graph, { question: questionInScope(scope, question), cut: pick + at });
 };

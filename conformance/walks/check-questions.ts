@@ -1,13 +1,12 @@
 import type { WalkOptions } from "edgetable";
 import { expect } from "vitest";
 import { valueText } from "../hostile/values.ts";
-import type { NaiveGraph } from "../oracle/naive-graph.ts";
+import { nameOf, type NaiveGraph } from "../naive/graph.ts";
+import { common, edgesAt, endOf, levels, shortest, simplePaths, walkNaively } from "../naive/walk.ts";
 import { hopOf, names, onePart, pathName, pathNames, type AnyWalk, type Ask, type Db, type Part } from "./ask.ts";
 import { givenId, nameOfId, type Id } from "./node-ids.ts";
 import { checkParts, checkWhole, cuts, type Asking, type Bounds, type Cut } from "./check-parts.ts";
-import { common, levels, shortest, simplePaths } from "./naive-answers.ts";
-import { edgesAt, endOf, nameOf, walkNaively } from "./naive-walk.ts";
-import { numberFields, type PlainStep } from "./plain-walk.ts";
+import { naiveHop, naivePlan, numberFields, type PlainStep } from "./plain-walk.ts";
 import type { Question } from "./questions.ts";
 
 interface Asked {
@@ -22,7 +21,7 @@ const person = (id: string): { readonly type: string; readonly id: string } => (
 const hopStep = ({ hop }: Question, rounds: number): PlainStep => ({ kind: "hop", rounds, emit: "all", ...hop });
 
 const ends = ({ question, graph }: Asked, steps: readonly PlainStep[]): readonly string[] =>
-  walkNaively(graph, { start: question.start, first: undefined, steps }).ways.map((way) => nameOf(endOf(way)));
+  walkNaively(graph, naivePlan({ start: question.start, first: undefined, steps })).paths.map((path) => nameOf(endOf(path)));
 
 /** Answers that go on by a cursor. */
 const walked = (asked: Asked): Asking | undefined => {
@@ -38,7 +37,7 @@ const walked = (asked: Asked): Asking | undefined => {
       const field = most % 2 === 0 ? numberFields[hop.edge] : undefined;
       const options = { ...(depth === undefined ? {} : { depth }), ...(field === undefined ? {} : { sum: field }) };
       const ask: Ask = (budget) => from.subtree(hopOf(hop), { ...options, ...budget });
-      const rounds = { hop, depth: depth ?? Number.POSITIVE_INFINITY, sums: field !== undefined };
+      const rounds = { hop: naiveHop(hop), depth: depth ?? Number.POSITIVE_INFINITY, sums: field };
       return { name: "subtree", ask, adds: false, show: (items) => items, expected: levels(graph, [person(question.start)], rounds) };
     }
     case "suggest": {
@@ -100,7 +99,7 @@ const checkCommon = async (asked: Asked): Promise<void> => {
   const { hop, start, others } = question;
   const ids = others.map((id) => givenId(person(id)));
   const ask: Ask = (options) => from.common(hopOf(hop), ids, options);
-  const expected = common(graph, [start, ...others].map(person), hop);
+  const expected = common(graph, [start, ...others].map(person), naiveHop(hop));
   const { part } = await onePart(ask, {});
   expect(names(part.items), "common").toEqual(expected);
   expect(part.complete).toBe(true);
@@ -112,14 +111,16 @@ const checkCommon = async (asked: Asked): Promise<void> => {
 
 const isPath = ({ graph, question }: Asked, path: string): boolean => {
   const ends = path.split(" ").map((name) => ({ type: name.slice(0, name.indexOf("/")), id: name.slice(name.indexOf("/") + 1) }));
-  return ends.every((end, at) => at === 0 || edgesAt(graph, ends[at - 1]!, question.hop).some(({ far }) => nameOf(far) === nameOf(end)));
+  return ends.every(
+    (end, at) => at === 0 || edgesAt(graph, ends[at - 1]!, naiveHop(question.hop)).some(({ far }) => nameOf(far) === nameOf(end)),
+  );
 };
 
 const checkPaths = async (asked: Asked): Promise<void> => {
   const { question, graph, person: from } = asked;
   const { kind, hop, start, to, depth, most } = question;
   const target = kind === "cycle" ? start : to;
-  const rounds = { hop, depth: depth ?? Number.POSITIVE_INFINITY };
+  const rounds = { hop: naiveHop(hop), depth: depth ?? Number.POSITIVE_INFINITY };
   const ask =
     (limit: number): Ask =>
     (budget: WalkOptions) => {
@@ -154,7 +155,7 @@ export const checkQuestion = async (
   { question, cut }: { readonly question: Question; readonly cut: number },
 ): Promise<void> => {
   const stood = new Set(graph.nodes.map(nameOf));
-  for (const { from, to } of graph.edges) stood.add(nameOf(from)).add(nameOf(to));
+  for (const { from, to } of graph.edges()) stood.add(nameOf(from)).add(nameOf(to));
   for (const id of [question.start, question.to, ...question.others]) stood.add(nameOf(person(id)));
   const bounds = { stood, hops: 20 };
   const one = cuts[cut % cuts.length]!;

@@ -2,7 +2,8 @@ import { expect } from "vitest";
 import type { Walked } from "./asked-of-walks.ts";
 import { names, onePart, type Ask } from "./ask.ts";
 import { nameOfId } from "./node-ids.ts";
-import { endOf, nameOf } from "./naive-walk.ts";
+import { nameOf } from "../naive/graph.ts";
+import { endOf } from "../naive/walk.ts";
 
 // With conditions in keys fewer edges are read than there are, and edges to known nodes are not listed at all.
 const isExact = ({ plain }: Walked): boolean =>
@@ -13,7 +14,7 @@ export const checkSupernodes = async (walked: Walked, breadth: number): Promise<
   const { naive, walk } = walked;
   const ask: Ask = (options) => walk.ids(options);
   const supernodes = [...naive.left].filter(([, edges]) => edges > breadth).map(([name]) => name);
-  const whole = [...new Set(naive.ways.map((way) => nameOf(endOf(way))))].toSorted();
+  const whole = [...new Set(naive.paths.map((path) => nameOf(endOf(path))))].toSorted();
   // A sample leaves out nodes, so that none need be passed any more: the walk may stand where the whole one does not.
   const isPart = !walked.plain.steps.some((step) => step.kind === "except" && step.which === "passed");
 

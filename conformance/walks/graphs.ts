@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Social } from "../oracle/model.ts";
-import { NaiveGraph, type NaiveEnd } from "../oracle/naive-graph.ts";
+import { NaiveGraph, type NaiveEnd } from "../naive/graph.ts";
 import { givenId, idRow } from "./node-ids.ts";
 
 type Db = ReturnType<Social["connect"]>;
@@ -103,7 +103,7 @@ export const drawGraph = async (dbs: readonly Db[], scope: string, drawn: readon
     follows: { orderBy: "since" },
     friend: { symmetric: true },
     likes: { orderBy: "rank" },
-    worksOn: {},
+    worksOn: { key: ["role"] },
     tagged: {},
   });
   const rows: unknown[] = [];
@@ -121,9 +121,9 @@ export const drawGraph = async (dbs: readonly Db[], scope: string, drawn: readon
   }
   for (const one of drawn) {
     const [from, to] = ends(scope, one);
-    graph.putEdge({ edge: one.edge, from, to, key: one.edge === "worksOn" ? one.role : "", attributes: attributesOf(one) });
+    graph.putEdge({ edge: one.edge, from, to, attributes: attributesOf(one) });
   }
-  for (const { edge, from, to, attributes } of graph.edges) {
+  for (const { edge, from, to, attributes } of graph.edges()) {
     const target = edge === "likes" ? { type: to.type, ...givenId(to) } : givenId(to);
     rows.push({ edge, from: edge === "likes" ? { type: from.type, ...givenId(from) } : givenId(from), to: target, attributes });
   }

@@ -1,6 +1,6 @@
 import { inKeyOrder } from "../hostile/names.ts";
 import { undelimitedTexts, valueText, type Value } from "../hostile/values.ts";
-import type { NaiveEnd } from "../oracle/naive-graph.ts";
+import type { NaiveEnd } from "../naive/graph.ts";
 
 export type Id = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,8 @@ const namedIn = (scope: string): readonly (readonly Value[])[] | undefined => {
   return pool === undefined ? undefined : pools[Number(pool)];
 };
 
-const idIn = ({ type, id }: NaiveEnd, spelling: 0 | -1): Id => {
+const idIn = ({ type, id: name }: NaiveEnd, spelling: 0 | -1): Id => {
+  const id = name as string;
   const pool = namedIn(id);
   if (!pool) return { [`${type}Id`]: id };
   return { realm: id.slice(0, -1), [`${type}Id`]: pool[LETTERS.indexOf(id.slice(-1))]?.at(spelling) };

@@ -1,4 +1,5 @@
-import type { NaiveEnd } from "../oracle/naive-graph.ts";
+import type { NaiveEdge, NaiveEnd } from "../naive/graph.ts";
+import type { NaiveHop, NaivePlan, NaiveStep } from "../naive/walk.ts";
 
 /** A hop in plain words. */
 export interface PlainHop {
@@ -40,3 +41,26 @@ export interface PlainWalk {
 
 /** The numbers on edges: what conditions and sums are about. */
 export const numberFields: Readonly<Record<string, string>> = { follows: "weight", likes: "rank", worksOn: "hours" };
+
+const numberOf = ({ edge, attributes }: NaiveEdge): number | undefined => attributes[numberFields[edge] ?? ""] as number | undefined;
+
+/** A hop in the words of the reference. */
+export const naiveHop = ({ atLeast, age, ...hop }: PlainHop): NaiveHop => ({
+  ...hop,
+  keepsEdge: atLeast === undefined ? undefined : (edge) => (numberOf(edge) ?? Number.NEGATIVE_INFINITY) >= atLeast,
+  keepsNode: age === undefined ? undefined : (row) => ((row?.["age"] as number | undefined) ?? -1) >= age,
+});
+
+const naiveStep = (step: PlainStep): NaiveStep => {
+  if (step.kind === "age") return { kind: "filter", keepsNode: (row) => ((row?.["age"] as number | undefined) ?? -1) >= step.atLeast };
+  if (step.kind !== "hop") return step;
+  const { kind, rounds, emit, ...hop } = step;
+  return { kind, rounds, emit, ...naiveHop(hop) };
+};
+
+/** A walk in the words of the reference. */
+export const naivePlan = ({ start, within: starts = [{ type: "person", id: start }], first, steps }: PlainWalk): NaivePlan => {
+  if (!first) return { starts, steps: steps.map(naiveStep) };
+  const { reverse, limit, ...hop } = first;
+  return { starts, first: { ...naiveHop({ age: undefined, ...hop }), reverse, limit }, steps: steps.map(naiveStep) };
+};

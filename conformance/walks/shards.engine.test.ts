@@ -9,12 +9,12 @@ import { askWalk, type Ask, type Db } from "./ask.ts";
 import { cases, checkWalk, type Case } from "./check-graph.ts";
 import { checkParts, checkWhole, type Asking } from "./check-parts.ts";
 import { drawGraph, type Drawn } from "./graphs.ts";
-import { endOf, nameOf, walkNaively, type NaiveWalk } from "./naive-walk.ts";
-import type { PlainStep, PlainWalk } from "./plain-walk.ts";
+import { nameOf, type NaiveGraph } from "../naive/graph.ts";
+import { endOf, walkNaively, type NaiveWalk } from "../naive/walk.ts";
+import { naivePlan, type PlainStep, type PlainWalk } from "./plain-walk.ts";
 import { shardedLayout, type Counts } from "./sharded-layout.ts";
 import { slowed } from "./slow-engine.ts";
 import { inScope } from "./walks.ts";
-import type { NaiveGraph } from "../oracle/naive-graph.ts";
 
 const seed = testSeed();
 const runs = testRuns(4);
@@ -83,7 +83,7 @@ const MOST_PARTS = 40;
 
 /** The walk as far as it takes no more readings than this. */
 const shortened = (graph: NaiveGraph, walk: PlainWalk, most: number): PlainWalk => {
-  if (walkNaively(graph, walk).reads <= most) return walk;
+  if (walkNaively(graph, naivePlan(walk)).reads <= most) return walk;
   const before = walk.steps.slice(0, -1);
   const last = walk.steps.at(-1);
   const less: readonly PlainStep[] = last?.kind === "hop" && last.rounds > 1 ? [{ ...last, rounds: 1 }] : [];
@@ -91,7 +91,7 @@ const shortened = (graph: NaiveGraph, walk: PlainWalk, most: number): PlainWalk 
 };
 
 /** Readings of the nodes at the end, along one more hop. */
-const furtherReads = ({ ways }: NaiveWalk): number => 2 * new Set(ways.map((way) => nameOf(endOf(way)))).size;
+const furtherReads = ({ paths }: NaiveWalk): number => 2 * new Set(paths.map((path) => nameOf(endOf(path)))).size;
 
 // Edges come one shard after another, and which lies in which is the hash's business.
 const unordered = ({ name, ask, adds, show, expected, further = 0 }: Asking): Asking => ({ name, ask, adds, show, expected, further });
@@ -104,7 +104,7 @@ const checkSharded = async (
   const graph = await drawGraph(growth === "nothing" ? [stages.before] : [stages.before, stages.between], "", drawn);
   const most = MOST_REQUESTS / shards;
   for (const plain of walks.slice(0, 1).map((walk) => shortened(graph, inScope("", walk), most))) {
-    const naive = walkNaively(graph, plain);
+    const naive = walkNaively(graph, naivePlan(plain));
     const fits = (asking: Asking): boolean => (asking.further ?? 0) === 0 || naive.reads + furtherReads(naive) <= most;
     const askings = async (walked: Walked): Promise<readonly Asking[]> =>
       (await grownMidway(stages, growth)(walked))
@@ -153,7 +153,7 @@ describe.each([
     await before.table.create();
     const graph = await drawGraph([before], "", few);
     const plain: PlainWalk = { start: "b", first: undefined, steps: [hop, hop] };
-    const naive = walkNaively(graph, plain);
+    const naive = walkNaively(graph, naivePlan(plain));
     const walked = { plain, graph, naive, walk: askWalk(before, plain), pick: 0 };
     const one = { budget: { requests: 1 }, rest: { requests: 1 } };
     for (const asking of (await askedOf(walked)).map(unordered).filter(({ name }) => ["ids", "groupCount"].includes(name))) {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { NaiveEnd } from "../oracle/naive-graph.ts";
+import type { NaiveEnd } from "../naive/graph.ts";
 import type { PlainFirst, PlainStep, PlainWalk } from "./plain-walk.ts";
 
 interface EdgeType {
@@ -113,7 +113,7 @@ const walkOf = (numbers: readonly number[]): PlainWalk => {
 /** Walks from a person over a few hops. */
 export const walks: fc.Arbitrary<PlainWalk> = fc.array(fc.nat({ max: 999 }), { minLength: 2, maxLength: 28 }).map(walkOf);
 
-const scopedEnd = (scope: string, { type, id }: NaiveEnd): NaiveEnd => ({ type, id: scope + id });
+const scopedEnd = (scope: string, { type, id }: NaiveEnd): NaiveEnd => ({ type, id: scope + (id as string) });
 
 /** The same walk in a part of the table of its own. */
 export const inScope = (scope: string, { start, first, steps }: PlainWalk): PlainWalk => ({

@@ -5,12 +5,12 @@ import { z } from "zod";
 import { ruleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { testRuns, testSeed } from "../engines/property-runs.ts";
-import { NaiveGraph, type NaiveEnd } from "../oracle/naive-graph.ts";
+import { NaiveGraph, nameOf, type NaiveEnd } from "../naive/graph.ts";
+import { endOf, walkNaively } from "../naive/walk.ts";
 import { names, pathNames, type AnyWalk } from "./ask.ts";
 import { nameOfId, type Id } from "./node-ids.ts";
 import { checkParts, checkWhole, cuts, type Asking } from "./check-parts.ts";
-import { endOf, nameOf, walkNaively } from "./naive-walk.ts";
-import type { PlainStep, PlainWalk } from "./plain-walk.ts";
+import { naivePlan, type PlainStep, type PlainWalk } from "./plain-walk.ts";
 import { slowed } from "./slow-engine.ts";
 
 const seed = testSeed();
@@ -48,10 +48,10 @@ const graphOf = (table: string): Graph<typeof nodes, typeof edges, Record<never,
 const COUNTRIES = ["UK", "US"];
 const places: readonly NaiveEnd[] = COUNTRIES.flatMap((country) => ["a", "b"].map((city) => ({ type: "place", id: `${country}-${city}` })));
 const persons: readonly NaiveEnd[] = ["a", "b", "c", "d"].map((id) => ({ type: "person", id }));
-const below = (country: string): readonly NaiveEnd[] => places.filter(({ id }) => id.startsWith(`${country}-`));
+const below = (country: string): readonly NaiveEnd[] => places.filter(({ id }) => (id as string).startsWith(`${country}-`));
 
 const rowOf = ({ type, id }: NaiveEnd): Readonly<Record<string, string>> =>
-  type === "person" ? { personId: id } : { country: id.slice(0, 2), city: id.slice(3) };
+  type === "person" ? { personId: id as string } : { country: (id as string).slice(0, 2), city: (id as string).slice(3) };
 
 const drawn = fc.array(
   fc.oneof(
@@ -107,17 +107,17 @@ const byName = <T>(entries: Iterable<readonly [string, T]>): readonly (readonly 
   [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 const askedOf = (walk: AnyWalk, plain: PlainWalk, graph: NaiveGraph): readonly Asking[] => {
-  const { ways } = walkNaively(graph, plain);
+  const { paths: all } = walkNaively(graph, naivePlan(plain));
   const counts = new Map<string, number>();
-  for (const way of ways) counts.set(nameOf(endOf(way)), (counts.get(nameOf(endOf(way))) ?? 0) + 1);
+  for (const path of all) counts.set(nameOf(endOf(path)), (counts.get(nameOf(endOf(path))) ?? 0) + 1);
   const showCounts = (items: readonly { readonly id: Id; readonly count: number }[]): unknown =>
     byName(items.map(({ id, count }) => [nameOfId(id), count] as const));
   // A path begins with the level, whichever of its nodes the edge is at.
-  const paths = new Set(ways.map(({ nodes: [, ...on] }) => [`place/${plain.start}`, ...on.map(nameOf)].join(" ")));
+  const paths = new Set(all.map(({ nodes: [, ...on] }) => [`place/${plain.start}`, ...on.map(nameOf)].join(" ")));
   const forgets = plain.steps.some(({ kind }) => kind === "dedupe");
   return [
     { name: "ids", ask: (options) => walk.ids(options), adds: true, show: names, expected: [...counts.keys()].toSorted() },
-    { name: "count", ask: (options) => walk.count(options), adds: false, show: (_, part) => Number(part.count), expected: ways.length },
+    { name: "count", ask: (options) => walk.count(options), adds: false, show: (_, part) => Number(part.count), expected: all.length },
     { name: "groupCount", ask: (options) => walk.groupCount(options), adds: false, show: showCounts, expected: byName(counts) },
     ...(forgets
       ? []
@@ -152,10 +152,10 @@ describe.each([
       await db.table.create();
       const graph = new NaiveGraph({});
       for (const [age, person] of persons.slice(1).entries()) graph.putNode({ ...person, row: { ...rowOf(person), age } });
-      for (const { edge: named, from, to } of some) graph.putEdge({ edge: named, from, to, key: "", attributes: {} });
+      for (const { edge: named, from, to } of some) graph.putEdge({ edge: named, from, to, attributes: {} });
       const rows = [
         ...graph.nodes.map(({ type, row }) => ({ node: type, row })),
-        ...graph.edges.map((one) => ({ edge: one.edge, from: rowOf(one.from), to: rowOf(one.to) })),
+        ...graph.edges().map((one) => ({ edge: one.edge, from: rowOf(one.from), to: rowOf(one.to) })),
       ];
       await db.load(rows as never, { strict: true, collisions: "ignore" });
       for (const [at, asking] of askedOf(ask(db, plain), plain, graph).entries()) {
