@@ -88,7 +88,7 @@ const ownCases: readonly Case[] = [
   [
     "a depth in quotes",
     "traverse.depth",
-    ['depth is "2"'],
+    ['got "2"'],
     () => own.student({ studentId: "S1" }).neighbourhood({ out: "helps" }, untyped("2")),
   ],
   [

@@ -18,19 +18,29 @@ const walk = () => start().out("helps").out("helps");
 const other = { studentId: "S2" };
 
 const cases: readonly (readonly [what: string, code: ErrorCode, says: readonly string[], call: () => unknown])[] = [
-  ["common() with its arguments swapped", "traverse.start", ["{ out:", "none"], () => start().common(untyped([other]), untyped(hop))],
+  [
+    "common() with its arguments swapped",
+    "traverse.start",
+    ["{ out:", "names no edge"],
+    () => start().common(untyped([other]), untyped(hop)),
+  ],
   ["common() without the others", "plan.invalidOption", ["array of ids", "undefined"], () => start().common(hop, untyped(undefined))],
   ["common() with one id", "plan.invalidOption", ["array of ids", "S2"], () => start().common(hop, untyped(other))],
   ["common() of nothing", "traverse.start", ["{ out:"], () => start().common(untyped(undefined), [])],
   ["suggest() without how many", "plan.invalidOption", ["top is undefined"], () => start().suggest(hop, untyped(undefined))],
-  ["suggest() with its arguments swapped", "traverse.start", ["none"], () => start().suggest(untyped({ top: 3 }), untyped(hop))],
+  ["suggest() with its arguments swapped", "traverse.start", ["names no edge"], () => start().suggest(untyped({ top: 3 }), untyped(hop))],
   ["suggest() of nobody", "plan.invalidOption", ["top is 0", "1 to"], () => start().suggest(hop, { top: 0 })],
   ["suggest() of nothing", "traverse.start", ["{ out:"], () => start().suggest(untyped(undefined), { top: 1 })],
   ["shortestPath() without a hop", "traverse.start", ["{ out:"], () => start().shortestPath(untyped(other), untyped(undefined))],
-  ["shortestPath() with its arguments swapped", "traverse.start", ["none"], () => start().shortestPath(untyped(hop), untyped(other))],
+  [
+    "shortestPath() with its arguments swapped",
+    "traverse.start",
+    ["names no edge"],
+    () => start().shortestPath(untyped(hop), untyped(other)),
+  ],
   ["cycle() without a hop", "traverse.start", ["{ out:"], () => start().cycle(untyped(undefined))],
   ["subtree() without a hop", "traverse.start", ["{ out:"], () => start().subtree(untyped(undefined))],
-  ["a repeat without a depth", "traverse.depth", ["depth is undefined"], () => start().walk().repeat(hop, untyped(undefined)).ids()],
+  ["a repeat without a depth", "traverse.depth", ["got undefined"], () => start().walk().repeat(hop, untyped(undefined)).ids()],
   [
     "a repeat that hands on nothing known",
     "plan.invalidOption",

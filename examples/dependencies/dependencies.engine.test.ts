@@ -99,9 +99,12 @@ const npmExplain = async (folder: string, locations: readonly string[]): Promise
   ).flat();
 };
 
-// npm knows the project, and the folders of its workspaces, by their absolute paths.
+// npm knows the project, and the folders of its workspaces, by their absolute paths. Of a workspace that it meets again on a
+// cycle it gives the name alone, which is its folder's link.
+const locationOfDependent = ({ location, name = "" }: Explained): string =>
+  location === workspace ? "." : (location ?? own.packages.find((one) => one.location === `node_modules/${name}`)?.target ?? name);
 const dependentLine = ({ type, name, spec, rawSpec = spec, from }: Dependent): string =>
-  `${type} ${name} ${type === "workspace" ? rawSpec.replace(`${workspace}/`, "") : rawSpec} ${from.location === workspace ? "." : from.location}`;
+  `${type} ${name} ${type === "workspace" ? rawSpec.replace(`${workspace}/`, "") : rawSpec} ${locationOfDependent(from)}`;
 
 const noFlags = { dev: false, optional: false, peer: false, inBundle: false };
 const root = { location: "." };
