@@ -11,7 +11,7 @@ import {
 } from "@duckdb/node-api";
 import { EdgetableError } from "edgetable";
 
-/** What DuckDB may use. */
+/** Resource limits of DuckDB. */
 export interface EngineLimits {
   /** Memory, such as `2GB` (decimal). Beyond it DuckDB spills to disk. @default "2GB" */
   readonly memoryLimit?: string;
@@ -26,7 +26,7 @@ export interface Database {
   close(): void;
 }
 
-/** A value as JavaScript has it: no digit of a decimal and no unit of a 64-bit number is lost. */
+/** Converts a value to JavaScript without loss: decimals keep their digits, and 64-bit integers their precision. */
 const plainValue = (value: DuckDBValue): unknown => {
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof DuckDBDecimalValue) return value.scale === 0 ? value.value : value.toString();
@@ -41,7 +41,7 @@ const plainValue = (value: DuckDBValue): unknown => {
 /** A text as a SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** The first line of an engine's message, and the rest where it points into the statement. */
+/** Throws the engine's error, as one of the machine or of the statement. */
 const failed = (sql: string, cause: unknown): never => {
   const message = cause instanceof Error ? cause.message : String(cause);
   const machine = /no space left|out of memory|could not allocate|i\/o error|io error/i.test(message);
@@ -55,7 +55,7 @@ const failed = (sql: string, cause: unknown): never => {
 /**
  * Opens DuckDB, in memory or on a file.
  *
- * @throws {analytics.engine} when it cannot start with these limits or open the file
+ * @throws {analytics.engine} if it cannot start with these limits or open the file
  */
 export const openDuckDb = async (path: string, { memoryLimit = "2GB", threads }: EngineLimits): Promise<Database> => {
   let instance: DuckDBInstance;
@@ -75,7 +75,7 @@ export const openDuckDb = async (path: string, { memoryLimit = "2GB", threads }:
     );
   }
   const connection = await instance.connect();
-  // Timestamps are UTC whatever the machine's zone.
+  // Timestamps are UTC, whatever the machine's time zone.
   await connection.run("set timezone = 'UTC'");
   return {
     connection,

@@ -1,8 +1,18 @@
 export { extract, type ExtractOptions, type ExtractProgress, type ExtractReport, type Scannable } from "./extract.ts";
 export { connectExport, type ExportedTable, type ExportOptions } from "./export/connect-export.ts";
 export type { DataFile, ExportManifest } from "./export/read-manifest.ts";
-export { openLake, type Lake, type ProgramProgress, type ResultRow, type RunProgramOptions } from "./lake.ts";
-export type { LakeFile, StoredColumn, StoredTable } from "./lake-file.ts";
+export {
+  openLake,
+  type Lake,
+  type LakeFile,
+  type Program,
+  type ProgramProgress,
+  type ResultRow,
+  type RunProgramOptions,
+  type Step,
+  type StoredColumn,
+  type StoredTable,
+} from "./lake.ts";
 export type { ColumnType } from "./column-type.ts";
 export type { EngineLimits } from "./duckdb.ts";
 export {
@@ -17,7 +27,6 @@ export {
   type WeightedSumOptions,
 } from "./jobs/table-jobs.ts";
 export { runOnSpark, sparkDriver, type SparkOptions } from "./spark.ts";
-export type { Program, Step } from "./program.ts";
 export {
   commonNeighbours,
   components,

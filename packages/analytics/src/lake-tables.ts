@@ -5,9 +5,9 @@ import { attributeTypes, type ColumnType } from "./column-type.ts";
 export interface Column {
   /** Plain lower-case words, so that the same SQL means the same in DuckDB and Spark. */
   readonly name: string;
-  /** The attribute of the model that it holds; undefined for `node`, `source`, `target` and `owner`. */
+  /** The attribute of the model; undefined for `node`, `source`, `target` and `owner`. */
   readonly attribute: string | undefined;
-  /** Undefined where the schema leaves it to the values. */
+  /** Undefined if only the values tell. */
   readonly type: ColumnType | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface LakeTable {
   readonly columns: readonly Column[];
 }
 
-// Words that DuckDB or Spark (ANSI mode) refuses as a plain name of a table or column.
+// Words that DuckDB or Spark (ANSI mode) rejects as an unquoted name of a table or column.
 const reserved = new Set(
   `all and anti any array as asc authorization between both by case cast check collate column constraint create cross current_date
   current_time current_timestamp current_user deferrable desc describe distinct do else end escape except false fetch filter for foreign from full
@@ -41,7 +41,7 @@ const sqlName = (name: string): string => {
   return reserved.has(safe) ? `${safe}_` : safe;
 };
 
-/** Gives each name once: a second one of the same words gets a number. */
+/** Makes names unique: a second name of the same words gets a number. */
 const namer = (taken: Iterable<string> = []): ((name: string) => string) => {
   const used = new Set(taken);
   return (name) => {
@@ -64,7 +64,7 @@ const attributesOf = ({ schema, version }: Definition): ReadonlyMap<string, Colu
   return types;
 };
 
-/** The tables of a model: one for each node, edge and part, with the columns that their schemas tell. */
+/** The tables of a model: one for each node, edge and part, with the columns of their schemas. */
 export const lakeTables = ({ nodes, edges, parts }: Catalog): readonly LakeTable[] => {
   const tableName = namer();
   const idColumns = (type: string): readonly (readonly [string, ColumnType | undefined])[] => {
@@ -97,3 +97,23 @@ export const lakeTables = ({ nodes, edges, parts }: Catalog): readonly LakeTable
     })),
   ];
 };
+
+type Id = Readonly<Record<string, unknown>>;
+
+const fieldText = (value: unknown): string => {
+  if (value instanceof Date) return `=@${value.toISOString()}`;
+  if (typeof value !== "string") return `=${String(value)}`;
+  try {
+    return encodeURIComponent(value);
+  } catch {
+    // A lone surrogate has no percent-encoding; JSON escapes it.
+    return `=${JSON.stringify(value)}`;
+  }
+};
+
+/**
+ * A text that identifies a node across all node types: `student:S1`, `place:US/TX/Austin`. Text is percent-encoded, and other
+ * values begin with `=`, so that no two nodes have the same text.
+ */
+export const nodeText = (type: string, fields: readonly string[], id: Id): string =>
+  `${type}:${fields.map((field) => fieldText(id[field])).join("/")}`;

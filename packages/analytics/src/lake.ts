@@ -1,18 +1,63 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { didYouMean, EdgetableError } from "edgetable";
-import { literal, openDuckDb, type Database, type EngineLimits } from "./duckdb.ts";
-import { lakeFile, lakeVersion, type LakeFile, type StoredTable } from "./lake-file.ts";
-import type { Program, Step } from "./program.ts";
+import type { ColumnType } from "./column-type.ts";
+import { type Database, type EngineLimits, literal, openDuckDb } from "./duckdb.ts";
+
+/** A stored column. */
+export interface StoredColumn {
+  readonly name: string;
+  /** The attribute of the model; undefined for `node`, `source`, `target`, `owner` and `more`. */
+  readonly attribute?: string | undefined;
+  readonly type: ColumnType;
+}
+
+/** A stored table: a folder of Parquet files. */
+export interface StoredTable {
+  readonly name: string;
+  readonly kind: "node" | "edge" | "part";
+  readonly definition: string;
+  readonly rows: number;
+  readonly columns: readonly StoredColumn[];
+}
+
+/** The contents of a lake's `lake.json`. */
+export interface LakeFile {
+  readonly version: number;
+  /** The DynamoDB table that it was extracted from. */
+  readonly table: string;
+  readonly extractedAt: string;
+  readonly tables: readonly StoredTable[];
+}
+
+export const lakeFile = "lake.json";
+export const lakeVersion = 1;
+
+/** One step of a batch program. Its SELECTs mean the same in DuckDB and Spark. */
+export type Step =
+  /** Stores the rows of a SELECT under a name. A later step with the same name replaces them, even if its SELECT reads them. */
+  | { readonly kind: "table"; readonly name: string; readonly select: string }
+  /** Repeats steps up to `atMost` times. Ends after the round in which `until`, a SELECT of one number, returns 0. */
+  | { readonly kind: "repeat"; readonly atMost: number; readonly until?: string; readonly steps: readonly Step[] };
+
+/** A batch job as data, which every engine interprets. */
+export interface Program {
+  readonly job: string;
+  /** Its result, in one sentence. */
+  readonly what: string;
+  readonly steps: readonly Step[];
+  /** The table with the result, and its order. */
+  readonly result: { readonly table: string; readonly orderBy: string };
+}
 
 export type ResultRow = Readonly<Record<string, unknown>>;
 
-/** How far a program has come. */
+/** The progress of a program. */
 export interface ProgramProgress {
   readonly job: string;
-  /** Steps done; rounds of a repetition count each. */
+  /** Completed steps; each round of a repetition counts. */
   readonly steps: number;
-  /** The round of the repetition under way; undefined outside one. */
+  /** The current round of a repetition; undefined outside one. */
   readonly round: number | undefined;
 }
 
@@ -21,29 +66,29 @@ export interface RunProgramOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A lake that is open for SQL on DuckDB. */
+/** A lake opened for SQL on DuckDB. */
 export interface Lake {
   readonly folder: string;
   readonly tables: readonly StoredTable[];
   /**
-   * The rows of a statement, over the lake's tables by their names.
+   * Runs a statement over the lake's tables and returns its rows.
    *
    * @throws {analytics.sql} with the engine's message and the lake's tables
    */
   query(sql: string): Promise<readonly ResultRow[]>;
   /**
-   * Runs a program and gives its result.
+   * Runs a program and returns its result.
    *
-   * @throws {execute.aborted} when the signal ends it, between two steps
+   * @throws {execute.aborted} if the signal aborts, between two steps
    */
   run(program: Program, options?: RunProgramOptions): Promise<readonly ResultRow[]>;
   close(): void;
 }
 
 /**
- * What a lake's file says.
+ * Reads a lake's file.
  *
- * @throws {analytics.lake} when the folder holds no lake, or one of another version
+ * @throws {analytics.lake} if the folder holds no lake, or one of another version
  */
 export const readLakeFile = async (folder: string): Promise<LakeFile> => {
   const path = join(folder, lakeFile);
@@ -66,7 +111,7 @@ export const readLakeFile = async (folder: string): Promise<LakeFile> => {
   );
 };
 
-/** A table of the lake by its name in SQL or in the model. */
+/** Finds a table of the lake by its name in SQL or in the model. */
 export const tableOf = ({ tables }: { readonly tables: readonly StoredTable[] }, name: string, kind?: StoredTable["kind"]): StoredTable => {
   const found = tables.find((table) => (table.name === name || table.definition === name) && (kind === undefined || table.kind === kind));
   if (found) return found;
@@ -120,9 +165,9 @@ const runSteps = async (database: Database, { job, steps: all }: Program, { onPr
 /**
  * Opens a lake for SQL: every table of the model is a view.
  *
- * @param folder what {@link extract} wrote
- * @throws {analytics.lake} when the folder holds no lake
- * @throws {analytics.engine} when DuckDB cannot start with these limits
+ * @param folder the folder that {@link extract} wrote
+ * @throws {analytics.lake} if the folder holds no lake
+ * @throws {analytics.engine} if DuckDB cannot start with these limits
  * @example
  * const lake = await openLake("lake", { memoryLimit: "4GB" });
  * await lake.query("select professor, count(*) as courses from course group by professor");

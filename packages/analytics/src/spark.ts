@@ -6,22 +6,20 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { EdgetableError } from "edgetable";
 import { literal, openDuckDb } from "./duckdb.ts";
-import type { ProgramProgress, ResultRow } from "./lake.ts";
-import { readLakeFile } from "./lake.ts";
-import type { Program } from "./program.ts";
+import { type Program, type ProgramProgress, readLakeFile, type ResultRow } from "./lake.ts";
 
 export interface SparkOptions {
-  /** The Python that has `pyspark` 4. @default EDGETABLE_PYTHON, else "python3" */
+  /** A Python with `pyspark` 4. @default EDGETABLE_PYTHON, else "python3" */
   readonly python?: string;
   /** Threads of the local Spark, 1 to 256. @default 2 */
   readonly threads?: number;
-  /** Where each program's result stays as Parquet, in a folder named after its job. @default it is read and removed */
+  /** Keeps each program's result here as Parquet, in a folder named after its job. @default results are read and removed */
   readonly out?: string;
   readonly onProgress?: (progress: ProgramProgress) => void;
   readonly signal?: AbortSignal;
 }
 
-/** The driver that interprets programs on Spark: for `spark-submit` and EMR Serverless too. */
+/** The driver that runs programs on Spark, also with `spark-submit` and EMR Serverless. */
 export const sparkDriver: string = fileURLToPath(new URL("../spark/driver.py", import.meta.url));
 
 interface DriverLine extends Partial<ProgramProgress> {
@@ -40,10 +38,10 @@ const hint = (stderr: string): string => {
  * Runs programs on a local Apache Spark, in one session, over the same lake that DuckDB reads.
  *
  * @param folder the lake
- * @returns the rows of each program's result, in the programs' order
- * @throws {analytics.engine} when Python, pyspark or Java is missing, or Spark fails
- * @throws {analytics.sql} when Spark refuses a statement
- * @throws {execute.aborted} when the signal ends it
+ * @returns the rows of each program's result, in the order of the programs
+ * @throws {analytics.engine} if Python, pyspark or Java is missing, or Spark fails
+ * @throws {analytics.sql} if Spark rejects a statement
+ * @throws {execute.aborted} if the signal aborts
  * @example
  * const [ranks] = await runOnSpark("lake", [pageRank(lake)], { threads: 2 });
  */

@@ -1,34 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { defineGraph, edge, node } from "edgetable";
-import { startEngine, type LocalEngine } from "@edgetable/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { z } from "zod";
-import {
-  commonNeighbours,
-  components,
-  degrees,
-  extract,
-  hops,
-  kCore,
-  openLake,
-  pageRank,
-  recommend,
-  triangles,
-  type Lake,
-} from "../index.ts";
+import { commonNeighbours, components, degrees, hops, kCore, pageRank, recommend, triangles, type Lake } from "../index.ts";
+import { networkLake, type NetworkLake } from "../test-support/network-lake.ts";
 
-/**
- * Every algorithm against a naive computation over plain arrays, on random graphs: a sparse one with long paths, and one with
- * a hub.
- */
-const network = defineGraph({
-  table: "Network",
-  nodes: { page: node({ key: "PAGE#{pageId}", schema: z.object({ pageId: z.string() }) }) },
-  edges: { linksTo: edge({ from: "page", to: "page", schema: z.object({}) }) },
-});
-
+/** Compares every algorithm with a naive computation over plain arrays, on random graphs: one with long paths, one with a hub. */
 type Pair = readonly [string, string];
 
 const random = (seed: number): (() => number) => {
@@ -68,26 +42,14 @@ describe.each([
   ["a hub", 40, 240, true],
 ] as const)("a graph with %s", (_, nodes, edges, hub) => {
   const pairs = pairsOf(nodes, edges, hub);
-  let engine: LocalEngine;
-  let folder: string;
+  let network: NetworkLake;
   let lake: Lake;
 
   beforeAll(async () => {
-    engine = await startEngine();
-    folder = await mkdtemp(join(tmpdir(), "lake-"));
-    const db = network.connect({ endpoint: engine.endpoint });
-    await db.table.create();
-    await db.load(nodesOf(pairs).map((pageId) => ({ node: "page" as const, row: { pageId } })));
-    await db.load(pairs.map(([from, to]) => ({ edge: "linksTo" as const, from: { pageId: from }, to: { pageId: to } })));
-    await extract(db, { into: join(folder, "lake"), segments: 2, memoryLimit: "256MB" });
-    await db.close();
-    lake = await openLake(join(folder, "lake"), { memoryLimit: "256MB", threads: 2 });
+    network = await networkLake(nodesOf(pairs), pairs);
+    lake = network.lake;
   });
-  afterAll(async () => {
-    lake?.close();
-    await engine.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => network?.close());
 
   test("degrees", async () => {
     const rows = await lake.run(degrees(lake));

@@ -1,7 +1,5 @@
 import { EdgetableError } from "edgetable";
-import type { StoredTable } from "../lake-file.ts";
-import { tableOf } from "../lake.ts";
-import type { Program, Step } from "../program.ts";
+import { type Program, type Step, type StoredTable, tableOf } from "../lake.ts";
 
 /**
  * Algorithms over the edges of one or several edge types. The SQL is what DuckDB and Spark share: decimals are written as

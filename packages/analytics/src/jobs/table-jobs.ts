@@ -1,7 +1,5 @@
 import { didYouMean, EdgetableError } from "edgetable";
-import type { StoredTable } from "../lake-file.ts";
-import { tableOf } from "../lake.ts";
-import type { Program, Step } from "../program.ts";
+import { type Program, type Step, type StoredTable, tableOf } from "../lake.ts";
 
 interface Tables {
   readonly tables: readonly StoredTable[];
