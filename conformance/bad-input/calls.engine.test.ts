@@ -66,7 +66,7 @@ const ownCases: readonly Case[] = [
   [
     "a list in place of names",
     "plan.invalidOption",
-    ["each by itself", '["grade"]'],
+    ["Expected attribute names", '["grade"]'],
     () =>
       own
         .student({ studentId: "S1" })
@@ -76,7 +76,7 @@ const ownCases: readonly Case[] = [
   [
     "a sum of nothing",
     "plan.invalidOption",
-    ["Give names of attributes", "undefined"],
+    ["Expected attribute names", "undefined"],
     () => own.student({ studentId: "S1" }).out("helps").walk().sum(untyped(undefined)),
   ],
   [
@@ -94,7 +94,7 @@ const ownCases: readonly Case[] = [
   [
     "an edge's key that it does not have",
     "schema.unknownAttribute",
-    ['"hours" is no part of the id of "helps"'],
+    ['"hours" is not part of the id of "helps"'],
     () => own.helps.get({ studentId: "S1" }, { studentId: "S2" }, untyped({ hours: 1 })),
   ],
   ...(
@@ -109,13 +109,13 @@ const ownCases: readonly Case[] = [
   ).map(([what, call]): Case => [
     `a field in an id that it does not have: ${what}`,
     "schema.unknownAttribute",
-    ['"studentid" is no part of the id of "student"', 'Did you mean "studentId"?'],
+    ['"studentid" is not part of the id of "student"', 'Did you mean "studentId"?'],
     () => call(untyped({ studentId: "S1", studentid: "S2" })),
   ]),
   [
     "the same of whether there is one",
     "schema.unknownAttribute",
-    ['"hours" is no part of the id of "helps"'],
+    ['"hours" is not part of the id of "helps"'],
     () => own.student({ studentId: "S1" }).has("helps", { studentId: "S2" }, untyped({ hours: 1 })),
   ],
   [

@@ -88,7 +88,7 @@ test.each([
   [["persn"], 2, "There is no node, edge or part"],
   [["student", "--where", "year>=3"], 2, `Write a comparison as JSON, such as '{"year":{"gte":3}}'`],
   [["student", "--where", "name>=A"], 2, `Write a comparison as JSON, such as '{"name":{"gte":"A"}}'`],
-  [["student", "--where", "nam=x"], 2, '"nam" is no attribute of the node "student"'],
+  [["student", "--where", "nam=x"], 2, '"nam" is not an attribute of the node "student"'],
   [["home"], 2, 'No index finds "home"'],
   [["student", "--sources"], 2, "has no ends"],
   [["enrolledIn", "--sources", "--targets"], 2, "Use only one of --sources"],

@@ -9,16 +9,10 @@ import type { Driver } from "./driver.ts";
 import { namesIn } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 
-// A list with the right name in it would read as that name.
-const nameOf = (given: unknown): string => {
-  if (typeof given === "string") return given;
-  throw new EdgetableError("plan.invalidOption", `Give names of attributes, each by itself, such as "name": ${jsonText(given)} is none.`);
-};
-
 /**
- * Refuses names that are no attributes of what is filtered or selected.
+ * Checks that names are attributes of the filtered or selected definition.
  *
- * @param known the subject's attributes; undefined where its schema does not tell them
+ * @param known the attributes; undefined if the schema does not list them
  * @throws {schema.unknownAttribute}
  */
 export const checkNames = (
@@ -28,15 +22,18 @@ export const checkNames = (
 ): void => {
   const at = known ? given.findIndex((field) => !known.includes(field)) : -1;
   if (at < 0 || !known) return;
-  const stranger = nameOf(given[at]);
+  const unknown: unknown = given[at];
+  // A nested array with a right name would otherwise show as that name.
+  if (typeof unknown !== "string")
+    throw new EdgetableError("plan.invalidOption", `Expected attribute names, such as "name", got ${jsonText(unknown)}.`);
   throw new EdgetableError(
     "schema.unknownAttribute",
-    `"${stranger}" is no attribute of the ${of.kind} "${of.name}".${didYouMean(stranger, known)}`,
-    { details: { [of.kind]: of.name, attribute: stranger } },
+    `"${unknown}" is not an attribute of the ${of.kind} "${of.name}".${didYouMean(unknown, known)}`,
+    { details: { [of.kind]: of.name, attribute: unknown } },
   );
 };
 
-/** The names that an edge's filter may have; undefined where its schema does not tell them. */
+/** The names that an edge's filter may have; undefined if its schema does not list them. */
 export const edgeFields = (driver: Pick<Driver, "catalog">, edge: string): readonly string[] | undefined => {
   const { schema } = defined(driver.catalog.edges[edge], "edge").definition;
   const known = schema ? attributeNames(schema) : [];
@@ -44,7 +41,7 @@ export const edgeFields = (driver: Pick<Driver, "catalog">, edge: string): reado
 };
 
 /**
- * Refuses names that are no attributes of an edge, nor its ends.
+ * Checks that names are attributes of an edge, or its ends.
  *
  * @throws {schema.unknownAttribute}
  */
@@ -55,10 +52,10 @@ export const checkEdgeFields = (driver: Driver, edge: string, given: readonly st
 };
 
 /**
- * The same of a filter, and of what it asks of the ends' ids.
+ * Checks the names in an edge's filter, including those of the ends' ids.
  *
  * @throws {schema.unknownAttribute}
- * @throws {plan.invalidOption} when it is no object
+ * @throws {plan.invalidOption} when the filter is not an object
  */
 export const checkEdgeFilter = (driver: Driver, edge: string, where: Readonly<Record<string, unknown>>): void => {
   checkEdgeFields(driver, edge, namesIn(where));
@@ -72,41 +69,30 @@ export const checkEdgeFilter = (driver: Driver, edge: string, where: Readonly<Re
 };
 
 /**
- * The same for nodes of any of several types.
+ * The node types that have all the given attributes, as far as their schemas list them. A filter of nodes of several types
+ * only keeps nodes of these types.
  *
- * @throws {schema.unknownAttribute}
- */
-const checkNodeFields = (driver: Driver, types: readonly string[], given: readonly string[]): void => {
-  for (const name of types) {
-    const { definition, shape } = defined(driver.catalog.nodes[name], name);
-    refuseStoredNames(shape, given);
-    checkNames(given, { kind: "node", name }, attributeNames(definition.schema));
-  }
-};
-
-/**
- * The node types that have every one of the given attributes, as far as their schemas tell: a filter of nodes of several
- * types keeps nodes of these alone.
- *
- * @throws {schema.unknownAttribute} where no type has them all
+ * @throws {schema.unknownAttribute} when no type has them all
  */
 export const typesWith = (driver: Driver, types: readonly string[], given: readonly string[]): readonly string[] => {
-  const refusals: unknown[] = [];
-  const having = types.filter((type) => {
+  const having: string[] = [];
+  let refusal: unknown;
+  for (const name of types) {
+    const { definition, shape } = defined(driver.catalog.nodes[name], name);
     try {
-      checkNodeFields(driver, [type], given);
-      return true;
+      refuseStoredNames(shape, given);
+      checkNames(given, { kind: "node", name }, attributeNames(definition.schema));
+      having.push(name);
     } catch (error) {
-      refusals.push(error);
-      return false;
+      refusal ??= error;
     }
-  });
-  if (having.length === 0) throw refusals[0];
+  }
+  if (having.length === 0) throw refusal;
   return having;
 };
 
 /**
- * Refuses an index that the table does not have.
+ * Checks that the table has an index.
  *
  * @throws {plan.noIndex}
  */
@@ -117,9 +103,9 @@ export const checkIndex = ({ catalog }: Pick<Driver, "catalog">, index: string):
 };
 
 /**
- * The edge of a name.
+ * The edge with a name.
  *
- * @throws {schema.unknownEdge} when there is none
+ * @throws {schema.unknownEdge} for an unknown name
  */
 export const edgeNamed = ({ catalog }: Pick<Driver, "catalog">, edge: string): EdgeEntry => {
   const known = catalog.edges[edge];
@@ -130,7 +116,7 @@ export const edgeNamed = ({ catalog }: Pick<Driver, "catalog">, edge: string): E
 };
 
 /**
- * Refuses an edge that has none of the node types at that end.
+ * Checks that an edge has one of the node types at an end.
  *
  * @throws {schema.unknownEdge}
  */

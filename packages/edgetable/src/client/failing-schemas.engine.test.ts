@@ -91,7 +91,7 @@ describe.each(Object.entries(ways))("a schema that %s", (_, way) => {
     sent.length = 0;
     const error = await (async () => write())().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "schema.failed", details: { of: what }, cause: { message: "the schema's own" } });
-    expect((error as Error).message).toBe(`The schema of ${what} failed instead of saying what does not fit: the schema's own.`);
+    expect((error as Error).message).toBe(`The schema of ${what} failed instead of reporting issues: the schema's own.`);
     expect(sent).toEqual([]);
   });
 
@@ -117,6 +117,6 @@ test("of changed attributes that are asked one by one, the one whose schema fail
   const db = graph.connect({ transport: engine.transport });
   await expect(db.user.update(A, { name: "boom" }).run()).rejects.toMatchObject({
     code: "schema.failed",
-    message: 'The schema of "name" of "user" failed instead of saying what does not fit: the schema\'s own.',
+    message: 'The schema of "name" of "user" failed instead of reporting issues: the schema\'s own.',
   });
 });

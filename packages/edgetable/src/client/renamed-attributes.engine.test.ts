@@ -89,7 +89,7 @@ test("nothing of it came into the table, and the message says what to give", asy
   const { Items = [] } = await engine.transport.send("Scan", { TableName: table });
   expect(JSON.stringify(Items)).not.toContain("admin");
   await expect((async () => db.user.update(ada, admin))()).rejects.toThrow(
-    '"Role" is no attribute of "user": "role" is stored under that name. Give "role" instead.',
+    '"Role" is not an attribute of "user": "role" is stored under that name. Give "role" instead.',
   );
 });
 

@@ -125,7 +125,7 @@ test("edges keep their ends, and rows of several kinds say of which they are", a
     { kind: "bornIn", row: { from: ann, to: austin, city: "Austin" } },
     { kind: "place", row: { city: "Austin" } },
   ]);
-  expect(() => db.find("person").select("nam" as "name")).toThrowError(/"nam" is no attribute of the node "person".*"name"/);
+  expect(() => db.find("person").select("nam" as "name")).toThrowError(/"nam" is not an attribute of the node "person".*"name"/);
 });
 
 test("neighbours are read as narrowly where there are conditions", async () => {

@@ -192,7 +192,7 @@ describe("with one shard", () => {
     expect(await db.find("bornIn").where({ country: "UK" }).sum("rent")).toBe(0);
     await db.bornIn.link({ personId: "p6" }, { placeId: "1" }, { ...texas, city: "Waco", rent: Number.MAX_SAFE_INTEGER }).orThrow();
     expect(await db.find("bornIn").where(texas).sum("rent")).toBe(BigInt(Number.MAX_SAFE_INTEGER) + 31n);
-    expect(() => db.find("bornIn").sum("rnt" as "rent")).toThrow(/"rnt" is no attribute of the edge "bornIn"\. Did you mean "rent"\?/);
+    expect(() => db.find("bornIn").sum("rnt" as "rent")).toThrow(/"rnt" is not an attribute of the edge "bornIn"\. Did you mean "rent"\?/);
   });
 
   test("several kinds of one index in one order", async () => {
@@ -221,7 +221,7 @@ describe("with one shard", () => {
     );
     expect((await either.using("byValue").rows()).map(({ name }) => name)).toEqual(names.slice(1));
     expect(() => lab.db.find("persn" as "person")).toThrowError(/Did you mean "person"/);
-    expect(() => lab.db.find("person").where({ nam: "x" } as never)).toThrowError(/"nam" is no attribute of the node "person".*"name"/);
+    expect(() => lab.db.find("person").where({ nam: "x" } as never)).toThrowError(/"nam" is not an attribute of the node "person".*"name"/);
   });
 });
 

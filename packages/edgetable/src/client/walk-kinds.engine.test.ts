@@ -78,12 +78,12 @@ describe("a filter of nodes along an edge to several kinds", () => {
       liked()
         .walk()
         .whereNode({ titel: "P" } as never),
-    ).toThrow('"titel" is no attribute of the node "user".');
+    ).toThrow('"titel" is not an attribute of the node "user".');
     expect(() =>
       liked()
         .walk()
         .whereNode({ title: "P", age: 7 } as never),
-    ).toThrow("is no attribute of the node");
+    ).toThrow("is not an attribute of the node");
   });
 });
 
@@ -114,7 +114,7 @@ describe("nodes of several kinds", () => {
       expect(await db.post(end).get()).toEqual({ id: "p", title: "P", name: "x" });
       expect(await db.post.update(end, { title: "P" })).toMatchObject({ ok: true });
     }
-    expect(() => db.user({ type: "post", id: "p" } as never)).toThrow('"type" is no part of the id of "user"');
+    expect(() => db.user({ type: "post", id: "p" } as never)).toThrow('"type" is not part of the id of "user"');
   });
 
   test("are plain rows where the call leads to one kind, whatever stands at the edge's other end", async () => {

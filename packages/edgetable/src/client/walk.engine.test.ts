@@ -315,7 +315,7 @@ describe("budgets", () => {
         .out("knows")
         .out("knows")
         .whereNode({ agee: 1 } as never),
-    ).toThrow(/"agee" is no attribute of the node "person"\. Did you mean "age"\?/);
+    ).toThrow(/"agee" is not an attribute of the node "person"\. Did you mean "age"\?/);
   });
 
   test.each(["toString", "constructor", "__proto__"])(

@@ -169,7 +169,7 @@ export const isFilled = (catalog: Catalog, shape: Shape, field: string): boolean
 const refuse = (shape: Shape, field: string, attribute: string): never => {
   throw new EdgetableError(
     "schema.unknownAttribute",
-    `"${field}" is no attribute of "${shape.definition}": Edgetable fills "${attribute}" itself. Leave it out, or give it another name.`,
+    `"${field}" is not an attribute of "${shape.definition}": Edgetable fills "${attribute}" itself. Leave it out, or give it another name.`,
     { details: { attribute: field } },
   );
 };

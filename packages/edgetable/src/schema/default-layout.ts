@@ -1,148 +1,86 @@
 import { mapValues } from "../util/row.ts";
-import type { GraphDefinition, AnyEdge, AnyNode } from "./definition.ts";
-import {
-  type EdgeLayout,
-  type IndexLayout,
-  type ItemLayout,
-  type Layout,
-  type ShardingLayout,
-  countList,
-  fullEntry,
-  type FullEntry,
-  type ValueIndex,
-} from "./layout.ts";
-
-/** The attributes of an index that the model declares. They follow from its name, so that others can come and go. */
-const valueAttributes = (index: string): { readonly partitionKey: string; readonly sortKey: string } => ({
-  partitionKey: `${index}Pk`,
-  sortKey: `${index}Sk`,
-});
-
-/** What the templates of one kind of definition call its key. */
-interface Kind {
-  /** Whose id the shard is taken from. */
-  readonly id: "key" | "from" | "owner";
-  /** What makes a sort key unique: the item's own key. */
-  readonly identity: string;
-}
-
-interface Place {
-  readonly index: string;
-  readonly name: string;
-  readonly entry: FullEntry;
-  readonly kind: Kind;
-}
-
-const shardingName = ({ index, name }: Place): string => `${index}.${name}`;
-
-const shardText = (place: Place): string => {
-  const { count, per } = place.entry.shards;
-  return `shard(${per === undefined ? countList(count).join("|") : shardingName(place)})`;
-};
-
-const braced = (levels: readonly string[]): readonly string[] => levels.map((level) => `{${level}}`);
-
-const itemOf = (place: Place): Required<Pick<ItemLayout, "keys" | "sparse">> => {
-  const { index, name, entry, kind } = place;
-  const { levels, split, shards } = entry;
-  const { partitionKey, sortKey } = valueAttributes(index);
-  const shard = `{${shards.by ?? kind.id}:${shardText(place)}}`;
-  return {
-    keys: {
-      [partitionKey]: [name, ...braced(levels.slice(0, split)), shard].join("#"),
-      [sortKey]: [...braced(levels.slice(split)), kind.identity].join("#"),
-    },
-    sparse: entry.sparse ? [partitionKey, sortKey] : [],
-  };
-};
-
-const merged = (item: EdgeLayout | undefined, more: Required<Pick<ItemLayout, "keys" | "sparse">>): EdgeLayout => ({
-  ...item,
-  keys: { ...item?.keys, ...more.keys },
-  sparse: [...(item?.sparse ?? []), ...more.sparse],
-});
-
-const indexLayout = (name: string, index: ValueIndex): IndexLayout => ({
-  ...valueAttributes(name),
-  ...(index.projection === undefined ? {} : { projection: index.projection }),
-});
-
-/** What the keys of an edge's items hold beside its ends: the attributes that tell parallel edges apart. */
-const edgeKey = ({ key = [], dates = [] }: AnyEdge): string =>
-  key.map((field) => `#{${field}:${dates.includes(field) ? "date" : "number|boolean|text"}}`).join("");
-
-interface Parts {
-  readonly nodes: Record<string, ItemLayout>;
-  readonly edges: Record<string, EdgeLayout>;
-  readonly parts: Record<string, ItemLayout>;
-  readonly shards: Record<string, ShardingLayout>;
-}
-
-const kindOf = (definition: GraphDefinition, name: string): readonly [keyof Omit<Parts, "shards">, Kind] | undefined => {
-  if (Object.hasOwn(definition.nodes, name)) return ["nodes", { id: "key", identity: "{key}" }];
-  const edge = definition.edges?.[name];
-  if (edge) return ["edges", { id: "from", identity: `{from}#{to}${edgeKey(edge)}` }];
-  return definition.parts?.[name] ? ["parts", { id: "owner", identity: "{owner}#{key}" }] : undefined;
-};
-
-/** Adds the indexes that a model declares to Edgetable's own layout, as templates like any other. */
-const withValueIndexes = (definition: GraphDefinition, layout: Layout): Layout => {
-  const indexes = Object.entries(definition.indexes ?? {});
-  if (indexes.length === 0) return layout;
-  const parts: Parts = { nodes: { ...layout.nodes }, edges: { ...layout.edges }, parts: { ...layout.parts }, shards: {} };
-  for (const [index, declared] of indexes) {
-    for (const [name, given] of Object.entries(declared.entries)) {
-      const [group, kind] = kindOf(definition, name) ?? [];
-      if (!group || !kind) continue;
-      const place: Place = { index, name, entry: fullEntry(declared, given), kind };
-      parts[group][name] = merged(parts[group][name], itemOf(place));
-      const { count, per, hot } = place.entry.shards;
-      if (per !== undefined) parts.shards[shardingName(place)] = { count, per, ...(hot ? { hot } : {}) };
-    }
-  }
-  const named = Object.fromEntries(indexes.map(([name, index]) => [name, indexLayout(name, index)]));
-  return { ...layout, ...parts, indexes: { ...layout.indexes, ...named } };
-};
+import type { AnyEdge, GraphDefinition } from "./definition.ts";
+import { countList, fullEntry, type EdgeLayout, type IndexLayout, type ItemLayout, type Layout, type ShardingLayout } from "./layout.ts";
 
 /** Sort key of a node's own item: before everything else in its partition. */
 const OWN_ITEM = "#";
 
-const reverse: IndexLayout = { partitionKey: "gsi1pk", sortKey: "gsi1sk" };
-const ordered: IndexLayout = { partitionKey: "gsi2pk", sortKey: "gsi2sk" };
-
-const orderPart = (edge: AnyEdge): string => (edge.orderBy ? `{${edge.orderBy}}#` : "");
-
-// The table's sort key names the target, so that one edge is one point read; order lives in the indexes.
-const ownKeys = (name: string, edge: AnyEdge): Record<string, string> => ({
-  sk: `${name}#{to}${edgeKey(edge)}`,
-  ...(edge.orderBy ? { gsi2pk: "{from}", gsi2sk: `${name}#${orderPart(edge)}{to}${edgeKey(edge)}` } : {}),
-});
-
-const reverseKeys = (name: string, edge: AnyEdge): Record<string, string> => ({
-  gsi1pk: "{to}",
-  gsi1sk: `${name}#${orderPart(edge)}{from}${edgeKey(edge)}`,
-});
-
-const mirrorKeys = (name: string, edge: AnyEdge): Record<string, string> => ({
-  sk: `~${name}#{from}${edgeKey(edge)}`,
-  ...(edge.orderBy ? { gsi2pk: "{to}", gsi2sk: `~${name}#${orderPart(edge)}{from}${edgeKey(edge)}` } : {}),
-});
+/** The attributes of an edge's key as template fields: they distinguish parallel edges. */
+const edgeKey = ({ key = [], dates = [] }: AnyEdge): string =>
+  key.map((field) => `#{${field}:${dates.includes(field) ? "date" : "number|boolean|text"}}`).join("");
 
 const edgeLayout = (name: string, edge: AnyEdge): EdgeLayout => {
-  if (edge.stored === "reference") return { keys: reverseKeys(name, edge) };
-  if (edge.symmetric) return { keys: ownKeys(name, edge) };
-  if (edge.stored === "twice") return { keys: ownKeys(name, edge), mirror: { type: `~${name}`, keys: mirrorKeys(name, edge) } };
-  return { keys: { ...ownKeys(name, edge), ...reverseKeys(name, edge) } };
+  const order = edge.orderBy ? `{${edge.orderBy}}#` : "";
+  const key = edgeKey(edge);
+  const reverseKeys = { gsi1pk: "{to}", gsi1sk: `${name}#${order}{from}${key}` };
+  if (edge.stored === "reference") return { keys: reverseKeys };
+  // The table's sort key names the target, so that one edge is one point read. The order is in the indexes.
+  const keys = {
+    sk: `${name}#{to}${key}`,
+    ...(edge.orderBy ? { gsi2pk: "{from}", gsi2sk: `${name}#${order}{to}${key}` } : {}),
+  };
+  if (edge.symmetric) return { keys };
+  if (edge.stored !== "twice") return { keys: { ...keys, ...reverseKeys } };
+  const mirrorKeys = {
+    sk: `~${name}#{from}${key}`,
+    ...(edge.orderBy ? { gsi2pk: "{to}", gsi2sk: `~${name}#${order}{from}${key}` } : {}),
+  };
+  return { keys, mirror: { type: `~${name}`, keys: mirrorKeys } };
 };
 
-const nodeLayout = (node: AnyNode): ItemLayout => ({
-  keys: { sk: OWN_ITEM, ...(node.mirror ? { gsi1pk: "{key}", gsi1sk: OWN_ITEM } : {}) },
-});
+/** The words by which the templates of nodes, edges and parts name keys. */
+interface KeyWords {
+  readonly group: "nodes" | "edges" | "parts";
+  /** The id that the shard is taken from. */
+  readonly id: "key" | "from" | "owner";
+  /** The item's own key, which makes a sort key unique. */
+  readonly identity: string;
+}
+
+const keyWords = (definition: GraphDefinition, name: string): KeyWords | undefined => {
+  if (Object.hasOwn(definition.nodes, name)) return { group: "nodes", id: "key", identity: "{key}" };
+  const edge = definition.edges?.[name];
+  if (edge) return { group: "edges", id: "from", identity: `{from}#{to}${edgeKey(edge)}` };
+  return definition.parts?.[name] && { group: "parts", id: "owner", identity: "{owner}#{key}" };
+};
+
+/** Adds the indexes that a model declares to Edgetable's own layout, as templates. */
+const withValueIndexes = (definition: GraphDefinition, layout: Layout): Layout => {
+  if (Object.keys(definition.indexes ?? {}).length === 0) return layout;
+  const items = { nodes: { ...layout.nodes }, edges: { ...layout.edges }, parts: { ...layout.parts } };
+  const indexes: Record<string, IndexLayout> = { ...layout.indexes };
+  const shardings: Record<string, ShardingLayout> = {};
+  for (const [index, declared] of Object.entries(definition.indexes ?? {})) {
+    // The attributes follow from the index's name, so that indexes can come and go independently.
+    const [partitionKey, sortKey] = [`${index}Pk`, `${index}Sk`];
+    indexes[index] = { partitionKey, sortKey, ...(declared.projection === undefined ? {} : { projection: declared.projection }) };
+    for (const [name, given] of Object.entries(declared.entries)) {
+      const words = keyWords(definition, name);
+      if (!words) continue;
+      const { levels, split, sparse, shards } = fullEntry(declared, given);
+      const { count, per, hot } = shards;
+      const sharding = `${index}.${name}`;
+      if (per !== undefined) shardings[sharding] = { count, per, ...(hot ? { hot } : {}) };
+      const shard = `{${shards.by ?? words.id}:shard(${per === undefined ? countList(count).join("|") : sharding})}`;
+      const fields = levels.map((level) => `{${level}}`);
+      const item: ItemLayout | undefined = items[words.group][name];
+      items[words.group][name] = {
+        ...item,
+        keys: {
+          ...item?.keys,
+          [partitionKey]: [name, ...fields.slice(0, split), shard].join("#"),
+          [sortKey]: [...fields.slice(split), words.identity].join("#"),
+        },
+        sparse: [...(item?.sparse ?? []), ...(sparse ? [partitionKey, sortKey] : [])],
+      };
+    }
+  }
+  return { ...layout, ...items, shards: shardings, indexes };
+};
 
 /**
- * The layout of a new table. An edge is one item in its source's partition, found from its target by
- * the index `reverse`; where edges are ordered, `ordered` gives a source's edges in that order. Indexes
- * that the model declares come beside them.
+ * The layout of a new table. An edge is one item in its source's partition; the index `reverse` finds it from its target, and
+ * the index `ordered` gives a source's edges in order. Indexes that the model declares are added.
  */
 export const defaultLayout = (definition: GraphDefinition): Layout => {
   const edges = definition.edges ?? {};
@@ -151,8 +89,13 @@ export const defaultLayout = (definition: GraphDefinition): Layout => {
     partitionKey: "pk",
     sortKey: "sk",
     typeAttribute: "type",
-    indexes: { reverse, ...(anyOrdered ? { ordered } : {}) },
-    nodes: mapValues(definition.nodes, (node) => nodeLayout(node)),
+    indexes: {
+      reverse: { partitionKey: "gsi1pk", sortKey: "gsi1sk" },
+      ...(anyOrdered ? { ordered: { partitionKey: "gsi2pk", sortKey: "gsi2sk" } } : {}),
+    },
+    nodes: mapValues(definition.nodes, (node) => ({
+      keys: { sk: OWN_ITEM, ...(node.mirror ? { gsi1pk: "{key}", gsi1sk: OWN_ITEM } : {}) },
+    })),
     parts: mapValues(definition.parts ?? {}, (part) => ({ keys: { sk: part.key } })),
     edges: mapValues(edges, (edge, name) => edgeLayout(name, edge)),
   });

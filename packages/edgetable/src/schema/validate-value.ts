@@ -1,16 +1,16 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { isNumber, jsonText } from "../util/json-text.ts";
-import { mapValues, type Row } from "../util/row.ts";
+import { mapValues, setOwn, type Row } from "../util/row.ts";
 import { type AnySchema, type SchemaIssue, type SchemaResult, attributeSchemas } from "./standard-schema.ts";
 
-/** What a schema says of an attribute's values. */
+/** The type of an attribute's values, by its schema. */
 export interface AttributeKind {
   /** The type, in the words of the schema library. */
   readonly type: string;
-  /** Whether numbers must be whole. */
+  /** True if numbers must be whole. */
   readonly whole: boolean;
-  /** The schema of a list's elements or of a set's members, where the library gives it. */
+  /** The schema of a list's elements or a set's members, if the library exposes it. */
   readonly element: AnySchema | undefined;
 }
 
@@ -61,7 +61,7 @@ const ofZod = (schema: AnySchema): AttributeKind | undefined => {
   return { type: def.type, whole: whole || def.type === "bigint", element: def.type === "set" ? def.valueType : def.element };
 };
 
-// Transformations whose output has the type of their input.
+// Transformations that keep the type of their input.
 const KEEP_TYPE = /^(trim|to_lower|to_upper|normalize|to_min|to_max|brand|readonly)/;
 
 const ofValibot = (schema: AnySchema): AttributeKind | undefined => {
@@ -72,7 +72,7 @@ const ofValibot = (schema: AnySchema): AttributeKind | undefined => {
   return { type, whole: whole || type === "bigint", element: type === "set" ? value : type === "array" ? item : undefined };
 };
 
-// A list of one element shows what is wrong with it; what is said of the list as a whole does not count.
+// Validates an element as a list of one element. Issues of the list as a whole do not count.
 const elementOf = (list: AnySchema): AnySchema => ({
   "~standard": {
     version: 1,
@@ -107,21 +107,21 @@ const readers: Readonly<Record<string, (schema: AnySchema) => AttributeKind | un
   arktype: ofArktype,
 };
 
-/** The type of an attribute's values; undefined where the library does not tell it, or a value may have several. */
+/** The type of an attribute's values; undefined if the library does not expose it, or if values may have several types. */
 export const attributeKind = (schema: AnySchema): AttributeKind | undefined => readers[schema["~standard"].vendor]?.(schema);
 
 const NUMBERS: readonly string[] = ["number", "bigint"];
-// Of a schema of any other type, such as a union or an object of arktype's, a value may still be what is asked for.
+// A schema of any other type, such as a union or an arktype object, may still accept the operand.
 const PLAIN: readonly string[] = [...NUMBERS, "string", "boolean", "array", "set", "record", "map"];
 
-/** Why an operand of `add` or `append` does not fit an attribute; undefined where it may fit. */
+/** The reason why an operand of `add` or `append` does not fit an attribute; undefined if it may fit. */
 export const misfit = ({ type, whole }: AttributeKind, operand: unknown): string | undefined => {
   if (!PLAIN.includes(type)) return undefined;
-  if (Array.isArray(operand)) return type === "array" ? undefined : `elements can be appended to a list only, and the schema says ${type}`;
-  if (operand instanceof Set) return type === "set" ? undefined : `a Set can be added to a set only, and the schema says ${type}`;
-  if (!NUMBERS.includes(type)) return `a number can be added to a number only, and the schema says ${type}`;
+  if (Array.isArray(operand)) return type === "array" ? undefined : `elements can only be appended to a list, and the schema says ${type}`;
+  if (operand instanceof Set) return type === "set" ? undefined : `a Set can only be added to a set, and the schema says ${type}`;
+  if (!NUMBERS.includes(type)) return `a number can only be added to a number, and the schema says ${type}`;
   return whole && isNumber(operand) && !isWhole(operand)
-    ? `the schema takes whole numbers only, and ${String(operand)} has a fraction`
+    ? `the schema only takes whole numbers, and ${String(operand)} has a fraction`
     : undefined;
 };
 
@@ -130,27 +130,27 @@ export type Maybe<T> = T | Promise<T>;
 const pathOf = (issue: SchemaIssue): string =>
   (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
 
-const invalid = (what: string, issues: readonly SchemaIssue[]): never => {
+const throwIssues = (what: string, issues: readonly SchemaIssue[]): never => {
   const findings = issues.map((issue) => ({ path: pathOf(issue), message: issue.message }));
   const text = findings.map(({ path, message }) => (path === "" ? message : `"${path}": ${message}`)).join("; ");
   throw new EdgetableError("schema.invalidValue", `${what} does not fit its schema: ${text}.`, { details: { issues: findings } });
 };
 
-const failed = (what: string, cause: unknown): never => {
-  const said = cause instanceof Error ? cause.message : jsonText(cause);
-  throw new EdgetableError("schema.failed", `The schema of ${what} failed instead of saying what does not fit: ${said}.`, {
+const throwFailure = (what: string, cause: unknown): never => {
+  const reason = cause instanceof Error ? cause.message : jsonText(cause);
+  throw new EdgetableError("schema.failed", `The schema of ${what} failed instead of reporting issues: ${reason}.`, {
     details: { of: what },
     cause,
   });
 };
 
-// What is asynchronous is anything that has a `then`.
-const ask = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
+// A result with a `then` is asynchronous.
+const validate = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
   try {
     const result = schema["~standard"].validate(value);
-    return "then" in result ? Promise.resolve(result).catch((cause: unknown) => failed(what, cause)) : result;
+    return "then" in result ? Promise.resolve(result).catch((cause: unknown) => throwFailure(what, cause)) : result;
   } catch (cause) {
-    return failed(what, cause);
+    return throwFailure(what, cause);
   }
 };
 
@@ -158,18 +158,17 @@ const whenDone = <T>(result: Maybe<SchemaResult<Row>>, finish: (result: SchemaRe
   result instanceof Promise ? result.then(finish) : finish(result);
 
 /**
- * The schema's output for a whole row; a promise only where the schema itself is asynchronous.
+ * The schema's output for a whole row; a promise only if the schema is asynchronous.
  *
  * @throws {schema.invalidValue} with every issue
  * @throws {schema.failed} when the schema throws
  */
 export const validateRow = (schema: AnySchema, row: Row, what: string): Maybe<Row> =>
-  whenDone(ask(schema, row, what), (result) => (result.issues ? invalid(what, result.issues) : result.value));
+  whenDone(validate(schema, row, what), (result) => (result.issues ? throwIssues(what, result.issues) : result.value));
 
 /**
- * The schema's output for changed attributes: issues with attributes that are not among them are of no
- * account. Where the library does not tell each attribute's schema the values stay as they were given,
- * because the whole row's says nothing of a part of it.
+ * The schema's output for changed attributes, ignoring issues of other attributes. If the library does not expose each
+ * attribute's schema, the values stay as given: the schema of a whole row has no output for a part.
  *
  * @param changes the changed attributes, undefined for a removed one
  * @throws {schema.invalidValue} with every issue
@@ -180,23 +179,23 @@ export const validateChanges = (schema: AnySchema, changes: Row, what: string): 
   const outputs = alone && !alone.ofRow ? passEach(alone.each, changes, what) : undefined;
   if (outputs) return outputs;
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  return whenDone(ask(schema, given, what), (result) => {
+  return whenDone(validate(schema, given, what), (result) => {
     const mine = (result.issues ?? []).filter((issue) => pathOf(issue).split(".")[0]! in changes);
-    if (mine.length > 0) invalid(what, mine);
+    if (mine.length > 0) throwIssues(what, mine);
     return alone ? outputsOf(alone.each, { given, changes, what }) : changes;
   });
 };
 
 type Schemas = Readonly<Record<string, AnySchema>>;
 
-// The whole schema would first complain of every attribute that is not among the changes.
+// Faster than the schema of the row, which reports every attribute that is missing from the changes.
 const passEach = (schemas: Schemas, changes: Row, what: string): Row | undefined => {
   let outputs: Record<string, unknown> | undefined;
   for (const name in changes) {
     const value = changes[name];
     const schema = schemas[name];
-    const result = schema && ask(schema, value, `"${name}" of ${what}`);
-    // Somebody else waits for the same schema again, and hears of its failures.
+    const result = schema && validate(schema, value, `"${name}" of ${what}`);
+    // The caller validates again by the whole schema, which reports the failure.
     if (result instanceof Promise) result.catch(() => undefined);
     if (result === undefined || result instanceof Promise || result.issues) return undefined;
     if (value !== undefined && result.value !== value) (outputs ??= { ...changes })[name] = result.value;
@@ -204,22 +203,28 @@ const passEach = (schemas: Schemas, changes: Row, what: string): Row | undefined
   return outputs ?? changes;
 };
 
+const allResults = <T>(results: readonly Maybe<SchemaResult<unknown>>[], use: (results: readonly SchemaResult<unknown>[]) => T): Maybe<T> =>
+  results.some((result) => result instanceof Promise)
+    ? Promise.all(results.map(async (result) => result)).then(use)
+    : use(results as SchemaResult<unknown>[]);
+
 const outputsOf = (
   schemas: Schemas,
   { given, changes, what }: { readonly given: Row; readonly changes: Row; readonly what: string },
 ): Maybe<Row> => {
-  const names = Object.keys(given);
-  const results = names.map((name) => {
-    const [schema, value] = [schemas[name], given[name]];
-    return schema ? ask(schema, value, `"${name}" of ${what}`) : { value };
+  const entries = Object.entries(given);
+  const results = entries.map(([name, value]) => {
+    const schema = schemas[name];
+    return schema ? validate(schema, value, `"${name}" of ${what}`) : { value };
   });
-  const give = (done: readonly SchemaResult<unknown>[]): Row => ({
-    ...changes,
-    ...Object.fromEntries(done.map((result, at) => [names[at], result.issues ? given[names[at] as string] : result.value])),
+  return allResults(results, (done) => {
+    const outputs: Record<string, unknown> = { ...changes };
+    for (const [at, [name, value]] of entries.entries()) {
+      const result = done[at];
+      setOwn(outputs, name, !result || result.issues ? value : result.value);
+    }
+    return outputs;
   });
-  return results.some((result) => result instanceof Promise)
-    ? Promise.all(results.map(async (result) => result)).then(give)
-    : give(results as SchemaResult<unknown>[]);
 };
 
 interface Operands {
@@ -228,55 +233,49 @@ interface Operands {
 }
 
 /**
- * The schema's output for what an update adds and appends: elements of lists and members of sets. A number that is
- * added has to fit the attribute's type and nothing else, because only DynamoDB knows the sum.
+ * The schema's output for the operands of `add` and `append`: elements of lists and members of sets. A number only has to fit
+ * the attribute's type, because only DynamoDB knows the sum.
  *
- * @throws {schema.invalidValue} where the attribute has another type, and where an element, a member or a fraction does not fit
+ * @throws {schema.invalidValue} when the attribute has another type, or an element, a member or a fraction does not fit
  * @throws {schema.failed} when the schema throws
  */
 export const validateOperands = <Given extends Operands>(schema: AnySchema, given: Given, what: string): Maybe<Given> => {
-  const each = attributeSchemas(schema)?.each ?? {};
-  const operands = [...Object.entries(given.add), ...Object.entries(given.append)].flatMap(([field, operand]) => {
-    const kind = Object.hasOwn(each, field) ? attributeKind(each[field] as AnySchema) : undefined;
-    return kind ? [{ field, operand, kind }] : [];
-  });
-  const misfits = operands.flatMap(({ field, operand, kind }) => {
-    const message = misfit(kind, operand);
-    return message === undefined ? [] : [{ path: [field], message }];
-  });
-  if (misfits.length > 0) invalid(what, misfits);
-  const asked = operands.flatMap(({ field, operand, kind: { element } }) =>
-    element && (Array.isArray(operand) || operand instanceof Set)
-      ? [...(operand as Iterable<unknown>)].map((value, at) => ({
-          field,
-          path: Array.isArray(operand) ? [field, at] : [field],
-          result: ask(element, value, `"${field}" of ${what}`),
-        }))
-      : [],
-  );
-  const finish = (results: readonly SchemaResult<unknown>[]): Given => {
-    const issues = results.flatMap((result, at) =>
-      (result.issues ?? []).map(({ message, path = [] }) => ({ message, path: [...(asked[at]?.path ?? []), ...path] })),
-    );
-    if (issues.length > 0) invalid(what, issues);
+  const schemas = attributeSchemas(schema)?.each ?? {};
+  const misfits: SchemaIssue[] = [];
+  const asked: { readonly field: string; readonly path: readonly PropertyKey[]; readonly element: AnySchema; readonly value: unknown }[] =
+    [];
+  for (const [field, operand] of [...Object.entries(given.add), ...Object.entries(given.append)]) {
+    const kind = Object.hasOwn(schemas, field) ? attributeKind(schemas[field] as AnySchema) : undefined;
+    const message = kind && misfit(kind, operand);
+    if (message !== undefined) misfits.push({ path: [field], message });
+    const { element } = kind ?? {};
+    if (!element || !(Array.isArray(operand) || operand instanceof Set)) continue;
+    for (const [at, value] of [...(operand as Iterable<unknown>)].entries())
+      asked.push({ field, path: Array.isArray(operand) ? [field, at] : [field], element, value });
+  }
+  if (misfits.length > 0) throwIssues(what, misfits);
+  if (asked.length === 0) return given;
+  const results = asked.map(({ field, element, value }) => validate(element, value, `"${field}" of ${what}`));
+  return allResults(results, (done) => {
+    const issues: SchemaIssue[] = [];
     const outputs: Record<string, unknown[]> = {};
-    for (const [at, { field }] of asked.entries()) (outputs[field] ??= []).push((results[at] as { readonly value: unknown }).value);
-    const passed = (row: Row): Row =>
+    for (const [at, { field, path }] of asked.entries()) {
+      const result = done[at];
+      for (const issue of result?.issues ?? []) issues.push({ message: issue.message, path: [...path, ...(issue.path ?? [])] });
+      if (result && !result.issues) (outputs[field] ??= []).push(result.value);
+    }
+    if (issues.length > 0) throwIssues(what, issues);
+    const withOutputs = (row: Row): Row =>
       mapValues(row, (operand, field) => {
         const values = outputs[field];
         return values ? (Array.isArray(operand) ? values : new Set(values)) : operand;
       });
-    return { ...given, add: passed(given.add), append: passed(given.append) };
-  };
-  if (asked.length === 0) return given;
-  const results = asked.map(({ result }) => result);
-  return results.some((result) => result instanceof Promise)
-    ? Promise.all(results.map(async (result) => result)).then(finish)
-    : finish(results as SchemaResult<unknown>[]);
+    return { ...given, add: withOutputs(given.add), append: withOutputs(given.append) };
+  });
 };
 
 /**
- * Refuses attributes that the model does not know.
+ * Checks that the model has all the given attributes.
  *
  * @throws {schema.unknownAttribute} with a suggestion
  */
@@ -284,7 +283,7 @@ export const checkAttributes = (names: readonly string[] | undefined, given: rea
   if (!names) return;
   const unknown = given.find((name) => !names.includes(name));
   if (unknown === undefined) return;
-  throw new EdgetableError("schema.unknownAttribute", `"${unknown}" is no attribute of ${what}.${didYouMean(unknown, names)}`, {
+  throw new EdgetableError("schema.unknownAttribute", `"${unknown}" is not an attribute of ${what}.${didYouMean(unknown, names)}`, {
     details: { attribute: unknown, known: names },
   });
 };
