@@ -104,7 +104,7 @@ export class Staging {
       const target = Object.fromEntries(ends.map(([path, attribute]) => [path.slice("to.".length), placed.attributes[attribute]]));
       if (Object.values(target).some((value) => value === undefined || value === null)) continue;
       const leading = [placed.leading[0]!, this.#nodeText(shape.to!, target)];
-      const attributes = Object.fromEntries((shape.holds ?? []).map((name) => [name, placed.attributes[name]]));
+      const attributes = Object.fromEntries((shape.copied ?? []).map((name) => [name, placed.attributes[name]]));
       await this.#stage({ staged, leading, attributes });
     }
   }

@@ -25,7 +25,7 @@ export const nameOf = (index: Index): string => (index.name === undefined ? "the
 /** Names of a shape's attributes; empty if its schema does not list them. */
 export const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {
   const schema = definitionOf(catalog, shape)?.schema;
-  return ((schema && attributeNames(schema)) ?? []).filter((name) => shape.holds?.includes(name) !== false);
+  return ((schema && attributeNames(schema)) ?? []).filter((name) => shape.copied?.includes(name) !== false);
 };
 
 /** True if the value at a path of the shape's row never changes while the item exists. */

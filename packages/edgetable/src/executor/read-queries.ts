@@ -3,7 +3,7 @@ import type { AccessStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { encodeQuery, isEmptyRange, type PageRequest } from "../requests/encode-read.ts";
 import { refers, shapeOf } from "../requests/decode-item.ts";
-import { type Catalog, keysBeside } from "../schema/catalog.ts";
+import { type Catalog, tableAndIndexKeys } from "../schema/catalog.ts";
 import type { AttributeValue, Item, Key, QueryOutput } from "../transport/operations.ts";
 import { type Found, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
 import { pageOf } from "./page-of.ts";
@@ -13,7 +13,7 @@ import type { Scatter } from "./scatter.ts";
 export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {
   const key: Record<string, AttributeValue> = {};
   const index = catalog.indexes.find(({ name }) => name === step.index);
-  for (const attribute of keysBeside(catalog, index)) {
+  for (const attribute of tableAndIndexKeys(catalog, index)) {
     const value = item[attribute];
     if (value !== undefined) key[attribute] = value;
   }

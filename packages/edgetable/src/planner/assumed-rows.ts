@@ -1,6 +1,15 @@
 import type { Condition } from "../ir/condition.ts";
 import { mostShards } from "../keys/template.ts";
-import { definitionOf, type Catalog, type PartEntry, heldBy, keysBeside, idPaths, type Index, type Shape } from "../schema/catalog.ts";
+import {
+  definitionOf,
+  type Catalog,
+  type PartEntry,
+  projectedAttributes,
+  tableAndIndexKeys,
+  idPaths,
+  type Index,
+  type Shape,
+} from "../schema/catalog.ts";
 import { attributeNames } from "../schema/standard-schema.ts";
 import { degreeLimit, type AnyEdge, type ItemExpectation } from "../schema/definition.ts";
 import { defined } from "../util/invariant.ts";
@@ -110,10 +119,10 @@ const KEY_BYTES = 50;
 
 /** The bytes of a shape's item that an index is expected to hold: all, or its keys and a share of the rest. */
 export const heldBytes = (catalog: Catalog, index: Index, shape: Shape): number => {
-  const held = heldBy(catalog, index);
+  const held = projectedAttributes(catalog, index);
   const { bytes } = shape;
   if (!held) return bytes;
-  const keys = keysBeside(catalog, index).length;
+  const keys = tableAndIndexKeys(catalog, index).length;
   const schema = definitionOf(catalog, shape)?.schema;
   const all = schema ? (attributeNames(schema)?.length ?? 0) : 0;
   const share = all === 0 ? 0 : Math.min(1, (held.size - keys) / all);

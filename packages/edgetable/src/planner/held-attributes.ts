@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
 import { attributeOf, VERSION } from "../requests/encode-item.ts";
-import { heldBy, type Catalog, type Shape } from "../schema/catalog.ts";
+import { projectedAttributes, type Catalog, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { inShape } from "./access-path.ts";
 
@@ -16,9 +16,9 @@ export const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): 
 /** Whether a field is read of this copy of an edge whose two copies do not hold the same (`sides`). */
 const isOnCopy = (shape: Shape, path: string): boolean =>
   shape.role === "reference" ||
-  shape.holds === undefined ||
+  shape.copied === undefined ||
   path.includes(".") ||
-  [...shape.holds, ...shape.carried, ...(shape.version ? [VERSION] : [])].includes(path);
+  [...shape.copied, ...shape.carried, ...(shape.version ? [VERSION] : [])].includes(path);
 
 /** @throws {plan.unsupported} when the copy of an edge is asked for what its other copy alone holds */
 export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
@@ -50,7 +50,7 @@ export const checkHeld = (catalog: Catalog, step: AccessStep, conditions: readon
   const read = step.kind === "query" ? [...step.filter.map(({ path }) => path), ...(step.select ?? [])] : [];
   for (const id of step.shapes) checkOnCopy(defined(catalog.shapesById[id], id), [...checked, ...read]);
   const index = step.kind === "query" && catalog.indexes.find(({ name }) => name === step.index);
-  const held = index ? heldBy(catalog, index) : undefined;
+  const held = index ? projectedAttributes(catalog, index) : undefined;
   if (!index || !held || step.kind !== "query") return;
   const asked = [...checked, ...read];
   for (const id of step.shapes) {

@@ -3,7 +3,7 @@ import type { Expand, Filter, LogicalPlan, Parts, Search } from "../ir/logical-p
 import { keepsOrder, type FieldFormat } from "../keys/template.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { attributeNames } from "../schema/standard-schema.ts";
-import { type Catalog, heldBy, type Shape } from "../schema/catalog.ts";
+import { type Catalog, projectedAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { fixesField, inShape, rangesOver } from "./access-path.ts";
 import { anchorPaths, choosePath, onSharedIndex, rememberChoice, shapeSets, type Planning } from "./choose-path.ts";
@@ -153,7 +153,7 @@ const pushConditionsIntoSearch: Rule = {
 const hasOwnAttribute = (shape: Shape, path: string): boolean => {
   const own = inShape(shape, path);
   if (own.startsWith("from.") || own.startsWith("to.") || shape.carried.includes(own)) return false;
-  return !shape.dates.includes(own) && (shape.holds === undefined || shape.holds.includes(own));
+  return !shape.dates.includes(own) && (shape.copied === undefined || shape.copied.includes(own));
 };
 
 /** Lets DynamoDB filter items by their own attributes, so that they are read but not sent. */
@@ -189,7 +189,7 @@ const isEmbedded = (planning: Planning, expand: Expand): boolean => {
   // A Query that fetches some attributes does not fetch the whole node.
   if (expand.select) return false;
   const { path } = choosePath(planning, expand);
-  const held = heldBy(catalog, path.index);
+  const held = projectedAttributes(catalog, path.index);
   if (!held) return true;
   return path.shapes.every(({ from }) => {
     const { shape, definition } = defined(catalog.nodes[from ?? ""], "source");

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Search } from "../ir/logical-plan.ts";
-import { type Catalog, heldBy, idPaths, type Index, type Shape } from "../schema/catalog.ts";
+import { type Catalog, projectedAttributes, idPaths, type Index, type Shape } from "../schema/catalog.ts";
 import { accessPaths, fixesField, inShape, rangesOver, type AccessPath } from "./access-path.ts";
 import { tellsEnds } from "./held-attributes.ts";
 
@@ -37,7 +37,7 @@ const allCandidates = (catalog: Catalog, search: Search): readonly AccessPath[] 
   const paths = accessPaths(catalog, { sets, known, anchor: [], consistent: false, index: search.index });
   if (search.index !== undefined) return paths;
   return paths.filter((path) => {
-    const held = heldBy(catalog, path.index);
+    const held = projectedAttributes(catalog, path.index);
     if (held && !path.shapes.every((shape) => tellsEnds(shape, held))) return false;
     if (search.asked.length === 0) return true;
     return search.known.some((field) => fixesField(path, field.path)) || search.ranged.some((field) => rangesOver(path, field));

@@ -63,7 +63,7 @@ const aliased = (shape: Shape, node: Record<string, unknown>): Record<string, un
   const row: Record<string, unknown> = { from: {}, to: {} };
   for (const path in shape.alias) place(row, path, node[shape.alias[path] as string]);
   const ends = new Set(Object.values(shape.alias ?? {}));
-  const fields = shape.holds ?? Object.keys(node).filter((field) => !ends.has(field));
+  const fields = shape.copied ?? Object.keys(node).filter((field) => !ends.has(field));
   for (const field of fields) if (Object.hasOwn(node, field)) row[field] = node[field];
   return row;
 };

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { keyBytes, renderTemplate } from "../keys/template.ts";
-import { type Catalog, isHalf, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { type Catalog, isHalfEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/check-id.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -112,7 +112,7 @@ const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<st
     if (value !== undefined) item[attribute] = value;
   }
   if (shape.sparse.length > 0) {
-    const halves = Object.keys(item).filter((attribute) => isHalf(catalog, shape, attribute, (other) => !(other in item)));
+    const halves = Object.keys(item).filter((attribute) => isHalfEntry(catalog, shape, attribute, (other) => !(other in item)));
     for (const attribute of halves) delete item[attribute];
   }
   if (catalog.typeAttribute !== undefined && shape.typeValue !== undefined) item[catalog.typeAttribute] = { S: shape.typeValue };
@@ -228,7 +228,7 @@ export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   for (const field in row) {
     const value = row[field];
     if (value === undefined || isEnd(shape, field)) continue;
-    if (shape.holds && !shape.holds.includes(field) && !(shape.version && field === VERSION)) continue;
+    if (shape.copied && !shape.copied.includes(field) && !(shape.version && field === VERSION)) continue;
     const attribute = attributeFor(field);
     if (attribute !== undefined) item[attribute] = encodeField(shape, field, value);
   }

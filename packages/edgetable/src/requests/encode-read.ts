@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { GetStep, QueryStep } from "../ir/physical-plan.ts";
 import { keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
-import { type Catalog, heldBy, keysBeside, type Index, type Shape } from "../schema/catalog.ts";
+import { type Catalog, projectedAttributes, tableAndIndexKeys, type Index, type Shape } from "../schema/catalog.ts";
 import type { AttributeValue, BatchGetItemInput, GetItemInput, Item, Key, QueryInput, ScanInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -126,7 +126,7 @@ export const isEmptyRange = (input: QueryInput): boolean => {
 };
 
 const selectedAttributes = (catalog: Catalog, step: QueryStep, read: Index | undefined): readonly string[] => {
-  const attributes = new Set(keysBeside(catalog, read));
+  const attributes = new Set(tableAndIndexKeys(catalog, read));
   if (catalog.typeAttribute !== undefined) attributes.add(catalog.typeAttribute);
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
@@ -145,7 +145,7 @@ const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undef
   const read = catalog.indexes.find(({ name }) => name === step.index);
   const asked = step.attributes ?? selectedAttributes(catalog, step, read);
   // Of a global index only what is projected may be asked for (API_Query, Select): naming anything else is refused.
-  const held = read && heldBy(catalog, read);
+  const held = read && projectedAttributes(catalog, read);
   return held ? asked.filter((attribute) => held.has(attribute)) : asked;
 };
 

@@ -84,7 +84,7 @@ export interface ShapeSeed extends Pick<
   Shape,
   "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "ttl" | "bytes"
 > {
-  readonly holds?: readonly string[] | undefined;
+  readonly copied?: readonly string[] | undefined;
   readonly several?: boolean;
   readonly macros: Macros;
   /** Template of the partition key where the item's layout does not give one. */
@@ -167,7 +167,7 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
     sources,
     spares: escapes ? [] : sparesOf(keys, sources, layout),
     several: seed.several ?? false,
-    holds: seed.holds,
+    copied: seed.copied,
     alias: undefined,
   });
 };
@@ -291,7 +291,7 @@ const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): 
       ttl: edge.ttl,
       bytes: edge.expect?.bytes ?? DEFAULT_BYTES,
       several: place.several,
-      holds: mirror ? edge.sides?.to : edge.sides?.from,
+      copied: mirror ? edge.sides?.to : edge.sides?.from,
       macros,
       partition: mirror ? macros.to : macros.from,
       sort: mirror ? macros.from : macros.to,
@@ -309,7 +309,7 @@ const referenceShape = (context: EdgeContext, place: EdgePlace): Shape | undefin
   const alias: Record<string, string> = {};
   for (const field of source.idFields) alias[`from.${field}`] = field;
   for (const [field, attribute] of Object.entries(referenceFields(place.edge, target))) alias[`to.${field}`] = attribute;
-  const holds = place.edge.schema ? attributeNames(place.edge.schema) : [];
+  const copied = place.edge.schema ? attributeNames(place.edge.schema) : [];
   const tableKeys = keyAttributes(context.layout).map((attribute) => source.shape.keys[attribute]);
   const unkeyed = new Set(unkeyedPaths(Object.values(alias), tableKeys));
   return {
@@ -321,7 +321,7 @@ const referenceShape = (context: EdgeContext, place: EdgePlace): Shape | undefin
     role: "reference",
     from: place.from,
     to: place.to,
-    holds,
+    copied,
     alias,
     unkeyed: Object.keys(alias).filter((path) => unkeyed.has(alias[path] ?? "")),
   };
@@ -353,7 +353,7 @@ const ttlAttribute = (shapes: readonly Shape[]): string | undefined => {
   return shape?.ttl === undefined ? undefined : (shape.stored[shape.ttl] ?? shape.ttl);
 };
 
-/** A record that holds its names alone: what a caller asks for may be any text, "constructor" as well. */
+/** A record that copied its names alone: what a caller asks for may be any text, "constructor" as well. */
 const ownNames = <Entry>(entries: Readonly<Record<string, Entry>>): Readonly<Record<string, Entry>> =>
   Object.assign(Object.create(null) as Record<string, Entry>, entries);
 

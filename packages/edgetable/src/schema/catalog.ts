@@ -66,7 +66,7 @@ export interface Shape {
   readonly spares: readonly KeySource[];
   readonly dates: readonly string[];
   /** For a copy that does not hold all of an edge's attributes, and for `reference`: the edge's attributes in it. */
-  readonly holds: readonly string[] | undefined;
+  readonly copied: readonly string[] | undefined;
   /** For `reference`: the source node's attribute for each field path of the edge. */
   readonly alias: Readonly<Record<string, string>> | undefined;
   readonly version: boolean;
@@ -135,14 +135,14 @@ export const definitionOf = ({ nodes, edges, parts }: Catalog, { kind, definitio
   ({ node: nodes, edge: edges, part: parts })[kind][definition]?.definition;
 
 /** The key attributes of the table, and of the index beside it where one is read. */
-export const keysBeside = ({ index: table }: Catalog, index: Index | undefined): readonly string[] =>
+export const tableAndIndexKeys = ({ index: table }: Catalog, index: Index | undefined): readonly string[] =>
   [table.partitionKey, table.sortKey, index?.partitionKey, index?.sortKey].filter((name) => name !== undefined);
 
 /** The attributes of an item that an index holds; undefined: all. */
-export const heldBy = (catalog: Catalog, index: Index): ReadonlySet<string> | undefined => {
+export const projectedAttributes = (catalog: Catalog, index: Index): ReadonlySet<string> | undefined => {
   const { projection } = index;
   if (projection === "ALL") return undefined;
-  return new Set([...keysBeside(catalog, index), ...(projection === "KEYS_ONLY" ? [] : projection)]);
+  return new Set([...tableAndIndexKeys(catalog, index), ...(projection === "KEYS_ONLY" ? [] : projection)]);
 };
 
 type End = "from" | "to";
@@ -189,7 +189,7 @@ export const indexEntries = (catalog: Catalog, shape: Shape): readonly IndexEntr
  * An attribute that alone carries a field of the row stays: without it the field would be lost. So does one of an adopted
  * layout that declares only the other half sparse: the table has such items, and they keep it.
  */
-export const isHalf = (catalog: Catalog, shape: Shape, attribute: string, isMissing: (other: string) => boolean): boolean => {
+export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, isMissing: (other: string) => boolean): boolean => {
   const own = indexEntries(catalog, shape).filter((entry) => entry.includes(attribute));
   const standsAlone = (other: string): boolean => !catalog.escapes && shape.sparse.includes(other) && !shape.sparse.includes(attribute);
   const lacksOther = ([one, two]: IndexEntry): boolean => {

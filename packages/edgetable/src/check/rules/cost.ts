@@ -1,5 +1,5 @@
 import { PAGE_BYTES } from "../../ir/capacity.ts";
-import { heldBy, type Catalog, type EdgeEntry, type Index, type Shape } from "../../schema/catalog.ts";
+import { projectedAttributes, type Catalog, type EdgeEntry, type Index, type Shape } from "../../schema/catalog.ts";
 import { degreeLimit } from "../../schema/definition.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
@@ -10,7 +10,7 @@ const READ_UNIT = 4096;
 
 /** Attributes of the schema that rows read from the index lack. */
 const missingAttributes = (catalog: Catalog, { index, shape }: IndexPlace): readonly string[] => {
-  const projected = heldBy(catalog, index);
+  const projected = projectedAttributes(catalog, index);
   if (!projected) return [];
   const carried = new Set<string>();
   for (const { attribute, template } of shape.sources)

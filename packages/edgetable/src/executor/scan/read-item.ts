@@ -132,7 +132,7 @@ export type Settled =
   | { readonly kind: "nothing" }
   | { readonly kind: "stray"; readonly reason: string };
 
-const holds = ({ holds: held }: Shape, field: string): boolean => !held || held.includes(field);
+const holds = ({ copied: held }: Shape, field: string): boolean => !held || held.includes(field);
 
 const leadFirst = (a: Copy, b: Copy): readonly [Copy, Copy] => (a.leads ? [a, b] : [b, a]);
 

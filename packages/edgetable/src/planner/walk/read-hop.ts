@@ -1,7 +1,7 @@
 import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import type { WalkHop } from "../../ir/walk-plan.ts";
-import { type Catalog, endSources, needsIdentity, heldBy } from "../../schema/catalog.ts";
+import { type Catalog, endSources, needsIdentity, projectedAttributes } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { checkHeld } from "../held-attributes.ts";
 import { planRead } from "../plan.ts";
@@ -57,7 +57,7 @@ const projectEnds = (
 ): QueryStep => {
   const { partitionKey, sortKey } = catalog.index;
   const index = catalog.indexes.find(({ name }) => name === step.index);
-  const projected = index && heldBy(catalog, index);
+  const projected = index && projectedAttributes(catalog, index);
   const attributes = new Set<string | undefined>();
   if (needsIdentity(catalog, step)) {
     const projection = index?.projection ?? "ALL";

@@ -98,7 +98,7 @@ const leftBehind = (catalog: Catalog, shape: Shape): string | undefined => {
   const unique = catalog.nodes[shape.definition]?.definition.unique ?? [];
   if (shape.kind === "node" && unique.length > 0) return "the marker of its unique value, which could not be used again";
   if (shape.kind === "node" || !edge) return undefined;
-  if (shape.holds?.includes(shape.ttl ?? "") === false) return "the edge's other copy, which does not have this attribute";
+  if (shape.copied?.includes(shape.ttl ?? "") === false) return "the edge's other copy, which does not have this attribute";
   for (const end of ["from", "to"] as const) {
     const limit = degreeLimit(edge, end);
     const isCounted = limit !== undefined && (catalog.escapes || limit > 1);

@@ -75,6 +75,6 @@ export const plainAttributes = (catalog: Catalog, shape: Shape): readonly (reado
   const schema = definitionOf(catalog, shape)?.schema;
   const names = schema ? (attributeNames(schema) ?? Object.keys(shape.stored)) : [];
   return names
-    .filter((name) => !shape.carried.includes(name) && shape.holds?.includes(name) !== false)
+    .filter((name) => !shape.carried.includes(name) && shape.copied?.includes(name) !== false)
     .map((name) => [name, shape.stored[name] ?? name]);
 };

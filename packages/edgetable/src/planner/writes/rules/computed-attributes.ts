@@ -6,7 +6,7 @@ import { decodeItem } from "../../../requests/decode-item.ts";
 import { attributeOf, checkCarried, encodeField, keyAttribute, keyOfItem, VERSION, writtenBy } from "../../../requests/encode-item.ts";
 import { keyTextOf } from "../../../requests/attribute-value.ts";
 import { attributeNames } from "../../../schema/standard-schema.ts";
-import { type Catalog, definitionOf, indexEntries, isHalf, type Shape } from "../../../schema/catalog.ts";
+import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape } from "../../../schema/catalog.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
 import { changedRow, isChanged, resolvedChanges } from "../changed-row.ts";
@@ -106,7 +106,7 @@ interface Effect {
 
 const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect => {
   const attributeFor = writtenBy(catalog, shape);
-  const storedIn = (field: string): string | undefined => (shape.holds && !shape.holds.includes(field) ? undefined : attributeFor(field));
+  const storedIn = (field: string): string | undefined => (shape.copied && !shape.copied.includes(field) ? undefined : attributeFor(field));
   const encode = (fields: Row): Record<string, AttributeValue> => {
     const item: Record<string, AttributeValue> = {};
     for (const field in fields) {
@@ -234,7 +234,7 @@ const changeComputed = (
   const terms: Term[] = [];
   let moves = false;
   for (const [attribute] of touched) {
-    const half = isHalf(catalog, shape, attribute, isMissing);
+    const half = isHalfEntry(catalog, shape, attribute, isMissing);
     const value = half ? undefined : values.get(attribute);
     const old = key[attribute];
     if (old && value && keyTextOf(old) === keyTextOf(value)) continue;
