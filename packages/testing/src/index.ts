@@ -1,11 +1,14 @@
-export { createFaultTransport } from "./fault-transport.ts";
-export type { FaultTransport } from "./fault-transport.ts";
-export { faultKinds } from "./faults/kinds.ts";
-export type { FaultKind, LagKind } from "./faults/kinds.ts";
-export type { FaultEffects, FaultOptions, Injection, LagBound, ScriptedFault } from "./faults/options.ts";
-export { createWriteHistory } from "./past/write-history.ts";
-export type { WriteHistory } from "./past/write-history.ts";
-export { seededRandom } from "./random.ts";
-export type { Random } from "./random.ts";
-export { virtualClock } from "./virtual-clock.ts";
-export type { VirtualClock, VirtualClockOptions } from "./virtual-clock.ts";
+export {
+  type FaultEffects,
+  type FaultKind,
+  faultKinds,
+  type FaultOptions,
+  type Injection,
+  type LagBound,
+  type LagKind,
+  type ScriptedFault,
+} from "./fault-options.ts";
+export { createFaultTransport, type FaultTransport } from "./fault-transport.ts";
+export { type Random, seededRandom } from "./random.ts";
+export { virtualClock, type VirtualClock, type VirtualClockOptions } from "./virtual-clock.ts";
+export { createWriteHistory, type WriteHistory } from "./write-history.ts";

@@ -1,18 +1,46 @@
-import type { Effects } from "edgetable";
+import { EdgetableError, type Effects } from "edgetable";
+import { setMaxListeners } from "node:events";
 import { seededRandom } from "./random.ts";
-import { abortedSleep, onAbort } from "./sleep.ts";
 
-/** A clock that stands still unless it is moved, or moves by itself when everybody waits for it. */
+/** The error of a sleep that its signal cut short. */
+const abortedSleep = (cause: unknown): EdgetableError =>
+  new EdgetableError("execute.aborted", "The call was aborted while it waited.", { cause });
+
+/** Calls back when a signal is aborted, until the returned function is called. */
+const onAbort = (signal: AbortSignal, callback: () => void): (() => void) => {
+  // Node warns from eleven listeners on; a walk has 32 requests in flight under one signal.
+  setMaxListeners(0, signal);
+  signal.addEventListener("abort", callback, { once: true });
+  return () => signal.removeEventListener("abort", callback);
+};
+
+/** Waits on the system's timers. @throws {execute.aborted} when the signal is aborted */
+export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(abortedSleep(signal.reason));
+    const timer = setTimeout(() => {
+      unwatch?.();
+      resolve();
+    }, milliseconds);
+    const unwatch =
+      signal &&
+      onAbort(signal, () => {
+        clearTimeout(timer);
+        reject(abortedSleep(signal.reason));
+      });
+  });
+
+/** A clock that moves when it is told to, or by itself when everything waits for it. */
 export interface VirtualClock extends Effects {
-  /** Moves time on by so many milliseconds, waking each sleeper at its own moment. */
+  /** Moves time forward by so many milliseconds and wakes each sleeper at its moment. */
   advance(ms: number): Promise<void>;
   /** Keeps time from moving by itself while `work` (a request on a real socket, say) is under way. */
   hold<T>(work: Promise<T>): Promise<T>;
-  /** How many are asleep. */
+  /** Number of sleepers. */
   readonly sleepers: number;
 }
 
-/** How a {@link virtualClock} begins. */
+/** Options of a {@link virtualClock}. */
 export interface VirtualClockOptions {
   /** First value of `now()`, in milliseconds since 1970. @default 0 */
   readonly start?: number;
@@ -26,69 +54,11 @@ interface Sleeper {
   readonly until: number;
   readonly wake: () => void;
 }
-interface State {
-  now: number;
-  holds: number;
-  checking: boolean;
-  readonly automatic: boolean;
-  readonly asleep: Set<Sleeper>;
-}
-
-// Promise chains and callbacks that are ready run to their end before the second immediate.
+// Ready promise chains and callbacks run to their end before the second immediate.
 const othersRun = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(() => setImmediate(resolve));
   });
-
-const nextMoment = (state: State): number => Math.min(...[...state.asleep].map(({ until }) => until));
-
-const wakeAt = (state: State, moment: number): void => {
-  state.now = Math.max(state.now, moment);
-  // A Set keeps the order of arrival, so sleepers of one moment wake in that order.
-  for (const { until, wake } of state.asleep) if (until <= state.now) wake();
-};
-
-const moveWhenIdle = async (state: State): Promise<void> => {
-  if (!state.automatic || state.checking) return;
-  state.checking = true;
-  for (await othersRun(); state.holds === 0 && state.asleep.size > 0; await othersRun()) wakeAt(state, nextMoment(state));
-  state.checking = false;
-};
-
-const advance = async (state: State, ms: number): Promise<void> => {
-  const end = state.now + ms;
-  await othersRun();
-  while (state.asleep.size > 0 && nextMoment(state) <= end) {
-    wakeAt(state, nextMoment(state));
-    await othersRun();
-  }
-  // Where time also moves by itself it may be further already.
-  state.now = Math.max(state.now, end);
-};
-
-const sleep = (state: State, ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const leave = (): void => {
-      state.asleep.delete(sleeper);
-      unwatch?.();
-    };
-    const sleeper = { until: state.now + Math.max(0, ms), wake: (): void => (leave(), resolve()) };
-    const abort = (): void => (leave(), reject(abortedSleep(signal?.reason)));
-    if (signal?.aborted) return reject(abortedSleep(signal.reason));
-    const unwatch = signal && onAbort(signal, abort);
-    state.asleep.add(sleeper);
-    void moveWhenIdle(state);
-  });
-
-const hold = async <T>(state: State, work: Promise<T>): Promise<T> => {
-  state.holds++;
-  try {
-    return await work;
-  } finally {
-    state.holds--;
-    void moveWhenIdle(state);
-  }
-};
 
 /**
  * Virtual time for tests: hours of backoff pass in microseconds, in the order in which they would.
@@ -103,15 +73,66 @@ const hold = async <T>(state: State, work: Promise<T>): Promise<T> => {
  * clock.now(); // 3600000
  */
 export const virtualClock = (options: VirtualClockOptions = {}): VirtualClock => {
-  const state: State = { now: options.start ?? 0, holds: 0, checking: false, automatic: options.automatic ?? true, asleep: new Set() };
+  const { automatic = true } = options;
+  const asleep = new Set<Sleeper>();
+  let now = options.start ?? 0;
+  let holds = 0;
+  let checking = false;
+
+  const nextMoment = (): number => Math.min(...[...asleep].map(({ until }) => until));
+  const wakeAt = (moment: number): void => {
+    now = Math.max(now, moment);
+    // A Set keeps the order of arrival: sleepers of one moment wake in that order.
+    for (const { until, wake } of asleep) if (until <= now) wake();
+  };
+  const isIdle = (): boolean => holds === 0 && asleep.size > 0;
+  const moveWhenIdle = async (): Promise<void> => {
+    if (!automatic || checking) return;
+    checking = true;
+    await othersRun();
+    while (isIdle()) {
+      wakeAt(nextMoment());
+      await othersRun();
+    }
+    checking = false;
+  };
+
   return {
-    now: () => state.now,
+    now: () => now,
     random: seededRandom(options.seed ?? 0),
-    sleep: (ms, signal) => sleep(state, ms, signal),
-    advance: (ms) => advance(state, ms),
-    hold: (work) => hold(state, work),
+    sleep: (milliseconds, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(abortedSleep(signal.reason));
+        const leave = (): void => {
+          asleep.delete(sleeper);
+          unwatch?.();
+        };
+        const sleeper = { until: now + Math.max(0, milliseconds), wake: (): void => (leave(), resolve()) };
+        const unwatch = signal && onAbort(signal, () => (leave(), reject(abortedSleep(signal.reason))));
+        asleep.add(sleeper);
+        void moveWhenIdle();
+      }),
+    async advance(milliseconds) {
+      const end = now + milliseconds;
+      await othersRun();
+      while (asleep.size > 0 && nextMoment() <= end) {
+        wakeAt(nextMoment());
+        await othersRun();
+      }
+      // Automatic moves may have passed the end.
+      now = Math.max(now, end);
+    },
+    async hold(work) {
+      holds++;
+      try {
+        return await work;
+      } finally {
+        holds--;
+        void moveWhenIdle();
+      }
+    },
     get sleepers() {
-      return state.asleep.size;
+      return asleep.size;
     },
   };
 };

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Item, QueryInput, QueryOutput, Transport } from "edgetable";
-import { createFaultTransport, type FaultTransport } from "../index.ts";
-import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { createLabTable, partition, textItem } from "../test-support/lab-table.ts";
-import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
+import { createFaultTransport, type FaultTransport } from "./index.ts";
+import { openEngine, type TestEngine } from "../../../conformance/engines/open-engine.ts";
+import { createLabTable, partition, textItem } from "./test-support/lab-table.ts";
+import { propertyRuns } from "../../../conformance/engines/property-runs.ts";
 
 let engine: TestEngine;
 let table: string;

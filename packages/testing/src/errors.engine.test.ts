@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EdgetableError, Operation, OperationInputs } from "edgetable";
-import { createFaultTransport, type FaultKind, type FaultTransport, virtualClock } from "../index.ts";
-import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { createLabTable, partition, textItem, truth } from "../test-support/lab-table.ts";
+import { createFaultTransport, type FaultKind, type FaultTransport, virtualClock } from "./index.ts";
+import { openEngine, type TestEngine } from "../../../conformance/engines/open-engine.ts";
+import { createLabTable, partition, textItem, truth } from "./test-support/lab-table.ts";
 
 let engine: TestEngine;
 let table: string;

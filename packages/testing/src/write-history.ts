@@ -1,10 +1,33 @@
 import type { Item } from "edgetable";
-import { createKeyLocks, type LockKeys } from "./key-locks.ts";
 
-/** Items of one table by the text of their key; `undefined` where there was no item. */
+/** Locks all of the keys. Resolves, once they are free, to the function that unlocks them. */
+export type LockKeys = (keys: readonly string[]) => Promise<() => void>;
+
+/**
+ * One writer at a time for each key, in order of arrival. All keys of a writer are queued in one step, so writers wait only
+ * for earlier ones and cannot deadlock.
+ */
+const createKeyLocks = (): LockKeys => {
+  const last = new Map<string, Promise<void>>();
+  return async (keys) => {
+    const earlier = keys.map((key) => last.get(key) ?? Promise.resolve());
+    let unlock = (): void => undefined;
+    const done = new Promise<void>((resolve) => {
+      unlock = resolve;
+    });
+    for (const key of keys) last.set(key, done);
+    await Promise.all(earlier);
+    return () => {
+      for (const key of keys) if (last.get(key) === done) last.delete(key);
+      unlock();
+    };
+  };
+};
+
+/** Items of one table by their key's text; undefined if there was no item. */
 export type Images = ReadonlyMap<string, Item | undefined>;
 
-/** One write request, as one table saw it: what its items were before. */
+/** One write request to one table, with its items as they were before. */
 export interface Write {
   readonly before: Images;
   /** Ordinal among the table's writes; infinite until its outcome is known. */
@@ -13,35 +36,35 @@ export interface Write {
   readonly at: number;
 }
 
-/** Which writes are still invisible, item by item. */
+/** Tells which writes are still invisible, item by item. */
 export type Unseen = (write: Write, key: string, newest: number) => boolean;
 
-/** What to put in place of present items to see the past; it follows the writes until it is closed. */
+/** The items that replace present ones to show the past. Later writes update it until it is closed. */
 export interface PastView {
   readonly images: Images;
   close(): void;
 }
 
-/** How much of the past must stay known. */
+/** How much of the past is kept. */
 export interface Retention {
   readonly writes: number;
   readonly milliseconds: number;
 }
 
 /**
- * The writes of the recent past, by table: enough to undo them in a reader's eyes.
+ * The recent writes, by table: enough to undo them for a reader.
  *
- * Law: a write is recorded, with its items as they are, before it is sent and while its keys are
- * locked; so undoing a write that did not take effect changes nothing.
+ * A write is recorded with its items as they are, before it is sent and while its keys are locked. Undoing a write that did
+ * not take effect therefore changes nothing.
  */
 export interface WriteHistory {
   readonly lock: LockKeys;
-  /** Records a write about to be sent; gives what to call once its outcome is known. */
+  /** Records a write before it is sent. Returns the function to call with its outcome. */
   begin(table: string, before: Images): (outcome: "done" | "refused", now: number) => void;
   view(table: string, unseen: Unseen): PastView;
-  /** Keeps at least so much, whatever was asked before. */
+  /** Keeps at least so much from now on. */
   retain(more: Retention): void;
-  /** Makes every write that is done visible to all. */
+  /** Makes every finished write visible. */
   settle(): void;
   forget(table: string): void;
 }
@@ -62,7 +85,7 @@ const addFirst = (images: Map<string, Item | undefined>, before: Images, chosen:
 
 const openView = (table: TableHistory, unseen: Unseen): PastView => {
   const view: OpenView = { images: new Map() };
-  // From the oldest on: the first unseen write of an item knows what it was before all of them.
+  // Oldest first: an item's first unseen write has its state before all of them.
   for (const write of [...table.done, ...table.pending]) addFirst(view.images, write.before, (key) => unseen(write, key, table.newest));
   table.views.add(view);
   return { images: view.images, close: () => void table.views.delete(view) };
@@ -88,8 +111,7 @@ const beginWrite = (table: TableHistory, before: Images, keep: () => Retention):
 };
 
 /**
- * A history to share between fault transports whose clients write the same tables, so that each sees
- * the others' writes with lag, too.
+ * A history for fault transports whose clients write the same tables: each sees the others' writes with lag too.
  *
  * @example
  * const history = createWriteHistory();

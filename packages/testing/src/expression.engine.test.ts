@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AttributeValue, Item } from "edgetable";
-import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
-import { holds } from "./holds.ts";
-import { parseCondition } from "./parse-condition.ts";
-import { parseProjection } from "./project.ts";
+import { openEngine, type TestEngine } from "../../../conformance/engines/open-engine.ts";
+import { propertyRuns } from "../../../conformance/engines/property-runs.ts";
+import { holds, parseCondition, parseProjection } from "./expression.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Item, QueryInput, Transport, WriteRequest } from "edgetable";
-import { compareValues } from "../expression/value-order.ts";
-import { createFaultTransport, type ScriptedFault } from "../index.ts";
-import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { createLabTable, textItem } from "../test-support/lab-table.ts";
-import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
+import { compareValues } from "./expression.ts";
+import { createFaultTransport, type ScriptedFault } from "./index.ts";
+import { openEngine, type TestEngine } from "../../../conformance/engines/open-engine.ts";
+import { createLabTable, textItem } from "./test-support/lab-table.ts";
+import { propertyRuns } from "../../../conformance/engines/property-runs.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Item, OperationInputs } from "edgetable";
-import { createFaultTransport, type FaultTransport } from "../index.ts";
-import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { createLabTable, partition, textItem } from "../test-support/lab-table.ts";
+import { createFaultTransport, type FaultTransport } from "./index.ts";
+import { openEngine, type TestEngine } from "../../../conformance/engines/open-engine.ts";
+import { createLabTable, partition, textItem } from "./test-support/lab-table.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
