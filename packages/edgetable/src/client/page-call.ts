@@ -32,20 +32,24 @@ export const pageKinds: OptionChecks<SearchPageOptions> = {
   budget: { requests: [1, MOST_BUDGET], units: [1, MOST_BUDGET] },
 };
 
+/** @throws {plan.unsupported} after limit(): a cursor would not keep to it */
+export const refuseLimit = (limit: number | undefined): void => {
+  if (limit === undefined) return;
+  throw new EdgetableError(
+    "plan.unsupported",
+    `A page has a limit of its own: give page({ limit: ${limit} }), and leave limit(${limit}) out.`,
+    { details: { limit } },
+  );
+};
+
 /**
  * A call that reads a page, and what to make of its rows.
  *
- * @throws {plan.unsupported} after limit(), which no cursor would keep to
+ * @throws {plan.unsupported} after limit()
  */
 export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly Found[]) => readonly T[]): Read<Page<T>> => {
   const { query, options } = ask;
-  if (ask.request.limit !== undefined) {
-    throw new EdgetableError(
-      "plan.unsupported",
-      `A page has a limit of its own: give page({ limit: ${ask.request.limit} }), and leave limit(${ask.request.limit}) out.`,
-      { details: { limit: ask.request.limit } },
-    );
-  }
+  refuseLimit(ask.request.limit);
   const budget = { requests: options.budget?.requests, readUnits: options.budget?.units };
   const request = { ...ask.request, limit: options.limit ?? PAGE_ROWS, budget };
   return createCall(

@@ -112,7 +112,7 @@ describe("a condition that no index holds never reads a whole index", () => {
     sent.length = 0;
     const search = open(told).find("pkg").where(condition);
     for (const ask of [() => search.rows(), () => search.count(), () => search.first(), () => search.page(), () => search.sum("size")])
-      expect(ask).toThrow(
+      await expect(async () => ask()).rejects.toThrow(
         expect.objectContaining({ code: "plan.noIndex", message: expect.stringMatching(/No index finds "pkg".*(using\("|indexes: \{)/) }),
       );
     expect(sent).toEqual([]);

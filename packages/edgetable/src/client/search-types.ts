@@ -26,8 +26,8 @@ type Picked<Row, Field> = Pick<Row, keyof Row & Field>;
  * the methods at the end of a chain return a call. It is read from an index, and so eventually
  * consistent. Over shards it is one Query for each, merged: pages are of exactly the size asked for.
  *
- * @throws {plan.unsupported} from a call with a list (`in`) whose values, by shards, are more than 1,000 partitions
- * @throws {plan.noIndex} from a call that no index serves, for there is no Scan; and from `using`, for an index that there is none of
+ * @throws {plan.unsupported} as a rejection, from a call with a list (`in`) whose values times shards are more than 1,000 partitions
+ * @throws {plan.noIndex} as a rejection, from a call that no index serves, because there is no Scan; from `using`, if there is no such index
  * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the kind does not have
  * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
  */

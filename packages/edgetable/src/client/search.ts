@@ -1,27 +1,25 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall } from "../executor/call.ts";
-import type { Found } from "../executor/read-rows.ts";
-import type { ReadRequest } from "../executor/run-read.ts";
+import { deferCall } from "../executor/call.ts";
 import { readWhere } from "../ir/condition.ts";
-import { contradict } from "../ir/evaluate-condition.ts";
-import { searchForm, type SearchKind, type SearchState, type SearchWant } from "../query/reads.ts";
+import type { SearchKind, SearchState } from "../query/reads.ts";
 import { attributeNames } from "../schema/standard-schema.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { checkOptions, inRange, listOf, namesIn } from "../util/check-options.ts";
 import { refuseStoredNames } from "../schema/check-id.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
-import { exactText } from "../keys/template.ts";
 import { checkIndex, checkNames, edgeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import { findNode } from "./find-node.ts";
 import type { Entry, Page, Read } from "./read-types.ts";
-import { pageCall, pageKinds, readInParts } from "./page-call.ts";
-import { countCall, readCall } from "./read-call.ts";
+import { pageKinds, refuseLimit } from "./page-call.ts";
+import type * as Searching from "./search-call.ts";
+import type { SearchAnswer, SearchAsk } from "./search-call.ts";
 import type { SearchPageOptions } from "./search-types.ts";
-import { planSearch } from "./spread-search.ts";
+import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
+
+const loadSearching: () => typeof Searching | Promise<typeof Searching> = loadOnce(async () => import("./search-call.ts"));
 
 const kindOf = ({ nodes, edges, parts }: Catalog, name: string): SearchKind => {
   if (Object.hasOwn(nodes, name)) return { of: "node", name };
@@ -96,45 +94,40 @@ export class SearchQuery {
   }
 
   rows(): Read<readonly unknown[]> {
-    return this.#read("rows", (found) => found.map((one) => this.#row(one)));
+    return this.#call({ kind: "rows" });
   }
 
   first(): Read<unknown> {
-    return this.limit(1).#read("rows", ([one]) => one && this.#row(one));
+    return this.limit(1).#call({ kind: "first" });
   }
 
   sources(): Read<readonly Row[]> {
-    return this.#read("from", (found) => found.map((one) => this.#node("from", one)).filter((node) => node !== undefined));
+    this.#checkEdges();
+    return this.#call({ kind: "nodes", end: "from" });
   }
 
   targets(): Read<readonly Row[]> {
-    return this.#read("to", (found) => found.map((one) => this.#node("to", one)).filter((node) => node !== undefined));
+    this.#checkEdges();
+    return this.#call({ kind: "nodes", end: "to" });
   }
 
   entries(end: "from" | "to"): Read<readonly Entry<unknown, Row>[]> {
-    return this.#read(end, (found) => found.map((one) => ({ edge: this.#row(one), node: this.#node(end, one) })));
+    this.#checkEdges();
+    return this.#call({ kind: "entries", end });
   }
 
   count(): Read<number> {
-    return countCall(this.#driver, this.#request("count"));
+    return this.#call({ kind: "count" });
   }
 
   sum(attribute: string): Read<number | bigint> {
-    const only = this.select(attribute);
-    const request = only.#request("rows");
-    return createCall(
-      () => only.explain(),
-      async (options) => (await import("./sum-rows.ts")).sumRows(this.#driver, { request, attribute }, options),
-    );
+    return this.select(attribute).#call({ kind: "sum", attribute });
   }
 
   page(options: SearchPageOptions = {}): Read<Page<unknown>> {
     checkOptions(options, pageKinds);
-    const request = this.#request("rows");
-    // A cursor is a key of the index: where the model comes to expect another price, another index may be read.
-    const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
-    const query = `${this.#driver.catalog.table}|${searchForm(this.#state, "rows")}|${exactText([indexes, this.#state.values])}`;
-    return pageCall(this.#driver, { request, query, options }, (found) => found.map((one) => this.#row(one)));
+    refuseLimit(this.#state.limit);
+    return this.#call({ kind: "page", options });
   }
 
   async explain(): Promise<ReadExplanation> {
@@ -142,35 +135,24 @@ export class SearchQuery {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator {
-    for await (const found of readInParts(this.#driver, this.#request("rows"))) for (const one of found) yield this.#row(one);
+    const { eachRow } = await loadSearching();
+    yield* eachRow(this.#driver, this.#ask());
   }
 
-  #node(end: "from" | "to", { node, shape }: Found): Row | undefined {
-    const several = (this.#driver.catalog.edges[shape.definition]?.[end].length ?? 1) > 1;
-    return node && several ? { kind: shape[end], row: node } : node;
+  #ask(): SearchAsk {
+    return { state: this.#state, several: this.#several };
   }
 
-  #row({ shape, row: whole }: Found): unknown {
-    const { select } = this.#state;
-    const ends = shape.kind === "edge" ? ["from", "to"] : [];
-    const row = select ? Object.fromEntries([...ends, ...select].map((field) => [field, whole[field]])) : whole;
-    return this.#several ? { kind: shape.definition, row } : row;
+  #call<T>(answer: SearchAnswer): Read<T> {
+    return deferCall(loadSearching, ({ searchCall }) => searchCall(this.#driver, this.#ask(), answer) as Read<T>);
   }
 
-  #request(want: SearchWant): ReadRequest {
-    const state = this.#state;
-    const stranger = want === "from" || want === "to" ? state.kinds.find(({ of }) => of !== "edge") : undefined;
-    if (stranger) {
-      throw new EdgetableError("plan.unsupported", `"${stranger.name}" is a ${stranger.of} and has no ends: ask for its rows().`, {
-        details: { kind: stranger.name },
-      });
-    }
-    const { plan, binding } = planSearch(this.#driver, state, want);
-    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
-  }
-
-  #read<T>(want: SearchWant, give: (found: readonly Found[]) => T): Read<T> {
-    return readCall(this.#driver, this.#request(want), give);
+  #checkEdges(): void {
+    const other = this.#state.kinds.find(({ of }) => of !== "edge");
+    if (!other) return;
+    throw new EdgetableError("plan.unsupported", `"${other.name}" is a ${other.of} and has no ends: ask for its rows().`, {
+      details: { kind: other.name },
+    });
   }
 }
 

@@ -37,8 +37,8 @@ test.each([
   ["in memory", { opened: { in: ["2020"] } }],
 ] as const)("what an index leaves out is not asked of it: a filter %s", async (_, filter) => {
   const inZone = db.find("stop").where({ zone: "1" }).where(filter);
-  expect(() => inZone.rows()).toThrow(expect.objectContaining(refused));
-  expect(() => inZone.count()).toThrow(expect.objectContaining(refused));
+  await expect(async () => inZone.rows()).rejects.toThrow(expect.objectContaining(refused));
+  await expect(async () => inZone.count()).rejects.toThrow(expect.objectContaining(refused));
   expect(await db.find("stop").using("byName").where(filter).rows()).toMatchObject([{ stopId: "b" }]);
 });
 
@@ -48,7 +48,7 @@ test("nor is it selected there; what the index holds is", async () => {
   expect((await inZone.select("name", "zone").rows().explain()).requests[0]?.input).toMatchObject({
     ProjectionExpression: "pk, sk, byZonePk, byZoneSk, #0, #1",
   });
-  expect(() => inZone.select("opened").rows()).toThrow(expect.objectContaining(refused));
+  await expect(async () => inZone.select("opened").rows()).rejects.toThrow(expect.objectContaining(refused));
   expect(
     await inZone
       .where({ name: { in: ["Old"] } })

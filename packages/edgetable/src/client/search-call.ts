@@ -1,0 +1,168 @@
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { add, amountIn, type Amount } from "../executor/amount.ts";
+import { createCall, reportOf } from "../executor/call.ts";
+import type { Found } from "../executor/read-rows.ts";
+import { runRead, type ReadRequest } from "../executor/run-read.ts";
+import { contradict } from "../ir/evaluate-condition.ts";
+import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import { exactText } from "../keys/template.ts";
+import { inShape } from "../planner/access-path.ts";
+import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/reads.ts";
+import type { Binding } from "../requests/encode-read.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
+import type { Driver } from "./driver.ts";
+import { explainRead, lanesOf } from "./explanation.ts";
+import { findNode } from "./find-node.ts";
+import { pageCall, readInParts } from "./page-call.ts";
+import { countCall, explainRequest, readCall } from "./read-call.ts";
+import type { Read } from "./read-types.ts";
+import type { SearchPageOptions } from "./search-types.ts";
+
+/** Upper bound of the partitions that one search reads: the values of a list times the shards. */
+const MAX_LANES = 1000;
+
+/** The plan of a search, and the values that fill it. */
+interface PlannedSearch {
+  readonly plan: ReadPlan;
+  readonly binding: Binding;
+}
+
+// If the value is not in the key, each Query would find the rows of all values.
+const isKeyed = (catalog: Catalog, { partition, sort, scatter, shapes }: QueryStep, path: string): boolean => {
+  const shape = defined(catalog.shapesById[shapes[0] ?? ""], "shape");
+  const own = inShape(shape, path);
+  const isUnknown = scatter?.unknown.includes(own) ?? false;
+  return (!isUnknown && partition.fields.includes(own)) || (sort?.template.fields.includes(own) ?? false);
+};
+
+const planned = (
+  driver: Driver,
+  at: { readonly state: SearchState; readonly want: SearchWant; readonly spread?: Spread },
+): PlannedSearch => {
+  const { state, want, spread } = at;
+  const plan = driver.plan(searchForm(state, want, spread), () => searchPlan(state, want, spread));
+  return { plan, binding: { row: {}, values: spreadValues(state, spread) } };
+};
+
+const attempt = (give: () => PlannedSearch): PlannedSearch | EdgetableError => {
+  try {
+    return give();
+  } catch (error) {
+    if (isEdgetableError(error, "plan.noIndex")) return error;
+    throw error;
+  }
+};
+
+const checkLanes = ({ catalog }: Driver, { plan, binding }: PlannedSearch): void => {
+  const lanes = lanesOf(catalog, { plan, binding });
+  if (lanes <= MAX_LANES) return;
+  throw new EdgetableError(
+    "plan.unsupported",
+    `The search reads ${lanes} partitions, for ${plan.sources.length} values over several shards each, and one search reads ${MAX_LANES} at most. Ask for fewer values at a time, or for all that the index holds: using(…).`,
+    { details: { partitions: lanes, values: plan.sources.length } },
+  );
+};
+
+/**
+ * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged.
+ * If another condition finds the rows at a lower predicted price, the list filters those rows.
+ *
+ * @throws {plan.noIndex} when no index serves the search
+ * @throws {plan.unsupported} when values times shards are more than 1,000
+ */
+const planSearch = (driver: Driver, state: SearchState, want: SearchWant): PlannedSearch => {
+  if (!state.conditions.some(({ operator }) => operator === "in")) return planned(driver, { state, want });
+  const unitsOf = ({ plan, binding }: PlannedSearch): number =>
+    explainRead(driver.catalog, { plan, binding, livingAt: undefined }).cost.readUnits;
+  const whole = attempt(() => planned(driver, { state, want }));
+  const spreads = spreadsOf(state).flatMap((spread) => {
+    const way = attempt(() => planned(driver, { state, want, spread }));
+    if (way instanceof EdgetableError) return [];
+    return way.plan.sources.every((step) => step.kind === "query" && isKeyed(driver.catalog, step, spread.path)) ? [way] : [];
+  });
+  const refused = whole instanceof EdgetableError ? whole : undefined;
+  const ways = whole instanceof EdgetableError ? spreads : [whole, ...spreads];
+  const [best] = ways.map((way) => ({ way, units: unitsOf(way) })).toSorted((a, b) => a.units - b.units);
+  if (!best) throw defined(refused, "why no index serves a search");
+  if (best.way !== whole) checkLanes(driver, best.way);
+  return best.way;
+};
+
+/** A search as a chain of builder calls describes it. */
+export interface SearchAsk {
+  readonly state: SearchState;
+  /** Whether the search is for several kinds, so that a row names its kind. */
+  readonly several: boolean;
+}
+
+/** What a call makes of a search. */
+export type SearchAnswer =
+  | { readonly kind: "rows" | "first" | "count" }
+  | { readonly kind: "nodes" | "entries"; readonly end: "from" | "to" }
+  | { readonly kind: "sum"; readonly attribute: string }
+  | { readonly kind: "page"; readonly options: SearchPageOptions };
+
+const requestOf = (driver: Driver, { state }: SearchAsk, want: SearchWant): ReadRequest => {
+  const { plan, binding } = planSearch(driver, state, want);
+  return { plan, binding, limit: state.limit, findNode: findNode(driver), empty: contradict(state.conditions, state.values) };
+};
+
+const rowOf = ({ state: { select }, several }: SearchAsk, { shape, row: whole }: Found): unknown => {
+  const ends = shape.kind === "edge" ? ["from", "to"] : [];
+  const row = select ? Object.fromEntries([...ends, ...select].map((field) => [field, whole[field]])) : whole;
+  return several ? { kind: shape.definition, row } : row;
+};
+
+const nodeOf = ({ catalog }: Driver, end: "from" | "to", { node, shape }: Found): Row | undefined => {
+  const several = (catalog.edges[shape.definition]?.[end].length ?? 1) > 1;
+  return node && several ? { kind: shape[end], row: node } : node;
+};
+
+/** A call that sums an attribute over the rows. Rows without it, or with null, add nothing. */
+const sumCall = (driver: Driver, request: ReadRequest, attribute: string): Read<Amount> =>
+  createCall(
+    () => explainRequest(driver, request),
+    async (options) => {
+      const context = driver.context(options);
+      const { found } = await runRead(driver.session, request, context);
+      let sum: Amount = 0;
+      for (const { row } of found) sum = add(sum, amountIn(row, attribute) ?? 0);
+      return reportOf(sum, context.meter);
+    },
+  );
+
+/** A call that makes a search and gives one answer of it. */
+export const searchCall = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> => {
+  switch (answer.kind) {
+    case "rows":
+      return readCall(driver, requestOf(driver, ask, "rows"), (found) => found.map((one) => rowOf(ask, one)));
+    case "first":
+      return readCall(driver, requestOf(driver, ask, "rows"), ([one]) => one && rowOf(ask, one));
+    case "count":
+      return countCall(driver, requestOf(driver, ask, "count"));
+    case "nodes":
+      return readCall(driver, requestOf(driver, ask, answer.end), (found) =>
+        found.map((one) => nodeOf(driver, answer.end, one)).filter((node) => node !== undefined),
+      );
+    case "entries":
+      return readCall(driver, requestOf(driver, ask, answer.end), (found) =>
+        found.map((one) => ({ edge: rowOf(ask, one), node: nodeOf(driver, answer.end, one) })),
+      );
+    case "sum":
+      return sumCall(driver, requestOf(driver, ask, "rows"), answer.attribute);
+    case "page": {
+      const request = requestOf(driver, ask, "rows");
+      // A cursor is a key of the index: if the model comes to expect another price, another index may be read.
+      const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
+      const query = `${driver.catalog.table}|${searchForm(ask.state, "rows")}|${exactText([indexes, ask.state.values])}`;
+      return pageCall(driver, { request, query, options: answer.options }, (found) => found.map((one) => rowOf(ask, one)));
+    }
+  }
+};
+
+/** Yields the rows of a search, part by part. */
+export async function* eachRow(driver: Driver, ask: SearchAsk): AsyncGenerator {
+  for await (const found of readInParts(driver, requestOf(driver, ask, "rows"))) for (const one of found) yield rowOf(ask, one);
+}
