@@ -1,10 +1,18 @@
 import { BATCH_GET_KEYS, queryPrice, readUnits } from "../ir/capacity.ts";
 import type { Alternative, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { pageOf } from "../executor/page-of.ts";
-import { passesAll } from "../executor/read-queries.ts";
 import { passingPart } from "../planner/assumed-rows.ts";
-import { askedKeys, type Binding, distinctKeys, encodeBatchGet, encodeGet, encodeQuery, isEmptyRange } from "../requests/encode-read.ts";
-import { inPartition, partitionsOf, shareOf } from "../requests/encode-scatter.ts";
+import { pageOf, passesAll } from "../executor/read-partition.ts";
+import {
+  askedKeys,
+  bindQuery,
+  distinctKeys,
+  encodeBatchGet,
+  encodeGet,
+  pageInput,
+  partitionsOf,
+  shareOf,
+  type Binding,
+} from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -70,12 +78,12 @@ const explainScatter = (catalog: Catalog, step: QueryStep, asked: Asked): Explai
   const { binding, limit, livingAt } = asked;
   const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
   const count = partitions.length;
-  const each = inPartition(step, partitions[0] ?? "");
   const share = limit === undefined ? undefined : shareOf(limit, asked.plan.merged ? lanesOf(catalog, asked) : count);
   const { first, items, requests } = readingOf(catalog, step, { ...asked, limit: share }, 1 / count);
   const price = queryPrice(items * count * step.expect.bytes, count, step);
-  const input = encodeQuery(catalog, each, { binding, limit: first, start: undefined, backward: false, livingAt });
-  if (isEmptyRange(input)) return undefined;
+  const query = bindQuery(catalog, step, { binding, livingAt, partition: partitions[0] });
+  const input = pageInput(query, { limit: first, start: undefined, backward: false });
+  if (!input) return undefined;
   return {
     operation: "Query",
     input,
@@ -90,14 +98,8 @@ const explainQuery = (catalog: Catalog, step: QueryStep, asked: Asked): Explaine
   if (step.scatter || asked.plan.merged) return explainScatter(catalog, step, asked);
   const { first, items, requests } = readingOf(catalog, step, asked);
   const price = queryPrice(items * step.expect.bytes, 1, step);
-  const input = encodeQuery(catalog, step, {
-    binding: asked.binding,
-    limit: first,
-    start: undefined,
-    backward: false,
-    livingAt: asked.livingAt,
-  });
-  if (isEmptyRange(input)) return undefined;
+  const input = pageInput(bindQuery(catalog, step, asked), { limit: first, start: undefined, backward: false });
+  if (!input) return undefined;
   return {
     operation: "Query",
     input,

@@ -1,4 +1,4 @@
-import type { FindNode } from "../executor/hydrate.ts";
+import type { FindNode } from "../executor/run-read.ts";
 import { runRead } from "../executor/run-read.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Driver } from "./driver.ts";

@@ -1,7 +1,6 @@
 import { createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
 import type { Found } from "../executor/read-rows.ts";
-import { missingOf } from "../executor/hydrate.ts";
-import { runCount, runRead, type ReadRequest } from "../executor/run-read.ts";
+import { missingOf, runCount, runRead, type ReadRequest } from "../executor/run-read.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { Read } from "./read-types.ts";

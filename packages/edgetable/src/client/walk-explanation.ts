@@ -1,8 +1,7 @@
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import { endsByGet, type PlannedHop, type WalkPlan } from "../ir/walk-plan.ts";
-import { encodeQuery } from "../requests/encode-read.ts";
-import { inPartition, partitionsOf, shareOf } from "../requests/encode-scatter.ts";
+import { bindQuery, partitionsOf, shareOf } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";
 import type { ExplainedRequest } from "./explanation.ts";
@@ -30,12 +29,8 @@ export interface ExplainedWalk {
   readonly storeCursor: { readonly seconds: number } | undefined;
 }
 
-// In a request, the key of a node that is not known yet is the template of its key.
-const anyPartition = (step: QueryStep): QueryStep => ({
-  ...step,
-  sort: step.sort?.template.fields.length ? undefined : step.sort,
-  partition: { ...step.partition, parts: [{ kind: "literal", text: step.partition.source }], fields: [], optional: [] },
-});
+/** A step for a node that is not known yet: the rest of its keys is not known either. */
+const forAnyNode = (step: QueryStep): QueryStep => ({ ...step, sort: step.sort?.template.fields.length ? undefined : step.sort });
 
 const explainHop = (
   catalog: Catalog,
@@ -48,11 +43,13 @@ const explainHop = (
   const limit = Math.min(walk.breadth, hop.limit ?? walk.breadth);
   return sources.map((source) => {
     const partitions = first && source.scatter ? partitionsOf(catalog, source, binding).map(({ text }) => text) : undefined;
-    const step = partitions ? inPartition(source, partitions[0] ?? "") : first ? source : anyPartition(source);
+    // The key of a node that is not known yet is shown as its template.
+    const partition = first ? partitions?.[0] : source.partition.source;
+    const { input } = bindQuery(catalog, first ? source : forAnyNode(source), { binding, livingAt, partition });
     const share = partitions && hop.limit !== undefined ? shareOf(limit, partitions.length) : limit;
     return {
       operation: "Query",
-      input: encodeQuery(catalog, step, { binding, limit: share, start: undefined, backward: false, livingAt }),
+      input: { ...input, ...(source.forward ? {} : { ScanIndexForward: false }), Limit: share },
       times: Math.ceil(hop.expect.requests / Math.max(1, sources.length)),
       readUnits: hop.expect.readUnits / Math.max(1, sources.length),
       ...(partitions ? { partitions } : {}),

@@ -1,14 +1,27 @@
+import { createHash } from "node:crypto";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { AttributeValue, Item, Operation } from "../transport/operations.ts";
 
-const textOf = (value: AttributeValue | undefined): string => keyTextOf(value) ?? JSON.stringify(value ?? null);
+const keyTextIn = (value: AttributeValue | undefined): string => keyTextOf(value) ?? JSON.stringify(value ?? null);
 
-/** An item's table key as a text. The first part's length keeps two keys apart that are the same when written in a row. */
+/** An item's table key as text. The length of its first part tells apart keys that would read the same when joined. */
 export const identity = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): string => {
-  const partition = textOf(item[partitionKey]);
-  return sortKey === undefined ? partition : `${partition.length}:${partition}${textOf(item[sortKey])}`;
+  const partition = keyTextIn(item[partitionKey]);
+  return sortKey === undefined ? partition : `${partition.length}:${partition}${keyTextIn(item[sortKey])}`;
+};
+
+/** The length of a SHA-256 in base64. */
+const HASH_LENGTH = 43;
+
+/**
+ * A short name for an item, whichever partition of an index it is in: its whole table key, or the SHA-256 of a long one,
+ * which no two keys share.
+ */
+export const nameOf = (catalog: Catalog, item: Item): string => {
+  const key = identity(catalog, item);
+  return key.length < HASH_LENGTH ? key : createHash("sha256").update(key).digest("base64url");
 };
 
 /** Items by {@link identity}. */
@@ -18,7 +31,7 @@ export const byIdentity = (catalog: Catalog, items: readonly Item[]): ReadonlyMa
   return found;
 };
 
-/** The error of an answer whose items do not belong to the request: DynamoDB gives no such answer. */
+/** The error for an answer whose items do not belong to the request, which DynamoDB never sends. */
 export const foreignAnswer = (operation: Operation, what: string): EdgetableError =>
   new EdgetableError(
     "execute.connection",

@@ -10,7 +10,7 @@ import { COUNT } from "../schema/system-items.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch.ts";
-import type { FindNode } from "./hydrate.ts";
+import type { FindNode } from "./run-read.ts";
 import { checkedItem } from "./item-identity.ts";
 import type { CallContext, Session } from "./session.ts";
 import type { Row } from "../util/row.ts";

@@ -1,7 +1,7 @@
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { checkCursor, openCursor, sealCursor, type Position, type Secrets } from "../requests/cursor.ts";
 import type { Found, Rows } from "./read-rows.ts";
-import { startKeyOf } from "./read-queries.ts";
+import { startKeyOf } from "./read-partition.ts";
 import type { ReadStop } from "./read-budget.ts";
 import { runRead, type ReadRequest } from "./run-read.ts";
 import type { CallContext, Session } from "./session.ts";

@@ -1,73 +1,215 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { AccessStep, GetStep, ReadPlan } from "../ir/physical-plan.ts";
-import type { Binding } from "../requests/encode-read.ts";
-import type { Position } from "../requests/cursor.ts";
-import type { Reader, Rows } from "./read-rows.ts";
-import { hydrate, type FindNode } from "./hydrate.ts";
-import { readGets } from "./read-gets.ts";
-import { countSource, readMerged, readQueries } from "./read-queries.ts";
-import type { ReadBudget } from "./read-budget.ts";
-import type { CallContext, Session } from "./session.ts";
+import type { GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import { sameValue } from "../keys/template.ts";
+import type { Position, Ties } from "../requests/cursor.ts";
+import { decodeOwn, isOfShape, shapeOf } from "../requests/decode-item.ts";
+import { keyOf } from "../requests/encode-item.ts";
+import { askedKeys, distinctKeys, encodeGet, isExpired, type Binding } from "../requests/encode-read.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
-import type { Row } from "../util/row.ts";
+import { valueAt, type Row } from "../util/row.ts";
+import { batchGet } from "./batch.ts";
+import { byIdentity, checkedItem, identity } from "./item-identity.ts";
+import type { ReadBudget } from "./read-budget.ts";
+import { acceptItems, countPartition, nextPage, openPartition, pageOf, passesAll, startKeyOf } from "./read-partition.ts";
+import { readRow, shapesOf, type Found, type Reader, type Rows } from "./read-rows.ts";
+import type { CallContext, Session } from "./session.ts";
 
-const spendingOf = loadOnce(async () => import("./read-budget.ts"));
+const readBudgets = loadOnce(async () => import("./read-budget.ts"));
+/** Sharded indexes have code of their own, which is loaded by the first read of one. */
+const merging = loadOnce(async () => import("./merge-partitions.ts"));
+
+/** Finds a node whose table key does not follow from its id. */
+export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
 
 export interface ReadRequest {
   readonly plan: ReadPlan;
   readonly binding: Binding;
   /** For point reads of several things: their rows. */
   readonly rows?: readonly Row[];
-  /** The most rows to give, 1 or more; undefined for all. */
+  /** The largest number of rows to return, 1 or more; undefined for all. */
   readonly limit?: number | undefined;
   readonly from?: Position | undefined;
-  /** What the Queries of a page may take: at its end, or the deadline's, the page is short and can go on. */
+  /** What the Queries of a page may take. At its end, or at the deadline, the page is short and can be continued. */
   readonly budget?: ReadBudget | undefined;
   readonly findNode: FindNode;
-  /** Whether the conditions contradict each other, so that nothing is sent. */
+  /** True if the conditions contradict each other, so that nothing is sent. */
   readonly empty?: boolean;
 }
 
-const isGet = (step: AccessStep): step is GetStep => step.kind === "get";
+/** Reads the items of rows by their keys, in the order of the rows. */
+const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Promise<Rows> => {
+  const { session, context } = reader;
+  const { catalog } = session;
+  const shapes = shapesOf(catalog, step.shapes);
+  const asked = askedKeys(catalog, step, rows);
+  const keys = distinctKeys(asked);
+  const found: Found[] = [];
+  const add = (askedRow: Row, item: Item | undefined): void => {
+    if (!item || isExpired(catalog, item, context.livingAt)) return;
+    const shape = shapeOf(catalog, shapes, item);
+    const row = shape && readRow(reader, [shape, item]);
+    // If the key names only one end, the edge that is there may lead elsewhere.
+    if (row && shape.unkeyed.every((path) => sameValue(valueAt(row, path), valueAt(askedRow, path))))
+      found.push({ shape, row, item, source: 0 });
+  };
+  const [only] = keys;
+  if (only && keys.length === 1 && !step.many) {
+    const output = await session.send("GetItem", encodeGet(catalog, only, step), context);
+    const item = checkedItem(catalog, only, output.Item);
+    for (const { row } of asked) add(row, item);
+    return { found, next: undefined };
+  }
+  const items = keys.length === 0 ? [] : await batchGet(session, { keys, consistent: step.consistent }, context);
+  const byKey = byIdentity(catalog, items);
+  for (const { row, key } of asked) add(row, byKey.get(identity(catalog, key)));
+  return { found, next: undefined };
+};
+
+/** Reads one source until there are enough rows: a page that a filter leaves short, or empty, is not the last one. */
+const readSource = async (reader: Reader, source: number, from: Key | undefined): Promise<Rows> => {
+  const { plan, backward, limit: wanted, spending } = reader;
+  const partition = openPartition(reader, source);
+  partition.start = from;
+  const { step } = partition;
+  const passes = passesAll(plan, step);
+  const found: Found[] = [];
+  for (;;) {
+    const limit = wanted === undefined ? undefined : pageOf({ wanted, found: found.length, read: partition.read }, passes);
+    const output = await nextPage(reader, partition, { limit });
+    if (!output) return { found, next: { source, key: partition.start, backward }, stopped: spending?.stopped() };
+    found.push(...acceptItems(reader, source, output.Items ?? []));
+    if (wanted !== undefined && found.length >= wanted) {
+      const last = found[wanted - 1];
+      const isCut = found.length > wanted;
+      const key = isCut && last ? startKeyOf(reader.session.catalog, step, last.item) : partition.start;
+      return { found: isCut ? found.slice(0, wanted) : found, next: key && { source, key, backward } };
+    }
+    if (partition.done) return { found, next: undefined };
+  }
+};
+
+/** True if a source has to be read as several partitions: also a page in the one shard of a known id, which continues after shards grew. */
+const isSpread = ({ limit }: Reader, { scatter, partition }: QueryStep): boolean =>
+  scatter !== undefined || (limit !== undefined && partition.parts.some((part) => part.kind === "field" && part.format.kind === "shard"));
+
+/** Reads the sources of a plan one after the other, until there is enough. */
+const readSources = async (reader: Reader, from: Position): Promise<Rows> => {
+  const { plan, limit, backward } = reader;
+  const sources = plan.sources as readonly QueryStep[];
+  const found: Found[] = [];
+  let begun: Ties | undefined;
+  const step = backward ? -1 : 1;
+  for (let source = from.source; ; source += step) {
+    const one = sources[source];
+    if (!one) return { found, next: undefined, begun };
+    const rest = found.length === 0 || limit === undefined ? reader : { ...reader, limit: limit - found.length };
+    const place = source === from.source ? from : { source, key: undefined, backward };
+    const part = isSpread(rest, one)
+      ? await (await merging()).readMerged(rest, [source], place)
+      : await readSource(rest, source, place.key);
+    if (found.length === 0) begun = part.begun;
+    found.push(...part.found);
+    if (part.stopped) return { ...part, found, begun };
+    if (part.next) return { found, next: part.next, begun };
+    if (limit !== undefined && found.length >= limit && sources[source + step])
+      return { found, next: { source: source + step, key: undefined, backward }, begun };
+  }
+};
+
+const endOf = ({ ends }: HydrateStep, { source }: Found): "from" | "to" => defined(ends[source], "the end of a source");
+
+/** Adds to each edge the node at its far end. */
+const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNode): Promise<void> => {
+  const { session, binding, context, plan } = reader;
+  const { catalog } = session;
+  const step = defined(plan.hydrate, "hydrate step");
+  if (step.by === "none") {
+    for (const one of found) {
+      const isGone = isExpired(catalog, one.item, context.livingAt);
+      one.node = isGone ? undefined : readRow(reader, [one.shape, one.item], decodeOwn);
+    }
+    return;
+  }
+  if (step.by === "query") {
+    const find = async (one: Found): Promise<void> => {
+      const end = endOf(step, one);
+      one.node = await findNode(defined(one.shape[end], "node type"), one.row[end] as Row, context);
+    };
+    await Promise.all(found.map(find));
+    return;
+  }
+  const keys = new Map<string, Key>();
+  const ids: (string | undefined)[] = [];
+  for (const one of found) {
+    const end = endOf(step, one);
+    const node = catalog.nodes[one.shape[end] ?? ""];
+    if (!node || node.definition.stored === false) {
+      ids.push(undefined);
+      continue;
+    }
+    const key = keyOf(catalog, node.shape, Object.assign({}, binding.row, one.row[end]));
+    const id = identity(catalog, key);
+    keys.set(id, key);
+    ids.push(id);
+  }
+  const byKey = byIdentity(catalog, await batchGet(session, { keys: [...keys.values()], consistent: step.consistent }, context));
+  for (const [at, one] of found.entries()) {
+    const item = byKey.get(ids[at] ?? "");
+    const shape = catalog.nodes[one.shape[endOf(step, one)] ?? ""]?.shape;
+    // In an adopted table an item of another kind, or of no model, may be under the node's key.
+    const isNode = item && shape && !isExpired(catalog, item, context.livingAt) && (catalog.escapes || isOfShape(catalog, shape, item));
+    one.node = isNode ? readRow(reader, [shape, item], decodeOwn) : undefined;
+  }
+};
+
+/** Ids of the nodes that edges lead to and that have no item. */
+export const missingOf = ({ hydrate: step }: ReadPlan, found: readonly Found[]): readonly unknown[] => {
+  const missing: unknown[] = [];
+  if (step) for (const one of found) if (one.node === undefined) missing.push(one.row[endOf(step, one)]);
+  return missing;
+};
 
 /** Runs a read plan: what `explain` shows, in that order. Rows of a backward page come in forward order. */
 export const runRead = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
   const { plan, binding, limit } = request;
   if (request.empty) return { found: [], next: undefined };
   const from = request.from ?? { source: 0, key: undefined, backward: false };
-  const spending = request.budget && (await spendingOf()).pageSpending(session, context, request.budget);
-  const reader: Reader = {
-    session,
-    plan,
-    binding,
-    context: spending?.context ?? context,
-    limit,
-    backward: from.backward,
-    spending,
-  };
+  const { backward } = from;
+  const spending = request.budget && (await readBudgets()).pageSpending(session, context, request.budget);
+  const reader: Reader = { session, plan, binding, context: spending?.context ?? context, limit, backward, spending };
   const [first] = plan.sources;
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
-  const rows = isGet(first)
-    ? await readGets(reader, first, request.rows ?? [binding.row])
-    : await (plan.merged ? readMerged(reader, from) : readQueries(reader, from));
+  let rows: Rows;
+  if (first.kind === "get") rows = await readGets(reader, first, request.rows ?? [binding.row]);
+  else if (plan.merged) rows = await (await merging()).readMerged(reader, [...plan.sources.keys()], from);
+  else rows = await readSources(reader, from);
   if (plan.hydrate) await hydrate({ ...reader, context }, rows.found, request.findNode);
-  return from.backward ? { ...rows, found: rows.found.toReversed() } : rows;
+  return backward ? { ...rows, found: rows.found.toReversed() } : rows;
+};
+
+/** Counts the rows of one source, at least up to the limit. */
+const countSource = async (reader: Reader, source: number): Promise<number> => {
+  const step = reader.plan.sources[source] as QueryStep;
+  if (step.scatter) return (await merging()).countMerged(reader, source);
+  if (step.counts) return countPartition(reader, openPartition(reader, source));
+  return (await readSource(reader, source, undefined)).found.length;
 };
 
 /** Counts what a plan would read, no further than its limit. */
 export const runCount = async (session: Session, request: ReadRequest, context: CallContext): Promise<number> => {
-  const { plan, binding, limit: most } = request;
-  let count = 0;
-  if (request.empty) return count;
+  const { plan, binding, limit: wanted = Number.POSITIVE_INFINITY } = request;
+  if (request.empty) return 0;
   const reader = { session, plan, binding, context, limit: undefined, backward: false };
-  if (plan.merged && most === undefined) {
-    const counts = await Promise.all([...plan.sources.keys()].map(async (at) => countSource(reader, at)));
-    return counts.reduce((sum, one) => sum + one, 0);
+  let count = 0;
+  if (plan.merged && request.limit === undefined) {
+    for (const one of await Promise.all([...plan.sources.keys()].map(async (at) => countSource(reader, at)))) count += one;
+    return count;
   }
   for (const at of plan.sources.keys()) {
-    if (most !== undefined && count >= most) break;
-    const limit = most === undefined ? undefined : most - count;
-    count += await countSource({ ...reader, limit }, at);
+    if (count >= wanted) break;
+    count += await countSource({ ...reader, limit: request.limit === undefined ? undefined : wanted - count }, at);
   }
-  return Math.min(count, most ?? count);
+  return Math.min(count, wanted);
 };

@@ -1,61 +1,54 @@
-import { createHash } from "node:crypto";
 import type { Ties } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Item } from "../transport/operations.ts";
-import { identity } from "./item-identity.ts";
-import type { Head } from "./lane.ts";
+import { nameOf } from "./item-identity.ts";
+import type { Found } from "./read-rows.ts";
 
 /** How many rows under one sort key a cursor names. */
-const MOST_NAMED = 256;
+const MAX_NAMED = 256;
 
-/** A cut through the rows under one sort key, but for the number of partitions. */
-export type Cut = Omit<Ties, "partitions">;
-
-/** Remembers the rows that were given under the last sort key: an item that moves on is met twice, and given once. */
-export interface TieTracker {
-  isNew(catalog: Catalog, head: Head): boolean;
-  /** Where the rows given so far begin, seen from the other side, and where they end. */
-  begin(): Cut;
-  end(): Cut;
-  /** Where they end, seen from a place further on under the given sort key. */
-  endAt(sort: string): Cut;
-  /** Whether the rows begin, or end, under the sort key at which an earlier page ended. */
-  /** Whether the last row was given under a sort key, or the earlier page ended there. */
-  isAt(sort: string): boolean;
-  readonly begins: () => boolean;
-  readonly ends: () => boolean;
+/** The next row of a partition, which waits for its turn in the merge. */
+export interface Head {
+  readonly found: Found;
+  readonly sort: string;
 }
 
-/** As many characters as SHA-256 has in base64. */
-const NAME = 43;
+/** Which rows under one sort key are before the end of a page. */
+export type Cut = Omit<Ties, "partitions">;
 
-/**
- * A name for an item, whichever partition of an index it lies in: its whole table key, or of a long one the
- * SHA-256, which no two keys share. A cursor holds up to 256 of them.
- */
-export const nameOf = (catalog: Catalog, item: Item): string => {
-  const key = identity(catalog, item);
-  return key.length < NAME ? key : createHash("sha256").update(key).digest("base64url");
-};
+/** Remembers the rows that were returned under the last sort key: an item that moves is read twice and returned once. */
+export interface TieTracker {
+  isNew(catalog: Catalog, head: Head): boolean;
+  /** Where the rows returned so far begin, seen from the other side, and where they end. */
+  begin(): Cut;
+  end(): Cut;
+  /** Where they end, seen from a later place under the given sort key. */
+  endAt(sort: string): Cut;
+  /** True if the last row was returned under the sort key, or the earlier page ended there. */
+  isAt(sort: string): boolean;
+  /** True if the rows begin under the sort key at which an earlier page ended. */
+  begins(): boolean;
+  /** True if they end there too. */
+  ends(): boolean;
+}
 
-// Nothing of the sort key lies behind.
+// Every row of the sort key is after the cut.
 const nothing: Cut = { named: [], left: true, more: false };
 
 const cutOf = (names: ReadonlySet<string>, rest: Pick<Cut, "left" | "more">): Cut => ({
   left: rest.left,
-  named: [...names].slice(-MOST_NAMED),
-  more: rest.more || names.size > MOST_NAMED,
+  named: [...names].slice(-MAX_NAMED),
+  more: rest.more || names.size > MAX_NAMED,
 });
 
 /** Where an earlier page ended. */
 export interface From {
   readonly sort: string;
   readonly cut: Cut;
-  /** Whether items moved, so that names alone tell what is left. */
+  /** True if items moved, so that only names tell which rows are left. */
   readonly moved: boolean;
 }
 
-/** Begins, or goes on behind a page's end. */
+/** Tracks the rows of a page, from the beginning or from where an earlier page ended. */
 export const trackTies = (from: From | undefined): TieTracker => {
   const named = new Set(from?.cut.named);
   const left = from?.cut.left ?? false;

@@ -7,6 +7,7 @@ type Range = Extract<SortCondition, { readonly kind: "range" }>;
 
 /** Inclusive bounds of a sort key; `prefix` when all keys that begin with it are meant. */
 export type KeyRange =
+  | { readonly kind: "equals"; readonly text: string }
   | { readonly kind: "prefix"; readonly text: string }
   | { readonly kind: "between"; readonly low: string; readonly high: string }
   | { readonly kind: "atLeast"; readonly low: string }

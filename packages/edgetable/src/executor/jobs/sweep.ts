@@ -12,8 +12,7 @@ import { kindMark } from "../../schema/catalog.ts";
 import type { Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { batchWriteAll } from "../batch.ts";
-import type { FindNode } from "../hydrate.ts";
-import { runRead } from "../run-read.ts";
+import { runRead, type FindNode } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 

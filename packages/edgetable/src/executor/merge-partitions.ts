@@ -1,0 +1,281 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { QueryStep } from "../ir/physical-plan.ts";
+import { comparePrimary, type Partition } from "../keys/template.ts";
+import { keyTextOf } from "../requests/attribute-value.ts";
+import type { Position, Ties } from "../requests/cursor.ts";
+import { above, partitionsOf, shareOf, type Bounds } from "../requests/encode-read.ts";
+import type { Key } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import { nameOf } from "./item-identity.ts";
+import {
+  acceptItems,
+  countPartition,
+  nextPage,
+  openPartition,
+  pageOf,
+  passesAll,
+  sortTextOf,
+  startKeyOf,
+  type PartitionRead,
+} from "./read-partition.ts";
+import type { Found, Reader, Rows } from "./read-rows.ts";
+import { trackTies, type Head, type TieTracker } from "./ties.ts";
+
+/** One partition of a merge. */
+interface Lane extends PartitionRead {
+  /** Its place among rows of one sort key. */
+  readonly order: number;
+  readonly partition: Partition;
+  buffer: readonly Head[];
+  /** How many of the buffer's rows were taken. */
+  head: number;
+  /** Where it starts when it is read again. */
+  first: Key | undefined;
+  bounds: Bounds;
+  /** The sort key whose rows an earlier page gave, if the bounds could not exclude it. */
+  skipped: string | undefined;
+  /** How often it was filled. */
+  rounds: number;
+  /** How many of the items read were rows of the answer. */
+  given: number;
+  /** True if a request for it was answered. */
+  asked: boolean;
+}
+
+/** A place in the global order: by sort key, then by partition. */
+interface Place {
+  readonly sort: string;
+  readonly order: number;
+}
+
+const comparePlaces = (a: Place, b: Place, descending: boolean): number => {
+  const order = comparePrimary(a.sort, b.sort) || a.order - b.order;
+  return descending ? -order : order;
+};
+
+const lanesOf = (reader: Reader, sources: readonly number[]): Lane[] => {
+  const { plan, session, binding } = reader;
+  const lanes: Lane[] = [];
+  for (const source of sources) {
+    for (const partition of partitionsOf(session.catalog, plan.sources[source] as QueryStep, binding)) {
+      lanes.push({
+        ...openPartition(reader, source, partition.text),
+        order: lanes.length,
+        partition,
+        buffer: [],
+        head: 0,
+        first: undefined,
+        bounds: {},
+        skipped: undefined,
+        rounds: 0,
+        given: 0,
+        asked: false,
+      });
+    }
+  }
+  return lanes;
+};
+
+const isDescending = (reader: Reader, step: QueryStep): boolean => step.forward === reader.backward;
+
+/** True if there is more to read of the lane before its next row is known. */
+const isDry = (lane: Lane): boolean => !lane.done && lane.head === lane.buffer.length;
+
+/** True while the shards of an index grow, so that items move between partitions. */
+const isGrowing = (lanes: readonly Lane[]): boolean => lanes.some((lane) => lane.partition.turn > 0);
+
+/** Where a page ended: under which sort key, in which partition, behind which item. */
+interface PageEnd {
+  readonly sort: string;
+  readonly at: number | undefined;
+  readonly key: Key;
+  readonly descending: boolean;
+  /** True if items may have moved between partitions: then all of the last sort key is read again, and ties tell its rows apart. */
+  readonly moved: boolean;
+}
+
+/**
+ * Starts a lane behind the end of a page. Of the rows under the last sort key, the partitions before the last one gave all,
+ * those after it none: one place in the order tells where every partition continues, however many there are by now.
+ */
+const startBehind = (lane: Lane, { sort, at, key, descending, moved }: PageEnd): void => {
+  const isLast = lane.order === at && !moved;
+  lane.first = isLast ? key : undefined;
+  lane.start = lane.first;
+  lane.bounds = {};
+  lane.skipped = undefined;
+  if (isLast) return;
+  const gave = !moved && at !== undefined && (descending ? lane.order > at : lane.order < at);
+  if (lane.step.sortKey === undefined) {
+    lane.done = gave;
+    return;
+  }
+  lane.bounds = descending ? { high: sort } : { low: gave ? above(sort) : sort };
+  if (gave) lane.skipped = sort;
+};
+
+/** Reads a lane until it has a row, or nothing is left; without a number of rows, all that is left. */
+const fillLane = async (
+  reader: Reader,
+  lane: Lane,
+  at: { readonly wanted: number | undefined; readonly kept: () => number },
+): Promise<void> => {
+  const { wanted, kept } = at;
+  const heads: Head[] = [];
+  // A partition that has to be read again holds more than its share.
+  const share = wanted === undefined ? undefined : wanted * 2 ** Math.min(lane.rounds, 10);
+  const passes = passesAll(reader.plan, lane.step);
+  const enough = wanted === undefined ? Number.POSITIVE_INFINITY : 1;
+  while (!lane.done && heads.length < enough) {
+    const { given, read } = lane;
+    const limit = share === undefined || passes ? share : pageOf({ wanted: given + (wanted ?? 0), found: given, read }, false);
+    // Requests are kept for partitions that were not read yet.
+    const output = await nextPage(reader, lane, { limit, bounds: lane.bounds, turn: { kept: kept(), isFirst: !lane.asked } });
+    if (!output) break;
+    lane.asked = true;
+    const before = heads.length;
+    for (const found of acceptItems(reader, lane.source, output.Items ?? [])) {
+      const sort = sortTextOf(lane.step, found.item);
+      if (sort !== lane.skipped && sort.startsWith(lane.query.prefix)) heads.push({ found, sort });
+    }
+    lane.given += heads.length - before;
+  }
+  lane.rounds++;
+  lane.buffer = heads;
+  lane.head = 0;
+};
+
+/** Groups lanes that may be read at the same time: while shards grow, items move to lanes of later turns. */
+const turnsOf = (lanes: readonly Lane[]): readonly (readonly Lane[])[] => {
+  const byTurn = new Map<number, Lane[]>();
+  for (const lane of lanes) byTurn.set(lane.partition.turn, [...(byTurn.get(lane.partition.turn) ?? []), lane]);
+  return [...byTurn].toSorted(([a], [b]) => a - b).map(([, group]) => group);
+};
+
+/** Reads the lanes that are dry. Items may have moved into a lane that was read before: it is read again. */
+const refill = async (
+  reader: Reader,
+  lanes: readonly Lane[],
+  { wanted, end }: { readonly wanted: number | undefined; readonly end: PageEnd | undefined },
+): Promise<void> => {
+  if (!lanes.some(isDry)) return;
+  const again = lanes.filter((lane) => isDry(lane) && lane.rounds > 0);
+  for (const lane of lanes) {
+    const { family, turn } = lane.partition;
+    if (lane.rounds === 0 || !again.some(({ partition }) => partition.family === family && partition.turn < turn)) continue;
+    if (end) startBehind(lane, end);
+    Object.assign(lane, { buffer: [], head: 0, done: false, rounds: 0, asked: false, read: 0, given: 0, start: lane.first });
+  }
+  const open = lanes.filter((lane) => !lane.done).length;
+  const each = wanted === undefined ? undefined : shareOf(wanted, Math.max(1, open));
+  const kept = (): number => lanes.filter(({ asked, done }) => !asked && !done).length;
+  for (const group of turnsOf(lanes.filter(isDry)))
+    await Promise.all(group.map(async (lane) => fillLane(reader, lane, { wanted: each, kept })));
+};
+
+const nextLane = (lanes: readonly Lane[], descending: boolean): Lane | undefined => {
+  let best: Lane | undefined;
+  for (const lane of lanes) {
+    if (lane.head === lane.buffer.length) continue;
+    if (best === undefined || comparePlaces(placeOf(lane), placeOf(best), descending) < 0) best = lane;
+  }
+  return best;
+};
+
+const placeOf = ({ buffer, head, order }: Lane): Place => ({ sort: defined(buffer[head], "row").sort, order });
+
+/** How the rows of a cursor are told apart that was made before cursors named them. */
+const UNNAMED: Ties = { named: [], left: false, more: true, partitions: 0 };
+
+interface Resumed {
+  readonly ties: TieTracker;
+  /** True if items may have moved between partitions since the cursor was made. */
+  readonly moved: boolean;
+}
+
+const outgrown = (message: string, details: Readonly<Record<string, unknown>>): EdgetableError =>
+  new EdgetableError("cursor.outgrown", `${message} Start again without the cursor.`, { details });
+
+/** Starts all lanes where an earlier page ended. If items moved since, the cursor names the rows that it gave under its sort key. */
+const resume = (reader: Reader, lanes: readonly Lane[], from: Position): Resumed => {
+  const { key, ties = UNNAMED } = from;
+  if (!key) return { ties: trackTies(undefined), moved: false };
+  const step = reader.plan.sources[from.source] as QueryStep;
+  const text = keyTextOf(key[step.partitionKey]) ?? "";
+  const at = lanes.find((lane) => lane.source === from.source && lane.partition.text === text);
+  // A read that knows the id reads its shard alone, wherever that was before.
+  if (!at && step.scatter) throw outgrown(`The cursor points to partition "${text}", which the model no longer has.`, { partition: text });
+  const moved = !at || isGrowing(lanes) || ties.partitions !== lanes.length;
+  if (moved && ties.more) {
+    const { left, more, partitions } = ties;
+    const details = { left, more, partitions };
+    throw outgrown("The shards of this index grew, and too many rows share the sort key at which the page ended.", details);
+  }
+  const sort = sortTextOf(step, key);
+  for (const lane of lanes) startBehind(lane, { sort, at: at?.order, key, descending: isDescending(reader, lane.step), moved });
+  const own = ties.left ? [] : [nameOf(reader.session.catalog, key)];
+  return { ties: trackTies({ sort, cut: { ...ties, named: [...ties.named, ...own] }, moved }), moved };
+};
+
+/** How many partitions a cursor says were read; 0 if rows of one sort key came by name, so that places say nothing about what came before. */
+const partitionsFor = (lanes: readonly Lane[], isNamed: boolean): number => (isNamed || isGrowing(lanes) ? 0 : lanes.length);
+
+/** How far everything was read: up to the first of the lanes that need another page. */
+const frontierOf = (lanes: readonly Lane[], descending: boolean): { readonly place: Place; readonly lane: Lane } | undefined => {
+  const dry = lanes.filter(isDry);
+  if (dry.some(({ read, start }) => read === 0 || start === undefined)) return undefined;
+  const places = dry.map((lane) => ({ lane, place: { sort: sortTextOf(lane.step, lane.start ?? {}), order: lane.order } }));
+  return places.toSorted((a, b) => comparePlaces(a.place, b.place, descending))[0];
+};
+
+/** Reads a page, or all, of several partitions in the one order of their sort keys: exactly as many rows as asked for, each once. */
+export const readMerged = async (reader: Reader, sources: readonly number[], start: Position): Promise<Rows> => {
+  const { plan, session, spending, backward } = reader;
+  const lanes = lanesOf(reader, sources);
+  spending?.checkRoom(lanes.length);
+  const { ties, moved } = resume(reader, lanes, start);
+  const begun = (): Ties => ({ partitions: partitionsFor(lanes, moved && ties.begins()), ...ties.begin() });
+  const found: Found[] = [];
+  const descending = lanes.some((lane) => isDescending(reader, lane.step));
+  const limit = reader.limit ?? Number.POSITIVE_INFINITY;
+  const behindLast = (): Position | undefined => {
+    const last = found.at(-1);
+    if (!last || lanes.every((lane) => lane.done && lane.head === lane.buffer.length)) return undefined;
+    const key = startKeyOf(session.catalog, plan.sources[last.source] as QueryStep, last.item);
+    return { source: last.source, key, backward, ties: { partitions: partitionsFor(lanes, moved && ties.ends()), ...ties.end() } };
+  };
+  let end: PageEnd | undefined;
+  for (;;) {
+    await refill(reader, lanes, { wanted: reader.limit === undefined ? undefined : limit - found.length, end });
+    const lane = nextLane(lanes, descending);
+    if (spending && lanes.some(isDry)) {
+      const frontier = frontierOf(lanes, descending);
+      if (!lane || !frontier || comparePlaces(placeOf(lane), frontier.place, descending) > 0) {
+        // The budget ended: every row before the frontier was returned, and the page continues behind it.
+        let next = behindLast() ?? start;
+        if (frontier) {
+          const { place, lane: last } = frontier;
+          const isNamed = moved && ties.ends() && ties.isAt(place.sort);
+          const cut = { partitions: partitionsFor(lanes, isNamed), ...ties.endAt(place.sort) };
+          next = { source: last.source, key: last.start, backward, ties: cut };
+        }
+        return { found, next, begun: begun(), stopped: spending.stopped() };
+      }
+    }
+    if (!lane) return { found, next: undefined, begun: begun() };
+    const head = defined(lane.buffer[lane.head], "row");
+    lane.head++;
+    if (isGrowing(lanes))
+      end = { sort: head.sort, at: lane.order, key: startKeyOf(session.catalog, lane.step, head.found.item), descending, moved: true };
+    if (ties.isNew(session.catalog, head)) found.push(head.found);
+    if (found.length >= limit) return { found, next: behindLast(), begun: begun() };
+  }
+};
+
+/** Counts the rows of a step in all its partitions. */
+export const countMerged = async (reader: Reader, source: number): Promise<number> => {
+  let count = 0;
+  for (const group of turnsOf(lanesOf(reader, [source])))
+    for (const one of await Promise.all(group.map(async (lane) => countPartition(reader, lane)))) count += one;
+  return count;
+};
