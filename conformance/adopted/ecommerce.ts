@@ -185,7 +185,7 @@ export const ecommerce: Design<Db> = {
     {
       needs: "one nested attribute set by an update: addresses.work beside addresses.home",
       attempt: (db) => db.customer.update({ user_name: "vic" }, { set: { "addresses.work": home } } as never),
-      refusal: '"addresses.work" is no attribute',
+      refusal: '"addresses.work" is not an attribute',
     },
     {
       needs: "a customer and their latest ten orders by one Query of the table: a search for two kinds takes an index",

@@ -85,7 +85,7 @@ export const idempotency: Design<Db> = {
       needs: "a condition of alternatives: the key is not there, or it has expired, or its attempt ran out of time",
       attempt: (db) =>
         db.record.put({ key, expiration: until, status: "INPROGRESS" }, { if: { or: [{ expiration: { lt: 1 } }] } as never }),
-      refusal: '"or" is no attribute',
+      refusal: '"or" is not an attribute',
     },
   ],
 };

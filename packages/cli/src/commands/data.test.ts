@@ -150,7 +150,7 @@ describe("query", () => {
 
   test.each([
     [["student", "S1", "--out", "enroledIn"], 'There is no edge "enroledIn". Did you mean "enrolledIn"?'],
-    [["student", "S1", "--out", "enrolledIn", "--where", "grad=A"], '"grad" is no attribute'],
+    [["student", "S1", "--out", "enrolledIn", "--where", "grad=A"], '"grad" is not an attribute'],
     [["student", "S1", "--out", "enrolledIn", "--in", "enrolledIn"], "Use only one of --out, --in, --both"],
     [["student", "S1", "--out", "enrolledIn", "--nodes", "--count"], "you gave --nodes and --count"],
     [["student", "S1", "--out", "enrolledIn", "--using", "ordred"], 'There is no index "ordred". Did you mean "ordered"?'],

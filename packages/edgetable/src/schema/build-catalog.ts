@@ -1,50 +1,37 @@
 import { parseTemplate, type Sharding, type Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
-import {
-  keyAttributes,
-  type KeySource,
-  type Shape,
-  type Catalog,
-  type EdgeEntry,
-  type NodeEntry,
-  type PartEntry,
-  type Index,
-} from "./catalog.ts";
+import { keyAttributes, type KeySource, type Shape, type Catalog, type EdgeEntry, type NodeEntry, type PartEntry } from "./catalog.ts";
 import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
 import { type ItemLayout, type Layout, type ShardingLayout, countList } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";
 
-/** What a `{macro}` in a layout's key template stands for, such as `from` for the source's key. */
+/** Texts for the macros in a layout's key templates, such as `from` for the source's key. */
 export type Macros = Readonly<Record<string, string>>;
 
-const field = /\{([^{}]*)\}/g;
+const FIELD = /\{([^{}]*)\}/g;
 
-/** The same template with each field's path under a prefix: `A#{x:6}` under `to` is `A#{to.x:6}`. */
-export const underPath = (prefix: string, source: string): string => source.replace(field, (_, path: string) => `{${prefix}.${path}}`);
+/** A template with each field's path under a prefix: `A#{x:6}` under `to` is `A#{to.x:6}`. */
+export const underPath = (prefix: string, source: string): string => source.replace(FIELD, (_, path: string) => `{${prefix}.${path}}`);
 
-/** The same template with fields renamed, formats kept. */
+/** A template with renamed fields; formats stay. */
 export const withFieldNames = (source: string, names: Readonly<Record<string, string>>): string =>
-  source.replace(field, (_, text: string) => {
+  source.replace(FIELD, (_, text: string) => {
     const [name = "", ...format] = text.split(":");
     return `{${[names[name] ?? name, ...format].join(":")}}`;
   });
 
-// A shard is taken from one field: of a key, from its last, which tells most.
-const shardOfKey = (text: string, macros: Macros): string | undefined => {
-  const [name = "", ...format] = text.split(":");
-  const last = Object.hasOwn(macros, name) ? [...(macros[name] ?? "").matchAll(field)].at(-1)?.[1] : undefined;
-  return last !== undefined && format[0]?.startsWith("shard(") ? `{${last.split(":")[0]}:${format.join(":")}}` : undefined;
-};
-
-/**
- * The same template with its macros replaced by what they stand for; `{key:shard(8)}` is the shard of
- * the last field of the key.
- */
+/** A template with expanded macros. `{key:shard(8)}` becomes the shard of the key's last field, which distinguishes most. */
 export const expand = (source: string, macros: Macros): string =>
-  source.replace(field, (whole, name: string) => (Object.hasOwn(macros, name) ? macros[name] : shardOfKey(name, macros)) ?? whole);
+  source.replace(FIELD, (whole, text: string) => {
+    if (Object.hasOwn(macros, text)) return macros[text] ?? whole;
+    const [name = "", ...format] = text.split(":");
+    if (!Object.hasOwn(macros, name) || !format[0]?.startsWith("shard(")) return whole;
+    const last = [...(macros[name] ?? "").matchAll(FIELD)].at(-1)?.[1];
+    return last === undefined ? whole : `{${last.split(":")[0]}:${format.join(":")}}`;
+  });
 
-/** What the template of a computed attribute is read by. */
+/** The context in which the template of a computed attribute is parsed. */
 export interface KeyContext {
   readonly macros: Macros;
   readonly item: ItemLayout | undefined;
@@ -52,103 +39,97 @@ export interface KeyContext {
   readonly escapes: boolean;
 }
 
-/**
- * Parses the template of one computed attribute.
- *
- * @throws {schema.invalidModel} when it is malformed
- */
-export const parseKey = (attribute: string, source: string, context: KeyContext): Template => {
-  const { macros, item, layout, escapes } = context;
-  const delimiter = own(item?.delimiters ?? {}, attribute) ?? layout.delimiter ?? "#";
-  const reserves = !escapes && (attribute === layout.partitionKey || attribute === layout.sortKey);
-  const type = own(layout.types ?? {}, attribute);
-  return parseTemplate(expand(source, macros), { delimiter, escapes, reserves, type, shardings: shardingsOf(layout) });
-};
-
-const shardingOf = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
+const toSharding = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
   counts: countList(count),
   ...(per === undefined ? {} : { per: { path: per, steps: per.split(".") } }),
   hot: mapValues(hot, countList),
 });
 
-const shardingsOf = ({ shards }: Layout): Readonly<Record<string, Sharding>> | undefined => shards && mapValues(shards, shardingOf);
+/**
+ * Parses the template of one computed attribute.
+ *
+ * @throws {schema.invalidModel} when it is malformed
+ */
+export const parseKey = (attribute: string, source: string, { macros, item, layout, escapes }: KeyContext): Template =>
+  parseTemplate(expand(source, macros), {
+    delimiter: own(item?.delimiters ?? {}, attribute) ?? layout.delimiter ?? "#",
+    escapes,
+    reserves: !escapes && (attribute === layout.partitionKey || attribute === layout.sortKey),
+    type: own(layout.types ?? {}, attribute),
+    shardings: layout.shards && mapValues(layout.shards, toSharding),
+  });
 
-/** The paths whose values can be read back from a template's keys: a shard tells nothing. */
-export const carriedBy = (template: Template | undefined): readonly string[] =>
-  template?.parts.flatMap((part) => (part.kind === "field" && part.format.kind !== "shard" ? [part.path] : [])) ?? [];
+/** The paths whose values can be read from a template's keys. A shard cannot be read back. */
+export const carriedBy = (template: Template | undefined): readonly string[] => {
+  const paths: string[] = [];
+  for (const part of template?.parts ?? []) if (part.kind === "field" && part.format.kind !== "shard") paths.push(part.path);
+  return paths;
+};
 
-const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
-
-/** What {@link buildShape} needs beside the layout. */
-export interface ShapeSeed extends Pick<
-  Shape,
-  "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "ttl" | "bytes"
-> {
+/** The facts beside the layout that {@link buildShape} needs. */
+interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "ttl" | "bytes"> {
   readonly copied?: readonly string[] | undefined;
   readonly several?: boolean;
   readonly macros: Macros;
-  /** Template of the partition key where the item's layout does not give one. */
+  /** Template of the partition key, unless the item's layout gives one. */
   readonly partition: string;
   readonly sort?: string;
   readonly item: ItemLayout | undefined;
 }
 
-const templatesOf = (seed: ShapeSeed, layout: Layout, escapes: boolean): Record<string, Template> => {
-  const sources: Record<string, string> = { [layout.partitionKey]: seed.partition };
-  if (seed.sort !== undefined && layout.sortKey !== undefined) sources[layout.sortKey] = seed.sort;
-  Object.assign(sources, seed.item?.keys);
-  const context: KeyContext = { macros: seed.macros, item: seed.item, layout, escapes };
-  // Without a prototype, as attributes may be called: an item's attribute may be "constructor".
-  return Object.assign(
-    Object.create(null),
-    mapValues(sources, (source, attribute) => parseKey(attribute, source, context)),
-  ) as Record<string, Template>;
-};
+type Templates = Readonly<Record<string, Template>>;
 
-// The table's keys come first and are read for whatever they carry; other computed attributes only
-// for fields that no earlier one carries. In Edgetable's own layout nothing but the table's keys
-// carries a field, so that an index can be dropped or added without touching the rest of the item.
-const sourcesOf = (keys: Readonly<Record<string, Template>>, tableKeys: readonly string[], escapes: boolean): readonly KeySource[] => {
+/**
+ * The computed attributes that a row's fields are read from: the table's keys, then others for fields that no earlier one
+ * carries. In Edgetable's own layout only the table's keys carry fields, so that indexes can come and go.
+ */
+const findSources = (keys: Templates, tableKeys: readonly string[], escapes: boolean): readonly KeySource[] => {
   const known = new Set<string>();
-  const order = [...tableKeys, ...Object.keys(keys).filter((name) => !tableKeys.includes(name))];
-  return order.flatMap((attribute) => {
+  const sources: KeySource[] = [];
+  for (const attribute of escapes ? tableKeys : new Set([...tableKeys, ...Object.keys(keys)])) {
     const template = keys[attribute];
-    if (!template || (escapes && !tableKeys.includes(attribute))) return [];
     const fresh = carriedBy(template).filter((path) => !known.has(path));
+    if (template && fresh.length > 0) sources.push({ attribute, template });
     for (const path of fresh) known.add(path);
-    return fresh.length > 0 ? [{ attribute, template }] : [];
-  });
+  }
+  return sources;
 };
 
-// What an adopted layout keeps in several keys, a projected index may hold in its own alone.
-const sparesOf = (keys: Readonly<Record<string, Template>>, sources: readonly KeySource[], layout: Layout): readonly KeySource[] => {
-  const carried = new Map(sources.flatMap(({ attribute, template }) => carriedBy(template).map((path) => [path, attribute] as const)));
-  const partial = Object.values(layout.indexes ?? {}).filter(({ projection = "ALL" }) => projection !== "ALL");
-  const names = unique(partial.flatMap(keyAttributes));
-  return names.flatMap((attribute) => {
-    const template = keys[attribute];
-    const isSpare = carriedBy(template).some((path) => carried.has(path) && carried.get(path) !== attribute);
-    return template && isSpare ? [{ attribute, template }] : [];
-  });
+/** Keys of partly projected indexes that carry fields whose source the index may lack. */
+const findSpares = (keys: Templates, sources: readonly KeySource[], { indexes = {} }: Layout): readonly KeySource[] => {
+  const carried = new Map<string, string>();
+  for (const { attribute, template } of sources) for (const path of carriedBy(template)) carried.set(path, attribute);
+  const spares = new Map<string, KeySource>();
+  for (const index of Object.values(indexes)) {
+    for (const attribute of (index.projection ?? "ALL") === "ALL" ? [] : keyAttributes(index)) {
+      const template = keys[attribute];
+      const isSpare = carriedBy(template).some((path) => carried.has(path) && carried.get(path) !== attribute);
+      if (template && isSpare) spares.set(attribute, { attribute, template });
+    }
+  }
+  return [...spares.values()];
 };
 
-const isOfEnd = (path: string): boolean => path.startsWith("from.") || path.startsWith("to.");
-
-/** Of these paths of an edge's row, those to its ends that no key of the table carries. */
-const unkeyedPaths = (paths: readonly string[], keys: readonly (Template | undefined)[]): readonly string[] => {
-  const keyed = new Set(keys.flatMap(carriedBy));
+/** The paths, of the given ones, that no key of the table carries. */
+const unkeyedPaths = (paths: readonly string[], tableKeys: readonly string[], keys: Templates): readonly string[] => {
+  const keyed = new Set(tableKeys.flatMap((attribute) => carriedBy(keys[attribute])));
   return paths.filter((path) => !keyed.has(path));
 };
 
 /** Resolves one kind of item against the layout. */
 const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape => {
-  const { macros: _macros, partition: _partition, sort: _sort, item, ...identity } = seed;
-  const keys = templatesOf(seed, layout, escapes);
+  const { macros, partition, sort, item, ...identity } = seed;
+  const templates: Record<string, string> = { [layout.partitionKey]: partition };
+  if (sort !== undefined && layout.sortKey !== undefined) templates[layout.sortKey] = sort;
+  Object.assign(templates, item?.keys);
+  // Records by attribute have no prototype: an attribute may be called "constructor".
+  const parsed = mapValues(templates, (source, attribute) => parseKey(attribute, source, { macros, item, layout, escapes }));
+  const keys = withoutPrototype(parsed);
   const tableKeys = keyAttributes(layout);
-  const sources = sourcesOf(keys, tableKeys, escapes);
-  // Without a prototype: an attribute may be called "constructor".
-  const stored: Shape["stored"] = Object.assign(Object.create(null), item?.attributes);
-  const carried = unique(sources.flatMap(({ template }) => carriedBy(template)));
+  const sources = findSources(keys, tableKeys, escapes);
+  const stored = withoutPrototype(item?.attributes ?? {});
+  const carried = [...new Set(sources.flatMap(({ template }) => carriedBy(template)))];
+  const endPaths = carried.filter((path) => path.startsWith("from.") || path.startsWith("to."));
   return Object.freeze({
     ...identity,
     typeValue: layout.typeAttribute === undefined ? undefined : (item?.type ?? seed.definition),
@@ -157,15 +138,9 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
     stored,
     fields: Object.fromEntries(Object.entries(stored).map(([name, attribute]) => [attribute, name])),
     carried,
-    unkeyed:
-      seed.kind === "edge"
-        ? unkeyedPaths(
-            carried.filter(isOfEnd),
-            tableKeys.map((attribute) => keys[attribute]),
-          )
-        : [],
+    unkeyed: seed.kind === "edge" ? unkeyedPaths(endPaths, tableKeys, keys) : [],
     sources,
-    spares: escapes ? [] : sparesOf(keys, sources, layout),
+    spares: escapes ? [] : findSpares(keys, sources, layout),
     several: seed.several ?? false,
     copied: seed.copied,
     alias: undefined,
@@ -180,7 +155,7 @@ interface Context {
   readonly escapes: boolean;
 }
 
-/** Edges lie between nodes, which are resolved before them. */
+/** Edges are resolved after the nodes that they connect. */
 interface EdgeContext extends Context {
   readonly nodes: Readonly<Record<string, NodeEntry>>;
 }
@@ -193,7 +168,7 @@ export const fieldNames = (key: string): readonly string[] =>
 const referenceFields = (edge: AnyEdge, target: AnyNode): Readonly<Record<string, string>> =>
   Object.fromEntries(fieldNames(target.key).map((name) => [name, edge.by?.[name] ?? name]));
 
-// In Edgetable's own layout a reference edge puts its index keys on its source node's item.
+// A reference edge puts its index keys on its source node's item.
 const referenceKeys = (context: Context, nodeName: string): Record<string, string> => {
   const keys: Record<string, string> = {};
   for (const [name, edge] of Object.entries(context.definition.edges ?? {})) {
@@ -211,7 +186,7 @@ const referenceKeys = (context: Context, nodeName: string): Record<string, strin
 const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEntry => {
   const item = context.layout.nodes?.[name];
   const references = referenceKeys(context, name);
-  // A node whose reference is missing has no such edge, and no place in the index. An adopted layout says so itself.
+  // A node without the reference has no such edge and is not in its index. An adopted layout declares this itself.
   const sparse = context.escapes ? Object.keys(references) : [];
   const own: ItemLayout = { ...item, keys: { ...item?.keys, ...references }, sparse: [...(item?.sparse ?? []), ...sparse] };
   const shape = buildShape(
@@ -228,7 +203,7 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
       macros: { key: definition.key },
       partition: definition.key,
-      // What has no item has no sort key either; its id need not be a number.
+      // A node without an item has no sort key, so its id need not be a number.
       ...(definition.stored === false && context.layout.types?.[context.layout.sortKey ?? ""] === "N" ? {} : { sort: definition.key }),
       item: own,
     },
@@ -310,8 +285,7 @@ const referenceShape = (context: EdgeContext, place: EdgePlace): Shape | undefin
   for (const field of source.idFields) alias[`from.${field}`] = field;
   for (const [field, attribute] of Object.entries(referenceFields(place.edge, target))) alias[`to.${field}`] = attribute;
   const copied = place.edge.schema ? attributeNames(place.edge.schema) : [];
-  const tableKeys = keyAttributes(context.layout).map((attribute) => source.shape.keys[attribute]);
-  const unkeyed = new Set(unkeyedPaths(Object.values(alias), tableKeys));
+  const unkeyed = new Set(unkeyedPaths(Object.values(alias), keyAttributes(context.layout), source.shape.keys));
   return {
     ...source.shape,
     id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`,
@@ -339,58 +313,54 @@ const edgeEntry = (context: EdgeContext, name: string, edge: AnyEdge): EdgeEntry
   return { name, definition: edge, from, to, shapes, mirrors, orderBy: edge.orderBy?.split(":")[0], key: edge.key ?? [] };
 };
 
-const indexesOf = (layout: Layout): readonly Index[] =>
-  Object.entries(layout.indexes ?? {}).map(([name, index]) => ({
-    name,
-    partitionKey: index.partitionKey,
-    sortKey: index.sortKey,
-    projection: index.projection ?? "ALL",
-  }));
-
-// A table has one such attribute: checkTtl sees to it.
-const ttlAttribute = (shapes: readonly Shape[]): string | undefined => {
-  const shape = shapes.find(({ ttl }) => ttl !== undefined);
-  return shape?.ttl === undefined ? undefined : (shape.stored[shape.ttl] ?? shape.ttl);
-};
-
-/** A record that copied its names alone: what a caller asks for may be any text, "constructor" as well. */
-const ownNames = <Entry>(entries: Readonly<Record<string, Entry>>): Readonly<Record<string, Entry>> =>
+/** A copy without a prototype: a name may be any text, such as "constructor". */
+const withoutPrototype = <Entry>(entries: Readonly<Record<string, Entry>>): Readonly<Record<string, Entry>> =>
   Object.assign(Object.create(null) as Record<string, Entry>, entries);
 
-const byId = (shapes: readonly Shape[]): Readonly<Record<string, Shape>> =>
-  ownNames(Object.fromEntries(shapes.map((shape) => [shape.id, shape])));
-
-/** Resolves a model and its layout into the catalog. Expects a model in which {@link checkNames} found nothing. */
+/** Resolves a model and its layout into the catalog. Expects a model without findings of `checkModel`. */
 export const buildCatalog = (definition: GraphDefinition): Catalog => {
   const layout = definition.layout ?? defaultLayout(definition);
   const context: Context = { definition, layout, escapes: definition.layout === undefined };
-  const nodes = ownNames(mapValues(definition.nodes, (node, name) => nodeEntry(context, name, node)));
-  const parts = ownNames(mapValues(definition.parts ?? {}, (part, name) => partEntry(context, name, part)));
-  const edges = ownNames(mapValues(definition.edges ?? {}, (edge, name) => edgeEntry({ ...context, nodes }, name, edge)));
-  const nodeShapes = Object.values(nodes)
-    .filter((entry) => entry.definition.stored !== false)
-    .map((entry) => entry.shape);
-  const partShapes = Object.values(parts).map((entry) => entry.shape);
-  const edgeShapes = Object.values(edges)
-    .flatMap((entry) => [...entry.shapes, ...entry.mirrors])
-    .filter((shape) => shape.role !== "reference");
+  const nodes = withoutPrototype(mapValues(definition.nodes, (node, name) => nodeEntry(context, name, node)));
+  const parts = withoutPrototype(mapValues(definition.parts ?? {}, (part, name) => partEntry(context, name, part)));
+  const edges = withoutPrototype(mapValues(definition.edges ?? {}, (edge, name) => edgeEntry({ ...context, nodes }, name, edge)));
+  const shapes: Shape[] = [];
+  const byId: Record<string, Shape> = {};
+  for (const { definition: node, shape } of Object.values(nodes)) {
+    if (node.stored !== false) shapes.push(shape);
+    byId[shape.id] = shape;
+  }
+  for (const { shape } of Object.values(parts)) {
+    shapes.push(shape);
+    byId[shape.id] = shape;
+  }
+  for (const entry of Object.values(edges)) {
+    for (const shape of [...entry.shapes, ...entry.mirrors]) {
+      if (shape.role !== "reference") shapes.push(shape);
+      byId[shape.id] = shape;
+    }
+  }
+  const { partitionKey, sortKey, typeAttribute } = layout;
+  // A table has one such attribute, which checkTtl ensures.
+  const { ttl, stored } = shapes.find((shape) => shape.ttl !== undefined) ?? {};
   return Object.freeze({
     table: definition.table,
-    index: { name: undefined, partitionKey: layout.partitionKey, sortKey: layout.sortKey, projection: "ALL" as const },
-    indexes: indexesOf(layout),
-    typeAttribute: layout.typeAttribute,
-    ttl: ttlAttribute([...nodeShapes, ...partShapes, ...edgeShapes]),
+    index: { name: undefined, partitionKey, sortKey, projection: "ALL" as const },
+    indexes: Object.entries(layout.indexes ?? {}).map(([name, index]) => ({
+      name,
+      partitionKey: index.partitionKey,
+      sortKey: index.sortKey,
+      projection: index.projection ?? "ALL",
+    })),
+    typeAttribute,
+    ttl: ttl === undefined ? undefined : (stored?.[ttl] ?? ttl),
     layout,
     escapes: context.escapes,
     nodes,
     edges,
     parts,
-    shapes: [...nodeShapes, ...partShapes, ...edgeShapes],
-    shapesById: byId(
-      [...Object.values(nodes), ...Object.values(parts)]
-        .map((entry) => entry.shape)
-        .concat(Object.values(edges).flatMap((entry) => [...entry.shapes, ...entry.mirrors])),
-    ),
+    shapes,
+    shapesById: withoutPrototype(byId),
     definition,
   });
 };

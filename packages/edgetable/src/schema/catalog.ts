@@ -3,7 +3,7 @@ import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts
 import type { IndexProjection, Layout } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";
 
-/** Where a shape's items can be queried: the table itself (`name` undefined) or one of its indexes. */
+/** The table itself (`name` undefined) or one of its indexes: where a shape's items can be queried. */
 export interface Index {
   readonly name: string | undefined;
   readonly partitionKey: string;
@@ -11,7 +11,7 @@ export interface Index {
   readonly projection: IndexProjection;
 }
 
-/** The attributes of a table's or an index's key: its partition key, and its sort key where it has one. */
+/** The key attributes of a table or an index: its partition key, and its sort key if it has one. */
 export const keyAttributes = ({
   partitionKey,
   sortKey,
@@ -20,24 +20,23 @@ export const keyAttributes = ({
   readonly sortKey?: string | undefined;
 }): readonly string[] => (sortKey === undefined ? [partitionKey] : [partitionKey, sortKey]);
 
-/** The table itself as such a place. Without a sort key every item has a partition of its own. */
+/** The table itself. Without a sort key, every item has its own partition. */
 export interface TableIndex extends Index {
   readonly name: undefined;
 }
 
-/** A computed attribute that has to be read to give a row's carried fields back. */
+/** A computed attribute that fields of a row are read from. */
 export interface KeySource {
   readonly attribute: string;
   readonly template: Template;
 }
 
 /**
- * One kind of item, fully resolved: a node type, a part, or an edge type between two node types as it
- * is written in one place. Everything that makes, finds or reads items looks at shapes and at nothing
- * else of the model, so that reader and writer cannot disagree.
+ * One kind of item, fully resolved: a node type, a part, or an edge type between two node types in one place. All code that
+ * makes, finds or reads items uses shapes and nothing else of the model, so that reader and writer cannot disagree.
  *
- * Rows are plain objects: a node's attributes; a part's attributes with its owner's id fields; an
- * edge's attributes with `from` and `to`. Template fields are paths into the row (`to.courseId`).
+ * Rows are plain objects: a node's attributes; a part's attributes with its owner's id fields; an edge's attributes with
+ * `from` and `to`. Template fields are paths into the row (`to.courseId`).
  */
 export interface Shape {
   /** Unique, such as `student`, `enrolledIn`, `likes(person>post)`, `billed:mirror`. */
@@ -45,34 +44,34 @@ export interface Shape {
   readonly kind: "node" | "edge" | "part";
   /** The name of the node, edge or part in the model. */
   readonly definition: string;
-  /** For an edge, which copy this is; `reference` is an edge that lives inside its source's own item. */
+  /** The copy of an edge; `reference` is an edge inside its source's item. */
   readonly role: "own" | "mirror" | "reference";
   /** Node types of an edge's ends; `from` of a part is its owner. */
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** Whether the edge's ends may be of several node types, so that rows say which. */
+  /** True if the edge's ends may be of several node types, so that rows contain the type. */
   readonly several: boolean;
   readonly typeValue: string | undefined;
   /** Every computed attribute, the table's own keys first. */
   readonly keys: Readonly<Record<string, Template>>;
   readonly sparse: readonly string[];
-  /** Row field to stored attribute, where they differ, and back. */
+  /** Stored attribute by row field, where they differ; `fields` is the inverse. */
   readonly stored: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;
-  /** Fields that are read back from computed attributes and have no attribute of their own. */
+  /** Fields that are read from computed attributes and are not stored as attributes. */
   readonly carried: readonly string[];
   readonly sources: readonly KeySource[];
-  /** Keys of indexes that hold a part of their items, by which a field can be read where its source is not held. */
+  /** Keys of partly projected indexes that a field can be read from if the index lacks its source. */
   readonly spares: readonly KeySource[];
   readonly dates: readonly string[];
-  /** For a copy that does not hold all of an edge's attributes, and for `reference`: the edge's attributes in it. */
+  /** The edge's attributes in this copy, for a copy without all of them and for `reference`; undefined for all. */
   readonly copied: readonly string[] | undefined;
   /** For `reference`: the source node's attribute for each field path of the edge. */
   readonly alias: Readonly<Record<string, string>> | undefined;
   readonly version: boolean;
-  /** The field that holds when an item expires. */
+  /** The field with the item's expiry time. */
   readonly ttl: string | undefined;
-  /** Id fields of an edge's ends that the table's keys do not carry: another edge may lie under the same key. */
+  /** Id fields of an edge's ends that the table's keys do not carry: another edge may have the same key. */
   readonly unkeyed: readonly string[];
   /** Assumed bytes of one item, for predictions. */
   readonly bytes: number;
@@ -100,7 +99,7 @@ export interface EdgeEntry {
   /** Node types at each end. */
   readonly from: readonly string[];
   readonly to: readonly string[];
-  /** The copies in sources' partitions (or inside sources' items), one for each pair of node types. */
+  /** The copies in sources' partitions or items, one for each pair of node types. */
   readonly shapes: readonly Shape[];
   /** For an edge stored twice: the copies in targets' partitions. */
   readonly mirrors: readonly Shape[];
@@ -109,7 +108,7 @@ export interface EdgeEntry {
   readonly key: readonly string[];
 }
 
-/** A model with its layout resolved: the one description that planner, executor and tools share. */
+/** A model with its layout resolved. Planner, executor and tools share this description. */
 export interface Catalog {
   readonly table: string;
   readonly index: TableIndex;
@@ -123,9 +122,9 @@ export interface Catalog {
   readonly nodes: Readonly<Record<string, NodeEntry>>;
   readonly edges: Readonly<Record<string, EdgeEntry>>;
   readonly parts: Readonly<Record<string, PartEntry>>;
-  /** Every shape that has items of its own. */
+  /** All shapes with items. */
   readonly shapes: readonly Shape[];
-  /** Every shape by its id, reference edges included. */
+  /** All shapes by id, including reference edges. */
   readonly shapesById: Readonly<Record<string, Shape>>;
   readonly definition: GraphDefinition;
 }
@@ -134,11 +133,11 @@ export interface Catalog {
 export const definitionOf = ({ nodes, edges, parts }: Catalog, { kind, definition }: Shape): AnyNode | AnyEdge | AnyPart | undefined =>
   ({ node: nodes, edge: edges, part: parts })[kind][definition]?.definition;
 
-/** The key attributes of the table, and of the index beside it where one is read. */
+/** The key attributes of the table, and of an index if one is given. */
 export const tableAndIndexKeys = ({ index: table }: Catalog, index: Index | undefined): readonly string[] =>
   [table.partitionKey, table.sortKey, index?.partitionKey, index?.sortKey].filter((name) => name !== undefined);
 
-/** The attributes of an item that an index holds; undefined: all. */
+/** The attributes of an item that an index contains; undefined for all. */
 export const projectedAttributes = (catalog: Catalog, index: Index): ReadonlySet<string> | undefined => {
   const { projection } = index;
   if (projection === "ALL") return undefined;
@@ -156,9 +155,9 @@ export const endPaths = (catalog: Catalog, shape: Shape, end: End): readonly str
   idFields(catalog, shape[end]).map((field) => `${end}.${field}`);
 
 /**
- * The paths of a row that tell it from others of its kind.
+ * The paths of a row that identify it among its kind.
  *
- * @param ends of an edge, the ends that do
+ * @param ends the ends of an edge that identify it
  */
 export const idPaths = (catalog: Catalog, shape: Shape, ends: readonly End[] = BOTH): readonly string[] => {
   if (shape.kind === "node") return idFields(catalog, shape.definition);
@@ -166,43 +165,43 @@ export const idPaths = (catalog: Catalog, shape: Shape, ends: readonly End[] = B
   return [...ends.flatMap((end) => endPaths(catalog, shape, end)), ...(catalog.edges[shape.definition]?.key ?? [])];
 };
 
-/** The key attributes of one index of which a shape computes more than one: the item is in the index with both, and in no other case. */
+/** The two key attributes of an index that a shape computes: an item is in the index only with both. */
 export type IndexEntry = readonly [string, string];
 
-const known = new WeakMap<Shape, { readonly catalog: Catalog; readonly entries: readonly IndexEntry[] }>();
+const knownEntries = new WeakMap<Shape, { readonly catalog: Catalog; readonly entries: readonly IndexEntry[] }>();
 
-/** The index entries of a shape that two computed attributes make; the table's own keys always stand and need no care. */
+/** The index entries of a shape that consist of two computed attributes. The table's keys are always present and do not count. */
 export const indexEntries = (catalog: Catalog, shape: Shape): readonly IndexEntry[] => {
-  const found = known.get(shape);
+  const found = knownEntries.get(shape);
   if (found?.catalog === catalog) return found.entries;
   const isPart = (attribute: string | undefined): attribute is string =>
     attribute !== undefined && attribute !== catalog.index.partitionKey && attribute !== catalog.index.sortKey && attribute in shape.keys;
   const entries = catalog.indexes.flatMap(({ partitionKey, sortKey }): readonly IndexEntry[] =>
     isPart(partitionKey) && isPart(sortKey) ? [[partitionKey, sortKey]] : [],
   );
-  known.set(shape, { catalog, entries });
+  knownEntries.set(shape, { catalog, entries });
   return entries;
 };
 
 /**
- * Whether an attribute would be one half of an entry whose other half is missing, in every index that it is a key of.
- * An attribute that alone carries a field of the row stays: without it the field would be lost. So does one of an adopted
- * layout that declares only the other half sparse: the table has such items, and they keep it.
+ * True if an attribute is half of an index entry whose other half is missing, in every index that it is a key of. An attribute
+ * that alone carries a field of the row is kept, because the field would be lost. So is one of an adopted layout that declares
+ * only the other half sparse: items of the table have it alone.
  */
 export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, isMissing: (other: string) => boolean): boolean => {
-  const own = indexEntries(catalog, shape).filter((entry) => entry.includes(attribute));
-  const standsAlone = (other: string): boolean => !catalog.escapes && shape.sparse.includes(other) && !shape.sparse.includes(attribute);
-  const lacksOther = ([one, two]: IndexEntry): boolean => {
+  if (shape.sources.some((source) => source.attribute === attribute)) return false;
+  const mayStandAlone = !catalog.escapes && !shape.sparse.includes(attribute);
+  let isHalf = false;
+  for (const [one, two] of indexEntries(catalog, shape)) {
+    if (one !== attribute && two !== attribute) continue;
     const other = one === attribute ? two : one;
-    return isMissing(other) && !standsAlone(other);
-  };
-  return own.length > 0 && own.every(lacksOther) && !shape.sources.some((source) => source.attribute === attribute);
+    if (!isMissing(other) || (mayStandAlone && shape.sparse.includes(other))) return false;
+    isHalf = true;
+  }
+  return isHalf;
 };
 
-/**
- * The computed attributes from which alone the id of an edge's end can be read, or undefined where
- * that takes more of the item.
- */
+/** The computed attributes that suffice to read the id of an edge's end; undefined if that needs more of the item. */
 export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): readonly KeySource[] | undefined => {
   if (shape.role === "reference") return undefined;
   const fields = endPaths(catalog, shape, end);
@@ -213,67 +212,63 @@ export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): 
 };
 
 /**
- * Whether the items of a range must each be told apart by type and keys. In Edgetable's own layout an
- * end's key says it all, unless other items lie in the range; in an adopted table there may be items
- * that the model does not know.
+ * True if the items of a range must be identified by type and keys. In Edgetable's own layout an end's key suffices, unless
+ * the range contains other items. An adopted table may contain items that the model does not know.
  */
 export const needsIdentity = (catalog: Catalog, range: { readonly discards: boolean }): boolean => range.discards || !catalog.escapes;
 
-/** Of an edge that lies in its source's own item, the fields of that node that say where it leads; of others none. */
+/** The fields of a source node that contain the target's id of a reference edge; empty for other edges. */
 export const targetFields = ({ alias }: Shape): readonly string[] =>
   Object.entries(alias ?? {}).flatMap(([path, field]) => (path.startsWith("to.") ? [field] : []));
 
-/** Fields of a part's row that are its owner's id, and none of its own schema's. */
+/** The fields of a part's row that belong to its owner's id and not to its own schema. */
 export const ownerFields = (catalog: Catalog, part: string): readonly string[] => {
   const entry = catalog.parts[part];
   const own = entry && attributeNames(entry.definition.schema);
   return (catalog.nodes[entry?.definition.of ?? ""]?.idFields ?? []).filter((field) => !own?.includes(field));
 };
 
-/** What tells the items of a shape from others that may lie under the same key. */
+/** A fact that distinguishes the items of a shape from others that may have the same key. */
 export type KindMark =
-  /** The type attribute has this value, or is not there. */
+  /** The type attribute has this value, or is missing. */
   | { readonly kind: "type"; readonly attribute: string; readonly value: string }
-  /** A computed attribute begins with what no rival's does. */
+  /** A computed attribute begins with a text that no rival's begins with. */
   | { readonly kind: "lead"; readonly attribute: string; readonly text: string };
 
-/** The shapes whose items may have the table key of an item of this one: only where ids are shared does a model allow any. */
-const rivalsOf = (catalog: Catalog, shape: Shape): readonly Shape[] =>
-  catalog.shapes.filter(
-    (other) =>
-      other.id !== shape.id &&
-      keyAttributes(catalog.index).every((attribute) => {
-        const [mine, theirs] = [shape.keys[attribute], other.keys[attribute]];
-        return mine !== undefined && theirs !== undefined && templatesOverlap(mine, theirs);
-      }),
-  );
-
-const apart = (mine: Template, theirs: Template | undefined): boolean => {
+/** True if the attribute of one shape begins with a text that the other's never begins with. */
+const leadsDiffer = (mine: Template, theirs: Template | undefined): boolean => {
   const [a, b] = [leadOf(mine), leadOf(theirs)];
   return theirs !== undefined && mine.type === "S" && !a.startsWith(b) && !b.startsWith(a);
 };
 
-const markOf = (catalog: Catalog, shape: Shape): KindMark | undefined => {
-  const rivals = rivalsOf(catalog, shape);
+const findMark = (catalog: Catalog, shape: Shape): KindMark | undefined => {
+  const { typeAttribute, index } = catalog;
+  const tableKeys = keyAttributes(index);
+  const sharesKeys = (other: Shape): boolean =>
+    tableKeys.every((attribute) => {
+      const [mine, theirs] = [shape.keys[attribute], other.keys[attribute]];
+      return mine !== undefined && theirs !== undefined && templatesOverlap(mine, theirs);
+    });
+  const rivals = catalog.shapes.filter((other) => other.id !== shape.id && sharesKeys(other));
   if (rivals.length === 0) return undefined;
-  const { typeAttribute } = catalog;
   if (typeAttribute !== undefined && shape.typeValue !== undefined && rivals.every(({ typeValue }) => typeValue !== shape.typeValue))
     return { kind: "type", attribute: typeAttribute, value: shape.typeValue };
-  const tableKeys = keyAttributes(catalog.index);
-  const computed = Object.entries(shape.keys).filter(([attribute]) => !tableKeys.includes(attribute) && !shape.sparse.includes(attribute));
-  const telling = computed.find(([attribute, template]) => rivals.every((rival) => apart(template, rival.keys[attribute])));
-  return telling && { kind: "lead", attribute: telling[0], text: leadOf(telling[1]) };
+  for (const [attribute, template] of Object.entries(shape.keys)) {
+    if (tableKeys.includes(attribute) || shape.sparse.includes(attribute)) continue;
+    if (rivals.every((rival) => leadsDiffer(template, rival.keys[attribute]))) return { kind: "lead", attribute, text: leadOf(template) };
+  }
+  return undefined;
 };
 
 const marks = new WeakMap<Shape, { readonly catalog: Catalog; readonly mark: KindMark | undefined }>();
 
 /**
- * What must hold of an item for it to be of the shape, beside its key: undefined where no other kind can lie
- * under that key, or where nothing in an item tells the kinds apart.
+ * The fact that, beside its key, makes an item one of the shape. Undefined if no other kind can have that key, or if nothing
+ * distinguishes the kinds.
  */
 export const kindMark = (catalog: Catalog, shape: Shape): KindMark | undefined => {
   if (catalog.layout.sharedIds !== true) return undefined;
   let known = marks.get(shape);
-  if (known?.catalog !== catalog) marks.set(shape, (known = { catalog, mark: markOf(catalog, shape) }));
+  if (known?.catalog !== catalog) marks.set(shape, (known = { catalog, mark: findMark(catalog, shape) }));
   return known.mark;
 };

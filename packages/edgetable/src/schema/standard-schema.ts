@@ -1,4 +1,4 @@
-/** One thing a schema found wrong with a value. */
+/** One fault that a schema finds in a value. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
@@ -55,48 +55,38 @@ type Shaped = Readonly<Record<string, unknown>>;
 const keysOf = (value: unknown): readonly string[] | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : undefined;
 
-// Standard Schema has no way to list a schema's properties, so each vendor's own public one is asked.
-// A schema that keeps what it does not know (zod's catchall, valibot's rest) has no closed list of names.
-const isOpen = (schema: Shaped): boolean => {
-  const definition = schema["def"] as { readonly catchall?: { readonly def?: { readonly type?: string } } } | undefined;
-  const kept = definition?.catchall?.def?.type;
-  return (kept !== undefined && kept !== "never") || schema["rest"] !== undefined || schema["type"] === "loose_object";
-};
-
-const readers: Readonly<Record<string, (schema: Shaped) => readonly string[] | undefined>> = {
+// Standard Schema cannot list a schema's properties, so these read each vendor's public members.
+const nameReaders: Readonly<Record<string, (schema: Shaped) => readonly string[] | undefined>> = {
   zod: (schema) => keysOf(schema["shape"]),
   valibot: (schema) => keysOf(schema["entries"]),
-  arktype: (schema) => {
-    const props = schema["props"];
-    return Array.isArray(props) ? props.map((prop: { readonly key: unknown }) => String(prop.key)) : undefined;
-  },
+  arktype: ({ props }) => (Array.isArray(props) ? props.map((prop: { readonly key: unknown }) => String(prop.key)) : undefined),
 };
 
-const attempt = <T>(read: () => T): T | undefined => {
+/**
+ * The names of the properties that an object schema declares. Undefined if the library does not expose them, or if the schema
+ * keeps unknown properties: then only the type checker finds misspelt attributes.
+ */
+export const attributeNames = (schema: AnySchema): readonly string[] | undefined => {
+  const shaped = schema as unknown as Shaped;
   try {
-    return read();
+    const definition = shaped["def"] as { readonly catchall?: { readonly def?: { readonly type?: string } } } | undefined;
+    // zod's catchall, valibot's rest and looseObject keep unknown properties.
+    const catchall = definition?.catchall?.def?.type;
+    if ((catchall !== undefined && catchall !== "never") || shaped["rest"] !== undefined || shaped["type"] === "loose_object")
+      return undefined;
+    return nameReaders[schema["~standard"].vendor]?.(shaped);
   } catch {
-    // A vendor's getter may refuse (arktype's `props` on a union): then the names stay unknown.
+    // A vendor's getter may throw (arktype's `props` of a union): the names stay unknown.
     return undefined;
   }
 };
 
-/**
- * The names of the properties that an object schema declares, or undefined where the library gives
- * no way to ask: then only the type checker can tell a misspelt attribute.
- */
-export const attributeNames = (schema: AnySchema): readonly string[] | undefined => {
-  const read = readers[schema["~standard"].vendor];
-  const shaped = schema as unknown as Shaped;
-  return read && attempt(() => (isOpen(shaped) ? undefined : read(shaped)));
-};
-
 type Schemas = Readonly<Record<string, AnySchema>>;
 
-/** What is asked of each attribute by itself. */
+/** The schemas of the attributes of a row. */
 export interface AttributeSchemas {
   readonly each: Schemas;
-  /** Whether more than that may be asked of the row as a whole. */
+  /** True if the schema may also check the row as a whole. */
   readonly ofRow: boolean;
 }
 
@@ -107,7 +97,7 @@ interface ObjectSchema {
   /** valibot: the attributes' schemas, and steps after them. */
   readonly entries?: Schemas;
   readonly pipe?: unknown;
-  /** arktype: the attributes, of which it does not tell what else is asked. */
+  /** arktype: the attributes; it does not expose checks of the whole row. */
   readonly props?: readonly { readonly key: string; readonly value: AnySchema }[];
 }
 
@@ -116,16 +106,16 @@ const known = new WeakMap<AnySchema, AttributeSchemas | null>();
 const isStandard = (schema: AnySchema | undefined): boolean => typeof schema?.["~standard"]?.validate === "function";
 
 const read = (schema: AnySchema): AttributeSchemas | null => {
-  // Only names that are all known say that a schema is closed, and an object.
+  // Only an object schema without unknown properties has known names.
   if (!attributeNames(schema)) return null;
   const { shape, def, entries, pipe, props } = schema as unknown as ObjectSchema;
   const each = shape ?? entries ?? (props && Object.fromEntries(props.map(({ key, value }) => [key, value])));
-  // zod has a method of that name.
+  // zod has a method `pipe`.
   const ofRow = (def?.checks?.length ?? 0) > 0 || Array.isArray(pipe) || props !== undefined;
   return each && Object.values(each).every(isStandard) ? { each, ofRow } : null;
 };
 
-/** The schema of each attribute alone, where the library tells them; undefined elsewhere. */
+/** The schema of each attribute; undefined if the library does not expose them. */
 export const attributeSchemas = (schema: AnySchema): AttributeSchemas | undefined => {
   let schemas = known.get(schema);
   if (schemas === undefined) known.set(schema, (schemas = read(schema)));
