@@ -15,6 +15,8 @@ export interface Walked {
   readonly walk: AnyWalk;
   /** A number that chooses among what may be asked. */
   readonly pick: number;
+  /** True if the model has reference edges. @default false */
+  readonly references?: boolean;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -87,8 +89,8 @@ const pathsOf = ({ plain, naive, walk }: Walked): readonly Asking[] => {
   ];
 };
 
-const hopFrom = ({ plain, pick }: Walked): PlainHop => {
-  const ways = onward(typesAfter(plain));
+const hopFrom = ({ plain, pick, references = false }: Walked): PlainHop => {
+  const ways = onward(typesAfter(plain), references);
   return { ...ways[pick % ways.length]!, atLeast: undefined, age: undefined };
 };
 

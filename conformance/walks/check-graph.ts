@@ -18,12 +18,14 @@ export interface Case {
   readonly pick: number;
 }
 
-export const cases: fc.Arbitrary<Case> = fc.record({
-  drawn: graphs,
-  walks: fc.array(walks, { maxLength: 3 }),
-  questions: fc.array(questions, { maxLength: 3 }),
-  pick: fc.nat({ max: 999 }),
-});
+/** Cases over a model with reference edges, or without. */
+export const cases = (references: boolean): fc.Arbitrary<Case> =>
+  fc.record({
+    drawn: graphs(references),
+    walks: fc.array(walks(references), { maxLength: 3 }),
+    questions: fc.array(questions, { maxLength: 3 }),
+    pick: fc.nat({ max: 999 }),
+  });
 
 const MAX_PATHS = 2000;
 
@@ -51,7 +53,7 @@ export const checkWalk = async (walked: Walked, { askings = askedOf, parts = Num
 export const checkCase = async (db: Db, scope: string, { drawn, walks: plains, questions: asked, pick }: Case): Promise<void> => {
   const graph = await drawGraph([db], scope, drawn);
   for (const plain of plains.map((walk) => inScope(scope, walk)))
-    await checkWalk({ plain, graph, naive: walkNaively(graph, naivePlan(plain)), walk: askWalk(db, plain), pick });
+    await checkWalk({ plain, graph, naive: walkNaively(graph, naivePlan(plain)), walk: askWalk(db, plain), pick, references: true });
   for (const [at, question] of asked.entries())
     await checkQuestion(db, graph, { question: questionInScope(scope, question), cut: pick + at });
 };

@@ -7,7 +7,7 @@ type Db = ReturnType<Social["connect"]>;
 
 /** An edge between two of a few nodes, by their numbers. */
 export interface Drawn {
-  readonly edge: "follows" | "friend" | "likes" | "worksOn" | "tagged";
+  readonly edge: "follows" | "friend" | "likes" | "worksOn" | "tagged" | "writtenBy";
   readonly from: number;
   readonly to: number;
   readonly tag: boolean;
@@ -57,30 +57,31 @@ const shaped = fc.constantFrom(...shapes).map((pairs) =>
     return (["follows", "friend", "tagged"] as const).map((edge) => ({ edge, ...rest }));
   }),
 );
-const loose = fc.array(
-  fc.record({
-    edge: fc.constantFrom("follows", "friend", "likes", "likes", "worksOn", "worksOn", "tagged"),
-    from: fc.nat({ max: NODES - 1 }),
-    to: fc.nat({ max: NODES - 1 }),
-    tag: fc.boolean(),
-    number,
-    // Parallel edges between the same two nodes.
-    role: fc.constantFrom("x", "y"),
-  }),
-  { maxLength: 25 },
-);
+const stored = ["follows", "friend", "likes", "likes", "worksOn", "worksOn", "tagged"] as const;
+const looseOf = (edges: readonly Drawn["edge"][]): fc.Arbitrary<readonly Drawn[]> =>
+  fc.array(
+    fc.record({
+      edge: fc.constantFrom(...edges),
+      from: fc.nat({ max: NODES - 1 }),
+      to: fc.nat({ max: NODES - 1 }),
+      tag: fc.boolean(),
+      number,
+      // Parallel edges between the same two nodes.
+      role: fc.constantFrom("x", "y"),
+    }),
+    { maxLength: 25 },
+  );
 
-/** Graphs of a known shape, with some edges more. */
-export const graphs: fc.Arbitrary<readonly Drawn[]> = fc
-  .tuple(shaped, loose)
-  .map(([shape, more]) => [...shape, ...(more as readonly Drawn[])]);
+/** Graphs of a known shape, with some edges more; with `references` also edges that lie in their source's item. */
+export const graphs = (references: boolean): fc.Arbitrary<readonly Drawn[]> =>
+  fc.tuple(shaped, looseOf(references ? [...stored, "writtenBy", "writtenBy"] : stored)).map(([shape, more]) => [...shape, ...more]);
 
 const idOf = (scope: string, at: number): string => `${scope}${"abcdef"[at]}`;
 
 const ends = (scope: string, one: Drawn): readonly [NaiveEnd, NaiveEnd] => {
-  const from = one.edge === "tagged" ? "post" : "person";
+  const from = one.edge === "tagged" || one.edge === "writtenBy" ? "post" : "person";
   const to =
-    one.edge === "follows" || one.edge === "friend"
+    one.edge === "follows" || one.edge === "friend" || one.edge === "writtenBy"
       ? "person"
       : one.edge === "worksOn" || (one.edge === "likes" && !one.tag)
         ? "post"
@@ -105,7 +106,23 @@ export const drawGraph = async (dbs: readonly Db[], scope: string, drawn: readon
     likes: { orderBy: "rank" },
     worksOn: { key: ["role"] },
     tagged: {},
+    writtenBy: {},
   });
+  for (const one of drawn) {
+    const [from, to] = ends(scope, one);
+    if (one.edge !== "writtenBy") graph.putEdge({ edge: one.edge, from, to, attributes: attributesOf(one) });
+    // A post has one author. A date that may also be of another type can be an id, but not an attribute.
+    else if (!(idRow(to)["personId"] instanceof Date)) {
+      graph.dropEdges("writtenBy", from);
+      graph.putEdge({ edge: "writtenBy", from, to, attributes: {} });
+    }
+  }
+  const authorOf = (postId: string): Readonly<Record<string, unknown>> => {
+    const [edge] = graph.neighbours({ type: "post", id: postId }, { edge: "writtenBy", direction: "out", ordered: false });
+    if (!edge) return {};
+    const { realm, personId } = idRow(edge.to);
+    return { authorRealm: realm, authorId: personId };
+  };
   const rows: unknown[] = [];
   for (let at = 0; at < NODES; at++) {
     const id = idOf(scope, at);
@@ -115,15 +132,13 @@ export const drawGraph = async (dbs: readonly Db[], scope: string, drawn: readon
       graph.putNode({ type: "person", id, row: { ...person, name: "n", age: at } });
       rows.push({ node: "person", row: { ...person, name: "n", age: at } });
     }
-    graph.putNode({ type: "post", id, row: { ...post, title: "t" } });
+    const whole = { ...post, title: "t", ...authorOf(id) };
+    graph.putNode({ type: "post", id, row: whole });
     graph.putNode({ type: "tag", id, row: { ...tag, name: "n" } });
-    rows.push({ node: "post", row: { ...post, title: "t" } }, { node: "tag", row: { ...tag, name: "n" } });
-  }
-  for (const one of drawn) {
-    const [from, to] = ends(scope, one);
-    graph.putEdge({ edge: one.edge, from, to, attributes: attributesOf(one) });
+    rows.push({ node: "post", row: whole }, { node: "tag", row: { ...tag, name: "n" } });
   }
   for (const { edge, from, to, attributes } of graph.edges()) {
+    if (edge === "writtenBy") continue;
     const target = edge === "likes" ? { type: to.type, ...givenId(to) } : givenId(to);
     rows.push({ edge, from: edge === "likes" ? { type: from.type, ...givenId(from) } : givenId(from), to: target, attributes });
   }

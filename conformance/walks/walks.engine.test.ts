@@ -48,7 +48,7 @@ describe.each(layouts)("walks answer as the naive evaluator does, $name", ({ lay
     });
 
     test(`random graphs and walks (seed ${seed})`, { timeout: 2 * time }, async () => {
-      const property = fc.asyncProperty(cases, async (one) => {
+      const property = fc.asyncProperty(cases(true), async (one) => {
         await checkCase(db, scopeOf(scopes++, layout === undefined), one);
       });
       // A failure is told in time, shrunk as far as the time allows.

@@ -14,6 +14,7 @@ const edgeTypes: Readonly<Record<string, EdgeType>> = {
   likes: { from: "person", to: ["post", "tag"], number: true },
   worksOn: { from: "person", to: ["post"], number: true },
   tagged: { from: "post", to: ["tag"], number: false },
+  writtenBy: { from: "post", to: ["person"], number: false },
 };
 
 export interface Way {
@@ -21,9 +22,10 @@ export interface Way {
   readonly direction: "out" | "in" | "both";
 }
 
-/** Where one can go from nodes of these types. */
-export const onward = (at: readonly string[]): readonly Way[] =>
+/** Where one can go from nodes of these types; along references only if the model has them. */
+export const onward = (at: readonly string[], references: boolean): readonly Way[] =>
   Object.entries(edgeTypes).flatMap(([edge, { from, to }]) => {
+    if (edge === "writtenBy" && !references) return [];
     const [out, back] = [at.includes(from), at.some((type) => to.includes(type))];
     return [
       ...(out ? [{ edge, direction: "out" as const }] : []),
@@ -48,7 +50,7 @@ const firsts: readonly Pick<PlainFirst, "edge" | "direction">[] = [
   { edge: "worksOn", direction: "out" },
 ];
 
-type Choose = (most: number) => number;
+type Choose = ((count: number) => number) & { readonly references: boolean };
 
 const chooseFirst = (choose: Choose): PlainFirst => {
   const way = firsts[choose(firsts.length)]!;
@@ -57,7 +59,7 @@ const chooseFirst = (choose: Choose): PlainFirst => {
 };
 
 const chooseHop = (choose: Choose, at: readonly string[], kind: "once" | "repeat" | "closure"): Extract<PlainStep, { kind: "hop" }> => {
-  const ways = onward(at).filter((way) => kind !== "closure" || way.direction !== "both");
+  const ways = onward(at, choose.references).filter((way) => kind !== "closure" || way.direction !== "both");
   const way = ways[choose(ways.length)]!;
   const far = farOf(way);
   const repeats = kind === "repeat" && far.some((type) => at.includes(type));
@@ -87,9 +89,9 @@ const chooseFilter = (choose: Choose, at: readonly string[]): PlainStep | undefi
 };
 
 /** Reads a walk from choices, each a number, so that fewer and smaller ones make a simpler walk. It ends after a few hops. */
-const walkOf = (numbers: readonly number[]): PlainWalk => {
+const walkOf = (numbers: readonly number[], references: boolean): PlainWalk => {
   let next = 0;
-  const choose: Choose = (most) => (numbers[next++] ?? 0) % most;
+  const choose: Choose = Object.assign((count: number) => (numbers[next++] ?? 0) % count, { references });
   const start = LETTERS[choose(LETTERS.length)]!;
   const way = choose(8);
   const first = way === 7 ? chooseFirst(choose) : undefined;
@@ -110,8 +112,9 @@ const walkOf = (numbers: readonly number[]): PlainWalk => {
   return { start, first, steps };
 };
 
-/** Walks from a person over a few hops. */
-export const walks: fc.Arbitrary<PlainWalk> = fc.array(fc.nat({ max: 999 }), { minLength: 2, maxLength: 28 }).map(walkOf);
+/** Walks from a person over a few hops; with `references` also along edges that lie in their source's item. */
+export const walks = (references: boolean): fc.Arbitrary<PlainWalk> =>
+  fc.array(fc.nat({ max: 999 }), { minLength: 2, maxLength: 28 }).map((numbers) => walkOf(numbers, references));
 
 const scopedEnd = (scope: string, { type, id }: NaiveEnd): NaiveEnd => ({ type, id: scope + (id as string) });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node, type SentRequest } from "../index.ts";
+import { ruleNames } from "../planner/rule-names.ts";
 
 const text = z.string();
 const graphOf = (table: string) =>
@@ -177,6 +178,20 @@ describe("counts", () => {
     expect((await from.out("pays").out("pays").min("amount")).items).toEqual([{ id: end, count: 2, value: 1 }]);
     expect((await from.out("pays").out("pays").max("amount")).items).toEqual([{ id: end, count: 2, value: 7 }]);
     expect((await from.out("pays").walk().dedupe().out("pays").sum("amount")).items).toEqual([{ id: end, count: 2, value: 3 }]);
+  });
+
+  test.each(["sum", "min", "max"] as const)("%s refuses a value that is not a number, as a sum of a read does", async (by) => {
+    const refused = {
+      code: "plan.invalidOption",
+      message: '"since" is not a number in every row. Use an attribute that holds only numbers.',
+    };
+    for (const rulesOff of [[], ruleNames]) {
+      const unruled = graphOf(table).connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-"), rulesOff });
+      const from = unruled.person(person("a"));
+      await expect(from.out("knows").out("knows")[by]("since").run()).rejects.toMatchObject(refused);
+      await expect(from.out("knows").limit(1).walk()[by]("since").run()).rejects.toMatchObject(refused);
+      await expect(from.subtree({ out: "knows" }, { sum: "since" }).run()).rejects.toMatchObject(refused);
+    }
   });
 });
 
