@@ -43,6 +43,25 @@ test("an outcome can be destructured, and its ok tells the rest", async () => {
   }
 });
 
+test("only numbers and sets are added to, only lists are appended to", () => {
+  const tally = node({
+    key: "TALLY#{id}",
+    schema: z.object({ id: z.string(), count: z.number().optional(), exact: z.bigint(), seen: z.set(z.string()), steps: z.array(z.number()), text: z.string(), any: z.unknown() }),
+  });
+  const tallies = null as unknown as NodeWrites<(typeof tally)["~types"]>;
+  void tallies.update({ id: "1" }, { add: { count: -1, exact: 2n, seen: new Set(["a"]), any: 1 }, append: { steps: [1] } });
+  // @ts-expect-error -- a text cannot be added to
+  void tallies.update({ id: "1" }, { add: { text: 1 } });
+  // @ts-expect-error -- a list is appended to, not added to
+  void tallies.update({ id: "1" }, { add: { steps: 1 } });
+  // @ts-expect-error -- a set of texts has no number as a member
+  void tallies.update({ id: "1" }, { add: { seen: new Set([1]) } });
+  // @ts-expect-error -- a number is not a list
+  void tallies.update({ id: "1" }, { append: { count: [1] } });
+  // @ts-expect-error -- a list of numbers takes no text
+  void tallies.update({ id: "1" }, { append: { steps: ["1"] } });
+});
+
 test("changes are values or a change set, never of the key", () => {
   void students.update({ studentId: "S1" }, { name: "x" }, { if: { year: { gte: 2 } }, ifVersion: 3 });
   void students.update({ studentId: "S1" }, { set: { name: "x" }, remove: ["tags"], add: { year: 1 }, append: {} });

@@ -104,6 +104,18 @@ export interface DeleteCall<Row> extends WriteCall<Row> {
   start(options?: RunOptions): Promise<JobHandle<WriteOutcome<Row>>>;
 }
 
+/** What can be added to a value: a number to a number, a set of the same members to a set. */
+type Addend<Value> = unknown extends Value
+  ? number | bigint | ReadonlySet<unknown>
+  : Value extends number | bigint
+    ? number | bigint
+    : Value extends ReadonlySet<infer Member>
+      ? ReadonlySet<Member>
+      : never;
+
+/** What can be appended to a value: elements of the same kind to a list. */
+type Appendix<Value> = unknown extends Value ? readonly unknown[] : Value extends readonly unknown[] ? Value : never;
+
 /** Changes that are more than new values. An attribute may stand in one of them only. */
 export interface ChangeSet<Changes> {
   readonly set?: Changes;
@@ -113,9 +125,9 @@ export interface ChangeSet<Changes> {
    * checks the attribute's type and the members of a set. It does not see the sum: a range such as `max` needs a condition
    * in `if`.
    */
-  readonly add?: { readonly [Field in keyof Changes]?: number | bigint | ReadonlySet<unknown> };
+  readonly add?: { readonly [Field in keyof Changes]?: Addend<Changes[Field]> };
   /** Elements to put behind a list; a missing attribute counts as empty. The schema checks each element, but not the length. */
-  readonly append?: { readonly [Field in keyof Changes]?: readonly unknown[] };
+  readonly append?: { readonly [Field in keyof Changes]?: Appendix<Changes[Field]> };
 }
 
 interface ItemTypes {

@@ -1,7 +1,12 @@
+import { type EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { Failure, Term, WriteItem } from "../ir/write-plan.ts";
 import { isExpired } from "../requests/encode-read.ts";
 import { sameAttribute, sameItem } from "../requests/attribute-value.ts";
 import type { Item } from "../transport/operations.ts";
+
+/** Whether a request was refused because a condition of its one item did not hold. */
+export const isFailedCondition = (error: unknown): error is EdgetableError =>
+  isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
 
 const holds = (term: Term, item: Item | undefined): boolean => {
   switch (term.kind) {
@@ -30,14 +35,14 @@ const holds = (term: Term, item: Item | undefined): boolean => {
   }
 };
 
-/** What the failed condition of a step means, told from the item that DynamoDB found; undefined is none. */
+/** What the failed condition of a step means, from the item that DynamoDB found, or undefined if there is none. */
 export const failureOf = (step: WriteItem, found: Item | undefined): Failure => {
   const failed = step.terms.find((term) => !holds(term, found)) ?? step.terms.find((term) => term.kind === "where");
   // Every term holds by now: the item changed between the failure and its report. Plan again.
   return failed?.failure ?? { reason: "staleRead" };
 };
 
-/** What a retry found in place of an item, after an attempt whose answer was lost. */
+/** How a retry found the item, after an attempt whose answer was lost. */
 export type FoundItem = "asWritten" | "different" | "absent";
 
 /** Whether the item is as the step would have left it, by this call or by another one. */
@@ -46,17 +51,15 @@ export const foundAs = (step: WriteItem, found: Item | undefined): FoundItem => 
   if (step.kind === "put") return sameItem(found, step.item) ? "asWritten" : "different";
   if (step.kind !== "update") return "different";
   const { set, remove } = step.changes;
-  const isSet = Object.entries(set).every(([name, value]) => sameAttribute(found[name], value));
-  return isSet && remove.every((name) => !(name in found)) ? "asWritten" : "different";
+  for (const name in set) if (!sameAttribute(found[name], set[name])) return "different";
+  for (const name of remove) if (name in found) return "different";
+  return "asWritten";
 };
 
-/**
- * Whether nobody can lose against a step: its outcome depends on nothing that another call decides, so that two calls
- * may both be told that they made the same write.
- */
+/** True if a step's outcome does not depend on other calls: two calls may both be told that they made the same write. */
 export const isUncontested = ({ kind, terms }: WriteItem): boolean =>
   (kind === "put" || kind === "update") && terms.every(({ kind: term, failure }) => term === "present" || failure.reason === "staleRead");
 
-/** Whether a step may be planned again after an attempt that may have taken effect: it sets values, whatever the item holds. */
-export const isRepeatable = ({ kind, terms }: WriteItem): boolean =>
+/** True if a step sets values whatever the item holds: it may be planned again after an attempt that may have taken effect. */
+export const setsBlindly = ({ kind, terms }: WriteItem): boolean =>
   kind === "update" && terms.every(({ kind: term }) => term === "present" || term === "has");

@@ -6,6 +6,7 @@ import type { AnySchema } from "../schema/standard-schema.ts";
 import { type Maybe, validateChanges, validateOperands, validateRow } from "../schema/validate-value.ts";
 import type { Row } from "../util/row.ts";
 
+// Most schemas are synchronous, and a promise for each value would cost more than the rest of the call.
 const andThen = <A, B>(value: Maybe<A>, next: (value: A) => B): Maybe<B> => (value instanceof Promise ? value.then(next) : next(value));
 
 const VERSIONED: readonly string[] = [VERSION];
@@ -16,62 +17,74 @@ const hasFields = (row: Row): boolean => {
   return false;
 };
 
-const without = (row: Row, fields: readonly string[]): Row =>
-  fields.some((field) => field in row) ? Object.fromEntries(Object.entries(row).filter(([field]) => !fields.includes(field))) : row;
+const without = (row: Row, fields: readonly string[]): Row => {
+  if (!fields.some((field) => field in row)) return row;
+  const rest: Record<string, unknown> = { ...row };
+  for (const field of fields) delete rest[field];
+  return rest;
+};
 
+// The schema sees neither the version nor the fields of a part's owner.
 const validateWhole = (catalog: Catalog, write: LogicalWrite & { readonly kind: "create" | "put" }): Maybe<LogicalWrite> => {
   const entry = write.of === "node" ? catalog.nodes[write.name] : catalog.parts[write.name];
   if (!entry) return write;
   const owner = write.of === "part" ? ownerFields(catalog, write.name) : NONE;
   const given = without(write.row, entry.definition.version ? [...owner, VERSION] : owner);
   return andThen(validateRow(entry.definition.schema, given, `"${write.name}"`), (valid) => {
-    const row = owner.length > 0 ? { ...valid, ...Object.fromEntries(owner.map((field) => [field, write.row[field]])) } : valid;
+    if (owner.length === 0) return { ...write, row: valid };
+    const row: Record<string, unknown> = { ...valid };
+    for (const field of owner) row[field] = write.row[field];
     return { ...write, row };
   });
 };
 
-const schemaOf = (catalog: Catalog, write: Exclude<LogicalWrite, { kind: "create" | "put" }>): AnySchema | undefined =>
-  "edge" in write
-    ? catalog.edges[write.edge]?.definition.schema
-    : (write.of === "node" ? catalog.nodes : catalog.parts)[write.name]?.definition.schema;
-
-const removed = (fields: readonly string[]): Row => Object.fromEntries(fields.map((field) => [field, undefined]));
-
-// What a schema makes of a value may be that it is not there.
+// A schema may turn a value into none: the field is removed then.
 const validateSet = (schema: AnySchema, changes: Changes, what: string): Maybe<Changes> => {
-  const given = changes.remove.length > 0 ? { ...changes.set, ...removed(changes.remove) } : changes.set;
+  let given = changes.set;
+  if (changes.remove.length > 0) {
+    const removed: Record<string, unknown> = { ...given };
+    for (const field of changes.remove) removed[field] = undefined;
+    given = removed;
+  }
   return andThen(validateChanges(schema, given, what), (values) => {
     if (values === given) return changes;
-    const fields = Object.entries(values);
-    const set = Object.fromEntries(fields.filter(([, value]) => value !== undefined));
-    return { ...changes, set, remove: fields.flatMap(([field, value]) => (value === undefined ? [field] : [])) };
+    const set: Record<string, unknown> = {};
+    const remove: string[] = [];
+    for (const field of Object.keys(values)) {
+      if (values[field] === undefined) remove.push(field);
+      else set[field] = values[field];
+    }
+    return { ...changes, set, remove };
   });
 };
+
+const validateReverse = <W extends LogicalWrite & { readonly reverse: Row }>(schema: AnySchema, write: W, what: string): Maybe<W> =>
+  hasFields(write.reverse) ? andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...write, reverse })) : write;
 
 const validateNewEdge = (
   catalog: Catalog,
   write: LogicalWrite & { readonly kind: "link" | "putEdge" },
   schema: AnySchema,
 ): Maybe<LogicalWrite> => {
-  const versions = catalog.edges[write.edge]?.definition.version === true;
-  const row = validateRow(schema, versions ? without(write.row, VERSIONED) : write.row, `"${write.edge}"`);
-  if (!(row instanceof Promise) && !hasFields(write.reverse)) return { ...write, row };
-  return andThen(row, (valid) =>
-    andThen(validateChanges(schema, write.reverse, `the other copy of "${write.edge}"`), (reverse) => ({ ...write, row: valid, reverse })),
+  const given = catalog.edges[write.edge]?.definition.version ? without(write.row, VERSIONED) : write.row;
+  return andThen(validateRow(schema, given, `"${write.edge}"`), (row) =>
+    validateReverse(schema, { ...write, row }, `the other copy of "${write.edge}"`),
   ) as Maybe<LogicalWrite>;
 };
 
 const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relink" }, schema: AnySchema): Maybe<LogicalWrite> => {
+  const { changes: given } = write;
   const what = write.kind === "update" ? `"${write.name}"` : `"${write.edge}"`;
-  const accumulates = hasFields(write.changes.add) || hasFields(write.changes.append);
-  const given = accumulates ? validateOperands(schema, write.changes, what) : write.changes;
-  const valid = andThen(given, (operands) =>
-    andThen(validateSet(schema, operands, what), (changes) => (changes === write.changes ? write : { ...write, changes })),
-  ) as Maybe<LogicalWrite>;
-  if (write.kind === "update" || !hasFields(write.reverse)) return valid;
-  return andThen(valid, (one) =>
-    andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...one, reverse })),
-  ) as Maybe<LogicalWrite>;
+  const operands = hasFields(given.add) || hasFields(given.append) ? validateOperands(schema, given, what) : given;
+  return andThen(andThen(operands, (valid) => validateSet(schema, valid, what)) as Maybe<Changes>, (changes) => {
+    const valid = changes === given ? write : { ...write, changes };
+    return valid.kind === "update" ? valid : validateReverse(schema, valid, what);
+  }) as Maybe<LogicalWrite>;
+};
+
+const schemaOf = (catalog: Catalog, write: Exclude<LogicalWrite, { kind: "create" | "put" }>): AnySchema | undefined => {
+  if ("edge" in write) return catalog.edges[write.edge]?.definition.schema;
+  return (write.of === "node" ? catalog.nodes : catalog.parts)[write.name]?.definition.schema;
 };
 
 /**

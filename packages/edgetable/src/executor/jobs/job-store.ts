@@ -17,7 +17,7 @@ import {
 } from "../../schema/system-items.ts";
 import type { AttributeValue, DeleteItemInput, Item, Key, UpdateItemInput } from "../../transport/operations.ts";
 import { Meter } from "../call.ts";
-import { isFailedCondition } from "../failed-condition.ts";
+import { isFailedCondition } from "../failed-term.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 

@@ -10,7 +10,7 @@ import { hexHashOf } from "../../util/hash-text.ts";
 import { own } from "../../util/row.ts";
 import { batchGet } from "../batch.ts";
 import type { Cost } from "../call.ts";
-import { isFailedCondition } from "../failed-condition.ts";
+import { isFailedCondition } from "../failed-term.ts";
 import { bookkeeping, type JobFacts, takeLease } from "../jobs/job-store.ts";
 import { newRun, pace, REQUEST_DEADLINE, type Run, runJob, step } from "../jobs/run-job.ts";
 import type { CallContext, Session } from "../session.ts";
