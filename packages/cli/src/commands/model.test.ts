@@ -192,7 +192,7 @@ export const shop = defineGraph({ table: "Shop", nodes: { user: node({ key: "USE
     folder.write("lost.ts", educationModel.replace("  studentsOfCourse: {", `  ${lost}\n  studentsOfCourse: {`));
     const { code, out, err } = await at(undefined, "check", "--model", "lost.ts");
     expect({ code, err }).toEqual({ code: 1, err: "" });
-    expect(out).toContain('error  lost  plan.noIndex\n  No index finds "student" by "name". Declare what it is found by');
+    expect(out).toContain('error  lost  plan.noIndex\n  No index finds "student" by "name". Declare an index');
     expect(out).toContain("note  studentsOfCourse  patternRequests");
     const json = await at(undefined, "check", "--model", "lost.ts", "--json");
     expect(JSON.parse(json.out)).toContainEqual(

@@ -207,7 +207,7 @@ describe("with one shard", () => {
 
   test("a search that no index serves is refused with what to declare; there is no Scan", async () => {
     await expect(async () => lab.db.find("skill").where({ skill: "Java" }).rows()).rejects.toThrow(
-      /No index finds "skill" by "skill". Declare what it is found by: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}/,
+      /No index finds "skill" by "skill". Declare an index: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}. Add the format of an attribute that is not text, such as "skill:number"/,
     );
     await expect(async () => lab.db.find("place").where({ city: "Austin" }).rows()).rejects.toThrow(
       /No index finds "place" by "city"; "byValue" does by "country", then "region", then "city"\. Declare .*\{ byCity: \{ entries: \{ place: "city"/,

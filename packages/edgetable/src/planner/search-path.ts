@@ -75,7 +75,7 @@ const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<s
   const value = by.length > 1 ? JSON.stringify([...new Set(by)]) : `"${only ?? "…"}"`;
   const index = takenNames.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
   return catalog.escapes
-    ? `Declare what it is found by: indexes: { ${index}: { entries: { ${search.name}: ${value} } } }.`
+    ? `Declare an index: indexes: { ${index}: { entries: { ${search.name}: ${value} } } }. Add the format of an attribute that is not text, such as "${only ?? "age"}:number".`
     : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}.`;
 };
 
