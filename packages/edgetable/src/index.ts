@@ -16,7 +16,7 @@ export type {
   WriteExplanation,
   WriteOptions,
 } from "./client/write-types.ts";
-export type { LoadOptions } from "./client/load-options.ts";
+export type { LoadOptions } from "./client/job-options.ts";
 export type { Load, LoadRow } from "./client/load.ts";
 export type { ScanOptions } from "./client/scan-options.ts";
 export type { Scan, ScanRow, ScanTable } from "./client/scan.ts";
@@ -70,7 +70,7 @@ export type { Call, Report, RunOptions } from "./executor/call.ts";
 export type { DeletionProgress } from "./executor/jobs/delete-node.ts";
 export type { Job } from "./executor/jobs/job-store.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
-export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/tally.ts";
+export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/load-report.ts";
 export type { ScanReport } from "./executor/scan/run-scan.ts";
 export type { Drift, DriftedItem, ReadingOptions, StrayItem } from "./executor/call.ts";
 export type { Cost, SentRequest } from "./executor/call.ts";

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { EndId, LinkWrite, LogicalWrite } from "../ir/logical-write.ts";
-import type { EdgeEntry } from "../schema/catalog.ts";
+import type { EndId, LinkWrite, LogicalWrite, PutEdgeWrite } from "../ir/logical-write.ts";
+import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
 import { checkKey, checkEnd } from "../schema/check-id.ts";
 import { edgeNamed } from "./check-names.ts";
 import { checkOwnNames, readChanges, readGuards, readSomeChanges, sendingKinds, subjectOf, writeKinds } from "./read-changes.ts";
@@ -36,15 +36,13 @@ const refuseReference = (entry: EdgeEntry): void => {
   );
 };
 
-/** The writing side of `db.<edge>`. */
-export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<AnyEnds, AnyTypes> => {
+const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const edge = entry.name;
   const subject = subjectOf(edge, entry.definition, entry.key, entry.shapes[0]);
   const ends = (from: Row, to: Row): { readonly edge: string; readonly from: EndId; readonly to: EndId } => {
     refuseReference(entry);
-    return { edge, from: checkEnd(driver.catalog, entry.from, from), to: checkEnd(driver.catalog, entry.to, to) };
+    return { edge, from: checkEnd(catalog, entry.from, from), to: checkEnd(catalog, entry.to, to) };
   };
-  const keyOf = (key: Row): Row => checkKey(edge, entry.key, key);
   const reverseOf = (reverse: Row | undefined): Row => {
     if (!reverse) return {};
     if (entry.definition.stored === "twice" || entry.definition.symmetric) return readChanges(subject, reverse).set;
@@ -61,11 +59,28 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
     const { reverse, idempotent } = checkOptions(options, linkKinds);
     return { row, reverse: reverseOf(reverse), idempotent };
   };
+  return { subject, ends, reverseOf, rowsOf };
+};
+
+/** Gives the write that puts an edge, for a call or a bulk load. */
+export const edgePut = (
+  catalog: Catalog,
+  entry: EdgeEntry,
+): ((from: Row, to: Row, attributes?: Row, options?: LinkOptions<Row>) => PutEdgeWrite) => {
+  const { ends, rowsOf } = edgeRows(catalog, entry);
+  return (from, to, attributes, options) => ({ kind: "putEdge", ...rowsOf(attributes, options), ...ends(from, to), ends: "checked" });
+};
+
+/** The writing side of `db.<edge>`. */
+export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<AnyEnds, AnyTypes> => {
+  const edge = entry.name;
+  const { subject, ends, reverseOf, rowsOf } = edgeRows(driver.catalog, entry);
+  const putOf = edgePut(driver.catalog, entry);
+  const keyOf = (key: Row): Row => checkKey(edge, entry.key, key);
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
     link: (from, to, attributes, options) => call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) }),
-    put: (from, to, attributes, options) =>
-      call({ kind: "putEdge", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to), ends: "checked" }),
+    put: (from, to, attributes, options) => call(putOf(from, to, attributes as Row | undefined, options)),
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
       const guards = readGuards(subject, options, { kinds: relinkKinds, nested });
       const { type } = options;

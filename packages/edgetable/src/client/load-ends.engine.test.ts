@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { LoadReport } from "../executor/load/tally.ts";
+import type { LoadReport } from "../executor/load/load-report.ts";
 import { systemEffects } from "../executor/effects.ts";
 import type { WriteLab } from "../test-support/write-lab.ts";
 import { courses, empty, errorOf, jobsOf, openLoadLab, slowly } from "./load-lab.test-support.ts";

@@ -1,92 +1,103 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { abortedByClose } from "../executor/jobs/run-job.ts";
-import { runLoad } from "../executor/load/run-load.ts";
-import type { LoadReport } from "../executor/load/tally.ts";
-import type { LogicalWrite } from "../ir/logical-write.ts";
+import type { LoadReport, LoadSettings } from "../executor/load/load-report.ts";
+import { runLoad } from "../executor/load/load-rows.ts";
+import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
+import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
-import { edgeWrites } from "./edge-writes.ts";
-import { LEASE } from "./job-options.ts";
-import { checkLoadOptions, loadSettings, type LoadOptions } from "./load-options.ts";
-import { nodeWrites, partWrites } from "./node-writes.ts";
-import { writeOf, type WriteDriver } from "./write-call.ts";
 import type { Row } from "../util/row.ts";
+import { edgePut } from "./edge-writes.ts";
+import { checkJobName, jobKinds, LEASE, type LoadOptions } from "./job-options.ts";
+import { nodePut, partPut } from "./node-writes.ts";
+import type { WriteDriver } from "./write-call.ts";
 
-type Reader = (given: Row) => LogicalWrite;
+const loadKinds: OptionChecks<LoadOptions> = {
+  order: ["any", "kept"],
+  collisions: ["report", "refuse", "ignore"],
+  strict: "boolean",
+  ends: ["checked", "unchecked"],
+  job: checkJobName,
+  fingerprint: "string",
+  lease: jobKinds.lease,
+  concurrency: [1, 1000],
+  deadline: [1, 86_400_000],
+  named: [0, 100_000],
+  signal: checkSignal,
+  onProgress: "function",
+  progressEvery: [1, 600_000],
+  onFailure: "function",
+  onCollision: "function",
+};
+
+/** Checked options with their defaults. */
+export const loadSettings = (options: LoadOptions, validates: boolean): Omit<LoadSettings, "from" | "check"> => ({
+  order: "any",
+  collisions: "report",
+  strict: false,
+  concurrency: 16,
+  deadline: 60_000,
+  named: 100,
+  progressEvery: 1000,
+  ...(options as Pick<LoadSettings, "signal" | "onProgress" | "onFailure" | "onCollision">),
+  validates,
+});
+
+type Put = PutWrite | PutEdgeWrite;
+type RowReader = (given: Row) => Put;
 
 const FORM = 'Give { node, row }, { part, owner, row } or { edge, from, to, attributes }, such as { node: "student", row: { ... } }.';
 
-const object = (given: Row, field: string): Row => {
+const objectIn = (given: Row, field: string): Row => {
   const value = given[field];
   if (typeof value === "object" && value !== null) return value as Row;
   throw new EdgetableError("schema.invalidValue", `The row has no object "${field}". ${FORM}`, { details: { row: given, field } });
 };
 
-// A scan gives an item's version along; a load that makes the item anew must not set it back.
-const restored = (write: LogicalWrite, row: Row | undefined): LogicalWrite => {
-  const version = row?.[VERSION];
-  return typeof version === "number" && Number.isSafeInteger(version) ? ({ ...write, leastVersion: version } as LogicalWrite) : write;
-};
-
-const readers = (
-  driver: WriteDriver,
-  ends: "checked" | "unchecked",
-): Readonly<Record<"node" | "part" | "edge", ReadonlyMap<string, Reader>>> => {
-  const { nodes, parts, edges } = driver.catalog;
-  const map = <Entry>(entries: Readonly<Record<string, Entry>>, make: (entry: Entry) => Reader): ReadonlyMap<string, Reader> =>
-    new Map(Object.entries(entries).map(([name, entry]) => [name, make(entry)]));
-  return {
-    node: map(nodes, (entry) => {
-      const writes = nodeWrites(driver, entry);
-      return (given) => restored(writeOf(writes.put(object(given, "row"))), object(given, "row"));
-    }),
-    part: map(parts, (entry) => {
-      const writes = partWrites(driver, entry);
-      return (given) => {
-        const row = object(given, "row");
-        return restored({ ...writeOf(writes.put(object(given, "owner"), row)), ends } as LogicalWrite, row);
-      };
-    }),
-    edge: map(edges, (entry) => {
-      const writes = edgeWrites(driver, entry);
-      return (given) => {
-        const attributes = given["attributes"] === undefined ? {} : object(given, "attributes");
-        const reverse = given["reverse"] === undefined ? {} : { reverse: object(given, "reverse") };
-        const write = { ...writeOf(writes.put(object(given, "from"), object(given, "to"), attributes, reverse)), ends } as LogicalWrite;
-        return restored(write, attributes);
-      };
-    }),
-  };
-};
-
-const kinds = ["node", "part", "edge"] as const;
-const codes = { node: "schema.unknownNode", part: "schema.unknownNode", edge: "schema.unknownEdge" } as const;
+const KINDS = ["node", "part", "edge"] as const;
+const UNKNOWN = { node: "schema.unknownNode", part: "schema.unknownNode", edge: "schema.unknownEdge" } as const;
 
 /**
- * What turns a row of an input into a write.
+ * Gives what turns a row of an input into a write.
  *
  * @throws {schema.unknownNode} {schema.unknownEdge} {schema.invalidValue} for a row that names nothing of the model
  */
-const rowReader = (driver: WriteDriver, ends: "checked" | "unchecked"): ((given: unknown) => LogicalWrite) => {
-  const known = readers(driver, ends);
+const rowReader = ({ catalog, idempotent }: WriteDriver, ends: "checked" | "unchecked"): ((given: unknown) => LogicalWrite) => {
+  const readers: Readonly<Record<(typeof KINDS)[number], Map<string, RowReader>>> = { node: new Map(), part: new Map(), edge: new Map() };
+  for (const [name, entry] of Object.entries(catalog.nodes)) {
+    const put = nodePut(entry);
+    readers.node.set(name, (given) => put(objectIn(given, "row")));
+  }
+  for (const [name, entry] of Object.entries(catalog.parts)) {
+    const put = partPut(catalog, entry);
+    readers.part.set(name, (given) => ({ ...put(objectIn(given, "owner"), objectIn(given, "row")), ends }));
+  }
+  for (const [name, entry] of Object.entries(catalog.edges)) {
+    const put = edgePut(catalog, entry);
+    readers.edge.set(name, (given) => {
+      const attributes = given["attributes"] === undefined ? {} : objectIn(given, "attributes");
+      const reverse = given["reverse"] === undefined ? {} : { reverse: objectIn(given, "reverse") };
+      return { ...put(objectIn(given, "from"), objectIn(given, "to"), attributes, reverse), ends };
+    });
+  }
   return (given) => {
     const row = (typeof given === "object" && given !== null ? given : {}) as Row;
-    const kind = kinds.find((one) => row[one] !== undefined);
+    const kind = KINDS.find((one) => row[one] !== undefined);
     if (!kind)
       throw new EdgetableError("schema.invalidValue", `The row says neither node, part nor edge. ${FORM}`, { details: { row: given } });
     const name = String(row[kind]);
-    const read = known[kind].get(name);
-    if (read) return read(row);
-    throw new EdgetableError(codes[kind], `There is no ${kind} "${name}".${didYouMean(name, [...known[kind].keys()])}`, {
-      details: { [kind]: name },
-    });
+    const read = readers[kind].get(name);
+    if (!read)
+      throw new EdgetableError(UNKNOWN[kind], `There is no ${kind} "${name}".${didYouMean(name, [...readers[kind].keys()])}`, {
+        details: { [kind]: name },
+      });
+    const put = read(row);
+    const write = idempotent === true ? { ...put, idempotent } : put;
+    // A scan gives an item's version along; a load that makes the item again must not set it back.
+    const version = (kind === "edge" ? (row["attributes"] as Row | undefined) : (row["row"] as Row))?.[VERSION];
+    return typeof version === "number" && Number.isSafeInteger(version) ? { ...write, leastVersion: version } : write;
   };
-};
-
-const checkRows = (rows: unknown): void => {
-  if (typeof rows === "object" && rows !== null && (Symbol.asyncIterator in rows || Symbol.iterator in rows)) return;
-  throw new EdgetableError("plan.invalidOption", `Expected an array of rows, got ${jsonText(rows)}.`);
 };
 
 /** Loads rows; see `Load`. */
@@ -95,12 +106,14 @@ export const loadRows = (
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   options: LoadOptions,
 ): Promise<LoadReport> => {
-  const given = checkLoadOptions(options);
-  const { job, fingerprint = "", lease = LEASE, ends = "unchecked" } = given;
-  checkRows(rows);
-  const source = { rows, toWrite: rowReader(driver, ends) };
+  const given = checkOptions(options, loadKinds);
+  if (typeof rows !== "object" || rows === null || !(Symbol.asyncIterator in rows || Symbol.iterator in rows))
+    throw new EdgetableError("plan.invalidOption", `Expected an array of rows, got ${jsonText(rows)}.`);
+  const { job: id, fingerprint = "", lease = LEASE, ends = "unchecked" } = given;
   const { session, validates } = driver;
-  if (job === undefined) return runLoad(session, source, { job, settings: loadSettings(given, validates) });
+  const source = { rows, toWrite: rowReader(driver, ends) };
+  if (id === undefined) return runLoad(session, source, { job: undefined, settings: loadSettings(given, validates) });
   const { signal, track } = abortedByClose(session, given.signal);
-  return track(runLoad(session, source, { job: { id: job, fingerprint, lease }, settings: loadSettings({ ...given, signal }, validates) }));
+  const settings = loadSettings({ ...given, signal }, validates);
+  return track(runLoad(session, source, { job: { id, fingerprint, lease }, settings }));
 };

@@ -1,5 +1,5 @@
-import type { LoadReport } from "../executor/load/tally.ts";
-import type { LoadOptions } from "./load-options.ts";
+import type { LoadReport } from "../executor/load/load-report.ts";
+import type { LoadOptions } from "./job-options.ts";
 import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
 import type { WriteDriver } from "./write-call.ts";
 
@@ -40,6 +40,9 @@ export type LoadRow<N extends Nodes, E extends Edges, P extends Parts> =
  * is written alone and replaces what is there. A node with unique attributes or a version, and an edge with
  * a version or a guarded degree, takes a read and a transaction: some thirty times slower. A row's
  * `version`, as a scan gives it, is the least that the item has afterwards.
+ *
+ * Does not check that the ends of an edge exist: rows may come in any order. `ends: "checked"` does, by a transaction
+ * for each edge.
  *
  * One write unit for each KB of each item, and as much for each index it is in.
  *

@@ -3,13 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { empty, errorOf, openLoadLab, slowly } from "../../client/load-lab.test-support.ts";
-import { loadSettings, type LoadOptions } from "../../client/load-options.ts";
+import type { LoadOptions } from "../../client/job-options.ts";
+import { loadSettings } from "../../client/load-rows.ts";
 import { writeOf } from "../../client/write-call.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { WriteLab } from "../../test-support/write-lab.ts";
 import { openTemporaryFiles, tellsOpenFiles } from "../../test-support/temporary-files.ts";
-import { runLoad } from "./run-load.ts";
-import type { LoadReport } from "./tally.ts";
+import { runLoad } from "./load-rows.ts";
+import type { LoadReport } from "./load-report.ts";
 
 let lab: WriteLab;
 let folder: string;

@@ -1,7 +1,15 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
-import type { PlannedRow } from "./plan-row.ts";
 import { openKeyTable } from "./key-table.ts";
+
+/** One item that a row makes. */
+export interface RowItem {
+  /** Its table key, as text. */
+  readonly id: string;
+  readonly shape: Shape;
+  readonly item: Item;
+}
 
 /** Two rows of the input that make the same item: the later one stands. */
 export interface Collision {
@@ -31,8 +39,8 @@ export interface Collisions extends CollisionCount {
 }
 
 export interface CollisionFinder {
-  /** Looks at a row's items; gives what collides. */
-  see(row: number, planned: PlannedRow): void;
+  /** Looks for earlier rows that made the same items. */
+  see(row: number, items: readonly RowItem[]): void;
   report(): Collisions;
   close(): void;
 }
@@ -66,20 +74,6 @@ export const contentHash = (item: Item): number => {
   return hash >>> 0;
 };
 
-const readKey = (id: string): readonly string[] =>
-  (JSON.parse(id) as readonly { readonly S?: string; readonly N?: string }[]).map(({ S, N }) => S ?? N ?? "");
-
-const refuse = (collision: Collision): never => {
-  const [before, now] = collision.rows;
-  throw new EdgetableError(
-    "load.collision",
-    `Rows ${before} and ${now} make the same "${collision.of}" (${collision.key.join(", ")})${collision.differs ? " with different values" : ""}. Mend the input or the key, or load with collisions: "report".`,
-    {
-      details: { ...collision },
-    },
-  );
-};
-
 /**
  * Finds rows that make the same key, until it is closed.
  *
@@ -89,18 +83,26 @@ export const findCollisions = (settings: CollisionSettings): CollisionFinder => 
   const table = openKeyTable(settings.pagesInMemory);
   const by: Record<string, { items: number; differing: number }> = {};
   const first: Collision[] = [];
-  const note = (collision: Collision): void => {
+  const report = (collision: Collision): void => {
     const count = (by[collision.of] ??= { items: 0, differing: 0 });
     count.items++;
     if (collision.differs) count.differing++;
     if (first.length < settings.named) first.push(collision);
     settings.onCollision?.(collision);
-    if (settings.collisions === "refuse") refuse(collision);
+    if (settings.collisions !== "refuse") return;
+    const { of, key, rows, differs } = collision;
+    throw new EdgetableError(
+      "load.collision",
+      `Rows ${rows[0]} and ${rows[1]} make the same "${of}" (${key.join(", ")})${differs ? " with different values" : ""}. Mend the input or the key, or load with collisions: "report".`,
+      { details: { ...collision } },
+    );
   };
-  const see = (row: number, { items }: PlannedRow): void => {
+  const see = (row: number, items: readonly RowItem[]): void => {
     for (const { id, item, shape } of items) {
       const made = table.note(id, row, contentHash(item));
-      if (made && made.row !== row) note({ of: shape.id, key: readKey(id), rows: [made.row, row], differs: made.differs });
+      if (!made || made.row === row) continue;
+      const values = JSON.parse(id) as readonly { readonly S?: string; readonly N?: string }[];
+      report({ of: shape.id, key: values.map(({ S, N }) => S ?? N ?? ""), rows: [made.row, row], differs: made.differs });
     }
   };
   const total = (what: keyof CollisionCount): number => Object.values(by).reduce((sum, count) => sum + count[what], 0);

@@ -1,102 +1,211 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { showReason } from "../../ir/write-outcome.ts";
-import { keyId } from "../../ir/write-plan.ts";
+import { keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
+import { planWrite } from "../../planner/writes/plan-write.ts";
+import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
+import { derive } from "../../planner/writes/rules/index.ts";
+import { subjectOf } from "../../planner/writes/working-set.ts";
+import { BATCH_WRITE_ITEMS } from "../../requests/encode-batch-write.ts";
+import { encodeItem, keyOf } from "../../requests/encode-item.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
+import type { WriteRequest } from "../../transport/operations.ts";
 import { batchWrite, requestKey } from "../batch.ts";
 import { Meter } from "../call.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
-import { type Batch, type Batches, openBatches, type Pause } from "./batches.ts";
-import { failRow, failWrite, type Faults, guarded } from "./faults.ts";
-import { openFlights, type Flights } from "./flights.ts";
-import type { LoadSettings } from "./load-settings.ts";
-import type { PlannedRow } from "./plan-row.ts";
-import type { Tally } from "./tally.ts";
+import type { RowItem } from "./collisions.ts";
+import { countWritten, failRow, failWrite, type LoadState, writeUnlessHalted } from "./load-report.ts";
+
+/** How a row is written: in a batch, or by a write of its own, which no other write of the same keys may overlap. */
+export type PlannedRow =
+  | { readonly kind: "batch"; readonly items: readonly RowItem[] }
+  | { readonly kind: "alone"; readonly items: readonly RowItem[]; readonly write: LogicalWrite; readonly keys: readonly string[] };
+
+const isUnconditionalPut = (item: WriteItem): item is PutStep & { readonly shape: Shape } =>
+  item.kind === "put" && item.terms.length === 0 && item.shape !== undefined;
+
+/** Plans one row's write; it goes into a batch if its plan consists of puts without conditions. */
+export const planRow = (catalog: Catalog, write: LogicalWrite): PlannedRow => {
+  if (write.kind !== "put" && write.kind !== "putEdge")
+    throw new EdgetableError("invariant", `a load puts, it does not ${write.kind}: a defect of edgetable`);
+  const items: RowItem[] = [];
+  const plan = planWrite(catalog, write, {});
+  if (plan.kind === "ready" && plan.items.length > 0 && plan.items.every(({ item }) => isUnconditionalPut(item))) {
+    for (const { item } of plan.items as readonly { readonly item: PutStep & { readonly shape: Shape } }[])
+      items.push({ id: keyId(item.key), shape: item.shape, item: item.item });
+    return { kind: "batch", items };
+  }
+  const subject = subjectOf(catalog, write);
+  const reverse = write.kind === "putEdge" ? write.reverse : {};
+  const places = subject.kind === "edge" ? edgeCopies(subject, write.row, reverse) : [{ shape: subject.entry.shape, row: write.row }];
+  for (const { shape, row } of places) items.push({ id: keyId(keyOf(catalog, shape, row)), shape, item: encodeItem(catalog, shape, row) });
+  const keys = items.map(({ id }) => id);
+  // Writes that share a marker or a guard go one after the other, so that they do not cancel each other's transactions.
+  for (const { rule, key } of derive(catalog, { subject, before: null, after: write.row })) if (rule.shared) keys.push(keyId(key));
+  return { kind: "alone", items, write, keys };
+};
+
+/** A write that is in flight, of a range of rows. */
+export interface InFlightWrite {
+  /** The first row with an item in it. */
+  readonly firstRow: number;
+  /** Keys that no later write may change until this one is done. */
+  readonly keys: Iterable<string>;
+  /** Never rejects. */
+  run(): Promise<void>;
+}
+
+/** The writes in flight. */
+export interface InFlight {
+  /** Starts a write once there is room, after every write in flight of the same keys. Resolves when there is room. */
+  start(write: InFlightWrite): Promise<void>;
+  /** Resolves when all writes are done. */
+  done(): Promise<void>;
+  /** The first row that is not written, of those before `end`. */
+  position(end: number): number;
+}
+
+/** Keeps track of the writes in flight, of which there are at most `limit`. */
+export const openInFlight = (limit: number): InFlight => {
+  const running = new Map<InFlightWrite, Promise<void>>();
+  const lastOfKey = new Map<string, Promise<void>>();
+  const queue: (() => void)[] = [];
+  // Writes that wait for room: their rows are not written either.
+  const waiting = new Set<InFlightWrite>();
+  const remove = (write: InFlightWrite, done: Promise<void>): void => {
+    running.delete(write);
+    for (const key of write.keys) if (lastOfKey.get(key) === done) lastOfKey.delete(key);
+    queue.shift()?.();
+  };
+  return {
+    start: async (write) => {
+      waiting.add(write);
+      while (running.size >= limit) await new Promise<void>((admit) => queue.push(admit));
+      waiting.delete(write);
+      const earlier = new Set<Promise<void>>();
+      for (const key of write.keys) {
+        const last = lastOfKey.get(key);
+        if (last) earlier.add(last);
+      }
+      const ran = earlier.size > 0 ? Promise.all(earlier).then(() => write.run()) : write.run();
+      const done: Promise<void> = ran.then(() => remove(write, done));
+      running.set(write, done);
+      for (const key of write.keys) lastOfKey.set(key, done);
+    },
+    done: async () => {
+      await Promise.all(running.values());
+    },
+    position: (end) => {
+      let position = end;
+      for (const { firstRow } of running.keys()) position = Math.min(position, firstRow);
+      for (const { firstRow } of waiting) position = Math.min(position, firstRow);
+      return position;
+    },
+  };
+};
+
+// An input that makes one key over and over must not keep a batch open for ever.
+const MOST_IN_BATCH = 10 * BATCH_WRITE_ITEMS;
+
+/** Items of several rows, written by one request. */
+interface OpenBatch {
+  readonly firstRow: number;
+  /** By key: each key once, as the last row left it. */
+  readonly requests: Map<string, { readonly request: WriteRequest; readonly rows: number[] }>;
+  /** Items put into it, replaced ones included. */
+  items: number;
+}
+
+/** Something to wait for, if there is anything: most rows only fill a batch. */
+export type Pause = Promise<unknown> | undefined;
 
 /** Writes rows, many at a time. */
 export interface RowWriter {
-  /** Gives what to wait for before the next row, where there is anything. */
+  /** Gives what to wait for before the next row, if there is anything. */
   write(row: number, planned: PlannedRow): Pause;
-  /** Writes what is still in a batch, unless the load was halted; resolves when everything under way has ended. */
+  /** Writes the open batch, unless the load was halted. Resolves when all writes are done. */
   finish(): Promise<void>;
   /** The first row that is not written, of those before `end`. */
   position(end: number): number;
 }
 
-interface WriteSettings {
-  readonly session: Session;
-  readonly settings: LoadSettings;
-  readonly tally: Tally;
-  readonly faults: Faults;
-  /** Called after each write. */
-  readonly written: () => void;
-}
+/**
+ * Opens a writer of rows: most of them in batches, some alone.
+ *
+ * @param written called after each write
+ */
+export const openWriter = (session: Session, state: LoadState, written: () => void): RowWriter => {
+  const { settings } = state;
+  const inFlight = openInFlight(settings.concurrency);
+  const keepsOrder = settings.order === "kept";
+  let open: OpenBatch | undefined;
 
-interface Writing extends WriteSettings {
-  readonly flights: Flights;
-  readonly batches: Batches;
-}
-
-type RowAlone = PlannedRow & { readonly kind: "alone" };
-
-const contextOf = ({ session, settings }: WriteSettings): CallContext => ({
-  meter: new Meter(),
-  signal: settings.signal,
-  deadline: session.effects.now() + settings.deadline,
-  guard: settings.check,
-});
-
-const writeBatch = async (writing: WriteSettings, { requests }: Batch): Promise<void> => {
-  const { session, tally, faults } = writing;
-  const context = contextOf(writing);
-  const left = await batchWrite(
-    session,
-    [...requests.values()].map(({ request }) => request),
-    context,
-  );
-  tally.wrote(requests.size - left.length, context.meter.cost);
-  for (const { request, error } of left) failWrite(faults, requests.get(keyId(requestKey(session.catalog, request)))?.rows ?? [], error);
-  writing.written();
-};
-
-const writeAlone = async (writing: WriteSettings, row: number, { write, items }: RowAlone): Promise<void> => {
-  const context = contextOf(writing);
-  const result = await runWrites(writing.session, [write], context);
-  writing.tally.wrote(result.ok ? items.length : 0, context.meter.cost);
-  if (!result.ok) {
-    const { failure } = result.failed[0] ?? {};
-    const why = showReason(failure ?? { reason: "rolledBack" });
-    failRow(writing.faults, row, new EdgetableError("execute.notWritten", `It was not written: ${why}.`, { details: { ...failure } }));
-  }
-  writing.written();
-};
-
-const startAlone = async (writing: Writing, row: number, planned: RowAlone): Promise<void> => {
-  const { batches, flights, faults, settings } = writing;
-  // What the open batch writes to one of its keys comes first.
-  if (settings.order === "kept" && batches.writes(planned.holds)) await batches.flush();
-  await flights.start({
-    firstRow: row,
-    holds: planned.holds,
-    run: () => guarded(faults, [row], () => writeAlone(writing, row, planned)),
+  const contextOf = (): CallContext => ({
+    meter: new Meter(),
+    signal: settings.signal,
+    deadline: session.effects.now() + settings.deadline,
+    guard: settings.check,
   });
-};
 
-/** Opens what writes rows: most of them in batches, some alone. */
-export const openWriter = (given: WriteSettings): RowWriter => {
-  const { settings, faults } = given;
-  const flights = openFlights(settings.concurrency);
-  const batches = openBatches((batch) => {
+  const sendBatch = async ({ requests }: OpenBatch): Promise<void> => {
+    const context = contextOf();
+    const sent = [...requests.values()].map(({ request }) => request);
+    const left = await batchWrite(session, sent, context);
+    countWritten(state, requests.size - left.length, context.meter.cost);
+    for (const { request, error } of left) failWrite(state, requests.get(keyId(requestKey(session.catalog, request)))?.rows ?? [], error);
+    written();
+  };
+
+  const sendAlone = async (row: number, write: LogicalWrite, items: number): Promise<void> => {
+    const context = contextOf();
+    const result = await runWrites(session, [write], context);
+    countWritten(state, result.ok ? items : 0, context.meter.cost);
+    if (!result.ok) {
+      const { failure } = result.failed[0] ?? {};
+      const why = showReason(failure ?? { reason: "rolledBack" });
+      failRow(state, row, new EdgetableError("execute.notWritten", `It was not written: ${why}.`, { details: { ...failure } }));
+    }
+    written();
+  };
+
+  const flush = async (): Promise<void> => {
+    const batch = open;
+    open = undefined;
+    if (!batch) return;
     const rows = [...batch.requests.values()].flatMap((one) => one.rows).toSorted((a, b) => a - b);
-    const holds = settings.order === "kept" ? [...batch.requests.keys()] : [];
-    return flights.start({ firstRow: batch.firstRow, holds, run: () => guarded(faults, rows, () => writeBatch(given, batch)) });
-  });
-  const writing: Writing = { ...given, flights, batches };
+    const keys = keepsOrder ? [...batch.requests.keys()] : [];
+    await inFlight.start({ firstRow: batch.firstRow, keys, run: () => writeUnlessHalted(state, rows, () => sendBatch(batch)) });
+  };
+
+  const addToBatch = (row: number, items: readonly RowItem[]): Pause => {
+    let pause: Pause;
+    for (const { id, item } of items) {
+      const batch = (open ??= { firstRow: row, requests: new Map(), items: 0 });
+      const rows = batch.requests.get(id)?.rows ?? [];
+      rows.push(row);
+      batch.requests.set(id, { request: { PutRequest: { Item: item } }, rows });
+      batch.items++;
+      if (batch.requests.size < BATCH_WRITE_ITEMS && batch.items < MOST_IN_BATCH) continue;
+      const flushed = flush();
+      pause = pause ? Promise.all([pause, flushed]) : flushed;
+    }
+    return pause;
+  };
+
+  const startAlone = async (row: number, { write, items, keys }: PlannedRow & { readonly kind: "alone" }): Promise<void> => {
+    // What the open batch writes to one of its keys comes first.
+    if (keepsOrder && keys.some((id) => open?.requests.has(id))) await flush();
+    const run = (): Promise<void> => writeUnlessHalted(state, [row], () => sendAlone(row, write, items.length));
+    await inFlight.start({ firstRow: row, keys, run });
+  };
+
   return {
-    write: (row, planned) => (planned.kind === "batch" ? batches.add(row, planned.items) : startAlone(writing, row, planned)),
+    write: (row, planned) => (planned.kind === "batch" ? addToBatch(row, planned.items) : startAlone(row, planned)),
     finish: async () => {
-      if (!faults.halted) await batches.flush();
-      await flights.landed();
+      if (!state.halted) await flush();
+      await inFlight.done();
     },
-    position: (end) => Math.min(flights.position(end), batches.firstRow(end), faults.stuck),
+    position: (end) => Math.min(inFlight.position(end), open?.firstRow ?? end, state.stuck),
   };
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openFlights } from "./flights.ts";
+import { openInFlight } from "./write-rows.ts";
 
 const gate = (): { readonly open: () => void; readonly opened: Promise<void> } => {
   let open = (): void => undefined;
@@ -13,45 +13,45 @@ const turn = (): Promise<void> =>
     setImmediate(resolve);
   });
 
-test("no more are under way than the limit, and the position is the first row that has not landed", async () => {
-  const flights = openFlights(2);
+test("no more writes are in flight than the limit, and the position is the first row that is not written", async () => {
+  const inFlight = openInFlight(2);
   const gates = [gate(), gate(), gate()];
   const begun: number[] = [];
-  const fly = (at: number): Promise<void> =>
-    flights.start({
+  const start = (at: number): Promise<void> =>
+    inFlight.start({
       firstRow: at * 10,
-      holds: [],
+      keys: [],
       run: () => {
         begun.push(at);
         return gates[at]!.opened;
       },
     });
-  await fly(0);
-  await fly(1);
-  const third = fly(2);
+  await start(0);
+  await start(1);
+  const third = start(2);
   await turn();
   expect(begun).toEqual([0, 1]);
-  expect(flights.position(30)).toBe(0);
+  expect(inFlight.position(30)).toBe(0);
   gates[0]!.open();
   await third;
   expect(begun).toEqual([0, 1, 2]);
-  expect(flights.position(30)).toBe(10);
+  expect(inFlight.position(30)).toBe(10);
   gates[1]!.open();
   gates[2]!.open();
-  await flights.landed();
-  expect(flights.position(30)).toBe(30);
+  await inFlight.done();
+  expect(inFlight.position(30)).toBe(30);
 });
 
-test("the rows of a flight that waits for its place are not written either", async () => {
-  const flights = openFlights(1);
+test("the rows of a write that waits for room are not written either", async () => {
+  const inFlight = openInFlight(1);
   const [first, second] = [gate(), gate()];
-  await flights.start({ firstRow: 0, holds: [], run: () => first.opened });
+  await inFlight.start({ firstRow: 0, keys: [], run: () => first.opened });
   const positions: number[] = [];
-  const waiting = flights.start({ firstRow: 10, holds: [], run: () => second.opened });
-  // Asked in every turn of the queue between the landing of the first and the start of the second.
+  const waiting = inFlight.start({ firstRow: 10, keys: [], run: () => second.opened });
+  // Asked in every turn of the queue between the end of the first and the start of the second.
   const watch = async (): Promise<void> => {
     for (let at = 0; at < 20; at++) {
-      positions.push(flights.position(20));
+      positions.push(inFlight.position(20));
       await Promise.resolve();
     }
   };
@@ -60,28 +60,28 @@ test("the rows of a flight that waits for its place are not written either", asy
   await waiting;
   expect(Math.max(...positions)).toBe(10);
   second.open();
-  await flights.landed();
-  expect(flights.position(20)).toBe(20);
+  await inFlight.done();
+  expect(inFlight.position(20)).toBe(20);
 });
 
-test("a flight waits for every earlier one that holds one of its keys", async () => {
-  const flights = openFlights(10);
+test("a write waits for every earlier one of the same keys", async () => {
+  const inFlight = openInFlight(10);
   const gates = [gate(), gate(), gate()];
   const begun: string[] = [];
-  const fly = (name: string, holds: readonly string[], wait: Promise<void>): Promise<void> =>
-    flights.start({
+  const start = (name: string, keys: readonly string[], wait: Promise<void>): Promise<void> =>
+    inFlight.start({
       firstRow: 0,
-      holds,
+      keys,
       run: () => {
         begun.push(name);
         return wait;
       },
     });
-  await fly("a", ["x"], gates[0]!.opened);
-  await fly("b", ["y"], gates[1]!.opened);
-  await fly("c", ["x", "y"], gates[2]!.opened);
-  await fly("d", ["y"], Promise.resolve());
-  await fly("e", ["z"], Promise.resolve());
+  await start("a", ["x"], gates[0]!.opened);
+  await start("b", ["y"], gates[1]!.opened);
+  await start("c", ["x", "y"], gates[2]!.opened);
+  await start("d", ["y"], Promise.resolve());
+  await start("e", ["z"], Promise.resolve());
   await turn();
   expect(begun).toEqual(["a", "b", "e"]);
   gates[0]!.open();
@@ -91,6 +91,6 @@ test("a flight waits for every earlier one that holds one of its keys", async ()
   await turn();
   expect(begun).toEqual(["a", "b", "e", "c"]);
   gates[2]!.open();
-  await flights.landed();
+  await inFlight.done();
   expect(begun).toEqual(["a", "b", "e", "c", "d"]);
 });
