@@ -2,7 +2,7 @@
 // called once, and the files that five calls pass through on the embedded engine. Every function of an instrumented copy of
 // the library's sources announces its file when it is entered.
 //
-//   node scripts/measure-structure.mjs [--json]
+//   node scripts/measure-structure.mjs [--json | --by-folder]
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -57,7 +57,29 @@ const measureFile = ([file, text]) => {
 };
 
 const measured = [...texts].map(measureFile);
-const sum = (of) => measured.reduce((total, one) => total + one[of], 0);
+
+const figuresOf = (all) => {
+  const sum = (of) => all.reduce((total, one) => total + one[of], 0);
+  return {
+    files: all.length,
+    lines: sum("lines"),
+    functionsPer1000Lines: Math.round((1000 * sum("functions")) / sum("lines")),
+    privateCalledOnce: Math.round((100 * sum("once")) / Math.max(1, sum("topLevel"))),
+    longestFile: Math.max(...all.map(({ lines }) => lines)),
+  };
+};
+
+if (process.argv.includes("--by-folder")) {
+  console.log("files  lines  functions per 1,000 lines  private and called once, %  longest file");
+  for (const folder of [...new Set(measured.map(({ file }) => dirname(file)))].sort()) {
+    const figures = Object.values(figuresOf(measured.filter(({ file }) => dirname(file) === folder)));
+    const [files, lines, density, once, longest] = figures.map(String);
+    console.log(
+      `${files.padStart(5)}  ${lines.padStart(5)}  ${density.padStart(25)}  ${once.padStart(26)}  ${longest.padStart(12)}  ${folder}`,
+    );
+  }
+  process.exit(0);
+}
 
 /** The same source with every function announcing its file when it is entered. */
 const instrumented = (file, text) => {
@@ -144,14 +166,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-const figures = {
-  files: measured.length,
-  lines: sum("lines"),
-  functionsPer1000Lines: Math.round((1000 * sum("functions")) / sum("lines")),
-  privateCalledOnce: Math.round((100 * sum("once")) / sum("topLevel")),
-  longestFile: Math.max(...measured.map(({ lines }) => lines)),
-  routes,
-};
+const figures = { ...figuresOf(measured), routes };
 if (process.argv.includes("--json")) console.log(JSON.stringify(figures, undefined, 2));
 else {
   console.log(`${figures.files} files, ${figures.lines} lines, the longest ${figures.longestFile}`);

@@ -1,13 +1,15 @@
 import { rules } from "./rules.ts";
-import { walkRules } from "./walk/walk-rules.ts";
 
-const names = (all: readonly { readonly name: string }[]): readonly string[] => all.map(({ name }) => name);
+/** Names of the rules that rewrite a read. */
+export const readRuleNames: readonly string[] = rules.map(({ name }) => name);
 
-/** What rewrites a read, by its name. */
-export const readRuleNames: readonly string[] = names(rules);
+/** Names of the rules that rewrite a walk, listed here so that a connection checks `rulesOff` without loading the rules. */
+const WALK_RULES = ["dedupe-early", "drop-dedupe", "hydrate-late", "project-ends", "check-ends-by-get"] as const;
 
-/** What rewrites a walk; and that a search for paths grows its smaller side, which is decided while it runs. */
-export const walkRuleNames: readonly string[] = [...names(walkRules), "smaller-side"];
+export type WalkRuleName = (typeof WALK_RULES)[number];
+
+/** The same, and that a search for paths grows its smaller side, which is decided while it runs. */
+export const walkRuleNames: readonly string[] = [...WALK_RULES, "smaller-side"];
 
 /** Every rule that can be switched off. */
 export const ruleNames: readonly string[] = [...readRuleNames, ...walkRuleNames];

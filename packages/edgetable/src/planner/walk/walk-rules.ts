@@ -2,10 +2,11 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { foldedField, givesEachOnce, type LogicalWalk, type WalkHop } from "../../ir/walk-plan.ts";
 import { type Catalog, idPaths } from "../../schema/catalog.ts";
 import { isKeyDetermined } from "../access-path.ts";
+import type { WalkRuleName } from "../rule-names.ts";
 
 /** Rewrites a walk. It never changes the answer, only the cost. */
 export interface WalkRule {
-  readonly name: string;
+  readonly name: WalkRuleName;
   rewrite(catalog: Catalog, walk: LogicalWalk): LogicalWalk;
 }
 
