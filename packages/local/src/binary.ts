@@ -9,13 +9,13 @@ export interface EngineBinary {
   readonly from: "EDGETABLE_ENGINE" | "package" | "PATH";
 }
 
-/** What the search looks at; a test hands in its own. */
+/** What the search depends on. Tests pass their own. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** As `process.platform` and `process.arch` name them. */
+  /** `process.platform` and `process.arch`. */
   readonly platform: string;
   readonly arch: string;
-  /** Files or URLs from whose place the platform package is resolved, first to last. */
+  /** Files or URLs from which the platform package is resolved, in order. */
   readonly resolveFrom: readonly (string | URL)[];
 }
 
@@ -43,13 +43,13 @@ const inPackage = ({ platform, arch, resolveFrom }: Surroundings, executable: st
       const path = join(dirname(createRequire(place).resolve(`@dynoxide/${platform}-${arch}/package.json`)), executable);
       if (isRunnable(path)) return path;
     } catch {
-      // Not installed there: the next place.
+      // Not installed there.
     }
   }
   return undefined;
 };
 
-/** The program of a name; on Windows, `name.exe` or `name.cmd`. */
+/** The path of a program on PATH; on Windows, of `name.exe` or `name.cmd`. */
 export const findOnPath = (
   name: string,
   { environment, platform }: Pick<Surroundings, "environment" | "platform"> = here(),
@@ -69,7 +69,7 @@ const notFound = ({ platform, arch }: Surroundings): EdgetableError => {
     : `None is published for this platform (there is one for ${published.join(", ")}): put a \`dynoxide\` that you built on PATH`;
   return new EdgetableError(
     "local.engineNotFound",
-    `No embedded engine for ${target} was found. ${install}, or name a binary in EDGETABLE_ENGINE. Where Java or Docker is installed, DynamoDB Local does the same: startEngine({ engine: "dynamodb-local" }), or edgetable dev --engine dynamodb-local.`,
+    `No embedded engine for ${target} was found. ${install}, or name a binary in EDGETABLE_ENGINE. With Java or Docker, use DynamoDB Local instead: startEngine({ engine: "dynamodb-local" }), or edgetable dev --engine dynamodb-local.`,
     {
       details: { platform, arch, package: `@dynoxide/${target}` },
     },
@@ -77,10 +77,10 @@ const notFound = ({ platform, arch }: Surroundings): EdgetableError => {
 };
 
 /**
- * Finds the engine: the file EDGETABLE_ENGINE names, the platform package, `dynoxide` on PATH.
+ * Finds the engine: the file in EDGETABLE_ENGINE, the platform package, or `dynoxide` on PATH.
  *
- * @param surroundings what to look at. @default this process
- * @throws {local.engineNotFound} when there is none, or EDGETABLE_ENGINE names no file that can be run.
+ * @param surroundings where to look. @default this process
+ * @throws {local.engineNotFound} if there is none, or EDGETABLE_ENGINE does not name an executable file
  */
 export const findEngineBinary = (surroundings: Surroundings = here()): EngineBinary => {
   const named = surroundings.environment["EDGETABLE_ENGINE"];
@@ -88,7 +88,7 @@ export const findEngineBinary = (surroundings: Surroundings = here()): EngineBin
     if (isRunnable(named)) return { path: named, from: "EDGETABLE_ENGINE" };
     throw new EdgetableError(
       "local.engineNotFound",
-      `EDGETABLE_ENGINE names ${JSON.stringify(named)}, which is no file that can be run. Give the path of a dynoxide binary, or unset the variable to use the installed package.`,
+      `EDGETABLE_ENGINE names ${JSON.stringify(named)}, which is not an executable file. Give the path of a dynoxide binary, or unset the variable to use the installed package.`,
       { details: { path: named } },
     );
   }

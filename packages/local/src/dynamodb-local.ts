@@ -8,11 +8,11 @@ import { EdgetableError } from "edgetable";
 import { findOnPath } from "./binary.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import type { Program } from "./launch.ts";
-import { freeAddress } from "./loopback.ts";
+import { freeAddress } from "./launch.ts";
 
 /**
- * Amazon DynamoDB Local, for platforms without the embedded engine. Its own main listens on every interface, so a
- * launcher of our own binds one address of loopback; in Docker, the port's mapping does that.
+ * Amazon DynamoDB Local, for platforms without the embedded engine. Its main class listens on every interface; the launcher
+ * here binds one loopback address. In Docker, the port mapping does that.
  */
 
 // The version that the conformance suite runs on.
@@ -59,7 +59,7 @@ const failed = (what: string, cause?: unknown): EdgetableError => {
   });
 };
 
-/** Copies the jars from Maven Central, once (51 MB). The finished folder appears by a rename, so half of one is never used. */
+/** Copies the jars from Maven Central, once (51 MB). A rename makes the finished folder appear atomically. */
 const fetchJars = async (maven: string, folder: string, signal: AbortSignal | undefined): Promise<void> => {
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   const building = await mkdtemp(`${folder}-`);
@@ -70,7 +70,7 @@ const fetchJars = async (maven: string, folder: string, signal: AbortSignal | un
       maxBuffer: 64 * 1024 * 1024,
       signal,
     });
-    // Another process may have been faster: its folder is as good.
+    // Another process may have been faster. Its folder is the same.
     await rename(building, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });
@@ -86,7 +86,7 @@ const fetchJars = async (maven: string, folder: string, signal: AbortSignal | un
 
 const onJava = async (java: string, jar: string, known?: string): Promise<Program> => {
   const folder = dirname(resolve(jar));
-  // The archive that AWS offers keeps what the jar needs in a folder beside it; Maven puts everything side by side.
+  // AWS's archive has the libraries in a folder beside the jar, Maven's folder beside each other.
   const libraries = [join(folder, "DynamoDBLocal_lib"), folder].filter((one) => existsSync(one));
   // Java compiles and runs one source file (JDK 11 and newer).
   const sources = await mkdtemp(join(tmpdir(), "edgetable-launcher-"));
@@ -114,7 +114,7 @@ const onJava = async (java: string, jar: string, known?: string): Promise<Progra
   };
 };
 
-/** Ends when its input does, so a container does not outlive the process that started it. */
+/** Ends with its input, so that a container does not outlive the process that started it. */
 const inContainer =
   "java -Djava.library.path=./DynamoDBLocal_lib -Xmx1g -jar DynamoDBLocal.jar -inMemory -sharedDb -disableTelemetry & cat >/dev/null; kill $!";
 
@@ -155,9 +155,9 @@ const noJar = (): EdgetableError =>
   );
 
 /**
- * Finds a way to run DynamoDB Local: a jar that was named, what Maven fetched or fetches (into `.edgetable`), Docker.
+ * Finds a way to run DynamoDB Local: the given jar, one that Maven fetches (into `.edgetable`), or Docker.
  *
- * @throws {local.engineNotFound} when there is none, {local.engineFailed} when the jar cannot be fetched or is not there.
+ * @throws {local.engineNotFound} if there is none, {local.engineFailed} if the jar is missing or cannot be fetched
  */
 export const findDynamoDBLocal = async ({ jar = process.env["EDGETABLE_DYNAMODB_LOCAL_JAR"], signal }: EngineOptions): Promise<Program> => {
   const [java, maven, docker] = ["java", "mvn", "docker"].map((name) => findOnPath(name));

@@ -5,62 +5,34 @@ import { checkOptions, type EngineName, type EngineOptions } from "./engine-opti
 import { sweepTables } from "./expired-items.ts";
 import { lockFile, type FileLock } from "./file-lock.ts";
 import { startGuardServer, type GuardServer } from "./guard-server.ts";
-import { aborted, launch, type Launched, type Program } from "./launch.ts";
-import { host } from "./loopback.ts";
-import type { WatchedProcess } from "./watched-process.ts";
+import { aborted, host, launch, type Launched, type Program } from "./launch.ts";
 
 /** A running engine. It never outlives this process, and it does not keep the process alive. */
 export interface LocalEngine {
-  /** Where clients connect, in any language: such as `http://127.0.0.1:41234`. This process answers there, and corrects the engine. */
+  /** The URL for clients in any language, such as `http://127.0.0.1:41234`. This process serves it and corrects the engine. */
   readonly endpoint: string;
   readonly port: number;
-  /** The engine itself, with its faults: for benchmarks, and for programs that this process waits for without answering. */
+  /** The engine itself, with its faults: for benchmarks, and while this process is blocked. */
   readonly bareEndpoint: string;
   /** Of the engine's process. */
   readonly pid: number;
   readonly engine: EngineName;
   /** Such as `1.2.1`. */
   readonly version: string;
-  /** Settles once the engine is gone: with how that came, or with nothing where `stop()` or the signal ended it. */
+  /** Resolves when the engine has ended: with an error, or with undefined after `stop()` or the signal. */
   readonly ended: Promise<EdgetableError | undefined>;
-  /** Stops the engine and waits until it is gone; again is fine. A database file is complete then. */
+  /** Stops the engine and waits until it has ended. A database file is complete then. May be called again. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 const longestStop = 2_000;
 
-const stopper = (process: WatchedProcess, lock: FileLock | undefined): (() => Promise<void>) => {
-  const released = process.ended.then(() => lock?.release());
-  return async () => {
-    // A terminated engine folds its log into the file; memory has nothing to fold.
-    process.kill(lock ? "SIGTERM" : "SIGKILL");
-    const force = setTimeout(() => process.kill("SIGKILL"), longestStop);
-    await process.ended;
-    clearTimeout(force);
-    await released;
-  };
-};
-
-/** @throws {execute.aborted} when it is too late to listen. */
-const stopOnAbort = (process: WatchedProcess, signal: AbortSignal | undefined, stop: () => Promise<void>): void => {
-  if (!signal) return;
-  if (signal.aborted) throw aborted(signal);
-  const end = (): void => void stop();
-  signal.addEventListener("abort", end, { once: true });
-  // A signal may outlive many engines.
-  void process.ended.then(() => signal.removeEventListener("abort", end));
-};
-
-const standInFront = async ({ address }: Launched, options: EngineOptions): Promise<GuardServer> => {
+const startGuards = async ({ address }: Launched, options: EngineOptions): Promise<GuardServer> => {
   const { port, allowOrigins = [], allowHosts = [], engine = "dynoxide" } = options;
   try {
-    return await startGuardServer({
-      engine: address,
-      port,
-      visitors: { origins: allowOrigins, hosts: allowHosts },
-      corrects: engine === "dynoxide",
-    });
+    const visitors = { origins: allowOrigins, hosts: allowHosts };
+    return await startGuardServer({ engine: address, port, visitors, corrects: engine === "dynoxide" });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const what =
@@ -71,12 +43,12 @@ const standInFront = async ({ address }: Launched, options: EngineOptions): Prom
   }
 };
 
-/** Deletes again and again what DynamoDB would have deleted; ends with the engine. */
+/** Deletes expired items at intervals, as DynamoDB does, until the engine ends. */
 const keepSweeping = (bareEndpoint: string, every: number, ended: Promise<unknown>): void => {
   const transport = createLeanTransport({ endpoint: bareEndpoint });
   let next: NodeJS.Timeout;
   const sweep = async (): Promise<void> => {
-    // What failed now is deleted next time, and an engine that is gone says so itself.
+    // The next sweep deletes what this one could not. The end of the engine is reported elsewhere.
     await sweepTables(transport, Date.now()).catch(() => undefined);
     next = setTimeout(() => void sweep(), every).unref();
   };
@@ -87,29 +59,38 @@ const keepSweeping = (bareEndpoint: string, every: number, ended: Promise<unknow
   });
 };
 
-const run = async (launched: Launched, options: EngineOptions, lock: FileLock | undefined): Promise<LocalEngine> => {
+const openEngine = async (launched: Launched, options: EngineOptions, lock: FileLock | undefined): Promise<LocalEngine> => {
   const { process, address, version, explainEnd } = launched;
+  const { engine = "dynoxide", signal, sweepEvery } = options;
   let stopped = false;
   let guards: GuardServer | undefined;
-  const end = stopper(process, lock);
+  const released = process.ended.then(() => lock?.release());
   const closed = process.ended.then(async (ending) => {
     await guards?.close();
     return ending;
   });
+  const ended = closed.then((ending) => (stopped ? undefined : explainEnd(ending)));
   const stop = async (): Promise<void> => {
     stopped = true;
-    await end();
+    // On SIGTERM, the engine writes its log into the database file. In memory there is nothing to write.
+    process.kill(lock ? "SIGTERM" : "SIGKILL");
+    const force = setTimeout(() => process.kill("SIGKILL"), longestStop);
+    await process.ended;
+    clearTimeout(force);
+    await released;
     await closed;
   };
-  const ended = closed.then((ending) => (stopped ? undefined : explainEnd(ending)));
   const bareEndpoint = `http://${address.host}:${address.port}`;
   try {
-    guards = await standInFront(launched, options);
+    guards = await startGuards(launched, options);
     const endpoint = `http://${host}:${guards.port}`;
     await lock?.record({ pid: process.pid, bare: address, endpoint });
-    stopOnAbort(process, options.signal, stop);
-    if (options.sweepEvery !== undefined) keepSweeping(bareEndpoint, options.sweepEvery, ended);
-    const { engine = "dynoxide" } = options;
+    if (signal?.aborted) throw aborted(signal);
+    const abort = (): void => void stop();
+    signal?.addEventListener("abort", abort, { once: true });
+    // One signal may outlive many engines.
+    void process.ended.then(() => signal?.removeEventListener("abort", abort));
+    if (sweepEvery !== undefined) keepSweeping(bareEndpoint, sweepEvery, ended);
     return { endpoint, port: guards.port, bareEndpoint, pid: process.pid, engine, version, ended, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
@@ -120,7 +101,14 @@ const run = async (launched: Launched, options: EngineOptions, lock: FileLock | 
 const dynoxide = ({ file, binary = findEngineBinary().path }: EngineOptions): Program => ({
   name: binary,
   path: binary,
-  args: ({ host, port }) => ["serve", "--host", host, "--port", String(port), ...(file === undefined ? [] : ["--db-path", file])],
+  args: ({ host: hostname, port }) => [
+    "serve",
+    "--host",
+    hostname,
+    "--port",
+    String(port),
+    ...(file === undefined ? [] : ["--db-path", file]),
+  ],
   saysWhenReady: true,
   startTimeout: 10_000,
 });
@@ -129,11 +117,11 @@ const dynoxide = ({ file, binary = findEngineBinary().path }: EngineOptions): Pr
  * Starts an engine on 127.0.0.1 and waits until it answers a request (about 20 ms).
  *
  * @param options where its data is kept, who may connect, and when it ends. @default in memory, on a free port
- * @throws {plan.invalidOption} when an option is out of its range, or two exclude each other.
- * @throws {local.engineNotFound} when no binary is installed; for DynamoDB Local, when neither Java nor Docker runs it.
- * @throws {local.engineFailed} when it dies, does not answer in time, its port is taken, or another
- * engine uses the file; the message carries its last lines.
- * @throws {execute.aborted} when the signal ends the start.
+ * @throws {plan.invalidOption} if an option is out of range, or two options exclude each other
+ * @throws {local.engineNotFound} if no binary is installed; for DynamoDB Local, if neither Java nor Docker can run it
+ * @throws {local.engineFailed} if it dies, does not answer in time, its port is taken, or another engine uses the file; the
+ * message has its last lines
+ * @throws {execute.aborted} if the signal aborts the start
  * @example
  * const engine = await startEngine({ file: ".edgetable/dev.db" });
  * const db = education.connect({ endpoint: engine.endpoint });
@@ -144,7 +132,7 @@ export const startEngine = async (options: EngineOptions = {}): Promise<LocalEng
   const program = options.engine === "dynamodb-local" ? await findDynamoDBLocal(options) : dynoxide(options);
   const lock = options.file === undefined ? undefined : await lockFile(options.file);
   try {
-    return await run(await launch(program, options), options, lock);
+    return await openEngine(await launch(program, options), options, lock);
   } catch (error) {
     await lock?.release();
     throw error;

@@ -1,6 +1,6 @@
-import type { AttributeValue, Item, Key, Transport } from "edgetable";
+import type { AttributeValue, Key, Transport } from "edgetable";
 
-/** Which items have had their time. */
+/** Which items have expired. */
 export interface Expiry {
   readonly table: string;
   /** The attribute that holds the time to live, in seconds since 1970. */
@@ -9,7 +9,7 @@ export interface Expiry {
   readonly now: number;
 }
 
-// An item more than five years past its time is left alone: DeveloperGuide, "Time to Live".
+// DynamoDB keeps items that expired more than five years ago: DeveloperGuide, "Time to Live".
 const oldest = 5 * 365 * 24 * 3600;
 
 const expired = ({ attribute, now }: Expiry) => {
@@ -22,15 +22,7 @@ const expired = ({ attribute, now }: Expiry) => {
   return { expression: "attribute_type(#ttl, :number) AND #ttl < :now AND #ttl > :oldest", names: { "#ttl": attribute }, values };
 };
 
-const keyNames = async (transport: Transport, table: string): Promise<readonly string[]> => {
-  const { Table } = await transport.send("DescribeTable", { TableName: table });
-  return (Table?.KeySchema ?? []).map((element) => element.AttributeName);
-};
-
-const keyOf = (item: Item, names: readonly string[]): Key =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name)));
-
-/** Deletes one item, unless it was given more time since it was seen. */
+/** Deletes one item, unless its time to live was extended meanwhile. */
 const deleteExpired = async (transport: Transport, key: Key, expiry: Expiry): Promise<boolean> => {
   const { expression, names, values } = expired(expiry);
   try {
@@ -49,18 +41,19 @@ const deleteExpired = async (transport: Transport, key: Key, expiry: Expiry): Pr
 };
 
 /**
- * Does once what DynamoDB's time to live does all the time and the embedded engine never: deletes the
- * items whose time is over. Reads the whole table (one Scan) and writes one request per expired item.
+ * Deletes a table's expired items once. DynamoDB does this continuously, the embedded engine never. It reads the whole table
+ * (one Scan) and sends one write for each expired item.
  *
  * @param transport to the engine that holds the table
  * @param expiry the table, its attribute, and the moment to compare with
  * @returns how many items were deleted
- * @throws {execute.tableNotFound} when there is no such table
+ * @throws {execute.tableNotFound} if there is no such table
  * @example
  * await sweepExpired(transport, { table: "Education", attribute: "expiresAt", now: Date.now() });
  */
 export const sweepExpired = async (transport: Transport, expiry: Expiry): Promise<number> => {
-  const names = await keyNames(transport, expiry.table);
+  const { Table } = await transport.send("DescribeTable", { TableName: expiry.table });
+  const keyNames = new Set((Table?.KeySchema ?? []).map((element) => element.AttributeName));
   const { expression, names: placeholders, values } = expired(expiry);
   const scan = {
     TableName: expiry.table,
@@ -72,13 +65,16 @@ export const sweepExpired = async (transport: Transport, expiry: Expiry): Promis
   let next: Key | undefined;
   do {
     const page = await transport.send("Scan", { ...scan, ...(next && { ExclusiveStartKey: next }) });
-    for (const item of page.Items ?? []) if (await deleteExpired(transport, keyOf(item, names), expiry)) deleted++;
+    for (const item of page.Items ?? []) {
+      const key = Object.fromEntries(Object.entries(item).filter(([name]) => keyNames.has(name)));
+      if (await deleteExpired(transport, key, expiry)) deleted++;
+    }
     next = page.LastEvaluatedKey;
   } while (next);
   return deleted;
 };
 
-/** Does the same to every table that has a time to live. */
+/** Deletes the expired items of every table with a time to live. */
 export const sweepTables = async (transport: Transport, now: number): Promise<void> => {
   let from: string | undefined;
   do {

@@ -3,26 +3,25 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EdgetableError } from "edgetable";
-import { accepts, type Address } from "./loopback.ts";
+import { accepts, type Address } from "./launch.ts";
 
 /**
- * One engine to a database file. The lock is a small JSON file beside it that names its owner.
+ * Gives a database file to one engine at a time. The lock is a small JSON file beside it that names its owner.
  *
- * Laws: a lock whose owner lives is never taken; one whose owner is gone always is; of two processes
- * that find the same stale lock, one gets it. "Lives" asks the pid *and* the port, because a pid is
- * used again after a restart and a zombie still answers to its own.
+ * A lock whose owner is alive is never taken, and one whose owner has ended always is. Of two processes that find the same
+ * stale lock, one gets it. "Alive" checks the pid *and* the port: a pid is reused after a restart, and a zombie has its pid.
  */
 export interface FileLock {
-  /** Writes down the engine that now uses the file. */
+  /** Records the engine that now uses the file. */
   record(engine: RunningEngine): Promise<void>;
-  /** Takes the lock away, unless it is someone else's by now. Never rejects: what cannot be removed is stale to the next start. */
+  /** Removes the lock, unless another process owns it by now. Never rejects: the next start takes a lock that is left. */
   release(): Promise<void>;
 }
 
-/** What a lock says of the engine that uses the file. */
+/** The engine in a lock. */
 export interface RunningEngine {
   readonly pid: number;
-  /** Where the engine itself listens, and not its guards: they end with the parent, the engine a moment later. */
+  /** Where the engine itself listens. The guard server is not checked: it ends with the parent, the engine slightly later. */
   readonly bare: Address;
   /** Where clients connect. */
   readonly endpoint: string;
@@ -38,13 +37,13 @@ interface Owner {
   readonly engine?: RunningEngine;
 }
 
-// A starting engine has no port yet; a start that takes longer than this has died.
+// Milliseconds after which a start without a port has failed.
 const longestStart = 60_000;
-// How long an owner that still lives may take to go: the watchdog of a parent that was just killed
-// needs some milliseconds, on a busy machine more.
+// Milliseconds that a living owner may take to end: the watchdog of a parent that was just killed needs a few, more on a busy
+// machine.
 const patience = 1_000;
 
-// A process id would not do: a container's are few, and what a dead process left has the same.
+// Not the pid: containers have few, so that a file of a dead process could have the same.
 const unused = (path: string): string => `${path}.${randomUUID()}`;
 
 const isAlive = (pid: number): boolean => {
@@ -92,7 +91,7 @@ const create = async (path: string, text: string): Promise<boolean> => {
   }
 };
 
-/** Puts a lock in the place of another in one step. */
+/** Replaces a lock atomically. */
 const replace = async (path: string, text: string): Promise<void> => {
   const next = unused(path);
   try {
@@ -104,21 +103,16 @@ const replace = async (path: string, text: string): Promise<void> => {
   }
 };
 
-// Who died while taking over leaves its claim behind.
-const dropDeadClaim = async (claim: string): Promise<void> => {
-  const claimant = Number(await read(claim));
-  if (claimant > 0 && !isAlive(claimant)) await rm(claim, { force: true });
-};
-
 /**
- * Puts a lock in the place of a stale one; false where somebody else does. A claim that is named after the
- * stale lock lets one in, and the new lock replaces the old one in one step: at no time is there none, or
- * could a newer one be taken for it.
+ * Replaces a stale lock; false if another process does. A claim file named after the stale lock admits one process, and the
+ * new lock replaces the old one atomically: there is always a lock, and a newer one is never taken for the stale one.
  */
 const takeOver = async (path: string, stale: string, mine: string): Promise<boolean> => {
   const claim = `${path}.${createHash("sha256").update(stale).digest("hex").slice(0, 16)}`;
   if (!(await create(claim, String(process.pid)))) {
-    await dropDeadClaim(claim);
+    // A process that died while taking over leaves its claim behind.
+    const claimant = Number(await read(claim));
+    if (claimant > 0 && !isAlive(claimant)) await rm(claim, { force: true });
     return false;
   }
   try {
@@ -140,32 +134,18 @@ const inUse = (file: string, path: string, owner: Owner): EdgetableError => {
   );
 };
 
-const handle = (path: string, first: Owner): FileLock => {
-  let text = JSON.stringify(first);
-  return {
-    record: async (engine) => {
-      const named = JSON.stringify({ ...first, engine });
-      await replace(path, named);
-      text = named;
-    },
-    release: async () => {
-      if ((await read(path)) === text) await rm(path, { force: true }).catch(() => undefined);
-    },
-  };
-};
-
 interface Waiting {
   readonly mine: Owner;
-  /** Whether the owner has had the time to go. */
+  /** True if the owner has had time to end. */
   readonly late: boolean;
 }
 
-/** Waits for the owner of the lock to go, and takes its place once it has. */
+/** Takes the lock if its owner has ended; otherwise waits a moment. */
 const takeTurn = async (file: string, path: string, { mine, late }: Waiting): Promise<boolean> => {
   const text = await read(path);
   const owner = parse(text ?? "");
   if (owner !== undefined && late && (await isHeld(owner))) throw inUse(file, path, owner);
-  // Unreadable: its owner is between creating and writing it, or died there.
+  // An unreadable lock: its owner is writing it, or died meanwhile.
   const isStale = text !== undefined && (owner === undefined ? late : !(await isHeld(owner)));
   if (isStale && (await takeOver(path, text, JSON.stringify(mine)))) return true;
   await sleep(20);
@@ -173,9 +153,9 @@ const takeTurn = async (file: string, path: string, { mine, late }: Waiting): Pr
 };
 
 /**
- * Takes the lock of a database file, making the folder when it is missing.
+ * Takes the lock of a database file. Creates the folder if it is missing.
  *
- * @throws {local.engineFailed} when a living engine holds it, or it cannot be written.
+ * @throws {local.engineFailed} if a living engine has it, or it cannot be written
  */
 export const lockFile = async (file: string): Promise<FileLock> => {
   const path = `${resolve(file)}.lock`;
@@ -183,8 +163,18 @@ export const lockFile = async (file: string): Promise<FileLock> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => undefined);
   const began = performance.now();
   for (let waited = 0; waited < 4 * patience; waited = performance.now() - began) {
-    if ((await create(path, JSON.stringify(mine))) || (await takeTurn(file, path, { mine, late: waited > patience })))
-      return handle(path, mine);
+    if (!(await create(path, JSON.stringify(mine))) && !(await takeTurn(file, path, { mine, late: waited > patience }))) continue;
+    let text = JSON.stringify(mine);
+    return {
+      record: async (engine) => {
+        const named = JSON.stringify({ ...mine, engine });
+        await replace(path, named);
+        text = named;
+      },
+      release: async () => {
+        if ((await read(path)) === text) await rm(path, { force: true }).catch(() => undefined);
+      },
+    };
   }
   throw new EdgetableError(
     "local.engineFailed",

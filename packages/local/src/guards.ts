@@ -1,21 +1,94 @@
-import { compareBytes } from "./begins-with.ts";
-import { dropUnchanged, openLastShard } from "./streams.ts";
+import { isDeepStrictEqual } from "node:util";
 
 /**
- * The one place that knows the faults of dynoxide 1.2.1. It works on the JSON of the wire, so every client in every
- * language gets the answers that AWS documents. README.md lists each fault, what happens here, and what cannot be done.
+ * Corrects the faults of dynoxide 1.2.1. It works on the JSON of the wire, so every client in every language gets the answers
+ * that AWS documents. README.md lists each fault, its correction, and what cannot be corrected.
  */
 
-/** A JSON object, as a request or an answer carries it. */
+/** A JSON object of a request or an answer. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What becomes of one request. */
+const beginsWithCall = /\bbegins_with\s*\(\s*([^\s,()]+)\s*,\s*(:\w+)\s*\)/i;
+
+// Greater than any rest of a key: 1,024 bytes (the limit of a sort key, ServiceQuotas) of the greatest character, four bytes each.
+const greatest = "\u{10ffff}".repeat(256);
+
+const unusedName = (names: object, wanted: string): string => (wanted in names ? unusedName(names, `${wanted}_`) : wanted);
+
+const stringIn = (value: unknown): string | undefined => {
+  const text = typeof value === "object" && value !== null && "S" in value ? value.S : undefined;
+  return typeof text === "string" ? text : undefined;
+};
+
+/** The same for `KeyConditions`, the older form of key conditions, which SDKs of every language still support. */
+const compareLegacy = (input: Json): Json => {
+  const { KeyConditions: conditions } = input;
+  if (typeof conditions !== "object" || conditions === null) return input;
+  let changed = input;
+  for (const [name, condition] of Object.entries(conditions as Json)) {
+    const { ComparisonOperator: operator, AttributeValueList: list } = (condition ?? {}) as Json;
+    const prefix = Array.isArray(list) && list.length === 1 ? stringIn(list[0]) : undefined;
+    if (operator !== "BEGINS_WITH" || prefix === undefined) continue;
+    const between = { ComparisonOperator: "BETWEEN", AttributeValueList: [{ S: prefix }, { S: `${prefix}${greatest}` }] };
+    changed = { ...changed, KeyConditions: { ...(changed["KeyConditions"] as Json), [name]: between } };
+  }
+  return changed;
+};
+
+/**
+ * Rewrites `begins_with` on a key as BETWEEN. The engine's `begins_with` treats `a` and `A` as equal, and ends a text at
+ * U+0000; its BETWEEN compares bytes, as AWS documents for both. In filters, `begins_with` is correct.
+ */
+const compareBytes = (input: Json): Json => {
+  const { KeyConditionExpression: asked, ExpressionAttributeValues: given } = input;
+  if (typeof asked !== "string" || typeof given !== "object" || given === null) return compareLegacy(input);
+  const values = given as Json;
+  const [text, path, from = ""] = beginsWithCall.exec(asked) ?? [];
+  const prefix = stringIn(values[from]);
+  if (text === undefined || path === undefined || prefix === undefined) return input;
+  const to = unusedName(values, `${from}End`);
+  return {
+    ...input,
+    KeyConditionExpression: asked.replace(text, () => `${path} BETWEEN ${from} AND ${to}`),
+    ExpressionAttributeValues: { ...values, [to]: { S: `${prefix}${greatest}` } },
+  };
+};
+
+const listIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
+
+const changesNothing = ({ eventName, dynamodb }: Json): boolean => {
+  const { OldImage, NewImage } = (dynamodb ?? {}) as Json;
+  return eventName === "MODIFY" && OldImage !== undefined && isDeepStrictEqual(OldImage, NewImage);
+};
+
+/**
+ * Drops stream records of writes that changed nothing: DynamoDB makes none. Only records with both images show it; a stream
+ * of keys or of one image keeps them.
+ */
+const dropUnchanged = (output: Json): Json =>
+  Array.isArray(output["Records"]) ? { ...output, Records: listIn(output["Records"]).filter((record) => !changesNothing(record)) } : output;
+
+const withoutEnd = (shard: Json): Json => {
+  const { EndingSequenceNumber: _, ...range } = (shard["SequenceNumberRange"] ?? {}) as Json;
+  return { ...shard, SequenceNumberRange: range };
+};
+
+/** Removes the ending number of an enabled stream's last shard, which is open. The engine gives it a wrong one. */
+const openLastShard = (output: Json): Json => {
+  const description = output["StreamDescription"] as Json | undefined;
+  const shards = listIn(description?.["Shards"]);
+  const last = shards.at(-1);
+  if (last === undefined || description?.["StreamStatus"] !== "ENABLED") return output;
+  return { ...output, StreamDescription: { ...description, Shards: [...shards.slice(0, -1), withoutEnd(last)] } };
+};
+
+/** A request after the guards. */
 export interface Guarded {
-  /** Why the engine must not see the request: the message of a ValidationException. */
+  /** The message of a ValidationException, if the engine must not get the request. */
   readonly refusal?: string;
-  /** What the engine gets; the same object where nothing had to change. */
+  /** The input for the engine: the same object if nothing changed. */
   readonly input: Json;
-  /** Corrects the engine's answer; absent where it can pass as it is. */
+  /** Corrects the engine's answer; absent if it needs no correction. */
   readonly correct?: (output: Json) => Json;
 }
 

@@ -143,7 +143,7 @@ test.each([
   [["--engine", "dynamodb-local", "--file", "x.db"], 2, "DynamoDB Local runs in memory: omit --file."],
   [["--engine", "dynalite"], 2, "dynamodb-local"],
   [["--memory", "--jar", "x.jar"], 2, 'give engine "dynamodb-local" with it'],
-  [["--memory", "--allow-origin", "localhost:5173"], 2, "give scheme, host and port alone"],
+  [["--memory", "--allow-origin", "localhost:5173"], 2, "give scheme, host and port only"],
   [["--port", "70000"], 2, "from 1 to 65,535"],
   [["--memory", "--data", "rows.csv"], 2, "--data accepts JSON or NDJSON"],
   [["--memory", "--data", "no.json"], 2, "no such file"],
