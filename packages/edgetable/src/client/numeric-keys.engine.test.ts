@@ -202,8 +202,8 @@ test("a number is what a number's key says, and a key of bytes is refused", () =
   expect(() => tickets({ At: "N" })).toThrow(
     'layout.nodes.ticket.keys.At: key template "{at:6}": its attribute is a number (layout.types), which holds one number and no text; write {field:number}.',
   );
-  expect(() => tickets({ At: "B" as "S" })).toThrow("layout.types.At: a key of type B holds bytes, which no template makes.");
-  expect(() => tickets({ Atx: "N" })).toThrow('layout.types: "Atx" is no computed attribute. Did you mean "At"?');
+  expect(() => tickets({ At: "B" as "S" })).toThrow("layout.types.At: a key of type B contains bytes, which no template makes.");
+  expect(() => tickets({ Atx: "N" })).toThrow('layout.types: "Atx" is not a computed attribute. Did you mean "At"?');
 });
 
 test("a decimal's text sorts as its number, and gives the decimal back", async () => {

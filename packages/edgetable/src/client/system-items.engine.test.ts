@@ -150,7 +150,7 @@ describe("whatever ids are given, Edgetable's own items are out of reach", () =>
   test("a model whose table keys begin with a tilde is refused, and an edge whose copies would look like counts", () => {
     const schema = z.object({ id: text });
     const own = () => defineGraph({ table: "t", nodes: { a: node({ key: "~secret#{id}", schema }) } });
-    expect(own).toThrow('"~secret#{id}" begins with "~", as only the keys of Edgetable\'s own items do.');
+    expect(own).toThrow('"~secret#{id}" begins with "~", which only keys of Edgetable\'s own items do.');
     const layout: Layout = { partitionKey: "PK", sortKey: "SK", nodes: { a: { keys: { SK: "~degree#x" } } } };
     expect(() => defineGraph({ table: "t", nodes: { a: node({ key: "A#{id}", schema }) }, layout })).toThrow('"~degree#x" begins with "~"');
     const index: Layout = { partitionKey: "PK", sortKey: "SK", indexes: { byJob: { partitionKey: "~kind" } } };
