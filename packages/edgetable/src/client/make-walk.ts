@@ -3,8 +3,7 @@ import type { Amount } from "../executor/amount.ts";
 import { createCall, Meter, NO_COST, reportOf, type RunOptions } from "../executor/call.ts";
 import type { CallContext } from "../executor/session.ts";
 import { runWalk, type Stopped, type WalkOutcome } from "../executor/walk/run-walk.ts";
-import type { CommonState, SearchAt } from "../executor/walk/search.ts";
-import type { FoundPaths } from "../executor/walk/search-paths.ts";
+import type { CommonState, FoundPaths, SearchAt } from "../executor/walk/search.ts";
 import { openState, readState, sealState, storeState, STORED } from "../executor/walk/walk-cursor.ts";
 import type { WalkBudget, WalkRequest } from "../executor/walk/walk-run.ts";
 import type { NodeRef, WalkState as StoppedWalk } from "../executor/walk/walk-state.ts";
@@ -313,7 +312,7 @@ export interface PathAsk {
 const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
   const { forward, backward, depth, limit, which, options } = ask;
   const { catalog, session } = driver;
-  const { allPaths, shortestPaths } = await import("../executor/walk/search-paths.ts");
+  const { allPaths, shortestPaths } = await import("../executor/walk/search.ts");
   const query = (): string => {
     const values = exactText([forward.id, backward.node, backward.id, forward.values]);
     return `paths|${catalog.table}|${which}|${depth}|${walkForm(forward, collect)}|${values}`;

@@ -17,7 +17,7 @@ beforeAll(async () => {
   table = engine.freshTableName("dedupe");
   const db = graphOf(table).connect({ transport: engine.transport });
   await db.table.create();
-  // Two ways from a to d, and a circle back.
+  // Two paths from a to d, and a cycle back.
   for (const [from, to] of ["ab", "ac", "bd", "cd", "da"]) await db.knows.put({ id: from as string }, { id: to as string }).orThrow();
 });
 afterAll(() => engine.close());
@@ -33,7 +33,7 @@ const walkOf = (rulesOff: readonly string[]) =>
 const kindsOf = (explained: { readonly plan: { readonly steps: readonly { readonly kind: string }[] } }): readonly string[] =>
   explained.plan.steps.map(({ kind }) => kind);
 
-test("a walk that gives each node once has no step for it, and the same answer and requests as with one", async () => {
+test("a walk that gives each node once drops its dedupe step, with the same answer and requests", async () => {
   const ids = walkOf([]).except("start").ids();
   const stepped = walkOf(["drop-dedupe"]).except("start").ids();
   expect(kindsOf(await ids.explain())).toEqual(["hop", "except"]);
@@ -41,12 +41,12 @@ test("a walk that gives each node once has no step for it, and the same answer a
   const [left, right] = [await ids.report(), await stepped.report()];
   expect(left.value.items.map(({ id }) => id)).toEqual(["b", "c", "d"]);
   expect(right.value.items).toEqual(left.value.items);
-  // Requests of one layer are answered in any order.
+  // Requests of one frontier are answered in any order.
   const sent = ({ requests }: typeof left): readonly string[] => requests.map(({ input }) => JSON.stringify(input)).toSorted();
   expect(sent(left)).toEqual(sent(right));
 });
 
-test("where ways are counted, the step stays", async () => {
+test("a walk that counts paths keeps its dedupe step", async () => {
   const count = walkOf([]).count();
   expect(kindsOf(await count.explain())).toEqual(["hop", "dedupe"]);
   expect((await count).count).toBe(4);

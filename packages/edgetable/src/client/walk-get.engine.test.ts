@@ -38,13 +38,13 @@ interface Asked<T> {
   report(): Promise<{ readonly value: T; readonly requests: readonly { readonly operation: string; readonly input: unknown }[] }>;
 }
 
-/** The answer, and the requests after the first, which finds the three that a knows. */
+/** The answer, and the requests after the first one, which finds the three nodes that a knows. */
 const asked = async <T>(call: Asked<T>) => {
   const { value, requests } = await call.report();
   return { value, later: requests.slice(1).map(({ operation, input }) => ({ operation, input })) };
 };
 
-test("edges to a few known nodes are asked for by their keys, from all nodes in one request", async () => {
+test("edges to a few known nodes are read by their keys, from all nodes in one request", async () => {
   const walk = open()
     .out("knows")
     .out("knows")
@@ -74,7 +74,7 @@ test("edges to a few known nodes are asked for by their keys, from all nodes in 
   expect(listed.later.map(({ operation }) => operation)).toEqual(["Query", "Query", "Query"]);
 });
 
-test("conditions hold for edges that were asked for by their keys", async () => {
+test("conditions apply to edges that are read by their keys", async () => {
   const walk = open()
     .out("knows")
     .out("knows")
@@ -85,7 +85,7 @@ test("conditions hold for edges that were asked for by their keys", async () => 
   expect(later.map(({ operation }) => operation)).toEqual(["BatchGetItem"]);
 });
 
-test("against the edge, the far end's key is asked for", async () => {
+test("against the edge's direction, the key of the far end is read", async () => {
   const { value, later } = await asked(
     open()
       .out("knows")
@@ -99,7 +99,7 @@ test("against the edge, the far end's key is asked for", async () => {
   ]);
 });
 
-test("edges are listed where that is expected to be cheaper, and where parallel ones have keys of their own", async () => {
+test("edges are listed if that is expected to be cheaper, or if parallel edges have key parts", async () => {
   const many = Array.from({ length: 60 }, (_, at) => person(`n${at}`));
   const wide = await asked(open().out("knows").out("knows").among(many).ids());
   expect(wide.later.map(({ operation }) => operation)).toEqual(["Query", "Query", "Query"]);
@@ -147,7 +147,7 @@ describe("at a node with many edges", () => {
     await db.load([...fans.flat(), ...some, ...friends], { strict: true });
   });
 
-  test("whether an edge is there is one key's reading, not a listing that the breadth would end", async () => {
+  test("a test for one edge reads one key instead of listing up to the breadth", async () => {
     const walk = (rulesOff: readonly string[] = []) =>
       star(rulesOff)
         .person(person("star"))

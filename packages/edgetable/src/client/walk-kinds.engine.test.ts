@@ -55,7 +55,7 @@ describe("a filter of nodes along an edge to several kinds", () => {
     expect((await liked().walk().whereNode(where).nodes()).items).toHaveLength(expected.length);
   });
 
-  test("reads no node of another kind", async () => {
+  test("does not read nodes of another type", async () => {
     sent = [];
     await liked()
       .walk()
@@ -65,7 +65,7 @@ describe("a filter of nodes along an edge to several kinds", () => {
     expect(JSON.stringify(batch)).not.toMatch(/USER|TAG/);
   });
 
-  test("is asked of each node of a path", async () => {
+  test("applies to each node of a path", async () => {
     const to = { type: "post", id: "p" } as const;
     const hop = { out: "likes", whereNode: { title: "P" } } as const;
     expect([...(await db.user({ id: "ada" }).shortestPath(to, hop))]).toHaveLength(1);
@@ -73,7 +73,7 @@ describe("a filter of nodes along an edge to several kinds", () => {
     expect([...(await db.user({ id: "ada" }).shortestPath(tag, hop))]).toEqual([]);
   });
 
-  test("is refused where no kind has what it asks for", () => {
+  test("is refused if no type has the attribute", () => {
     expect(() =>
       liked()
         .walk()
@@ -96,7 +96,7 @@ describe("nodes of several kinds", () => {
   ];
   const sorted = <T>(list: Iterable<T>): readonly T[] => [...list].toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
-  test("say of which kind each is, in lists, entries, pages and walks", async () => {
+  test("carry their kind in lists, entries, pages and walks", async () => {
     expect(sorted(await liked().nodes())).toEqual(expected);
     expect(sorted((await liked().entries()).map(({ node: found }) => found))).toEqual(expected);
     expect(sorted((await liked().page({ of: "nodes" })).items)).toEqual(expected);
@@ -107,7 +107,7 @@ describe("nodes of several kinds", () => {
     expect(titles).toEqual(["P"]);
   });
 
-  test("are read and changed by the end that an edge names, which says its type", async () => {
+  test("are read and changed by the end of an edge, which carries its type", async () => {
     const ends = (await liked().edges()).flatMap(({ to }) => (to.type === "post" ? [to] : []));
     expect(ends).toEqual([{ type: "post", id: "p" }]);
     for (const end of ends) {
@@ -117,13 +117,13 @@ describe("nodes of several kinds", () => {
     expect(() => db.user({ type: "post", id: "p" } as never)).toThrow('"type" is not part of the id of "user"');
   });
 
-  test("are plain rows where the call leads to one kind, whatever stands at the edge's other end", async () => {
+  test("are plain rows if the call leads to one type, whatever types the other end has", async () => {
     const [ada] = await db.post({ id: "p" }).in("likes").nodes();
     expect(ada).toEqual({ id: "ada", name: "Ada" });
     expect((await liked().in("likes").nodes()).items).toEqual([ada]);
   });
 
-  test("say it along an edge gone both ways too, and by a filter that keeps one kind", async () => {
+  test("carry it along an edge in both directions too, and after a filter that keeps one type", async () => {
     const both = await db.user({ id: "bob" }).both("likes").nodes();
     expect(both).toEqual([{ kind: "user", row: { id: "ada", name: "Ada" } }]);
     const named: string | undefined = both[0]?.kind === "user" ? both[0].row.name : undefined;

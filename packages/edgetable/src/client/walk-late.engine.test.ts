@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-// By a clock of its own, which a busy machine does not hurry: the first answer comes at once, and every other
-// request ends by its timeout.
+// On a virtual clock, which a busy machine does not affect: the first answer comes at once, and every other
+// request times out.
 const stalling = (engine: Transport, sent: string[]): Pick<Required<ConnectOptions>, "transport" | "effects"> => {
   let now = 0;
   const pass = (milliseconds: number): void => {
@@ -33,7 +33,7 @@ const stalling = (engine: Transport, sent: string[]): Pick<Required<ConnectOptio
   return { transport: { send, close: () => undefined }, effects: { now: () => now, random: () => 0.5, sleep } };
 };
 
-test("a walk that its deadline ends gives what it found, though the way on can no longer be sealed", async () => {
+test("a walk that reaches its deadline returns what it found, even if no cursor can be sealed in time", async () => {
   const table = engine.freshTableName("late");
   const db = graphOf(table).connect({ transport: engine.transport });
   await db.table.create();

@@ -32,12 +32,12 @@ afterAll(() => engine.close());
 
 interface Watched {
   readonly transport: Transport;
-  /** How many requests were under way when each was sent. */
+  /** How many requests were in flight when each was sent. */
   readonly widths: number[];
   most: number;
 }
 
-// What budgets of time go by: time passes where a test says so, whatever else the machine is busy with.
+// The clock of time budgets: time passes only when a test says so, however busy the machine is.
 let now = 0;
 const effects: Effects = { ...systemEffects, now: () => now };
 const passing = (milliseconds: number) => (): number => {
@@ -47,7 +47,7 @@ const passing = (milliseconds: number) => (): number => {
 
 const throttled = new EdgetableError("execute.throttled", "throttled", { retryable: true });
 
-/** The engine behind a wire that takes its time, ends with its signal, and may refuse. */
+/** The engine behind a slow connection that obeys its signal and may refuse requests. */
 const watch = (
   delay: number | ((attempt: number) => number),
   refuse: (attempt: number, input: object) => boolean = () => false,
@@ -71,7 +71,7 @@ const watch = (
   return watched;
 };
 
-/** Refuses each request of the second layer once: who was throttled by turns might never get a turn of its own. */
+/** Refuses each request of the second frontier once. Refusing by turns might refuse the same request forever. */
 const eachOnce = (): ((attempt: number, input: object) => boolean) => {
   const refused = new Set<string>();
   return (attempt, input) => {
@@ -87,7 +87,7 @@ const walkOver = (watched: Watched) =>
     .out("knows")
     .out("knows");
 
-/** A moment, counted in turns of the event loop: a busy machine makes each of them longer, not more of them. */
+/** Waits some turns of the event loop. A busy machine makes each turn longer, but not more of them. */
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
 };
@@ -119,26 +119,26 @@ const timeToEnd = async (): Promise<number> => {
 };
 
 test("an abort takes less than 50 ms", async () => {
-  // The quickest of many: whatever else the machine does, it does not do it each time.
+  // The quickest of many runs, because a busy machine does not delay every one.
   const times = [];
   for (let round = 0; round < 20; round++) times.push(await timeToEnd());
   expect(Math.min(...times)).toBeLessThan(50);
 });
 
-test("a walk that is throttled goes narrower, and answers all the same", async () => {
+test("a throttled walk has fewer requests in flight, and the same answer", async () => {
   const calm = watch(1);
   expect(await walkOver(calm).count()).toMatchObject({ count: FRIENDS, complete: true });
   expect(calm.most).toBe(32);
   const throttled = watch(1, eachOnce());
   expect(await walkOver(throttled).count()).toMatchObject({ count: FRIENDS, complete: true });
   expect(throttled.widths).toHaveLength(1 + 2 * FRIENDS);
-  // The first answers come to the whole width, and those after them to less and less of it.
+  // The first requests use the whole width, later ones less and less of it.
   expect(throttled.most).toBe(32);
   expect(Math.max(...calm.widths.slice(-20))).toBeGreaterThanOrEqual(20);
   expect(Math.max(...throttled.widths.slice(-20))).toBeLessThanOrEqual(16);
 });
 
-test("attempts are requests of the budget, the repeated ones too", async () => {
+test("every attempt counts against the budget's requests, repeated ones too", async () => {
   const throttled = watch(1, eachOnce());
   const part = await walkOver(throttled).ids({ budget: { requests: 20 } });
   expect(part).toMatchObject({ complete: false, stopped: { by: "requests" } });
@@ -148,11 +148,11 @@ test("attempts are requests of the budget, the repeated ones too", async () => {
   expect(part.items.length + rest.items.length).toBe(FRIENDS);
 });
 
-test("what no other attempt can mend is told, though the budget's end comes before it", async () => {
+test("a non-retryable error is thrown even if the budget ends before it", async () => {
   const denied = watch(10, (attempt) => attempt === 3, new EdgetableError("execute.accessDenied", "denied"));
   await expect(walkOver(denied).ids({ budget: { requests: 4 } })).rejects.toMatchObject({ code: "execute.accessDenied" });
   expect(denied.widths).toHaveLength(4);
-  // The first layer is read within the time, and the refusal comes after it.
+  // The first frontier is read in time, and the refusal comes after it.
   const gone = new EdgetableError("execute.tableNotFound", "gone");
   const late = watch(
     (attempt) => (attempt === 3 ? passing(1500)() : 1),
@@ -164,7 +164,7 @@ test("what no other attempt can mend is told, though the budget's end comes befo
   expect(await walkOver(busy).ids({ budget: { requests: 4 } })).toMatchObject({ complete: false, stopped: { by: "requests" } });
 });
 
-test("units, time and memory end a walk where it stands, and it goes on from there", async () => {
+test("units, time and memory stop a walk, and a continuation completes it", async () => {
   const units = await walkOver(watch(1)).ids({ budget: { units: 5 } });
   expect(units).toMatchObject({ complete: false, stopped: { by: "units", hop: 2 } });
   const time = await walkOver(watch(passing(40))).ids({ budget: { time: 60 } });
@@ -182,7 +182,7 @@ test("units, time and memory end a walk where it stands, and it goes on from the
   expect(deadline).toMatchObject({ complete: false, stopped: { by: "time", hop: 2 } });
 });
 
-test("a search for paths keeps to its budget of memory, from whichever end it grows", async () => {
+test("a search for paths keeps to its memory budget, whichever end it expands", async () => {
   const hub = graph.connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-") }).person(person("hub"));
   for (const search of [
     hub.shortestPaths(person("g5"), { out: "knows" }, { budget: { memory: 2000 } }),

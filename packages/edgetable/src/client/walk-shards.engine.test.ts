@@ -5,7 +5,7 @@ import { defineGraph, edge, node, type SentRequest } from "../index.ts";
 
 const text = z.string();
 
-/** Edges to a person are spread by whom they come from, who is a person too. */
+/** Edges to a person are sharded by their source, which is a person too. */
 const graphOf = (table: string, shards: string) =>
   defineGraph({
     table,
@@ -54,7 +54,7 @@ const letters = (ids: Iterable<{ readonly personId: string }>): string =>
     .toSorted()
     .join("");
 
-test("a hop against a sharded edge asks every shard, also where both ends are of one type", async () => {
+test("a hop against a sharded edge reads every shard, also if both ends have the same type", async () => {
   const db = open("2");
   sent = [];
   expect(letters(await db.person(person("z")).in("knows").ids())).toBe("abcdef");
@@ -75,14 +75,14 @@ test("a hop against a sharded edge asks every shard, also where both ends are of
   expect(sent.map(({ input }) => input)).toEqual([asked("PERSON#z#0", 10_000), asked("PERSON#z#1", 9997)]);
 });
 
-test("every node of a layer is asked for in each of its shards", async () => {
+test("every node of a frontier is read in each of its shards", async () => {
   sent = [];
   const walk = open("2").person(person("a")).out("knows").in("knows").except("start");
   expect(letters(await walk.ids())).toBe("bcdef");
   expect(partitions()).toEqual(["PERSON#a", ...Array.from("abcdefz").flatMap((one) => [`PERSON#${one}#0`, `PERSON#${one}#1`])].toSorted());
 });
 
-test("a walk goes on after its shards grew: what was read is not read again, and the new shards are", async () => {
+test("a walk continues after its shards grew: it reads the new shards, and nothing twice", async () => {
   const first = await open("2|8")
     .person(person("z"))
     .walk()
@@ -96,7 +96,7 @@ test("a walk goes on after its shards grew: what was read is not read again, and
   expect(partitions()).toEqual([1, 2, 3, 4, 5, 6, 7].map((shard) => `PERSON#z#${shard}`));
 });
 
-test("a walk whose shard is gone says so", async () => {
+test("a cursor that points to a removed shard is refused", async () => {
   const walk = (shards: string) => open(shards).person(person("z")).walk().in("knows");
   const { next } = await walk("2").ids({ budget: { requests: 1 } });
   await expect(walk("1").ids({ cursor: next }).run()).rejects.toMatchObject({

@@ -68,7 +68,7 @@ const partitions = (): readonly string[] =>
     .map(({ input }) => (input as { ExpressionAttributeValues: Record<string, { S: string }> }).ExpressionAttributeValues[":p"]!.S)
     .toSorted();
 
-test("a walk begins at all nodes below a level, which one Query finds", async () => {
+test("a walk starts at all nodes below a level with one Query", async () => {
   sent = [];
   const walk = uk().in("livesIn").out("knows");
   expect((await walk.groupCount()).items).toEqual([
@@ -89,7 +89,7 @@ test("a walk begins at all nodes below a level, which one Query finds", async ()
   expect((await uk().in("livesIn").walk().nodes()).items).toEqual(["a", "b", "c"].map((id, at) => ({ ...person(id), age: 10 * at })));
 });
 
-test("it is named by the fields that were given", async () => {
+test("the start is named by the given fields", async () => {
   expect((await uk().in("livesIn").walk().paths()).items).toEqual(
     ["a", "b", "c"].map((id) => [
       { type: "place", country: "UK" },
@@ -98,7 +98,7 @@ test("it is named by the fields that were given", async () => {
   );
 });
 
-test("its nodes are left out as the start, and as what was passed", async () => {
+test('except("start") and except("passed") leave out the nodes of the level', async () => {
   const near = uk().out("near").walk();
   expect((await near.ids()).items).toEqual([place("UK", "Leeds"), place("US", "Leeds")]);
   expect((await near.except("start").ids()).items).toEqual([place("US", "Leeds")]);
@@ -106,7 +106,7 @@ test("its nodes are left out as the start, and as what was passed", async () => 
   expect((await near.except([place("US", "Leeds")]).ids()).items).toEqual([place("UK", "Leeds")]);
 });
 
-test("it keeps to its budget, and goes on from a cursor", async () => {
+test("it keeps to its budget, and continues from a cursor", async () => {
   for (const budget of [{ requests: 1 }, { breadth: 1 }]) {
     const found: object[] = [];
     let cursor: string | undefined;
@@ -131,7 +131,7 @@ test("it keeps to its budget, and goes on from a cursor", async () => {
   });
 });
 
-test("what no key begins is told what helps, also on Edgetable's own layout", async () => {
+test("a level that no key begins with is refused with advice, also in Edgetable's own layout", async () => {
   const own = defineGraph({ table: "Table", nodes, edges }).connect({ transport: engine.transport });
   const instead = 'Give an index of your own layout one, or find the nodes with db.find("place") and begin at each of them.';
   const all = own.place.within({ country: "UK" });
@@ -141,7 +141,7 @@ test("what no key begins is told what helps, also on Edgetable's own layout", as
   await expect(async () => uk().in("near").walk().ids().explain()).rejects.toThrow(`${none} to.country. ${instead}`);
 });
 
-test("it goes out by one edge first: what begins otherwise is told how", () => {
+test("it must start with a hop: other starts are refused with advice", () => {
   const level = uk() as unknown as ReturnType<typeof db.place>;
   for (const begin of [
     () => level.walk(),

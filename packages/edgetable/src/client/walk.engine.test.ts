@@ -63,7 +63,7 @@ afterAll(() => engine.close());
 const person = (personId: string) => ({ personId });
 const a = () => db.person(person("a"));
 
-/** Runs a call and gives its answer with the requests that went out, in short. */
+/** Runs a call and returns its answer with a short form of its requests. */
 const asked = async <T>(call: { run(): Promise<T> }): Promise<readonly [T, readonly string[]]> => {
   sent = [];
   const answer = await call.run();
@@ -86,12 +86,12 @@ const asked = async <T>(call: { run(): Promise<T> }): Promise<readonly [T, reado
     );
     return `${operation}${index ? ` ${index}` : ""} ${batch ? keys.join(" ") : (values?.[":p"]?.S ?? "")}`;
   });
-  // Requests of one layer go out side by side, and are told of as they are answered.
+  // Requests of one frontier are sent concurrently, and reported as they are answered.
   return [answer, shown.toSorted()];
 };
 
 describe("hops", () => {
-  test("two hops read each node of a layer once, and only where edges lead", async () => {
+  test("two hops read each node of a frontier once, and only where edges lead", async () => {
     const [found, requests] = await asked(a().out("knows").out("knows").ids());
     expect(found).toMatchObject({ items: [person("d"), person("e")], complete: true });
     expect(requests).toEqual(["Query PERSON#a", "Query PERSON#b", "Query PERSON#c"]);
@@ -112,7 +112,7 @@ describe("hops", () => {
     expect(await a().out("knows").in("knows").except("start").ids()).toMatchObject({ items: [], complete: true });
   });
 
-  test("both ways", async () => {
+  test("both directions", async () => {
     expect((await db.person(person("d")).both("knows").both("knows").except("start").ids()).items).toEqual([
       person("b"),
       person("c"),
@@ -121,7 +121,7 @@ describe("hops", () => {
     ]);
   });
 
-  test("nodes are read at the end alone, each once", async () => {
+  test("nodes are read at the end only, each once", async () => {
     const [found, requests] = await asked(a().out("knows").out("knows").out("owns").nodes());
     expect(found.items.map(({ name }) => name)).toEqual(["of d", "of e"]);
     expect(requests).toEqual([
@@ -161,7 +161,7 @@ describe("hops", () => {
 });
 
 describe("counts", () => {
-  test("ways are counted, and nodes after dedupe", async () => {
+  test("paths are counted, and nodes after dedupe", async () => {
     expect(await a().out("knows").out("knows").count()).toMatchObject({ count: 3, complete: true });
     expect(await a().out("knows").out("knows").dedupe().count()).toMatchObject({ count: 2 });
     expect((await a().out("knows").out("knows").groupCount()).items).toEqual([
@@ -171,7 +171,7 @@ describe("counts", () => {
     expect((await a().out("knows").out("knows").top(1)).items).toEqual([{ id: person("d"), count: 2 }]);
   });
 
-  test("sum, min and max along the way", async () => {
+  test("sum, min and max along the paths", async () => {
     const from = db.account({ bank: "X", number: 0 });
     const end = { bank: "X", number: 3 };
     expect((await from.out("pays").out("pays").sum("amount")).items).toEqual([{ id: end, count: 2, value: 15 }]);
@@ -204,7 +204,7 @@ describe("repeat", () => {
     expect(await a().walk().repeat({ out: "knows" }, { depth: 3, emit: "all" }).count()).toMatchObject({ count: 7 });
   });
 
-  test("asks of the nodes that it passes", async () => {
+  test("filters the nodes of every round", async () => {
     const walk = a()
       .walk()
       .repeat({ out: "knows", whereNode: { age: { lt: 20 } } }, { depth: 5, emit: "all" });
@@ -227,7 +227,7 @@ describe("repeat", () => {
 });
 
 describe("budgets", () => {
-  test("a walk never sends more requests than it may, and goes on where it stopped", async () => {
+  test("a walk never sends more requests than its budget, and continues where it stopped", async () => {
     const walk = () => a().out("knows").out("knows").out("knows");
     const found: unknown[] = [];
     let cursor: string | undefined;
@@ -251,7 +251,7 @@ describe("budgets", () => {
     expect(rounds).toBe(5);
   });
 
-  test("a count goes on as a whole", async () => {
+  test("a continued count includes the earlier parts", async () => {
     const first = await a()
       .out("knows")
       .out("knows")
@@ -306,7 +306,7 @@ describe("budgets", () => {
     expect(found.map(({ personId }) => personId).toSorted()).toEqual(whole.items.map(({ personId }) => personId).toSorted());
   });
 
-  test("a walk says why it cannot start, and how deep it may go", async () => {
+  test("a wrong start and a wrong depth are refused", async () => {
     const unfit = db.person({ personId: 7 as unknown as string });
     await expect(unfit.out("knows").out("knows").ids().run()).rejects.toMatchObject({
       code: "traverse.start",
@@ -352,7 +352,7 @@ describe("budgets", () => {
     },
   );
 
-  test("a cursor is of its walk alone", async () => {
+  test("a cursor of another walk is refused", async () => {
     const { next } = await a()
       .out("knows")
       .out("knows")

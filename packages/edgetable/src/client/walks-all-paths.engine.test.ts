@@ -51,12 +51,12 @@ test.each([
   expect(sent.reduce((sum, one) => sum + one.readUnits, 0)).toBeLessThan(20);
 });
 
-test("without the rule they are read from the start alone, and are the same", async () => {
+test("without the rule they are read from the start only, and are the same", async () => {
   const { items } = await open(["smaller-side"]).person(id("me")).allPaths(id("star"), { out: "knows" }, { depth: 2 });
   expect(middles(items)).toEqual(expected);
 });
 
-test("a budget of requests ends them, and they go on from there", async () => {
+test("a budget of requests stops them, and a continuation completes them", async () => {
   const found: string[] = [];
   let cursor: string | undefined;
   let parts = 0;

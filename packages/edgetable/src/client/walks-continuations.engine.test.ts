@@ -14,7 +14,7 @@ const graphOf = (table: string) =>
     },
   });
 
-// Layers of four, each node to two of the next, and one way back to the beginning.
+// Layers of four nodes, each with edges to two of the next layer, and one edge back to the start.
 const LAYERS = 5;
 const WIDE = 4;
 const name = (layer: number, at: number): string => (layer === 0 ? "start" : layer > LAYERS ? "end" : `n${layer}${at % WIDE}`);
@@ -122,7 +122,7 @@ const chain = async (
 
 const sorted = (items: readonly unknown[]): readonly string[] => items.map((item) => JSON.stringify(item)).toSorted();
 
-test.each(searches)("parts of %s are the whole, request for request", async (_, ask) => {
+test.each(searches)("parts of %s add up to the whole, request for request", async (_, ask) => {
   sent = [];
   const whole = await ask({});
   const requests = sent.length;
@@ -139,7 +139,7 @@ test.each(searches)("parts of %s are the whole, request for request", async (_, 
   }
 });
 
-test("what they find is what there is", async () => {
+test("the searches find what there is", async () => {
   const [[, one], [, all]] = searches as [readonly [string, Ask], readonly [string, Ask]];
   const shortest = (await one({})).items as (readonly { readonly personId: string }[])[];
   expect(shortest.map((path) => path.map(({ personId }) => personId))).toEqual([
@@ -178,7 +178,7 @@ test.each(searches.filter(([title]) => title !== "shortestPath" && title !== "sh
   },
 );
 
-test("a depth ends a search for paths, and a limit gives some of them: the rest comes after", async () => {
+test("a depth stops a search for paths; a limit gives some of them, and the next part the rest", async () => {
   for (const [title, ask] of searches.filter(([one]) => one.includes("Paths") && !one.includes("nowhere"))) {
     const whole = await ask({});
     const short = await ask({ budget: { depth: 2 } });
@@ -191,7 +191,7 @@ test("a depth ends a search for paths, and a limit gives some of them: the rest 
   }
 });
 
-test("a cursor of another search, or of none, is refused", async () => {
+test("a cursor of another search, or of no search, is refused", async () => {
   const cursors = await Promise.all(
     searches.slice(1).map(async ([title, ask]) => [title, (await ask({ budget: { requests: 1 } })).next] as const),
   );

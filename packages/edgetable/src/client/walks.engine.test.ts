@@ -57,7 +57,7 @@ test("dependencies and dependents, to any depth", async () => {
   expect(letters(await db.person(person("d")).dependents("owes").ids())).toBe("bca");
 });
 
-test("a walk goes on behind a closure", async () => {
+test("a walk continues after a closure", async () => {
   const walk = a().dependencies("owes");
   expect((await walk.rank({ in: "owes" }, { by: "degree", top: 1 })).items).toEqual([{ id: person("b"), count: 2, value: 2 }]);
   expect(letters(await walk.out("owes").ids())).toBe("db");
@@ -84,7 +84,7 @@ test("common neighbours of two and more", async () => {
   });
 });
 
-test("people you may know, existing neighbours left out", async () => {
+test("suggestions leave out existing neighbours", async () => {
   const [found, requests] = await asked(a().suggest({ both: "friend" }, { top: 2 }));
   expect(found.items).toEqual([
     { id: person("d"), count: 2 },
@@ -113,7 +113,7 @@ test("shortest paths, one or all, from both ends", async () => {
   });
 });
 
-test("all paths, without coming back", async () => {
+test("all paths, without repeated nodes", async () => {
   expect((await a().allPaths(person("d"), { out: "owes" })).items.map(letters)).toEqual(["abd", "acd"]);
   expect((await a().allPaths(person("b"), { out: "owes" })).items.map(letters)).toEqual(["ab", "acdb"]);
   expect(await a().allPaths(person("b"), { out: "owes" }, { limit: 1 })).toMatchObject({

@@ -12,7 +12,6 @@ import { defined } from "../../util/invariant.ts";
 import { jsonText } from "../../util/json-text.ts";
 import type { Row } from "../../util/row.ts";
 import { amountIn, type Amount } from "../amount.ts";
-
 import { FIRST_ITEMS, pageOf, sortTextOf } from "../read-partition.ts";
 import { readRow } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";

@@ -1,12 +1,21 @@
-import { holds } from "../../ir/evaluate-condition.ts";
-import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
-import { defined } from "../../util/invariant.ts";
 import type { CallContext, Session } from "../session.ts";
-import { getEdges, readNodes } from "./read-by-key.ts";
-import { checkStart, edgeReader, type Expanded } from "./read-edges.ts";
+import {
+  expandFrontier,
+  expanding,
+  leftOf,
+  nodeFilter,
+  onlyHop,
+  remember,
+  sampledAt,
+  stoppedAt,
+  type Expanding,
+  type NodeFilter,
+  type Verdicts,
+} from "./expand-frontier.ts";
+import { checkStart } from "./read-edges.ts";
 import type { Stopped } from "./run-walk.ts";
-import { beginRun, runInFlight, type WalkRequest, type WalkRun } from "./walk-run.ts";
-import { bytesOf, emptyState, unread, type Expansion, type NodeKey, type NodeRef } from "./walk-state.ts";
+import { beginRun, besideRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
+import { emptyState, memberOf, pathPrint, type NodeKey, type NodeRef } from "./walk-state.ts";
 
 /** Where a search runs, and what an earlier part of it knew. */
 export interface SearchAt<State> {
@@ -15,115 +24,366 @@ export interface SearchAt<State> {
   readonly state: State | undefined;
 }
 
-const SAMPLE = 10;
+/** A search for paths between two nodes. */
+export interface PathSearch {
+  readonly forward: WalkRequest;
+  /** The same edge the other way, from the other end. */
+  readonly backward: WalkRequest;
+  /** Upper bound of a path's hops. */
+  readonly depth: number;
+  /** Upper bound of the paths to give. */
+  readonly limit: number;
+  /** True to expand the side with fewer nodes, false to expand the start alone. */
+  readonly smallerSide: boolean;
+}
 
-/** Why a search ended early: by the budget, unless `by` says otherwise. What a sample left out counts as left. */
-export const stoppedAt = (
+export interface FoundPaths<State = unknown> {
+  readonly paths: readonly (readonly NodeRef[])[];
+  readonly stopped: Stopped | undefined;
+  /** What a continuation goes on from; undefined if there is nothing left to continue. */
+  readonly state: State | undefined;
+}
+
+/** One end of a search for the shortest paths. */
+interface ShortestSide {
+  /** How far each node is from the end. */
+  readonly distance: Map<NodeKey, number>;
+  /** The nodes from which each was reached. */
+  readonly behind: Map<NodeKey, Set<NodeKey>>;
+  frontier: readonly NodeKey[];
+  /** The frontier that is being expanded, and the nodes behind it; undefined between two. */
+  growing: { readonly frontier: Expanding; readonly next: NodeKey[] } | undefined;
+  depth: number;
+}
+
+/** Everything that a search for the shortest paths knows at a moment. */
+export interface ShortestState {
+  readonly forward: ShortestSide;
+  readonly backward: ShortestSide;
+  readonly verdicts: Verdicts;
+  /** The nodes at which the sides met. */
+  meeting: readonly NodeKey[] | undefined;
+  /** How many paths were given. */
+  given: number;
+}
+
+/** Expands a side's frontier, or what is left of it; false if the budget ended first. */
+const growShortest = async (
+  side: ShortestSide,
   run: WalkRun,
-  hop: number,
-  { left: nodes, by }: { readonly left: readonly NodeKey[]; readonly by?: Stopped["by"] },
-): Stopped => {
-  const left = [...nodes, ...run.sampled];
-  const sample = left.slice(0, SAMPLE).map((key) => run.names.unpack(key));
-  return { by: by ?? run.spend.stopped() ?? "breadth", hop, left: { nodes: left.length, sample } };
-};
-
-/** Reports that a search is over but read only a sample of some nodes' edges. */
-export const sampledAt = (run: WalkRun, hop: number): Stopped | undefined =>
-  run.sampled.length > 0 ? stoppedAt(run, hop, { left: [], by: "breadth" }) : undefined;
-
-/** Counts the memory of nodes that a search remembers. */
-export const remember = (run: WalkRun, keys: Iterable<NodeKey>): void => {
-  for (const key of keys) run.state.bytes += bytesOf(key);
-};
-
-/** The hop of a search's plan: it goes along one edge only. */
-export const onlyHop = (run: WalkRun): PlannedHop => {
-  const [hop] = run.request.plan.steps;
-  return defined(hop?.kind === "hop" ? hop : undefined, "hop");
-};
-
-/** What a search asks of the nodes that it reaches, from whichever side. */
-export interface NodeFilter {
-  /** Reads nodes that were not read yet, until the budget ends. */
-  readonly read: (keys: Iterable<NodeKey>) => Promise<void>;
-  /** True if a node passes; undefined if it was not read. */
-  readonly passes: (key: NodeKey) => boolean | undefined;
-}
-
-/** The nodes that were read, and whether they pass. */
-export type Verdicts = Map<NodeKey, boolean>;
-
-/**
- * The filter of a search's hop. Each node is read once.
- *
- * @param forward the run along the hop, whose plan says how nodes are read
- * @param known the verdicts so far; a path's first node needs to fulfil nothing
- */
-export const nodeFilter = (forward: WalkRun, known: Verdicts): NodeFilter => {
-  const { nodeConditions, passing } = onlyHop(forward);
-  if (nodeConditions.length === 0) return { read: () => Promise.resolve(), passes: () => true };
-  const read: NodeFilter["read"] = async (keys) => {
-    const unknown = new Set<NodeKey>();
-    for (const key of keys) {
-      if (known.has(key)) continue;
-      if (passing.includes(forward.names.typeOf(key))) unknown.add(key);
-      else known.set(key, false);
+  { main, filter }: { readonly main: WalkRun; readonly filter: NodeFilter },
+): Promise<boolean> => {
+  if (!side.growing) {
+    side.depth++;
+    side.growing = { frontier: expanding(side.frontier), next: [] };
+  }
+  const { growing, distance, behind, depth } = side;
+  const tell = (from: NodeKey, to: NodeKey): void => {
+    const known = distance.get(to);
+    if (known === undefined) {
+      distance.set(to, depth);
+      growing.next.push(to);
+      remember(main, [to]);
     }
-    await readNodes(forward, unknown.values(), (key, row) => {
-      known.set(key, row !== undefined && nodeConditions.every((condition) => holds(condition, row, forward.request.values)));
-    });
+    if (known === undefined || known === depth) memberOf(behind, to, () => new Set<NodeKey>()).add(from);
   };
-  return { read, passes: (key) => known.get(key) };
+  const isDone = await expandFrontier(run, growing.frontier, { filter, tell });
+  if (!isDone) return false;
+  side.frontier = growing.next;
+  side.growing = undefined;
+  return true;
 };
 
-/** The nodes of a frontier that is being expanded, and what is left of it. */
-export interface Expanding {
-  left: readonly Expansion[];
-  /** Edges whose far node the filter still has to read. */
-  pending: readonly (readonly [from: NodeKey, to: NodeKey])[];
+/** The paths from a node back to the end of a side, the node first. */
+function* pathsBack(side: ShortestSide, key: NodeKey, depth: number): Generator<readonly NodeKey[]> {
+  if (depth === 0) return yield [key];
+  for (const before of side.behind.get(key) ?? []) for (const path of pathsBack(side, before, depth - 1)) yield [key, ...path];
 }
 
-export const expanding = (keys: readonly NodeKey[]): Expanding => ({ left: keys.map((key) => unread(key)), pending: [] });
-
-/** The nodes that are left. */
-export const leftOf = ({ left, pending }: Expanding): readonly NodeKey[] => [
-  ...new Set([...left.map(({ key }) => key), ...pending.map(([, to]) => to)]),
-];
-
-interface Told {
-  readonly filter: NodeFilter;
-  /** Is told of each edge to a node that passes the filter. */
-  readonly tell: (from: NodeKey, to: NodeKey) => void;
-  /** The only nodes to which edges are wanted; undefined for all. */
-  readonly known?: ReadonlySet<NodeKey> | undefined;
+function* joinedPaths({ forward, backward, meeting = [] }: ShortestState): Generator<readonly NodeKey[]> {
+  for (const key of meeting) {
+    for (const before of pathsBack(forward, key, forward.distance.get(key) ?? 0)) {
+      for (const after of pathsBack(backward, key, backward.distance.get(key) ?? 0)) yield [...before.toReversed(), ...after.slice(1)];
+    }
+  }
 }
+
+const beginShortest = (start: NodeKey, target: NodeKey): ShortestState => {
+  const sideOf = (key: NodeKey, isCycle: boolean): ShortestSide => ({
+    distance: new Map(isCycle ? [] : [[key, 0]]),
+    behind: new Map(),
+    frontier: [key],
+    growing: undefined,
+    depth: 0,
+  });
+  const isCycle = start === target;
+  // A path's first node needs to fulfil nothing, unless the path comes back to it.
+  const verdicts: Verdicts = new Map(isCycle ? [] : [[start, true]]);
+  return { forward: sideOf(start, isCycle), backward: sideOf(target, false), verdicts, meeting: undefined, given: 0 };
+};
 
 /**
- * Reads the edges of a frontier's nodes, and the nodes behind them if the hop filters nodes. A supernode may be sampled.
- *
- * @returns true if all of it was read; otherwise `frontier` holds what is left
+ * Finds the shortest paths between two nodes, all of one length, from both ends: a frontier at a time, so that no shorter
+ * path is left when the sides first meet. From a node to itself it finds the shortest cycle.
  */
-export const expandFrontier = async (run: WalkRun, frontier: Expanding, { filter, tell, known }: Told): Promise<boolean> => {
-  const edges = [...frontier.pending];
-  const hop = onlyHop(run);
-  const left: Expansion[] = [];
-  const waiting = frontier.left.values();
-  const next = (): Expansion | undefined => (run.spend.isOpen() ? waiting.next().value : undefined);
-  const done = ({ node, keys, rest, why }: Expanded): void => {
-    for (const end of keys) edges.push([node.key, end]);
-    if (rest && why === "breadth" && run.request.supernode === "sample") run.sampled.push(node.key);
-    else if (rest) left.push(rest);
+export const shortestPaths = async (search: PathSearch, at: SearchAt<ShortestState>): Promise<FoundPaths<ShortestState>> => {
+  const { session, context } = at;
+  for (const request of [search.forward, search.backward]) checkStart(session, request);
+  const run = beginRun(session, search.forward, { state: emptyState(), context });
+  const other = besideRun(run, search.backward);
+  const start = run.names.pack(search.forward.start.type, search.forward.start.id);
+  const target = run.names.pack(search.backward.start.type, search.backward.start.id);
+  const state = at.state ?? beginShortest(start, target);
+  const { forward, backward } = state;
+  remember(run, forward.distance.keys());
+  remember(run, backward.distance.keys());
+  const filter = nodeFilter(run, state.verdicts);
+  await filter.read([target]);
+  const passes = filter.passes(target);
+  if (passes === undefined) return { paths: [], stopped: stoppedAt(run, 1, { left: [target] }), state };
+  if (!passes) return { paths: [], stopped: undefined, state: undefined };
+  while (!state.meeting && [forward, backward].every(({ growing, frontier }) => growing !== undefined || frontier.length > 0)) {
+    // From a node to itself the search must leave the node first.
+    const prefersForward = !search.smallerSide || forward.depth === 0 || forward.frontier.length <= backward.frontier.length;
+    const side = forward.growing ? forward : backward.growing ? backward : prefersForward ? forward : backward;
+    const hops = forward.depth + backward.depth;
+    if (!side.growing && hops >= search.depth) break;
+    if (!side.growing && hops >= search.forward.budget.depth)
+      return { paths: [], stopped: stoppedAt(run, hops + 1, { left: side.frontier, by: "depth" }), state };
+    if (!(await growShortest(side, side === forward ? run : other, { main: run, filter }))) {
+      const left = side.growing ? leftOf(side.growing.frontier) : side.frontier;
+      return { paths: [], stopped: stoppedAt(run, side.depth, { left }), state };
+    }
+    const met = side.frontier.filter((key) => (side === forward ? backward : forward).distance.has(key));
+    if (met.length > 0) state.meeting = met;
+  }
+  const paths: (readonly NodeRef[])[] = [];
+  let place = 0;
+  for (const path of joinedPaths(state)) {
+    if (place++ < state.given) continue;
+    if (paths.length === search.limit) {
+      state.given += search.limit;
+      return { paths, stopped: stoppedAt(run, forward.depth, { left: [], by: "limit" }), state };
+    }
+    paths.push(path.map((key) => run.names.unpack(key)));
+  }
+  return { paths, stopped: sampledAt(run, forward.depth), state: undefined };
+};
+
+/** The nodes to which each node leads. */
+type Ahead = Map<NodeKey, Set<NodeKey>>;
+
+/** One end of a search for all paths. */
+interface Side {
+  readonly seen: Set<NodeKey>;
+  /** What is left of the frontier that is being expanded, and the nodes behind it. */
+  frontier: Expanding | undefined;
+  next: NodeKey[];
+  /** Frontiers that were begun. */
+  depth: number;
+  /** Edges that were found in the frontier, and in all before it, and the nodes from which they lead. */
+  read: number;
+  edges: number;
+  nodes: number;
+}
+
+/** Everything that a search for all paths knows at a moment. */
+export interface AllPathsState {
+  readonly ahead: Ahead;
+  readonly forward: Side;
+  readonly backward: Side;
+  readonly verdicts: Verdicts;
+  /** Paths that were given. */
+  readonly given: Set<string>;
+}
+
+/** A side with the run that reads for it. */
+interface End {
+  readonly side: Side;
+  readonly run: WalkRun;
+  readonly isForward: boolean;
+}
+
+/** At least this many edges of a node are read before the search may turn to the other side. */
+const FEWEST_PROBED = 100;
+
+const isOpen = ({ frontier, next }: Side): boolean => frontier !== undefined || next.length > 0;
+
+const unreadNodes = ({ frontier, next }: Side): readonly NodeKey[] => (frontier ? leftOf(frontier) : next);
+
+// A frontier costs a request for each node, and as many edges as the side's nodes had, or as the model expects.
+const costOf = ({ side, run }: End): number => {
+  let degree = side.nodes > 0 ? side.edges / side.nodes : 0;
+  if (side.nodes === 0) {
+    for (const { sources } of Object.values(onlyHop(run).reading)) {
+      const expected = sources.reduce((sum, source) => sum + (source.kind === "query" ? source.expect.rows : 0), 0);
+      degree = Math.max(degree, expected);
+    }
+  }
+  return unreadNodes(side).length * (1 + degree);
+};
+
+// The cheaper side grows. A frontier that was begun goes on until it has cost more than the other is expected to cost.
+const nextEnd = (search: PathSearch, forward: End, backward: End): End => {
+  if (!search.smallerSide) return forward;
+  const [first, second] = forward.side.frontier ? [forward, backward] : [backward, forward];
+  if (first.side.frontier && second.side.frontier) return first.side.read <= second.side.read ? first : second;
+  if (first.side.frontier) return first.side.read < costOf(second) ? first : second;
+  return costOf(forward) <= costOf(backward) ? forward : backward;
+};
+
+/** Expands a frontier, as far as it is worth it; false if the budget ended first, or a node has too many edges. */
+const grow = async (
+  { side, run, isForward }: End,
+  other: End,
+  at: { readonly search: PathSearch; readonly ahead: Ahead; readonly filter: NodeFilter; readonly main: WalkRun },
+): Promise<boolean> => {
+  const { search, ahead, filter, main } = at;
+  if (!side.frontier) {
+    side.depth++;
+    side.nodes += side.next.length;
+    side.frontier = expanding(side.next);
+    side.next = [];
+    side.read = 0;
+  }
+  const { frontier, next, seen } = side;
+  const tell = (from: NodeKey, to: NodeKey): void => {
+    const [near, far] = isForward ? [from, to] : [to, from];
+    memberOf(ahead, near, () => new Set<NodeKey>()).add(far);
+    side.read++;
+    side.edges++;
+    if (seen.has(to)) return;
+    seen.add(to);
+    next.push(to);
+    remember(main, [to]);
   };
-  const isUntouched = frontier.left.every(({ source, partition, start }) => source === 0 && partition === undefined && start === undefined);
-  if (known && isUntouched && endsByGet(hop, { nodes: frontier.left.length, known: known.size }))
-    await getEdges(run, hop, { known, next, done });
-  else await runInFlight({ width: run.width, next, run: edgeReader(run, hop), done });
-  frontier.left = [...left, ...waiting];
-  await filter.read(new Set(edges.map(([, to]) => to)));
-  for (const [from, to] of edges) if (filter.passes(to)) tell(from, to);
-  frontier.pending = edges.filter(([, to]) => filter.passes(to) === undefined);
-  return frontier.left.length === 0 && frontier.pending.length === 0;
+  // A node of many edges is read only as far as the other side is expected to cost, while that side may take over.
+  const { budget, supernode } = run.request;
+  const mayTurn = search.smallerSide && supernode === "page" && !other.side.frontier && isOpen(other.side);
+  const breadth = mayTurn ? Math.max(FEWEST_PROBED, Math.ceil(costOf(other)) - side.read) : budget.breadth;
+  const probes = breadth < budget.breadth;
+  const reader = probes ? { ...run, request: { ...run.request, budget: { ...budget, breadth } } } : run;
+  if (await expandFrontier(reader, frontier, { filter, tell })) side.frontier = undefined;
+  return side.frontier === undefined || (probes && main.spend.isOpen());
+};
+
+/**
+ * Expands frontiers from both ends until they are as many as a path may have hops. Each edge of a path is then behind a
+ * frontier of the start or before one of the target. No path leaves the target or returns to the start.
+ *
+ * @returns why it stopped, and whether a continuation finds more
+ */
+const readFrontiers = async (
+  search: PathSearch,
+  state: AllPathsState,
+  { forward, backward, filter }: { readonly forward: End; readonly backward: End; readonly filter: NodeFilter },
+): Promise<{ readonly stopped: Stopped | undefined; readonly isLeft: boolean }> => {
+  const main = forward.run;
+  for (;;) {
+    let done = 0;
+    for (const { depth, frontier } of [forward.side, backward.side]) done += depth - (frontier ? 1 : 0);
+    if (done >= search.depth || !isOpen(forward.side) || !isOpen(backward.side)) return { stopped: sampledAt(main, done), isLeft: false };
+    const end = nextEnd(search, forward, backward);
+    if (done >= main.request.budget.depth)
+      return { stopped: stoppedAt(main, done + 1, { left: unreadNodes(end.side), by: "depth" }), isLeft: true };
+    if (await grow(end, end === forward ? backward : forward, { search, ahead: state.ahead, filter, main })) continue;
+    return { stopped: stoppedAt(main, done + 1, { left: end.side.frontier ? leftOf(end.side.frontier) : [] }), isLeft: true };
+  }
+};
+
+/** How many hops each node is from the target, along the known edges. */
+const hopsTo = (ahead: Ahead, target: NodeKey): ReadonlyMap<NodeKey, number> => {
+  const behind: Ahead = new Map();
+  for (const [from, ends] of ahead) for (const to of ends) memberOf(behind, to, () => new Set<NodeKey>()).add(from);
+  const hops = new Map([[target, 0]]);
+  for (const [key, at] of hops) for (const from of behind.get(key) ?? []) if (!hops.has(from)) hops.set(from, at + 1);
+  return hops;
+};
+
+/** Upper bound of the unfinished paths that are kept, the shorter first. */
+const MAX_OPEN = 100_000;
+
+type Path = readonly NodeKey[];
+
+/** The given paths with one node more, in every way that visits no node twice and can still reach the end. Lazy: a hub has too many to keep. */
+function* longerPaths(ahead: Ahead, paths: readonly Path[], mayReach: (key: NodeKey) => boolean): Generator<Path> {
+  for (const path of paths)
+    for (const key of ahead.get(path.at(-1) ?? "") ?? []) if (!path.includes(key) && mayReach(key)) yield [...path, key];
+}
+
+/** The paths that were not given yet, the shorter first. `more` says whether the limit or the memory left some out. */
+const listPaths = (
+  { ahead, given }: AllPathsState,
+  { depth, limit }: PathSearch,
+  { start, target }: { readonly start: NodeKey; readonly target: NodeKey },
+): { readonly paths: readonly Path[]; readonly more: "none" | "limit" | "memory" } => {
+  const paths: Path[] = [];
+  const hops = hopsTo(ahead, target);
+  let open: readonly Path[] = start === target ? [] : [[start]];
+  for (let length = 1; open.length > 0 && length <= depth; length++) {
+    const longer: Path[] = [];
+    for (const path of longerPaths(ahead, open, (key) => (hops.get(key) ?? depth) <= depth - length)) {
+      if (path.at(-1) !== target) {
+        // One too many shows that there are more.
+        if (longer.length <= MAX_OPEN) longer.push(path);
+        continue;
+      }
+      const print = pathPrint(path);
+      if (given.has(print)) continue;
+      if (paths.length === limit) return { paths, more: "limit" };
+      given.add(print);
+      paths.push(path);
+    }
+    if (longer.length > MAX_OPEN) return { paths, more: "memory" };
+    open = longer;
+  }
+  return { paths, more: "none" };
+};
+
+const beginAll = (start: NodeKey, target: NodeKey): AllPathsState => {
+  const sideOf = (key: NodeKey): Side => ({
+    seen: new Set([start, target]),
+    frontier: undefined,
+    next: [key],
+    depth: 0,
+    read: 0,
+    edges: 0,
+    nodes: 0,
+  });
+  return { ahead: new Map(), forward: sideOf(start), backward: sideOf(target), verdicts: new Map([[start, true]]), given: new Set() };
+};
+
+/**
+ * Finds all paths between two nodes that visit no node twice, the shorter first. It expands frontiers from both ends, each
+ * node at most once from each; the paths themselves cost no request. A part gives the paths that are known by its end.
+ */
+export const allPaths = async (search: PathSearch, at: SearchAt<AllPathsState>): Promise<FoundPaths<AllPathsState>> => {
+  const { session, context } = at;
+  for (const request of [search.forward, search.backward]) checkStart(session, request);
+  const run = beginRun(session, search.forward, { state: emptyState(), context });
+  const { names } = run;
+  const start = names.pack(search.forward.start.type, search.forward.start.id);
+  const target = names.pack(search.backward.start.type, search.backward.start.id);
+  const state = at.state ?? beginAll(start, target);
+  remember(run, state.forward.seen);
+  remember(run, state.backward.seen);
+  const filter = nodeFilter(run, state.verdicts);
+  await filter.read([target]);
+  const passes = filter.passes(target);
+  if (passes === undefined) return { paths: [], stopped: stoppedAt(run, 1, { left: [target] }), state };
+  if (!passes) return { paths: [], stopped: undefined, state: undefined };
+  const { stopped: ended, isLeft } = await readFrontiers(search, state, {
+    forward: { side: state.forward, run, isForward: true },
+    backward: { side: state.backward, run: besideRun(run, search.backward), isForward: false },
+    filter,
+  });
+  const { paths, more } = listPaths(state, search, { start, target });
+  const stopped = more === "none" ? ended : stoppedAt(run, search.depth, { left: [], by: "limit" });
+  return {
+    paths: paths.map((path) => path.map((key) => names.unpack(key))),
+    stopped,
+    state: (more === "limit" || isLeft) && more !== "memory" ? state : undefined,
+  };
 };
 
 /** What a search for common neighbours knows between two nodes, or while it reads one. */

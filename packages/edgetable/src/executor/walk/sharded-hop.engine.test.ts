@@ -114,7 +114,7 @@ test("limit() of a sharded hop gives the first of all partitions: for the edges 
   expect(cost).toEqual({ requests: SHARDS, readUnits: SHARDS / 2 });
 });
 
-test("with conditions, sums and every rule off the same", async () => {
+test("conditions, sums and switched-off rules give the same", async () => {
   const heavy = byDate.filter((at) => at >= 10).slice(0, 6);
   for (const rulesOff of [[], ["project-ends"], ["filter-on-server"], ["push-conditions-into-keys"]]) {
     const walk = births(open(String(SHARDS), rulesOff))
@@ -126,7 +126,7 @@ test("with conditions, sums and every rule off the same", async () => {
   }
 });
 
-test("a budget ends it where it stands, and its parts are the whole", async () => {
+test("a budget stops it, and its parts add up to the whole", async () => {
   for (const budget of [{ requests: 1 }, { requests: 2 }, { requests: 3 }, { breadth: 1 }, { breadth: 3 }]) {
     const ids: string[] = [];
     let cursor: string | undefined;

@@ -6,7 +6,7 @@ import { walkRuleNames } from "../rule-names.ts";
 
 const text = z.string();
 
-/** A table of another hand, whose index holds neither the type of its items nor all that edges have. */
+/** An adopted table whose index projects neither the type attribute nor all attributes of the edges. */
 const graphOf = (table: string) =>
   defineGraph({
     table,
@@ -63,7 +63,7 @@ describe.each([
   ["with every rule", []],
   ["with no rule", walkRuleNames],
 ] as const)("a walk over an index that holds a part of its items, %s", (_, rulesOff) => {
-  test("asks it for what it holds, and for the type of the items nowhere", async () => {
+  test("reads what the index projects, and no type attribute", async () => {
     const town = open(rulesOff).town({ townId: "x" });
     sent.length = 0;
     expect((await town.in("visits").ids()).map(({ personId }) => personId)).toEqual(["a", "b"]);
@@ -87,7 +87,7 @@ describe.each([
     expect([...new Set(named)].filter((name) => !["PK", "SK", "T", "TS", "days"].includes(name))).toEqual([]);
   });
 
-  test("and makes no figure and no condition of what it leaves out", async () => {
+  test("refuses sums and conditions on attributes that the index leaves out", async () => {
     const town = open(rulesOff).town({ townId: "x" });
     await expect(async () => town.walk().in("visits").sum("cost").explain()).rejects.toThrow(leftOut("visits", "cost"));
     await expect(async () =>
@@ -105,7 +105,7 @@ describe.each([
         .rank({ in: "visits" }, { by: { sum: "cost" } })
         .explain(),
     ).rejects.toThrow(leftOut("visits", "cost"));
-    // The table itself has it all; what is forgotten on the way, and what an edge has not, nobody asks for.
+    // The table itself has all attributes. Forgotten values, and attributes that an edge lacks, are not read.
     const person = open(rulesOff).person({ personId: "a" });
     expect((await person.walk().out("visits").sum("cost")).items).toEqual([{ id: { townId: "x" }, count: 1, value: 0.5 }]);
     const on = town.walk().in("visits").dedupe().out("visits");
