@@ -18,14 +18,14 @@ export type {
 } from "./client/write-types.ts";
 export type { LoadOptions } from "./client/job-options.ts";
 export type { Load, LoadRow } from "./client/load.ts";
-export type { ScanOptions } from "./client/scan-options.ts";
+export type { ScanOptions } from "./client/scan-rows.ts";
 export type { Scan, ScanRow, ScanTable } from "./client/scan.ts";
 
 export type { ReshardOptions, ResumeOptions } from "./client/job-options.ts";
 export type { ReshardProgress } from "./executor/reshard/run-reshard.ts";
 export type { ReshardReport } from "./executor/reshard/run-reshard.ts";
 export type { Kinded } from "./client/graph-types.ts";
-export type { EdgeSearch, Find, Search, SearchPageOptions } from "./client/search-types.ts";
+export type { EdgeSearch, Find, Search, SearchPageOptions } from "./client/read-types.ts";
 export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/layout.ts";
 export type { Collection, Entry, Neighbours, NodeHandle, Page, PageBudget, PageOptions, PartList, Read } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";

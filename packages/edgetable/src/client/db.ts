@@ -9,10 +9,9 @@ import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { nodeReads } from "./node-reads.ts";
 import { nodeWrites, partWrites } from "./node-writes.ts";
 import type { Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
-import type { EdgeApi, NodeApi } from "./read-types.ts";
+import type { EdgeApi, Find, NodeApi } from "./read-types.ts";
 
 import { findOf } from "./search.ts";
-import type { Find } from "./search-types.ts";
 import { reshardOf, tableAdmin, type Reshard, type TableAdmin } from "./table.ts";
 import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";

@@ -1,21 +1,29 @@
+import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import { holds } from "../ir/evaluate-condition.ts";
-import type { ReadRequest } from "../executor/run-read.ts";
 import { checkOnCopy } from "../planner/held-attributes.ts";
-import type { EdgeEntry } from "../schema/catalog.ts";
-import { checkKey } from "../schema/check-id.ts";
-import type { Driver } from "./driver.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
-import { endRow } from "./end-row.ts";
-import { findNode } from "./find-node.ts";
-import { readCall } from "./read-call.ts";
-import type { Read } from "./read-types.ts";
-import { checkOptions, type OptionChecks, listOf, namesIn } from "../util/check-options.ts";
-import { checkEdgeFilter } from "./check-names.ts";
+import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
+import { checkEnd, checkKey } from "../schema/check-id.ts";
+import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
+import { checkEdgeFilter } from "./check-names.ts";
+import type { Driver } from "./driver.ts";
+import { findNode, readCall } from "./read-call.ts";
+import type { Read } from "./read-types.ts";
 
-/** What the options of a point read may be. */
-export const consistentKinds = { consistent: "boolean" } as const;
+/**
+ * One end of an edge's row: the node's id, with its type where several may stand there.
+ *
+ * @param types the node types that may stand at this end
+ */
+export const endRow = (catalog: Catalog, types: readonly string[], given: Row): Row => {
+  const { type, id } = checkEnd(catalog, types, given);
+  return types.length > 1 ? { type, ...id } : id;
+};
+
+/** The valid values of a point read's option. */
+export const consistentOption = { consistent: "boolean" } as const;
 
 /** A point read of edges by their ends. */
 export const edgeLookup = (
@@ -35,7 +43,7 @@ interface GetManyOptions {
   readonly key?: Row;
 }
 
-const manyKinds: OptionChecks<GetManyOptions> = { ...consistentKinds, where: namesIn, key: namesIn };
+const getManyOptions: OptionChecks<GetManyOptions> = { ...consistentOption, where: namesIn, key: namesIn };
 
 /** The reading side of `db.<edge>`. */
 export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unknown> => {
@@ -48,12 +56,12 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     const rows = [Object.assign({}, keyOf(key), ends(from, to))];
     return readCall(
       driver,
-      edgeLookup(driver, entry.name, { rows, many: false, consistent: checkOptions(options, consistentKinds).consistent ?? false }),
+      edgeLookup(driver, entry.name, { rows, many: false, consistent: checkOptions(options, consistentOption).consistent ?? false }),
       ([one]) => one?.row,
     );
   };
   const getMany = (from: Row, to: readonly Row[], options: GetManyOptions = {}): Read<readonly Row[]> => {
-    checkOptions(options, manyKinds);
+    checkOptions(options, getManyOptions);
     if (options.where) checkEdgeFilter(driver, entry.name, options.where);
     const key = keyOf(options.key ?? {});
     const rows = listOf(to).map((one) => Object.assign({}, key, ends(from, one)));

@@ -15,7 +15,7 @@ import type { Secrets } from "../requests/cursor.ts";
 import type { Row } from "../util/row.ts";
 import { onAbort } from "../util/time.ts";
 import type { Driver } from "./driver.ts";
-import { findNode } from "./find-node.ts";
+import { findNode } from "./read-call.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 import type { WalkAsk } from "./walk-options.ts";
 import type { GroupOptions, Reached, WalkCall, Walked, WalkEnd, WalkOptions } from "./walk-types.ts";

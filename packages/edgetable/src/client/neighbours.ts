@@ -11,21 +11,17 @@ import { exactText } from "../keys/template.ts";
 import { checkEdgeFields, checkEdgeFilter, checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import { findNode } from "./find-node.ts";
+import { countCall, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
 import type { Entry, HydrateOptions, Page, PageOptions, Read } from "./read-types.ts";
-import { MOST_ROWS, pageCall, pageKinds, readInParts } from "./page-call.ts";
-import { countCall, readCall } from "./read-call.ts";
 import { WalkQuery } from "./walk.ts";
 import { type Row, own } from "../util/row.ts";
 
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
-const kinds: OptionChecks<PageOptions<PageKind>> = { ...pageKinds, of: ["edges", "nodes", "entries", "ids"] };
+const edgePageOptions: OptionChecks<PageOptions<PageKind>> = { ...pageOptions, of: ["edges", "nodes", "entries", "ids"] };
 const wants = { edges: { kind: "edges", given: [] }, count: { kind: "count", given: [] } } as const;
 
 const farOf = (plan: ReadPlan, found: Found): "from" | "to" => ((plan.near[found.source] ?? "from") === "from" ? "to" : "from");
-
-const positive = (option: string, value: number, most: number): number => inRange(option, value, [1, most]);
 
 /** The builder behind {@link Neighbours}; each method returns a new one. */
 export class NeighbourQuery {
@@ -51,8 +47,8 @@ export class NeighbourQuery {
     return this.#with({ forward: !this.#state.forward });
   }
 
-  limit(most: number): NeighbourQuery {
-    return this.#with({ limit: positive("limit", most, Number.MAX_SAFE_INTEGER) });
+  limit(limit: number): NeighbourQuery {
+    return this.#with({ limit: inRange("limit", limit, [1, Number.MAX_SAFE_INTEGER]) });
   }
 
   unordered(): NeighbourQuery {
@@ -94,7 +90,7 @@ export class NeighbourQuery {
   }
 
   range(position: number, limit: number): Read<readonly Row[]> {
-    return this.limit(inRange("position", position, [0, Number.MAX_SAFE_INTEGER]) + positive("limit", limit, MOST_ROWS)).#rows(
+    return this.limit(inRange("position", position, [0, Number.MAX_SAFE_INTEGER]) + inRange("limit", limit, [1, MAX_ROWS])).#rows(
       wants.edges,
       (found) => found.slice(position).map((one) => this.#edge(one)),
     );
@@ -105,7 +101,7 @@ export class NeighbourQuery {
   }
 
   page(options: PageOptions<PageKind> = {}): Read<Page<unknown>> {
-    const kind = checkOptions(options, kinds).of ?? "edges";
+    const kind = checkOptions(options, edgePageOptions).of ?? "edges";
     const request = this.#request(kind === "nodes" || kind === "entries" ? this.#hydrated(undefined) : wants.edges);
     const { id, values } = this.#state;
     // Whatever a page holds, it is a page of these edges: a cursor serves all of them. It is a key of the index that is read.
@@ -157,7 +153,7 @@ export class NeighbourQuery {
     return { edge: this.#edge(found), node: this.#node(plan, found) };
   }
 
-  // The ends of an edge may be of several kinds where those that this call leads to are of one.
+  // An edge may lead to several types of nodes, and this call to only one of them.
   #node(plan: ReadPlan, found: Found): Row | undefined {
     const { node, shape } = found;
     if (!node || !shape.several || walkFrom(this.#driver.catalog, this.#state).at.length === 1) return node;
@@ -168,7 +164,7 @@ export class NeighbourQuery {
     const state = this.#state;
     const { catalog } = this.#driver;
     const plan = this.#driver.plan(neighbourForm(state, want), () => neighbourPlan(catalog, state, want));
-    // The anchor stands at the near end of whichever edge is read; both, for edges in either direction.
+    // The anchor is at the near end of each edge: at both, for edges in either direction.
     const row = Object.assign({}, given, { from: state.id, to: state.id });
     const binding: Binding = { row, values: state.values };
     return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };

@@ -1,6 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { exactText } from "../keys/template.ts";
+import { readWhere } from "../ir/condition.ts";
+import { contradict } from "../ir/evaluate-condition.ts";
+import { exactText, sameValue } from "../keys/template.ts";
 import {
   collectionForm,
   collectionPlan,
@@ -9,40 +12,128 @@ import {
   lookupForm,
   lookupPlan,
   type LookupState,
+  partForm,
+  partPlan,
+  type PartState,
+  type PartWant,
 } from "../query/reads.ts";
-import type { NodeEntry } from "../schema/catalog.ts";
-import { checkId, checkKey, checkNodeId, leadingIdFields } from "../schema/check-id.ts";
-import { endRow } from "./end-row.ts";
+import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
+import { checkId, checkKey, checkNodeId, leadingIdFields, refuseStoredNames } from "../schema/check-id.ts";
+import { attributeNames } from "../schema/standard-schema.ts";
+import { checkOptions, inRange, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
-import { toCollection } from "./collection.ts";
-import { checkEdge } from "./check-names.ts";
+import type { Row } from "../util/row.ts";
+import { checkEdge, checkNames } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { consistentKinds, edgeLookup } from "./edge-reads.ts";
-import { findNode } from "./find-node.ts";
+import { consistentOption, edgeLookup, endRow } from "./edge-reads.ts";
+import type { ReadExplanation } from "./explanation.ts";
 import { NeighbourQuery } from "./neighbours.ts";
-import { partsOf, type PartQuery } from "./part-query.ts";
-import { readCall } from "./read-call.ts";
+import { countCall, findNode, readCall } from "./read-call.ts";
 import type { Read } from "./read-types.ts";
-import { WalkQuery, type AnyHop } from "./walk.ts";
 import { levelOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel, WalkOptions } from "./walk-types.ts";
-import { common, paths, suggest, type Start } from "./walks.ts";
-import { checkOptions, type OptionChecks, listOf, namesIn } from "../util/check-options.ts";
-import type { Row } from "../util/row.ts";
+import { type AnyHop, WalkQuery } from "./walk.ts";
+import { common, paths, type Start, suggest } from "./walks.ts";
+
+/** The builder behind {@link PartList}; each method returns a new one. */
+export class PartQuery {
+  readonly #driver: Driver;
+  readonly #entry: PartEntry;
+  readonly #state: PartState;
+
+  constructor(driver: Driver, entry: PartEntry, state: PartState) {
+    this.#driver = driver;
+    this.#entry = entry;
+    this.#state = state;
+  }
+
+  #with(change: Partial<PartState>): PartQuery {
+    return new PartQuery(this.#driver, this.#entry, { ...this.#state, ...change });
+  }
+
+  where(filter: Row): PartQuery {
+    const { definition, name, shape } = this.#entry;
+    refuseStoredNames(shape, namesIn(filter));
+    checkNames(namesIn(filter), { kind: "part", name }, attributeNames(definition.schema));
+    const { conditions, values } = this.#state;
+    const more = readWhere(filter, [], values.length);
+    return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
+  }
+
+  reverse(): PartQuery {
+    return this.#with({ forward: !this.#state.forward });
+  }
+
+  limit(limit: number): PartQuery {
+    return this.#with({ limit: inRange("limit", limit, [1, Number.MAX_SAFE_INTEGER]) });
+  }
+
+  consistent(): PartQuery {
+    return this.#with({ consistent: true });
+  }
+
+  all(): Read<readonly Row[]> {
+    return readCall(this.#driver, this.#request("rows"), (found) => found.map((one) => one.row));
+  }
+
+  count(): Read<number> {
+    return countCall(this.#driver, this.#request("count"));
+  }
+
+  async explain(): Promise<ReadExplanation> {
+    return this.all().explain();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Row> {
+    yield* await this.all();
+  }
+
+  #request(want: PartWant): ReadRequest {
+    const state = this.#state;
+    const plan = this.#driver.plan(partForm(state, want), () => partPlan(state, want));
+    const binding = { row: state.id, values: state.values };
+    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
+  }
+}
+
+/** The parts of one kind in a node, as `db.<node>(id).parts(name)` begins. */
+const partsOf = (driver: Driver, entry: PartEntry, id: Row): PartQuery =>
+  new PartQuery(driver, entry, {
+    part: entry.name,
+    id,
+    conditions: [],
+    values: [],
+    forward: true,
+    consistent: false,
+    limit: undefined,
+  });
+
+/** Groups the rows of one partition: the node, its edges and its parts by name. */
+const toCollection = (entry: NodeEntry, id: Row, found: readonly Found[]): unknown => {
+  const edges: Record<string, Row[]> = {};
+  const parts: Record<string, Row[]> = {};
+  let node: Row | undefined;
+  for (const one of found) {
+    if (one.shape.kind === "edge") (edges[one.shape.definition] ??= []).push(one.row);
+    else if (one.shape.kind === "part") (parts[one.shape.definition] ??= []).push(one.row);
+    else if (one.shape.definition === entry.name && entry.idFields.every((field) => sameValue(one.row[field], id[field]))) node = one.row;
+  }
+  return { node, edges, parts };
+};
 
 interface GetOptions {
   readonly consistent?: boolean;
   readonly given?: Row;
 }
 
-const getKinds: OptionChecks<GetOptions> = { ...consistentKinds, given: namesIn };
+const getOptions: OptionChecks<GetOptions> = { ...consistentOption, given: namesIn };
 
 type SubtreeOptions = LevelOptions & { readonly depth?: number };
 
-const subtreeKinds: OptionChecks<SubtreeOptions> = { ...levelOptions, depth: undefined };
+const subtreeOptions: OptionChecks<SubtreeOptions> = { ...levelOptions, depth: undefined };
 
 const lookupOf = ({ name }: NodeEntry, options: GetOptions, many: boolean): LookupState => {
-  const { given = {}, consistent = false } = checkOptions(options, getKinds);
+  const { given = {}, consistent = false } = checkOptions(options, getOptions);
   return { of: "node", name, many, given: Object.keys(given), consistent };
 };
 
@@ -102,7 +193,7 @@ const collect = (
   return readCall(driver, request, (found) => toCollection(entry, id, found));
 };
 
-/** What `db.node(id)` gives. */
+/** What `db.<node>(id)` returns. */
 export class NodeHandle {
   readonly #driver: Driver;
   readonly #entry: NodeEntry;
@@ -121,7 +212,7 @@ export class NodeHandle {
   }
 
   collection(options: { readonly consistent?: boolean } = {}): Read<unknown> {
-    const { consistent = false } = checkOptions(options, consistentKinds);
+    const { consistent = false } = checkOptions(options, consistentOption);
     return collect(this.#driver, this.#entry, { id: this.#id, direction: "out", consistent, index: undefined });
   }
 
@@ -159,7 +250,7 @@ export class NodeHandle {
     const request = edgeLookup(this.#driver, edge, {
       rows: [{ ...checkKey(edge, entry?.key ?? [], key), ...ends }],
       many: false,
-      consistent: checkOptions(options, consistentKinds).consistent ?? false,
+      consistent: checkOptions(options, consistentOption).consistent ?? false,
     });
     return readCall(this.#driver, request, (found) => found.length > 0);
   }
@@ -181,7 +272,7 @@ export class NodeHandle {
   }
 
   subtree(hop: AnyHop, all: SubtreeOptions = {}): WalkCall<Walked<WalkLevel>> {
-    const { depth, ...options } = checkOptions(all, subtreeKinds);
+    const { depth, ...options } = checkOptions(all, subtreeOptions);
     const walk = depth === undefined ? this.walk().closure(hop) : this.walk().repeat(hop, { depth, emit: "all" });
     return walk.levels(options);
   }
@@ -263,7 +354,7 @@ export class NodeHandle {
   }
 }
 
-/** The reading side of `db.<node>`: a function that gives a handle, with its own methods. */
+/** The reading side of `db.<node>`: a function that returns a handle, and the methods of the node type. */
 export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeHandle) & object => {
   const handle = (id: Row): NodeHandle =>
     new NodeHandle(driver, entry, { id: checkNodeId(driver.catalog, entry, id), fields: entry.idFields });

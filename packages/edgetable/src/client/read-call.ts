@@ -1,10 +1,25 @@
-import { createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { createCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
 import type { Found } from "../executor/read-rows.ts";
-import { missingOf, runCount, runRead, type ReadRequest } from "../executor/run-read.ts";
+import { type FindNode, missingOf, type ReadRequest, runCount, runRead } from "../executor/run-read.ts";
+import { lookupForm, lookupPlan } from "../query/reads.ts";
+import type { Position, Secrets } from "../requests/cursor.ts";
+import type { OptionChecks } from "../util/check-options.ts";
+import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { Read } from "./read-types.ts";
-import { loadOnce } from "../util/load-once.ts";
+import type { Page, Read, SearchPageOptions } from "./read-types.ts";
+
+/** Finds one node in the way that its key allows: by a GetItem, or by a Query of its partition. */
+export const findNode = (driver: Driver): FindNode => {
+  const find: FindNode = async (name, id, context) => {
+    const state = { of: "node", name, many: false, given: [], consistent: false } as const;
+    const plan = driver.plan(lookupForm(state), () => lookupPlan(state));
+    const { found } = await runRead(driver.session, { plan, binding: { row: id, values: [] }, limit: 1, findNode: find }, context);
+    return found[0]?.row;
+  };
+  return find;
+};
 
 const loadExplanation = loadOnce(async () => import("./explanation.ts"));
 
@@ -33,3 +48,75 @@ export const countCall = (driver: Driver, request: ReadRequest): Read<number> =>
       return reportOf(await runCount(driver.session, request, context), context.meter);
     },
   );
+
+/** Upper bound of the rows of a page. */
+export const MAX_ROWS = 10_000;
+/** Rows of a page by default, and of each call of an iteration. */
+const PAGE_ROWS = 20;
+const MAX_BUDGET = 1_000_000_000;
+const PART_ROWS = 1000;
+
+const paging = loadOnce(async () => import("../executor/read-page.ts"));
+
+interface PageAsk {
+  readonly request: ReadRequest;
+  /** What cursors are bound to: the table, the query's form and its values. */
+  readonly query: string;
+  readonly options: SearchPageOptions;
+}
+
+/** The valid values of the options of a page. */
+export const pageOptions: OptionChecks<SearchPageOptions> = {
+  limit: [1, MAX_ROWS],
+  cursor: undefined,
+  budget: { requests: [1, MAX_BUDGET], units: [1, MAX_BUDGET] },
+};
+
+/** @throws {plan.unsupported} after limit(): a cursor would not keep to it */
+export const refuseLimit = (limit: number | undefined): void => {
+  if (limit === undefined) return;
+  throw new EdgetableError(
+    "plan.unsupported",
+    `A page has a limit of its own: give page({ limit: ${limit} }), and leave limit(${limit}) out.`,
+    { details: { limit } },
+  );
+};
+
+/**
+ * A call that reads a page, and what to make of its rows.
+ *
+ * @throws {plan.unsupported} after limit()
+ */
+export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly Found[]) => readonly T[]): Read<Page<T>> => {
+  const { query, options } = ask;
+  refuseLimit(ask.request.limit);
+  const budget = { requests: options.budget?.requests, readUnits: options.budget?.units };
+  const request = { ...ask.request, limit: options.limit ?? PAGE_ROWS, budget };
+  return createCall(
+    () => explainRequest(driver, request),
+    async (run) => {
+      const context = driver.context(run);
+      const { readPage } = await paging();
+      const secret = (makes: boolean): Promise<Secrets | undefined> => driver.cursorSecret(context, makes);
+      const { found, next, previous, stopped } = await readPage(
+        driver.session,
+        { request, query, cursor: options.cursor, secret },
+        context,
+      );
+      return reportOf({ items: give(found), next, previous, stopped }, context.meter);
+    },
+  );
+};
+
+/** Reads until there is nothing left or the request reached its limit. Each part is a separate call with its deadline. */
+export async function* readInParts(driver: Driver, request: ReadRequest): AsyncGenerator<readonly Found[]> {
+  let from: Position | undefined;
+  let left = request.limit ?? Number.POSITIVE_INFINITY;
+  do {
+    const part = { ...request, limit: Math.min(left, PART_ROWS), from, budget: {} };
+    const { found, next } = await runRead(driver.session, part, driver.context({}));
+    yield found;
+    left -= found.length;
+    from = next;
+  } while (from !== undefined && left > 0);
+}

@@ -1,28 +1,77 @@
-import { runScan, type Scanning, type ScanSettings } from "../executor/scan/run-scan.ts";
+import { readingKinds, type ReadingOptions, type StrayItem } from "../executor/call.ts";
+import { runScan, type Scanning, type ScanReport } from "../executor/scan/run-scan.ts";
+import { checkOptions, checkSignal, listOf, oneOf, type OptionChecks } from "../util/check-options.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { Driver } from "./driver.ts";
-import { checkScanOptions, type ScanOptions } from "./scan-options.ts";
 
-const settingsOf = (driver: Driver, options: ScanOptions): ScanSettings => {
-  const { segments = 1, concurrency = 8, consistent = false, held = 20_000, from, only, deadline = 60_000, signal } = options;
-  const contextOf = (): CallContext => driver.context({ deadline, ...(signal && { signal }), unknown: options.unknown });
-  return {
-    segments,
-    concurrency,
-    consistent,
-    held,
-    from,
-    only: only && new Set(only),
-    rowOptions: contextOf().reading ?? {},
-    onStray: options.onStray,
-    onProgress: options.onProgress,
-    progressEvery: options.progressEvery ?? 1000,
-    context: contextOf,
-  };
+/** How the table is scanned. */
+export interface ScanOptions {
+  /** Names of nodes, edges and parts; rows of others are left out, at the same price. @default all */
+  readonly only?: readonly string[];
+  /** True to read what was written before: twice the price. @default false */
+  readonly consistent?: boolean;
+  /** Parts into which the table is divided, 1 to 1,000,000. @default 1 */
+  readonly segments?: number;
+  /** Segments that are read at the same time, 1 to 1,000. @default 8 */
+  readonly concurrency?: number;
+  /**
+   * Copies of edges stored twice that wait in memory until their other copy is read, 0 to 10,000,000. If more wait,
+   * their other copies are read by BatchGetItem: half a read unit for each. @default 20,000
+   */
+  readonly held?: number;
+  /** The `position` of an earlier scan's report: continues there, with that scan's segments. */
+  readonly from?: string;
+  /** Milliseconds for one request and its retries, 1 to 86,400,000. @default 60,000 */
+  readonly deadline?: number;
+  /** Ends the scan with `execute.aborted`. */
+  readonly signal?: AbortSignal;
+  /**
+   * Called with every item that has no row. `"skip"` only counts them in the report, `"throw"` ends the scan with
+   * `scan.strayItem` at the first one.
+   * @default "throw"
+   */
+  readonly onStray?: "skip" | "throw" | ((stray: StrayItem) => void);
+  /**
+   * `"show"` gives attributes that the model does not know as well. `db.load` refuses them where the schema lists its
+   * attributes.
+   * @default the connection's, "hide" unless it says otherwise
+   */
+  readonly unknown?: ReadingOptions["unknown"];
+  /** Called with the progress of the scan. */
+  readonly onProgress?: (report: ScanReport) => void;
+  /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
+  readonly progressEvery?: number;
+}
+
+const scanOptions: OptionChecks<ScanOptions> = {
+  only: undefined,
+  consistent: "boolean",
+  segments: [1, 1_000_000],
+  concurrency: [1, 1000],
+  held: [0, 10_000_000],
+  from: "string",
+  deadline: [1, 86_400_000],
+  signal: checkSignal,
+  onStray: readingKinds.onStray,
+  unknown: readingKinds.unknown,
+  onProgress: "function",
+  progressEvery: [1, 600_000],
 };
 
-/** Begins to scan; see `ScanTable`. */
+/**
+ * Begins to scan; see `ScanTable`.
+ *
+ * @throws {plan.invalidOption} when an option is unknown, not of its kind, or names nothing of the model
+ */
 export const scanRows = (driver: Driver, options: ScanOptions): Scanning => {
-  checkScanOptions(driver.catalog, options);
-  return runScan(driver.session, settingsOf(driver, options));
+  checkOptions(options, scanOptions);
+  const { nodes, edges, parts } = driver.catalog;
+  const names = [...Object.keys(nodes), ...Object.keys(edges), ...Object.keys(parts)];
+  for (const name of listOf(options.only ?? [], "names to scan for")) oneOf("node, edge or part", name, names);
+  const { segments = 1, concurrency = 8, consistent = false, held = 20_000, progressEvery = 1000 } = options;
+  const { from, only, onStray, onProgress, deadline = 60_000, signal, unknown } = options;
+  const context = (): CallContext => driver.context({ deadline, ...(signal && { signal }), unknown });
+  const rowOptions = context().reading ?? {};
+  const settings = { segments, concurrency, consistent, held, from, onStray, onProgress, progressEvery, rowOptions, context };
+  return runScan(driver.session, { ...settings, only: only && new Set(only) });
 };

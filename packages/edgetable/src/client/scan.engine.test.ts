@@ -9,8 +9,8 @@ import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import type { Item } from "../transport/operations.ts";
 import { createDriver, type Driver } from "./driver.ts";
 import { loadOf, type Load } from "./load.ts";
-import type { ScanOptions } from "./scan-options.ts";
 import { scanOf, type Scan, type ScanTable } from "./scan.ts";
+import type { ScanOptions } from "./scan-rows.ts";
 import type { Row } from "../util/row.ts";
 
 const id = z.object({ id: z.string() });

@@ -1,9 +1,9 @@
-import type { ScanReport, Scanning } from "../executor/scan/run-scan.ts";
+import type { Scanning, ScanReport } from "../executor/scan/run-scan.ts";
 import { namesIn } from "../util/check-options.ts";
+import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
-import type { ScanOptions } from "./scan-options.ts";
-import type { Row } from "../util/row.ts";
+import type { ScanOptions } from "./scan-rows.ts";
 
 interface ScannedNode<Name, Stored> {
   readonly node: Name;
@@ -37,26 +37,26 @@ export type ScanRow<N extends Nodes, E extends Edges, P extends Parts> =
       >;
     }[keyof E & string];
 
-/** A scan: its rows, each time from its beginning, and how far the last reading has come. */
+/** A scan: its rows, from the beginning each time, and the progress of the last iteration. */
 export interface Scan<Row> extends AsyncIterable<Row> {
   /** What was read so far, and the position from which another scan goes on. */
   report(): ScanReport;
 }
 
 /**
- * Reads the whole table by Scan and gives every node, edge and part as a row that `db.load` takes:
+ * Reads the whole table by Scan and yields every node, edge and part as a row that `db.load` takes:
  * a table loaded from the rows has the same items. Edges that are stored twice come once, with what
- * differs between their copies as `reverse`. Edgetable's own items are left out: loading makes them
- * anew. Rows come in no order, and what is written meanwhile may be in them or not: a scan is no
+ * differs between their copies as `reverse`. Edgetable's own items are left out: loading creates them
+ * again. Rows are in no order and may or may not contain what is written meanwhile: a scan is not a
  * snapshot.
  *
  * Costs half a read unit for each 4 KB of the whole table, in requests of 1,000 items, whatever is
  * taken of it; for copies that come far apart see `held`. Memory does not grow with the table.
  *
- * @throws {scan.strayItem} for an item that gives no row, without `onStray`
+ * @throws {scan.strayItem} for an item without a row, unless `onStray` is given
  * @throws {plan.invalidOption} for a number out of its range, or a name that the model does not have
- * @throws {cursor.invalid} when `from` is no position of this table
- * @throws what the service said: `details.report` has how far it came
+ * @throws {cursor.invalid} when `from` is not a position of this table
+ * @throws errors of the service; `details.report` says how far the scan came
  * @example
  * const scan = db.scan({ segments: 4, onStray: ({ key, reason }) => console.log(key, reason) });
  * for await (const row of scan) console.log(JSON.stringify(row));
@@ -82,7 +82,7 @@ export const scanOf =
     namesIn(options);
     let scanning: Scanning | undefined;
     async function* rows(): AsyncGenerator<Row> {
-      // Few processes scan: the code is loaded by those that do.
+      // Few processes scan: the first scan loads the code.
       const { scanRows } = await import("./scan-rows.ts");
       // A caller who stops early must not leave requests under way.
       const ended = new AbortController();

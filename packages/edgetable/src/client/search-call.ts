@@ -14,11 +14,8 @@ import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, lanesOf } from "./explanation.ts";
-import { findNode } from "./find-node.ts";
-import { pageCall, readInParts } from "./page-call.ts";
-import { countCall, explainRequest, readCall } from "./read-call.ts";
-import type { Read } from "./read-types.ts";
-import type { SearchPageOptions } from "./search-types.ts";
+import { countCall, explainRequest, findNode, pageCall, readCall, readInParts } from "./read-call.ts";
+import type { Read, SearchPageOptions } from "./read-types.ts";
 
 /** Upper bound of the partitions that one search reads: the values of a list times the shards. */
 const MAX_LANES = 1000;

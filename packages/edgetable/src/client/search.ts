@@ -11,11 +11,10 @@ import { defined } from "../util/invariant.ts";
 import { checkIndex, checkNames, edgeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { Entry, Page, Read } from "./read-types.ts";
-import { pageKinds, refuseLimit } from "./page-call.ts";
+import type { Entry, Page, Read, SearchPageOptions } from "./read-types.ts";
+import { pageOptions, refuseLimit } from "./read-call.ts";
 import type * as Searching from "./search-call.ts";
 import type { SearchAnswer, SearchAsk } from "./search-call.ts";
-import type { SearchPageOptions } from "./search-types.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
 
@@ -125,7 +124,7 @@ export class SearchQuery {
   }
 
   page(options: SearchPageOptions = {}): Read<Page<unknown>> {
-    checkOptions(options, pageKinds);
+    checkOptions(options, pageOptions);
     refuseLimit(this.#state.limit);
     return this.#call({ kind: "page", options });
   }
