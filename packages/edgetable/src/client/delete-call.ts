@@ -22,7 +22,7 @@ const cascading = (driver: WriteDriver, write: DeleteWrite, options: Options): D
   return Object.assign(asWriteCall(driver, call, write), { start });
 };
 
-/** A call that deletes a node, with all that goes along. */
+/** A call that deletes a node with everything that goes with it. */
 export const deleteCall = <R>(driver: WriteDriver, write: DeleteWrite, options: Options = {}): DeleteCall<R> => {
   if (cascades(driver.catalog, write.name)) return cascading(driver, write, options) as DeleteCall<R>;
   const call = writeCall<R>(driver, write);

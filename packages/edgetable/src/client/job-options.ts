@@ -51,37 +51,37 @@ export interface ReshardOptions {
   readonly deadline?: number;
 }
 
-/** How a bulk load is made. */
+/** Options of a bulk load. */
 export interface LoadOptions {
   /**
    * `kept`: rows that write the same item do so in the order of the input, so that the last one
-   * stands; `any`: that is left to chance where they are more than a few rows apart. @default "any"
+   * stands; `any`: their order is undefined if they are more than a few rows apart. @default "any"
    */
   readonly order?: "any" | "kept";
   /**
-   * What becomes of rows that make the same key: they are reported, the first one stops the load, or
-   * nobody looks. Looking takes up to 8 MB of memory; from some 170,000 items on also a temporary file of 49 bytes
-   * for each (hashes under a secret that is kept nowhere, in the folder that `TMPDIR` names), or as much memory
-   * where there is no room for one. @default "report"
+   * How to treat rows that make the same key: report them, stop the load at the first one, or do not look for
+   * them. Looking takes up to 8 MB of memory; from some 170,000 items on also a temporary file of 49 bytes
+   * for each (hashes under a secret that is stored nowhere, in the folder that `TMPDIR` names), or as much memory
+   * if there is no room for one. @default "report"
    */
   readonly collisions?: "report" | "refuse" | "ignore";
-  /** True to stop at the first row that does not fit. @default false: it is named, and the rest goes on */
+  /** True to stop at the first invalid row. @default false: the report names it, and the other rows are loaded */
   readonly strict?: boolean;
   /**
-   * Whether an edge's ends, and the node of a part whose owner is `checked`, must be there already; checking
-   * makes each of them a transaction. @default "unchecked"
+   * Whether an edge's ends, and the node of a part whose owner is `checked`, must exist already; checking
+   * makes a transaction of each edge and part. @default "unchecked"
    */
   readonly ends?: "checked" | "unchecked";
   /**
    * Name of a resumable job, 1 to 200 characters: its position is kept in the table, and the same call
-   * with the same source goes on where an earlier one was cut off.
+   * with the same source resumes an earlier one that was cut off.
    */
   readonly job?: string;
-  /** Says which input this is (a file's hash, say): a job is not resumed with another. @default "" */
+  /** Identifies the input, such as by a file's hash: a job is not resumed with another one. @default "" */
   readonly fingerprint?: string;
   /** Milliseconds after which a job whose process died may be resumed, 100 to 600,000. @default 10,000 */
   readonly lease?: number;
-  /** Requests under way at the same time, 1 to 1,000. @default 16 */
+  /** Maximum number of requests in flight, 1 to 1,000. @default 16 */
   readonly concurrency?: number;
   /** Milliseconds that one request is tried for, retries included, 1 to 86,400,000. @default 60,000 */
   readonly deadline?: number;
@@ -89,12 +89,12 @@ export interface LoadOptions {
   readonly named?: number;
   /** Ends the load with `execute.aborted`; a job can then be resumed. */
   readonly signal?: AbortSignal;
-  /** Is told how far the load has come, and of the whole report at the end. What it throws ends the load. */
+  /** Called with how far the load has come, and with the whole report at the end. An error that it throws ends the load. */
   readonly onProgress?: (progress: LoadProgress) => void;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
   readonly progressEvery?: number;
-  /** Is told of every row that fails, while the load goes on. */
+  /** Called with every row that fails, while the load goes on. */
   readonly onFailure?: (failure: FailedRow) => void;
-  /** Is told of every collision, while the load goes on. */
+  /** Called with every collision, while the load goes on. */
   readonly onCollision?: (collision: Collision) => void;
 }

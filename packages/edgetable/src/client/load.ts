@@ -37,20 +37,20 @@ export type LoadRow<N extends Nodes, E extends Edges, P extends Parts> =
 
 /**
  * Loads rows from an iterable, 25 items a request, in memory that does not grow with the input. Each item
- * is written alone and replaces what is there. A node with unique attributes or a version, and an edge with
- * a version or a guarded degree, takes a read and a transaction: some thirty times slower. A row's
- * `version`, as a scan gives it, is the least that the item has afterwards.
+ * is written by itself and replaces an existing one. A node with unique attributes or a version, and an edge with
+ * a version or a limited degree, takes a read and a transaction: some thirty times slower. An item's version is
+ * afterwards at least the row's `version`, as a scan gives it.
  *
  * Does not check that the ends of an edge exist: rows may come in any order. `ends: "checked"` does, by a transaction
  * for each edge.
  *
  * One write unit for each KB of each item, and as much for each index it is in.
  *
- * @throws {load.invalidRow} for the first row that does not fit, where `strict`
- * @throws {load.collision} for the first collision, where they are refused
+ * @throws {load.invalidRow} for the first invalid row, with `strict`
+ * @throws {load.collision} for the first collision, with `collisions: "refuse"`
  * @throws {job.busy} while another process runs the job
  * @throws {job.mismatch} when the job is of another kind or another input
- * @throws what the service said, when it does not take more: `details.report` has what was done
+ * @throws the service's error when it accepts no more; `details.report` says what was done
  * @example
  * const report = await db.load(rows, { order: "kept", job: "import-2024" });
  * for (const { row, error } of report.failures) console.log(row, error.message);
@@ -60,6 +60,6 @@ export type Load<Row> = (rows: Iterable<Row> | AsyncIterable<Row>, options?: Loa
 /** `db.load` of a connection. */
 export const loadOf =
   (driver: WriteDriver): Load<unknown> =>
-  // Few processes load in bulk: the code is loaded by those that do.
+  // Few processes load in bulk: they load the code with their first call.
   async (rows, options = {}) =>
     (await import("./load-rows.ts")).loadRows(driver, rows, options);

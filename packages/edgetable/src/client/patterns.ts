@@ -1,4 +1,13 @@
-import { createCall, type Call, type Report, type RunOptions } from "../executor/call.ts";
+import {
+  addCosts,
+  createCall,
+  NO_COST,
+  type Call,
+  type DriftedItem,
+  type Report,
+  type RunOptions,
+  type SentRequest,
+} from "../executor/call.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { AnyGraph, Graph } from "./define-graph.ts";
@@ -14,9 +23,9 @@ export type Explanation = ReadExplanation | WalkExplanation;
 export interface Pattern<Connection, Parameters, Answer> {
   /** The question in words. */
   readonly question: string;
-  /** Parameters that stand for any others, for plans and tables. */
+  /** Example parameters, for plans and tables. */
   readonly example: Parameters;
-  /** Builds the call that answers it; makes none. */
+  /** Builds the call that answers it, without making it. */
   readonly ask: (db: Connection, parameters: Parameters) => Call<Answer, Explanation>;
 }
 
@@ -56,7 +65,7 @@ export const definePatterns = <N extends Nodes, E extends Edges, P extends Parts
 ): Patterns<{ readonly [Name in keyof Parameters]: Pattern<Db<N, E, P>, Parameters[Name], unknown> }> =>
   Object.freeze({ kind: "patterns", graph: graph as AnyGraph, patterns });
 
-/** A transport that answers nothing: for connections that only explain. */
+/** A transport for connections that only explain: it rejects every request. */
 export const offline: Transport = {
   send: async (operation) => {
     throw new EdgetableError(
@@ -84,20 +93,22 @@ type Answers<Calls> = { readonly [Name in keyof Calls]: Calls[Name] extends Prom
 const joinExplanations = (parts: readonly Explanation[]): Explanation => {
   const [first] = parts;
   if (!first) throw new EdgetableError("plan.invalidOption", "combine() needs at least one call.");
-  return {
-    ...first,
-    requests: parts.flatMap((part) => part.requests),
-    consistency: parts.every((part) => part.consistency === "strong") ? "strong" : "eventual",
-    cost: {
-      requests: parts.reduce((sum, part) => sum + part.cost.requests, 0),
-      readUnits: parts.reduce((sum, part) => sum + part.cost.readUnits, 0),
-    },
-    notes: parts.flatMap((part) => part.notes),
-  };
+  const requests: Explanation["requests"][number][] = [];
+  const notes: string[] = [];
+  const cost = { requests: 0, readUnits: 0 };
+  let consistency: Explanation["consistency"] = "strong";
+  for (const part of parts) {
+    requests.push(...part.requests);
+    notes.push(...part.notes);
+    cost.requests += part.cost.requests;
+    cost.readUnits += part.cost.readUnits;
+    if (part.consistency !== "strong") consistency = "eventual";
+  }
+  return { ...first, requests, consistency, cost, notes };
 };
 
 /**
- * Several reads as one: they run side by side, and their answers are put together.
+ * Combines several reads into one call: they run in parallel, and a function joins their answers.
  *
  * @example
  * combine({ all: db.project(id).in("inProject").ids(), dated: db.field(start).in("value").ids() }, ({ all, dated }) => difference(all, dated));
@@ -110,20 +121,21 @@ export const combine = <const Calls extends Readonly<Record<string, Call<unknown
   const list = Object.values(calls);
   const make = async (options: RunOptions): Promise<Report<Answer>> => {
     const reports = await Promise.all(list.map((call) => call.report(options)));
-    const answers = Object.fromEntries(reports.map((report, at) => [names[at], report.value])) as unknown as Answers<Calls>;
-    const sum = (pick: (report: Report<unknown>) => number): number => reports.reduce((total, report) => total + pick(report), 0);
-    return {
-      value: join(answers),
-      cost: {
-        requests: sum((one) => one.cost.requests),
-        readUnits: sum((one) => one.cost.readUnits),
-        writeUnits: sum((one) => one.cost.writeUnits),
-      },
-      requests: reports.flatMap((report) => report.requests),
-      missing: reports.flatMap((report) => report.missing),
-      strays: sum((one) => one.strays),
-      drifted: { items: sum((one) => one.drifted.items), first: reports.flatMap((report) => report.drifted.first) },
-    };
+    const answers: Record<string, unknown> = {};
+    const requests: SentRequest[] = [];
+    const missing: unknown[] = [];
+    const first: DriftedItem[] = [];
+    let [cost, strays, items] = [NO_COST, 0, 0];
+    for (const [at, report] of reports.entries()) {
+      answers[names[at]!] = report.value;
+      requests.push(...report.requests);
+      missing.push(...report.missing);
+      cost = addCosts(cost, report.cost);
+      strays += report.strays;
+      items += report.drifted.items;
+      first.push(...report.drifted.first);
+    }
+    return { value: join(answers as Answers<Calls>), cost, requests, missing, strays, drifted: { items, first } };
   };
   return createCall(async () => joinExplanations(await Promise.all(list.map((call) => call.explain()))), make);
 };

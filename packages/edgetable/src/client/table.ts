@@ -10,21 +10,21 @@ const TABLE_DEADLINE = 600_000;
 /** The table behind a connection. */
 export interface TableAdmin {
   /**
-   * Creates the table with all its indexes, on demand, and waits until it is active. A table that is
-   * there and fits the model, or that somebody else creates at the same time, is left as it is: `created`
-   * is then false. One that is being deleted is waited for.
+   * Creates the table with all its indexes, on demand, and waits until it is active. Leaves a table as it is that
+   * exists and fits the model, or that another client creates at the same time: `created` is then false. If the table
+   * is being deleted, waits until it is gone.
    *
    * @throws {table.mismatch} when a table of that name does not fit the model.
-   * @throws {execute.tableNotFound} when somebody deletes it meanwhile.
+   * @throws {execute.tableNotFound} when another client deletes it meanwhile.
    */
   create(options?: RunOptions): Promise<{ readonly created: boolean }>;
   /** How the table differs from the model; undefined when there is no table. */
   diff(options?: RunOptions): Promise<readonly TableDifference[] | undefined>;
-  /** Deletes the table and waits until it is gone. `deleted` is false when there was none, or somebody else deleted it. */
+  /** Deletes the table and waits until it is gone. `deleted` is false if it did not exist, or another client deleted it. */
   delete(options?: RunOptions): Promise<{ readonly deleted: boolean }>;
 }
 
-// Few processes manage their table: its code is loaded by those that do.
+// Few processes manage their table: they load the code with their first call.
 const code = async () => import("../executor/administer-table.ts");
 
 /** The administration of a connection's table. */

@@ -150,7 +150,6 @@ interface Located {
   readonly node: NodeEntry;
   readonly key: Key;
   readonly image: Item;
-  readonly row: Row;
   /** The job that deletes the node already. */
   readonly mark: string | undefined;
 }
@@ -164,7 +163,7 @@ const locateNode = (working: WorkingSet, write: DeleteWrite): Located | WritePla
   if (!key || !image) return { kind: "settled", write: 0, failure: NOT_FOUND };
   const mark = image[DELETING];
   const job = mark && "S" in mark ? mark.S : undefined;
-  return { kind: "located", node, key, image, row: decodeItem(working.catalog, shape, image), mark: job };
+  return { kind: "located", node, key, image, mark: job };
 };
 
 /**
@@ -179,7 +178,7 @@ export const planMark = (
   const working = openWorkingSet(catalog, images);
   const located = locateNode(working, write);
   if (located.kind !== "located") return located;
-  const { node, key, row, mark } = located;
+  const { node, key, mark } = located;
   if (mark !== undefined) return { kind: "settled", write: 0, failure: { reason: "beingDeleted", job: mark } };
   const unmarked: Term = { kind: "equals", attribute: DELETING, value: undefined, failure: STALE };
   const changes = { set: { [DELETING]: { S: job.id } }, remove: [], add: {}, append: {} };
@@ -197,7 +196,7 @@ export const planMark = (
     kind: "ready",
     items: items.map((one, at) => (at < own ? one : { ...one, item: { ...one.item, kind: "check" } })),
     atomic: { kind: "transaction", items: items.length },
-    rows: [row],
+    rows: [undefined],
     // A deletion that is begun again goes on.
     repeatable: true,
   };
@@ -238,5 +237,11 @@ export const planEnding = (catalog: Catalog, { write, job, along }: Ending, imag
       details: { items: items.length },
     });
   }
-  return { ...plan, items, atomic: { kind: "transaction", items: items.length }, rows: [located.row], repeatable: true };
+  return {
+    ...plan,
+    items,
+    atomic: { kind: "transaction", items: items.length },
+    rows: [decodeItem(catalog, located.node.shape, located.image)],
+    repeatable: true,
+  };
 };
