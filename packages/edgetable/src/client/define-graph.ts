@@ -6,12 +6,12 @@ import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
 import type { Edges, Nodes, Parts } from "./graph-types.ts";
 
-/** A sentence for every end of an edge that is no node type. */
+/** A sentence for each end of an edge that is not a node type. */
 type EdgeCheck<N extends Nodes, E extends AnyEdge> = E["~from" | "~to"] extends keyof N
   ? unknown
   : `There is no node type "${Exclude<E["~from"] | E["~to"], keyof N> & string}".`;
 
-// Most models have no such end: all ends are looked at together, and each edge by itself only to say which.
+// Checks all ends together, and each edge alone only if one is wrong: most models have no such end.
 type EdgesCheck<N extends Nodes, E extends Edges> = E[keyof E]["~from" | "~to"] extends keyof N
   ? unknown
   : { readonly [Name in keyof E]: EdgeCheck<N, E[Name]> };
@@ -21,7 +21,7 @@ type PartsCheck<N extends Nodes, P extends Parts> = {
 
 type EntryOf<Row> = IndexEntry<OrderOf<Row>, keyof Row & string>;
 
-/** What the items of each definition may be found by. */
+/** The attributes that an index may use for each definition. */
 type IndexEntries<N extends Nodes, E extends Edges, P extends Parts> = {
   readonly [Name in (keyof N | keyof E | keyof P) & string]?: Name extends keyof N
     ? EntryOf<N[Name]["~types"]["row"]>
@@ -47,7 +47,7 @@ export interface Graph<N extends Nodes, E extends Edges, P extends Parts> {
   connect(options?: ConnectOptions): Db<N, E, P>;
 }
 
-/** Any graph that `defineGraph` gives: for tools that take whichever model they are handed. */
+/** Any graph: for tools that take any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every graph satisfies
 export type AnyGraph = Graph<any, any, any>;
 
@@ -66,7 +66,7 @@ export const defineGraph = <const N extends Nodes, const E extends Edges = None,
   readonly edges?: E & EdgesCheck<N, E>;
   readonly parts?: P & PartsCheck<N, P>;
   /**
-   * Indexes by value, in Edgetable's own layout: what `db.find` looks in.
+   * Indexes by value, in Edgetable's own layout, for `db.find`.
    */
   readonly indexes?: Readonly<Record<string, ValueIndex<IndexEntries<NoInfer<N>, NoInfer<E>, NoInfer<P>>>>>;
   readonly layout?: Layout;

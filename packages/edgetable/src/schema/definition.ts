@@ -6,11 +6,11 @@ export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}
   ? (Field extends `${infer Name}:${string}` ? Name : Field) | FieldsOf<Rest>
   : never;
 
-/** The key itself, or a sentence for the field that the schema does not have. */
+/** The key, or a sentence for a field that the schema does not have. */
 export type KeyOf<Key extends string, Row> =
   FieldsOf<Key> extends keyof Row ? Key : `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.`;
 
-/** What is inferred of a node or part. Each member is resolved when it is first asked for, and not before. */
+/** The types inferred for a node or part. The compiler resolves each member on first use. */
 export interface NodeTypes<KeyField extends keyof Row, Row, Schema> {
   readonly id: { readonly [Field in KeyField]: Row[Field] };
   readonly row: Row;
@@ -36,27 +36,27 @@ export interface ItemExpectation<Attribute extends string = string> {
   readonly rowsPerRange?: { readonly [Name in Attribute]?: number };
 }
 
-/** What the model says of a node type, beside its key and schema. */
+/** The settings of a node type beside its key and schema. */
 export interface NodeSettings<Attribute extends string = string> {
   /** Attributes that no other node of the type may share; each is guarded by a marker item. */
   readonly unique?: readonly Attribute[];
   /** Attributes that may never change after creation (beside those in the key). */
   readonly immutable?: readonly Attribute[];
-  /** Keeps a `version` number on the item that every write raises by one. @default false */
+  /** Keeps a `version` number on the item. Every write increments it by one. @default false */
   readonly version?: boolean;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
   readonly ttl?: Attribute;
   /** Attributes whose values are `Date`s: of the years 0000 to 9999, stored as ISO 8601 text in UTC. */
   readonly dates?: readonly Attribute[];
-  /** False for a node that has no item of its own and exists only as the end of edges. @default true */
+  /** False for a node without an item, which exists only as the end of edges. @default true */
   readonly stored?: boolean;
-  /** True to place the node's own item in the reverse index too, beside its incoming edges. @default false */
+  /** True to put the node's item into the reverse index too, beside its incoming edges. @default false */
   readonly mirror?: boolean;
-  /** What predictions assume of its items. */
+  /** Expected sizes and numbers of its items, for predictions. */
   readonly expect?: ItemExpectation<Attribute>;
 }
 
-/** A node type as `node` gives it. */
+/** A node type, from `node`. */
 export interface NodeDefinition<out Key extends string, out Schema> extends NodeSettings {
   readonly kind: "node";
   readonly key: Key;
@@ -64,7 +64,7 @@ export interface NodeDefinition<out Key extends string, out Schema> extends Node
   readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
 }
 
-/** Any node type that `node` gives: for code that takes whatever the model has. */
+/** Any node type: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
 export type AnyNode = NodeDefinition<string, any>;
 
@@ -93,7 +93,7 @@ export type OnDelete = "restrict" | "cascade" | "leave";
 /** Where an edge lives: one item, an item in each end's partition, or inside its source node's item. */
 export type EdgeStorage = "once" | "twice" | "reference";
 
-/** What the model expects of the edges of one type. */
+/** Expected sizes and numbers of the edges of one type. */
 export interface EdgeExpectation<Attribute extends string = string> extends ItemExpectation<Attribute> {
   /** Edges that leave a node, on average, above 0. @default 10 */
   readonly from?: number;
@@ -106,7 +106,7 @@ export interface EdgeExpectation<Attribute extends string = string> extends Item
   readonly reached?: { readonly from?: number; readonly to?: number };
 }
 
-/** What the model says of an edge type, beside its ends and schema. */
+/** The settings of an edge type beside its ends and schema. */
 export interface EdgeSettings<Attribute extends string = string> {
   /**
    * A limit of one that the edge's own key implies, because an adopted layout makes the key of that end
@@ -126,7 +126,7 @@ export interface EdgeSettings<Attribute extends string = string> {
   readonly ends?: "checked" | "unchecked";
   /** Attributes that may never change once the edge is there (beside those in `key`). */
   readonly immutable?: readonly Attribute[];
-  /** Keeps a `version` number on the edge that every write raises by one. @default false */
+  /** Keeps a `version` number on the edge. Every write increments it by one. @default false */
   readonly version?: boolean;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
   readonly ttl?: Attribute;
@@ -136,11 +136,11 @@ export interface EdgeSettings<Attribute extends string = string> {
   readonly sides?: { readonly from: readonly Attribute[]; readonly to: readonly Attribute[] };
   /** For `stored: "reference"`: the source's attribute for each id field of the target, where the names differ. */
   readonly by?: Readonly<Record<string, string>>;
-  /** What predictions assume of the edges. */
+  /** Expected sizes and numbers of the edges, for predictions. */
   readonly expect?: EdgeExpectation<Attribute>;
 }
 
-/** What is inferred of an edge type. Each member is resolved when it is first asked for, and not before. */
+/** The types inferred for an edge type. The compiler resolves each member on first use. */
 export interface EdgeTypes<KeyField, Row, Schema> {
   readonly row: Row;
   readonly input: SchemaInput<Schema>;
@@ -148,7 +148,7 @@ export interface EdgeTypes<KeyField, Row, Schema> {
   readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
 }
 
-/** An edge type as `edge` gives it. */
+/** An edge type, from `edge`. */
 export interface EdgeDefinition<
   out From extends string,
   out To extends string,
@@ -165,14 +165,14 @@ export interface EdgeDefinition<
   readonly symmetric?: boolean;
   readonly orderBy: Order;
   readonly stored: EdgeStorage;
-  /** What the types know of where it is stored: a symmetric edge is in both partitions. */
+  /** The storage as the types know it: a symmetric edge is in both partitions. */
   readonly "~stored": Stored;
   readonly "~from": From;
   readonly "~to": To;
   readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema>;
 }
 
-/** Any edge type that `edge` gives: for code that takes whatever the model has. */
+/** Any edge type: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
 export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage>;
 
@@ -221,7 +221,7 @@ export const edge = <
 ): EdgeDefinition<From, To, Given<Schema>, NoInfer<KeyField>, NoInfer<Order>, Symmetric extends true ? "twice" : NoInfer<Stored>> =>
   Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
 
-/** What the model says of a part, beside its node, key and schema. */
+/** The settings of a part beside its node, key and schema. */
 export interface PartSettings<Attribute extends string = string> extends Pick<
   NodeSettings<Attribute>,
   "immutable" | "version" | "ttl" | "dates"
@@ -236,7 +236,7 @@ export interface PartSettings<Attribute extends string = string> extends Pick<
   readonly owner?: "checked" | "unchecked";
 }
 
-/** A part as `part` gives it. */
+/** A part, from `part`. */
 export interface PartDefinition<out Of extends string, out Key extends string, out Schema> extends PartSettings {
   readonly kind: "part";
   readonly of: Of;
@@ -245,7 +245,7 @@ export interface PartDefinition<out Of extends string, out Key extends string, o
   readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
 }
 
-/** Any part that `part` gives: for code that takes whatever the model has. */
+/** Any part: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every part satisfies
 export type AnyPart = PartDefinition<string, string, any>;
 
@@ -264,7 +264,7 @@ export const part = <const Of extends string, const Key extends string, Schema e
   },
 ): PartDefinition<Of, Key, Schema> => Object.freeze({ kind: "part", ...options }) as never;
 
-/** A model as the user wrote it, with its types forgotten. */
+/** A model as declared, without its static types. */
 export interface GraphDefinition {
   /** The table's name: 3 to 255 characters of a-z, A-Z, 0-9, `_`, `-` and `.` (HowItWorks.NamingRulesDataTypes). */
   readonly table: string;
@@ -277,15 +277,15 @@ export interface GraphDefinition {
   readonly layout?: Layout;
 }
 
-/** The node types at one end of an edge, as a list. */
+/** The node types at one end of an edge, as an array. */
 export const endTypes = (end: string | readonly string[]): readonly string[] => (typeof end === "string" ? [end] : end);
 
 type End = "from" | "to";
 
-/** Whether an edge type's multiplicity allows a node at that end one edge alone. */
+/** True if an edge type's multiplicity allows only one edge for a node at that end. */
 export const isSingle = ({ multiplicity }: Pick<AnyEdge, "multiplicity">, end: End): boolean =>
   multiplicity === "one-to-one" || multiplicity === (end === "from" ? "many-to-one" : "one-to-many");
 
-/** The most edges of a type at a node at that end, as its multiplicity and maxDegree say; undefined: no limit. */
+/** The maximum number of edges for a node at that end, by multiplicity and maxDegree; undefined for no limit. */
 export const degreeLimit = (edge: Pick<AnyEdge, "multiplicity" | "maxDegree">, end: End): number | undefined =>
   isSingle(edge, end) ? 1 : edge.maxDegree?.[end];

@@ -1,21 +1,21 @@
-/** A number of shards, 1 to 65,536, or several while it grows: the first is the writers', readers look in all. */
+/** A number of shards, 1 to 65,536, or several while it grows: writers use the first, readers query all. */
 export type ShardCounts = number | readonly number[];
 
-/** Counts as a list. */
+/** The counts as a list. */
 export const countList = (counts: ShardCounts): readonly number[] => (typeof counts === "number" ? [counts] : counts);
 
-/** What an index copies of each item: everything, only the keys, or the keys and the named attributes. */
+/** The attributes of each item that an index contains: all, only the keys, or the keys and the named attributes. */
 export type IndexProjection = "ALL" | "KEYS_ONLY" | readonly string[];
 
-/** What is expected of an index's items that share a value; for predictions and advice. */
+/** The expected load of the items that share a value in an index; for predictions and advice. */
 export interface IndexExpectation {
   /** Items written a second. */
   readonly writesPerSecond?: number;
   /** Rows read a second. */
   readonly readsPerSecond?: number;
-  /** Rows that one search gives. */
+  /** Rows that one search returns. */
   readonly pageRows?: number;
-  /** The part of it all that falls to the most frequent value of the partition's levels, above 0 to 1. @default 1 */
+  /** The share of the load on the most frequent value of the partition's levels, above 0 to 1. @default 1 */
   readonly share?: number;
 }
 
@@ -29,11 +29,11 @@ export interface IndexLayout {
   readonly expect?: IndexExpectation;
 }
 
-/** How the items of one definition are written. */
+/** The stored form of one definition's items. */
 export interface ItemLayout {
   /** The value of the type attribute. @default the definition's name */
   readonly type?: string;
-  /** Stored attribute name for a schema attribute, where the two differ. */
+  /** Stored name by schema attribute, where the two differ. */
   readonly attributes?: Readonly<Record<string, string>>;
   /**
    * Attributes that are computed from others, as templates: table keys, index keys, sort strings. A
@@ -41,7 +41,7 @@ export interface ItemLayout {
    * the node's own key, `{from}` and `{to}` for the keys of an edge's ends, `{owner}` for a part's node.
    */
   readonly keys?: Readonly<Record<string, string>>;
-  /** Delimiter of one computed attribute, where it is not the layout's. */
+  /** Delimiters of computed attributes that differ from the layout's. */
   readonly delimiters?: Readonly<Record<string, string>>;
   /**
    * Computed attributes that are left out when a field they need is missing, instead of refusing the write. Where both
@@ -50,24 +50,24 @@ export interface ItemLayout {
   readonly sparse?: readonly string[];
 }
 
-/** How the items of one edge type are written. */
+/** The stored form of one edge type's items. */
 export interface EdgeLayout extends ItemLayout {
-  /** The copy in the target's partition, of an edge that is symmetric or stored twice. */
+  /** The copy in the target's partition, for an edge that is symmetric or stored twice. */
   readonly mirror?: ItemLayout;
 }
 
-/** A number of shards that differs by the value of another attribute of the item. */
+/** A number of shards that depends on the value of another attribute. */
 export interface ShardingLayout {
   readonly count: ShardCounts;
-  /** The attribute by whose value the counts differ. */
+  /** The attribute whose value decides over the count. */
   readonly per?: string;
   /** Counts for its values, in place of `count`. */
   readonly hot?: Readonly<Record<string, ShardCounts>>;
 }
 
-/** The physical side of a model: attribute names, delimiters, where items sit, what serves which index. */
+/** The physical side of a model: attribute names, delimiters, keys of items, indexes. */
 export interface Layout {
-  /** Names of the table's key attributes, 1 to 255 characters each. Without a sort key every item has a partition of its own. */
+  /** Names of the table's key attributes, 1 to 255 characters each. Without a sort key, every item has its own partition. */
   readonly partitionKey: string;
   readonly sortKey?: string;
   /**
@@ -76,9 +76,9 @@ export interface Layout {
    * @default "S" for each
    */
   readonly types?: Readonly<Record<string, "S" | "N">>;
-  /** The attribute that tells item types apart; without one, the key templates do. */
+  /** The attribute that distinguishes item types; without it, the key templates do. */
   readonly typeAttribute?: string;
-  /** Between the parts of a key: one character, no letter, digit or brace. @default "#" */
+  /** The character between the parts of a key: not a letter, digit or brace. @default "#" */
   readonly delimiter?: string;
   /** True when ids are unique across all node types, so that two types may share a key space. @default false */
   readonly sharedIds?: boolean;
@@ -90,12 +90,12 @@ export interface Layout {
   readonly parts?: Readonly<Record<string, ItemLayout>>;
 }
 
-/** Shards whose number differs by value. */
+/** A number of shards that depends on a value. */
 export interface ShardSettings<Attribute extends string = string> {
   readonly count: ShardCounts;
-  /** The id field from which the shard is taken. @default the last field of the key; of an edge, of its source's */
+  /** The id field that the shard is taken from. @default the last field of the key; for an edge, of its source's key */
   readonly by?: string;
-  /** The attribute by whose value the counts differ. */
+  /** The attribute whose value decides over the count. */
   readonly per?: Attribute;
   /** Counts for its values, in place of `count`. */
   readonly hot?: Readonly<Record<string, ShardCounts>>;
@@ -104,33 +104,33 @@ export interface ShardSettings<Attribute extends string = string> {
 /** Over how many partitions a kind's items are spread: 1 to 65,536, a list of counts while it grows, or counts that differ by value. */
 export type Shards<Attribute extends string = string> = ShardCounts | ShardSettings<Attribute>;
 
-/** What the items of one definition are found by, and how. */
+/** How an index finds the items of one definition. */
 export interface EntrySettings<By extends string = string, Attribute extends string = string> {
-  /** An attribute, or the levels of a hierarchy from the widest on; one that is not text says its format: `"age:number"`. */
+  /** An attribute, or the levels of a hierarchy from the widest on. Add the format of an attribute that is not text: `"age:number"`. */
   readonly by: By | readonly By[];
-  /** How many leading levels name the partition and must be given: the others can be left out, or ranged over. @default 0 */
+  /** The number of leading levels that make the partition key and must be given. Others can be omitted, or ranged over. @default 0 */
   readonly split?: number;
-  /** True when items that lack one of the attributes are left out of the index, instead of being refused. @default false */
+  /** True to leave items without one of the attributes out of the index, instead of refusing them. @default false */
   readonly sparse?: boolean;
   readonly shards?: Shards<Attribute>;
-  /** The rates that `edgetable check` holds the shards against. */
+  /** The rates that `edgetable check` compares with the shards. */
   readonly expect?: IndexExpectation;
 }
 
-/** What a kind is found by in an index: an attribute, the levels of a hierarchy from the widest on, or either with settings. */
+/** How an index finds one definition: by an attribute, by the levels of a hierarchy from the widest on, or by either with settings. */
 export type IndexEntry<By extends string = string, Attribute extends string = string> = By | readonly By[] | EntrySettings<By, Attribute>;
 
 /** One index over several kinds of values: names, dates, places, skills. */
 export interface ValueIndex<Entries = Readonly<Record<string, IndexEntry>>> {
-  /** What is in the index: a node, part or edge by its name, and what it is found by. */
+  /** The nodes, parts and edges in the index, by name, with the attributes that find them. */
   readonly entries: Entries;
-  /** Over how many partitions the items of each kind are spread: 1,000 writes and 3,000 reads a second each. @default 1 */
+  /** The number of partitions for the items of each definition: 1,000 writes and 3,000 reads a second each. @default 1 */
   readonly shards?: ShardCounts;
   /** @default "ALL" */
   readonly projection?: IndexProjection;
 }
 
-/** An entry with nothing left out. */
+/** An entry with all defaults filled in. */
 export interface FullEntry {
   readonly levels: readonly string[];
   readonly split: number;

@@ -7,18 +7,18 @@ import type { Layout } from "./layout.ts";
 
 type SystemKeyItem = Record<string, { readonly S: string } | { readonly N: string }>;
 
-/** Where one of Edgetable's own items stands in the table. */
+/** The key of one of Edgetable's own items. */
 export interface SystemKey {
   readonly partition: string;
   readonly sort: string;
 }
 
-// Always escaped, whatever the layout: a value that holds the delimiter must not meet another key.
+// Always escaped, whatever the layout: a value with the delimiter must not make another item's key.
 const template = (source: string): Template => parseTemplate(source, { delimiter: "#", escapes: true });
 const render = (parsed: Template, row: Row): string => defined(renderTemplate(parsed, row), `a value of ${parsed.source}`);
 
 const markerTemplates: Readonly<Record<string, Template>> = Object.fromEntries(
-  // The type is a part of the key: 5 and "p5005", the text of its key, are two values. No text holds the delimiter, which is escaped.
+  // The key contains the type: 5 and its key text "p5005" are two values. Escaped texts contain no delimiter.
   ["text", "number", "boolean", "date"].map((format) => [
     format,
     template(`~unique#{node}#{attribute}#${format === "text" ? "" : `${format}#`}{value:${format}}`),
@@ -33,12 +33,12 @@ const OWN = "#";
 /** Type values of system items, where the table has a type attribute. */
 export const UNIQUE_TYPE = "~unique";
 export const DEGREE_TYPE = "~degree";
-/** The attribute of a unique marker that says whose it is. */
+/** The attribute of a unique marker with its owner. */
 export const OWNER = "~owner";
 /** The attribute of a degree guard that counts edges. */
 export const COUNT = "~count";
 
-/** The attribute of a job's item that says who holds its lease. */
+/** The attribute of a job's item with the holder of its lease. */
 export const HOLDER = "~holder";
 
 const formatOf = (value: unknown): string => {
@@ -53,7 +53,7 @@ export const uniqueMarker = (node: string, attribute: string, value: unknown): S
   sort: OWN,
 });
 
-// The row may hold a bigint where the same row, as it is read, holds a number: both own one marker.
+// A row may contain a bigint where the same row, when read, contains a number: both own one marker.
 const ownerValue = (_: string, value: unknown): unknown => {
   if (typeof value !== "bigint" && !(Number.isInteger(value) && !Number.isSafeInteger(value))) return value;
   const number = Number(value);
@@ -65,10 +65,10 @@ const mixesTypes = ({ idFields, shape }: NodeEntry): boolean =>
     parts.some((part) => part.kind === "field" && part.format.kind === "either" && idFields.includes(part.path)),
   );
 
-/** Who owns a unique marker: the node's id fields in the key's order, as JSON. */
+/** The owner of a unique marker: the node's id fields in the key's order, as JSON. */
 export const ownerText = (entry: NodeEntry, row: Row): string => {
   const id = entry.idFields.map((field) => row[field]);
-  // A Date and the text of that date may be two ids of one type; markers of other types keep the form that they always had.
+  // In such a key a Date and its text may be two ids. Markers of other types keep their original form.
   return mixesTypes(entry) ? exactText(id) : JSON.stringify(id, ownerValue);
 };
 
@@ -78,9 +78,9 @@ export const degreeGuard = (partition: string, edge: string, direction: "out" | 
   sort: render(degreeTemplate, { edge, direction }),
 });
 
-/** The partition of all jobs: few and short-lived, so that one Query lists them. */
+/** The partition of all jobs. Jobs are few and short-lived, and one Query lists them. */
 export const JOBS = "~job";
-/** The attribute of a node item that says which job deletes it. */
+/** The attribute of a node item with the job that deletes it. */
 export const DELETING = "~deleting";
 
 /** The attribute that counts an item's writes. */
@@ -97,37 +97,37 @@ export const jobState = (id: string): SystemKey => ({ partition: JOBS, sort: ren
 /** The id of the job whose state has this sort key. */
 export const jobIdOf = (sort: string): string => (readTemplate(jobTemplate, sort)?.["id"] as string | undefined) ?? sort;
 
-/** The attribute of a job that holds its facts. */
+/** The attribute of a job with its facts. */
 export const JOB_FACTS = "~facts";
-/** The attribute of the cursors' secret that holds it. */
+/** The attribute of the cursor secret's item with the secret. */
 export const SECRET = "~secret";
 
-/** The attribute of a stored cursor that holds a part of the sealed state. */
+/** The attribute of a stored cursor with a piece of the sealed state. */
 export const STATE = "~state";
-/** The attribute of a stored cursor that says when it expires, in seconds since 1970, where the model has no `ttl`. */
+/** The attribute of a stored cursor with its expiry time in seconds since 1970, if the model has no `ttl`. */
 export const EXPIRES = "~expires";
 
-/** Every attribute that Edgetable's own items have beside their keys and type: no attribute of a model may be stored under one. */
+/** The attributes of Edgetable's own items beside keys and type. No attribute of a model may be stored under these names. */
 export const SYSTEM_ATTRIBUTES: readonly string[] = [OWNER, COUNT, HOLDER, DELETING, KIND, UNTIL, RUNS, JOB_FACTS, SECRET, STATE, EXPIRES];
 
-/** Where the secret lies that seals cursors. */
+/** The key of the secret that seals cursors. */
 export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN };
 
 const CURSORS = "~cursor#";
 
-/** One item of a stored cursor. Each has a partition of its own, so that writing many does not throttle one partition. */
+/** The key of one piece of a stored cursor. Each has its own partition, so that many writes do not throttle one partition. */
 export const storedCursor = (id: string, piece: number): SystemKey => ({ partition: `${CURSORS}${id}#${piece}`, sort: OWN });
 
-/** Whether the table has a sort key that holds text: else system items are told apart by their partition keys alone. */
+/** True if the table has a sort key of type text. Otherwise partition keys alone identify system items. */
 export const hasTextSort = ({ sortKey, types }: Layout): boolean => sortKey !== undefined && types?.[sortKey] !== "N";
 
 const inOneText = ({ partition, sort }: SystemKey): string => {
   if (sort === OWN) return partition;
-  // A degree guard stands in its node's partition: there what says that it is one comes first.
+  // A degree guard is in its node's partition, so its distinguishing text comes first.
   return partition.startsWith("~") ? `${partition}#${sort}` : `${sort}#${partition}`;
 };
 
-// A number of 38 digits with as many zeros behind it as no id has: ids are doubles, of 17 digits, or whole numbers of 38 at most.
+// 38 digits followed by more zeros than any id has: ids are doubles (17 digits) or integers of at most 38 digits.
 const ZEROS = "0".repeat(87);
 const isSystemNumber = (value: string): boolean => value.length === 38 + ZEROS.length && value.endsWith(ZEROS);
 const numberFor = (text: string): string =>
@@ -144,7 +144,7 @@ export const systemKeyItem = ({ index, layout }: Catalog, key: SystemKey): Syste
   return item;
 };
 
-/** The type attribute of a system item, where the table has one. */
+/** The type attribute of a system item, if the table has one. */
 export const systemType = (catalog: Catalog, type: string): Record<string, { readonly S: string }> =>
   catalog.typeAttribute === undefined ? {} : { [catalog.typeAttribute]: { S: type } };
 
@@ -155,11 +155,11 @@ const textAt = (item: Attributes, attribute: string | undefined): string => {
 
 type Attributes = Readonly<Record<string, object | undefined>>;
 
-/** Whether an item is one of Edgetable's own: by the form of its key, and by an attribute that no other item has. */
+/** True if an item is one of Edgetable's own, by the form of its key and an attribute that no other item has. */
 export const isSystemItem = ({ index, layout }: Catalog, item: Attributes): boolean => {
-  const held = item[index.partitionKey];
-  if (held !== undefined && "N" in held)
-    return isSystemNumber(String(held.N)) && [COUNT, OWNER, JOB_FACTS, SECRET, STATE].some((attribute) => attribute in item);
+  const key = item[index.partitionKey];
+  if (key !== undefined && "N" in key)
+    return isSystemNumber(String(key.N)) && [COUNT, OWNER, JOB_FACTS, SECRET, STATE].some((attribute) => attribute in item);
   const partition = textAt(item, index.partitionKey);
   if (COUNT in item) return (hasTextSort(layout) ? textAt(item, index.sortKey) : partition).startsWith("~degree#");
   if (!partition.startsWith("~")) return false;
