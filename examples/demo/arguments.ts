@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { System } from "../system.ts";
 
-/** What the command line asks for. */
+/** A parsed command line. */
 export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "misuse"; readonly message: string }
@@ -29,7 +29,7 @@ const nearest = (name: string, known: readonly string[]): string | undefined => 
     : known.find((one) => one.startsWith(name.toLowerCase()));
 };
 
-// Node's own sentence goes on about positional arguments.
+// Node's own message continues with advice on positional arguments.
 const unknownOption = (message: string): string | undefined => {
   const option = /^Unknown option '(?<option>[^']+)'/.exec(message)?.groups?.["option"];
   return option === undefined ? undefined : `There is no option ${option}. The options are --json and --help.`;
@@ -51,12 +51,12 @@ const choose = (positionals: readonly string[], systems: readonly System[], json
   const system = systems.find((one) => one.name === name);
   if (!system) return unknownSystem(name, systems);
   if (argument !== undefined && !system.argument)
-    return misuse(`"${name}" takes nothing after it; there is "${argument}". Name one system, or none for all.`);
-  if (rest.length > 0) return misuse(`There is more than "${name}" takes: ${rest.join(" ")}.`);
+    return misuse(`"${name}" takes no argument, but "${argument}" was given. Name one system, or none for all.`);
+  if (rest.length > 0) return misuse(`"${name}" takes only one argument; remove ${rest.join(" ")}.`);
   return { kind: "run", systems: [system], argument, json };
 };
 
-/** Reads the command line. */
+/** Parses the command line. */
 export const readArguments = (given: readonly string[], systems: readonly System[]): Command => {
   try {
     const { values, positionals } = parseArgs({
@@ -69,4 +69,39 @@ export const readArguments = (given: readonly string[], systems: readonly System
     const message = error instanceof Error ? error.message : String(error);
     return misuse(unknownOption(message) ?? message);
   }
+};
+
+const systemLine = ({ name, title, argument }: System, width: number): string => {
+  const call = argument ? `${name} [${argument.name}]` : name;
+  return `  ${call.padEnd(width)}  ${title}`;
+};
+
+/** The text of `--help`. */
+export const helpText = (systems: readonly System[]): string => {
+  const width = Math.max(...systems.map(({ name, argument }) => name.length + (argument ? argument.name.length + 3 : 0)));
+  const further = systems.flatMap(({ name, argument }) => (argument ? [`  npm run demo -- ${name} ../shop/package-lock.json`] : []));
+  return [
+    "Usage: npm run demo -- [system] [options]",
+    "",
+    "Starts an in-memory engine, creates each system's table, writes its rows, runs every",
+    "access pattern, and compares each result with the published one.",
+    "RCU predicted are calculated from the model before sending; RCU consumed are from the engine.",
+    "",
+    "Systems (default: all):",
+    ...systems.map((system) => systemLine(system, width)),
+    "",
+    "Options:",
+    "  --json      print the results as JSON on standard output",
+    "  -h, --help  print this text",
+    "",
+    "Examples:",
+    "  npm run demo",
+    "  npm run demo -- tracker",
+    ...further,
+    "  npm run --silent demo -- --json education | jq '.systems[].tables[].patterns[].requests'",
+    "",
+    "Exit codes: 0 all results match, 1 a result differs or the run failed, 2 incorrect usage, 130 interrupted.",
+    "Colour is used on terminals only, unless NO_COLOR or FORCE_COLOR override it.",
+    "",
+  ].join("\n");
 };

@@ -1,28 +1,39 @@
 import type { WriteStream } from "node:tty";
 import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
+import { type Command, helpText, readArguments } from "./arguments.ts";
+import { type Reporter, runSystem, type SystemResult, totalsOf } from "./run-system.ts";
+import { type Environment, type Progress, progressOn, terminalOf } from "./terminal.ts";
+import { headText, summaryText, textReporter } from "./text-reporter.ts";
 import type { System } from "../system.ts";
-import { readArguments, type Command } from "./arguments.ts";
-import { helpText } from "./help.ts";
-import { jsonReporter, jsonText } from "./json-report.ts";
-import { progressOn } from "./progress.ts";
-import { totalsOf, type SystemResult } from "./results.ts";
-import { runSystem } from "./run-system.ts";
-import { headText, summaryText } from "./summary-text.ts";
-import { terminalOf, type Environment } from "./terminal.ts";
-import { textReporter } from "./text-reporter.ts";
+
+/** Prints nothing until the end; progress goes to another stream. */
+const jsonReporter = (progress: Progress): Reporter => ({
+  system: () => undefined,
+  loading: (table, requests) => progress.show(`writing the rows of ${table.table}: ${requests} requests`),
+  loaded: () => progress.clear(),
+  pattern: () => undefined,
+});
+
+const bigints = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+
+/** The results as JSON. */
+const jsonText = (systems: readonly SystemResult[], engine: string): string => {
+  const summary = totalsOf(systems);
+  return `${JSON.stringify({ ok: summary.failed.length === 0, engine: `dynoxide ${engine}`, systems, summary }, bigints, 2)}\n`;
+};
 
 const FAILED = 1;
 const MISUSE = 2;
 const INTERRUPTED = 130;
 
-/** What the demo needs of its process. */
+/** The parts of the process that the demo uses. */
 export interface Surroundings {
   readonly systems: readonly System[];
   readonly output: WriteStream;
   readonly errors: WriteStream;
   readonly environment: Environment;
-  /** Ends the demo when it is aborted. */
+  /** Aborting it ends the demo. */
   readonly signal: AbortSignal;
 }
 
@@ -48,7 +59,7 @@ const run = async (command: Run, { output, errors, environment, signal }: Surrou
   return totalsOf(results).failed.length === 0 ? 0 : FAILED;
 };
 
-/** Runs the demo and gives its exit code: 0, 1 for a wrong answer or a failed run, 2 for wrong use, 130 when interrupted. */
+/** Runs the demo. Returns its exit code: 0, 1 for a wrong answer or a failed run, 2 for incorrect usage, 130 if interrupted. */
 export const runDemo = async (given: readonly string[], surroundings: Surroundings): Promise<number> => {
   const { systems, output, errors, signal } = surroundings;
   const command = readArguments(given, systems);

@@ -1,10 +1,126 @@
+import {
+  type LoadResult,
+  type PatternResult,
+  type Reporter,
+  type RequestResult,
+  type SystemResult,
+  type Totals,
+  totalsOf,
+} from "./run-system.ts";
+import { cut, type Progress, tableLines, type Terminal, wrap } from "./terminal.ts";
 import type { ExampleTable, System } from "../system.ts";
-import { answerSections, type Section } from "./answer-sections.ts";
-import type { Progress } from "./progress.ts";
-import type { LoadResult, PatternResult, RequestResult } from "./results.ts";
-import type { Reporter } from "./run-system.ts";
-import type { Terminal } from "./terminal.ts";
-import { cut, tableLines, wrap } from "./text-table.ts";
+
+/** A part of an answer, shown as one table. Without columns, its rows are lines of text. */
+export interface Section {
+  readonly title: string | undefined;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** Columns that contain only numbers. */
+  readonly numeric: readonly boolean[];
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const isRow = (value: unknown): value is Row =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+const isRows = (value: unknown): value is readonly Row[] => Array.isArray(value) && value.length > 0 && value.every(isRow);
+
+// A structure contains lists of rows at some depth. A row contains values, and ids one level down.
+const isStructure = (value: unknown): value is Row =>
+  isRow(value) && Object.values(value).some((member) => isRows(member) || isStructure(member));
+
+const cell = (value: unknown): string => {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.map(cell).join(", ") : typeof value === "number" ? String(value) : JSON.stringify(value);
+};
+
+type Leaf = readonly [path: readonly string[], value: unknown];
+
+const flatten = (row: Row, prefix: readonly string[] = []): readonly Leaf[] =>
+  Object.entries(row).flatMap(([name, value]) =>
+    isRow(value) ? flatten(value, [...prefix, name]) : [[[...prefix, name], value] as const],
+  );
+
+interface Column {
+  readonly path: readonly string[];
+  readonly cells: readonly string[];
+  readonly numeric: boolean;
+}
+
+const column = (path: string, values: readonly unknown[]): Column => ({
+  path: path.split("."),
+  cells: values.map(cell),
+  numeric: values.every((value) => value === undefined || typeof value === "number"),
+});
+
+const columnsOf = (rows: readonly Row[]): readonly Column[] => {
+  const flat = rows.map((row) => new Map(flatten(row).map(([path, value]) => [path.join("."), value])));
+  const paths = [...new Set(flat.flatMap((row) => [...row.keys()]))];
+  return paths.map((path) =>
+    column(
+      path,
+      flat.map((row) => row.get(path)),
+    ),
+  );
+};
+
+const last = ({ path }: Column): string => path.at(-1) ?? "";
+
+// An edge's end and its node have the same id, which is shown once.
+const withoutRepeats = (columns: readonly Column[]): readonly Column[] =>
+  columns.filter(
+    (column, at) =>
+      !columns.slice(0, at).some((other) => last(other) === last(column) && other.cells.every((text, row) => text === column.cells[row])),
+  );
+
+const headings = (columns: readonly Column[]): readonly string[] =>
+  columns.map((column) =>
+    columns.filter((other) => last(other) === last(column)).length > 1 ? column.path.slice(-2).join(".") : last(column),
+  );
+
+const tableSection = (title: string | undefined, rows: readonly Row[]): Section => {
+  const columns = withoutRepeats(columnsOf(rows));
+  return {
+    title,
+    columns: headings(columns),
+    rows: rows.map((_, at) => columns.map((column) => column.cells[at] ?? "")),
+    numeric: columns.map(({ numeric }) => numeric),
+  };
+};
+
+const textSection = (title: string | undefined, text: string): Section => ({ title, columns: [], rows: [[text]], numeric: [] });
+
+const wrappers: ReadonlySet<string> = new Set(["edges", "parts", "items"]);
+
+const structureSections = (value: Row, title: string | undefined): readonly Section[] =>
+  Object.entries(value).flatMap(([name, member]) => {
+    if (member === undefined || (isRow(member) && Object.keys(member).length === 0)) return [];
+    return sectionsOf(member, wrappers.has(name) ? title : name);
+  });
+
+const sectionsOf = (value: unknown, title?: string): readonly Section[] => {
+  if (isRows(value)) return value.some(isStructure) ? value.flatMap((member) => sectionsOf(member)) : [tableSection(title, value)];
+  if (isStructure(value)) return structureSections(value, title);
+  if (isRow(value)) return [tableSection(title, [value])];
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return [textSection(title, "none")];
+  // Each text in a list is a line.
+  if (Array.isArray(value)) return [{ title, columns: [], rows: value.map((member) => [cell(member)]), numeric: [] }];
+  return [textSection(title, cell(value))];
+};
+
+/** The same value with attributes in the order of another, because DynamoDB returns them in any order. */
+const inOrderOf = (value: unknown, like: unknown): unknown => {
+  if (Array.isArray(value)) return value.map((member, at) => inOrderOf(member, Array.isArray(like) ? (like[at] as unknown) : undefined));
+  if (!isRow(value) || !isRow(like)) return value;
+  const known = Object.keys(like).filter((name) => name in value);
+  const others = Object.keys(value).filter((name) => !(name in like));
+  return Object.fromEntries([...known, ...others].map((name) => [name, inOrderOf(value[name], like[name])]));
+};
+
+/** An answer as tables and lines, with attributes in the order of the expected answer. */
+export const answerSections = (answer: unknown, expected: unknown): readonly Section[] => sectionsOf(inOrderOf(answer, expected));
 
 const MARGIN = 6;
 const STEP = 2;
@@ -68,7 +184,7 @@ const verdict = ({ colors, width }: Terminal, pattern: PatternResult): string =>
   return indent([`${colors.red("✗")} ${colors.bold(pattern.name)}: ${why}`]);
 };
 
-// A walk asks the same of many nodes.
+// A walk sends the same request for many nodes.
 const MOST_REQUESTS = 6;
 
 const patternText = (terminal: Terminal, pattern: PatternResult, at: number): string => {
@@ -101,7 +217,7 @@ const loadText = ({ colors, width }: Terminal, { table, variant }: ExampleTable,
   return indent([`Table ${table}${variant === undefined ? "" : `, ${variant}`}`, ...wrap(took, width).map(colors.dim), ""], 0);
 };
 
-/** Prints for people, pattern by pattern. */
+/** Prints readable text, pattern by pattern. */
 export const textReporter = (terminal: Terminal, progress: Progress): Reporter => {
   const print = (text: string): void => {
     progress.clear();
@@ -113,4 +229,37 @@ export const textReporter = (terminal: Terminal, progress: Progress): Reporter =
     loaded: (table, load) => print(loadText(terminal, table, load)),
     pattern: (pattern, at) => print(patternText(terminal, pattern, at)),
   };
+};
+
+const summaryHeadings = ["system", "patterns", "requests", "items", "RCU predicted", "RCU consumed", "time"];
+
+const totalFigures = (totals: Totals, milliseconds: number): readonly string[] => [
+  String(totals.patterns),
+  String(totals.requests),
+  totals.itemsRead.toLocaleString("en"),
+  totals.predictedUnits.toFixed(1),
+  totals.consumedUnits.toFixed(1),
+  `${(milliseconds / 1000).toFixed(2)} s`,
+];
+
+const totalVerdict = ({ colors }: Terminal, totals: Totals): string => {
+  if (totals.failed.length === 0) return `${colors.green("✓")} ${totals.patterns} of ${totals.patterns} patterns answered as expected\n`;
+  const names = totals.failed.join(", ");
+  return `${colors.red("✗")} ${totals.failed.length} of ${totals.patterns} patterns did not answer as expected: ${colors.bold(names)}\n`;
+};
+
+/** The first line of the demo. */
+export const headText = ({ colors }: Terminal, about: { readonly systems: number; readonly engine: string }): string =>
+  `${colors.bold("Edgetable")} · ${about.systems === 1 ? "one system" : `${about.systems} systems`}, on an in-memory engine (dynoxide ${about.engine})\n`;
+
+/** The table at the end of the demo. */
+export const summaryText = (terminal: Terminal, systems: readonly SystemResult[]): string => {
+  const { colors, width } = terminal;
+  const all = totalsOf(systems);
+  const time = systems.reduce((sum, system) => sum + system.milliseconds, 0);
+  const rows = systems.map((system) => [system.name, ...totalFigures(totalsOf([system]), system.milliseconds)]);
+  const total = systems.length > 1 ? [["total", ...totalFigures(all, time)]] : [];
+  const [head = "", ...lines] = tableLines([summaryHeadings, ...rows, ...total], { width, right: summaryHeadings.map((_, at) => at > 0) });
+  const body = lines.map((line, at) => (at === systems.length ? colors.bold(line) : line));
+  return [colors.dim("─".repeat(width)), colors.dim(head), ...body, "", totalVerdict(terminal, all)].join("\n");
 };

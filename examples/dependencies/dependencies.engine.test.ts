@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sameAnswer } from "../demo/same-answer.ts";
-import { inOneOrder, openExampleLab, type ExampleLab } from "../test-support/example-lab.ts";
+import { sameAnswer } from "../demo/run-system.ts";
 import { dependentsOf, needsOf } from "./expected.ts";
 import { handmade } from "./handmade.test-support.ts";
 import { dependencies, type DependenciesDb } from "./model.ts";
-import { readLockfile, type Lockfile } from "./read-lockfile.ts";
+import { type Lockfile, readLockfile } from "./read-lockfile.ts";
 import { lockfileTable } from "./system.ts";
+import { type ExampleLab, inOneOrder, openExampleLab } from "../test-support/example-lab.ts";
 
 const workspace = resolve(import.meta.dirname, "../..");
 const SECONDS = 1000;

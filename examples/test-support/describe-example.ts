@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sameAnswer } from "../demo/same-answer.ts";
+import { sameAnswer } from "../demo/run-system.ts";
 import type { ExampleTable } from "../system.ts";
-import { inOneOrder, openExampleLab, seedFile, withoutSeedFile, type ExampleLab, type PlainItem } from "./example-lab.ts";
+import { type ExampleLab, inOneOrder, openExampleLab, type PlainItem, seedFile, withoutSeedFile } from "./example-lab.ts";
 
 /** What an example's table is held against. */
 export interface Promised {

@@ -58,7 +58,7 @@ describe("a project", () => {
     });
   });
 
-  test("asks for this version of Edgetable, and for versions that this repository is tested with", () => {
+  test("depends on this version of Edgetable, and on the versions that this repository tests with", () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(template, "package.json"), "utf8")) as Record<
       string,
       Record<string, string>
@@ -88,7 +88,7 @@ describe("a project", () => {
 });
 
 describe("never overwrites", () => {
-  test("a file: it lists all that are in the way, and writes nothing", () => {
+  test("a file: it lists all files in the way, and writes nothing", () => {
     mkdirSync(join(folder, "src"));
     writeFileSync(join(folder, "src/model.ts"), "mine");
     writeFileSync(join(folder, "package.json"), "mine");
@@ -102,7 +102,7 @@ describe("never overwrites", () => {
     });
   });
 
-  test.skipIf(process.platform === "win32")("what a link leads to, or a link that leads nowhere (skipped on Windows)", () => {
+  test.skipIf(process.platform === "win32")("the target of a link, or a dangling link (skipped on Windows)", () => {
     symlinkSync(join(folder, "nowhere"), join(folder, "tsconfig.json"));
     expect(createProject(".", folder)).toMatchObject({ created: false, inTheWay: ["tsconfig.json"] });
     expect(existsSync(join(folder, "nowhere"))).toBe(false);
@@ -125,7 +125,7 @@ describe("never overwrites", () => {
 });
 
 describe("create-edgetable", () => {
-  test("prints what it made, and what to do next", () => {
+  test("prints the created files and the next steps", () => {
     const { code, out, err } = run("my graph");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toContain("Created a project in my graph:\n\n  src/model.ts        the graph");
@@ -139,12 +139,12 @@ describe("create-edgetable", () => {
     expect(run("-v")).toEqual({ code: 0, out: `${version}\n`, err: "" });
   });
 
-  test.each([[["a", "b"]], [["--frobnicate"]]])("refuses %j", (argv) => {
+  test.each([[["a", "b"]], [["--frobnicate"]]])("rejects %j", (argv) => {
     expect(run(...argv)).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/^error: .+/) });
     expect(listed(folder)).toEqual([]);
   });
 
-  test("writes out what would control the terminal", () => {
+  test("escapes control characters", () => {
     expect(run("a\u001b[2J").out).toContain(String.raw`a\u{1b}[2J`);
   });
 });

@@ -12,22 +12,22 @@ interface Manifest {
 
 const readJson = (path: string): Manifest => JSON.parse(readFileSync(path, "utf8")) as Manifest;
 
-/** Version of this package, which all packages of Edgetable share. */
+/** The version of this package. All packages of Edgetable share it. */
 export const version: string = readJson(fileURLToPath(new URL("../package.json", import.meta.url))).version;
 
-/** What became of a request for a project. */
+/** The result of creating a project. */
 export interface Project {
-  /** Whether it was made. Nothing is written where it was not. */
+  /** False if nothing was written. */
   readonly created: boolean;
-  /** Absolute path of its folder. */
+  /** The absolute path of its folder. */
   readonly folder: string;
   /** Its files, relative to the folder. */
   readonly files: readonly string[];
-  /** What is there and would be overwritten, relative to the folder; `.` where the folder itself is a file. */
+  /** Existing files that would be overwritten, relative to the folder; `.` if the folder itself is a file. */
   readonly inTheWay: readonly string[];
 }
 
-// npm leaves a file named .gitignore out of a package.
+// npm omits files named .gitignore from packages.
 const target = (name: string): string => (name === "gitignore" ? ".gitignore" : name);
 
 const packageName = (folder: string): string => {
@@ -39,7 +39,7 @@ const packageName = (folder: string): string => {
   return name === "" || name === "node_modules" ? "graph" : name.slice(0, 214);
 };
 
-/** The manifest asks for the packages of Edgetable in the version that made the project. */
+/** The manifest depends on Edgetable's packages in the version of this package. */
 const manifest = (folder: string): string => {
   const { dependencies, devDependencies, ...rest } = readJson(join(template, "package.json"));
   const own = (versions: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
@@ -51,7 +51,7 @@ const manifest = (folder: string): string => {
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** What is there instead of a file that is to be written, or of a folder around it. */
+/** The existing file that is in the way of a file or of its folder. */
 const obstacle = (folder: string, file: string): string | undefined => {
   const around = dirname(file);
   if (around !== "." && exists(join(folder, around)) && !isFolder(join(folder, around))) return around;
@@ -59,11 +59,11 @@ const obstacle = (folder: string, file: string): string | undefined => {
 };
 
 /**
- * Makes a project that runs: a model, its questions, a script, a test, a function for AWS Lambda.
- * It writes all files or none, and never overwrites one.
+ * Creates a project: a model with access patterns, a script, a test and an AWS Lambda function.
+ * It writes all files or none, and never overwrites a file.
  *
- * @param name path of the folder, made where it is missing
- * @param cwd what a relative path starts at
+ * @param name path of the folder, created if it does not exist
+ * @param cwd the base of a relative path
  */
 export const createProject = (name: string, cwd: string): Project => {
   const folder = resolve(cwd, name);
@@ -80,4 +80,50 @@ export const createProject = (name: string, cwd: string): Project => {
     writeFileSync(path, one === "package.json" ? manifest(folder) : readFileSync(join(template, one)), { flag: "wx" });
   }
   return { created: true, folder, files, inTheWay };
+};
+
+const contents: Readonly<Record<string, string>> = {
+  "src/model.ts": "the graph and its access patterns",
+  "src/main.ts": "a script that writes and reads",
+  "src/model.test.ts": "a test with its own engine",
+  "src/handler.ts": "an AWS Lambda function",
+};
+
+const steps: readonly (readonly [command: string, effect: string])[] = [
+  ["npm install", ""],
+  ["npm test", "runs the test on an in-memory engine"],
+  ["npm run dev", "starts a local engine; leave it running"],
+  ["npm start", "in another terminal: writes rows and queries them"],
+  ["npx edgetable patterns", "shows the cost of each access pattern"],
+];
+
+const lines = (pairs: readonly (readonly [string, string])[]): string => {
+  const width = Math.max(...pairs.map(([first]) => first.length));
+  return pairs.map(([first, second]) => `  ${first.padEnd(width)}   ${second}`.trimEnd()).join("\n");
+};
+
+// A shell needs quotes unless the name is one word.
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`);
+
+/** Describes the created project and the next steps, or the files that are in the way. */
+export const describeProject = ({ created, folder, files, inTheWay }: Project, cwd: string): string => {
+  const place = relative(cwd, folder);
+  if (!created) {
+    const found =
+      inTheWay[0] === "."
+        ? `${place === "" ? folder : place} is not a folder`
+        : `${place === "" ? "This folder" : place} already has ${inTheWay.join(", ")}`;
+    return `${found}. Nothing was written. Give the name of another folder.`;
+  }
+  const others = files.filter((file) => contents[file.replaceAll("\\", "/")] === undefined);
+  const enter: typeof steps = place === "" ? [] : [[`cd ${quoted(place)}`, ""]];
+  return `Created a project in ${place === "" ? "this folder" : place}:
+
+${lines(Object.entries(contents))}
+  ${others.join(", ")}
+
+Next:
+
+${lines([...enter, ...steps])}
+`;
 };

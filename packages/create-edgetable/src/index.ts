@@ -1,2 +1,1 @@
-export { createProject, version, type Project } from "./create-project.ts";
-export { describeProject } from "./describe-project.ts";
+export { createProject, describeProject, version, type Project } from "./create-project.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { sameAnswer } from "./run-system.ts";
+import { tableLines } from "./terminal.ts";
+import { answerSections } from "./text-reporter.ts";
 import { someCursor } from "../system.ts";
-import { answerSections } from "./answer-sections.ts";
-import { sameAnswer } from "./same-answer.ts";
-import { tableLines } from "./text-table.ts";
 
 describe("an answer is the expected one", () => {
   const requests: readonly string[] = [];
