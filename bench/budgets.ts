@@ -33,6 +33,8 @@ const difference = (left: number | undefined, right: number | undefined): number
   left === undefined || right === undefined ? undefined : left - right;
 const imported = (report: Report, candidate: string): number | undefined =>
   report.coldStart.find((each) => each.candidate === candidate)?.imported;
+const answered = (report: Report, candidate: string): number | undefined =>
+  report.coldStart.find((each) => each.candidate === candidate)?.answered;
 const installed = (report: Report, candidate: string): number | undefined =>
   report.coldStart.find((each) => each.candidate === candidate)?.installed;
 const ownBytes = (report: Report) => report.bytes.find(({ candidate }) => candidate === ours);
@@ -75,6 +77,7 @@ const budgets = {
   gzip: { section: "bytes", measure: (report) => ratio(ownBytes(report)?.files?.byEightCalls.gzip, 1000) },
   gzipEverything: { section: "bytes", measure: (report) => ratio(ownBytes(report)?.whole?.gzip, 1000) },
   import: { section: "coldStart", measure: (report) => ratio(imported(report, "edgetable-mini"), imported(report, "electrodb")) },
+  firstAnswer: { section: "coldStart", measure: (report) => ratio(answered(report, "edgetable-mini"), answered(report, "electrodb")) },
   importInstalled: {
     section: "coldStart",
     measure: (report) => ratio(installed(report, "edgetable-mini"), installed(report, "electrodb")),
