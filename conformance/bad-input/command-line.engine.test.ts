@@ -57,7 +57,7 @@ const flat = (text: string): string => text.replaceAll(/\s+/g, " ");
 test.each([
   ["that is not there", "nothing.ts", "nothing.ts"],
   ["that does not parse", "broken.ts", "broken.ts"],
-  ["that exports no graph", "empty.ts", "exports no graph: export what defineGraph gives"],
+  ["that exports no graph", "empty.ts", "exports no graph. Export the result of defineGraph"],
 ])("a model file %s: cli.modelUnreadable, exit code 3", async (_, model, says) => {
   const { code, out, err } = await run("check", "--model", model);
   expect(flat(err)).toContain("cli.modelUnreadable · docs/errors.md#climodelunreadable");
