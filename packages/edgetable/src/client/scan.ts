@@ -45,10 +45,10 @@ export interface Scan<Row> extends AsyncIterable<Row> {
 
 /**
  * Reads the whole table by Scan and yields every node, edge and part as a row that `db.load` takes:
- * a table loaded from the rows has the same items. Edges that are stored twice come once, with what
- * differs between their copies as `reverse`. Edgetable's own items are left out: loading creates them
- * again. Rows are in no order and may or may not contain what is written meanwhile: a scan is not a
- * snapshot.
+ * a table loaded from the rows has the same items, without attributes that the model does not know.
+ * Edges that are stored twice come once, with what differs between their copies as `reverse`.
+ * Edgetable's own items are left out: loading creates them again. Rows are in no order and may or may
+ * not contain what is written meanwhile: a scan is not a snapshot.
  *
  * Costs half a read unit for each 4 KB of the whole table, in requests of 1,000 items, whatever is
  * taken of it; for copies that come far apart see `held`. Memory does not grow with the table.

@@ -89,18 +89,6 @@ const oldPlaces = ({ index: table, indexes, shapes }: Catalog, wanted: string | 
 
 const PAGE = 100;
 
-const readPlace = (
-  session: Session,
-  { index, partition }: OldPlace,
-  start: Key | undefined,
-  context: CallContext,
-): Promise<QueryOutput> => {
-  const { table } = session.catalog;
-  if (partition !== undefined) return session.send("Query", encodePartition(table, { index, partition, start, limit: PAGE }), context);
-  const input = { TableName: table, IndexName: index.name ?? "", Limit: PAGE, ...(start ? { ExclusiveStartKey: start } : {}) };
-  return session.send("Scan", { ...input, ReturnConsumedCapacity: "TOTAL" }, context);
-};
-
 const STALE = { reason: "staleRead" } as const;
 
 /** Moves one item to where a writer would put it now. Gives false if it is there already, or was changed meanwhile. */
@@ -178,29 +166,25 @@ const factsOf = ({ list, at, start, moved, seen, passes, movedInPass }: Reshardi
   fresh: movedInPass,
 });
 
-const resumeFrom = (run: Resharding, facts: JobFacts): void => {
-  run.moved = Number(facts["moved"] ?? 0);
-  run.seen = Number(facts["seen"] ?? 0);
-  run.passes = Number(facts["passes"] ?? 1);
-  // Another list is another model's: the pass then begins again, which costs reads and does no harm.
-  if (facts["list"] !== run.list) return;
-  run.at = Number(facts["at"] ?? 0);
-  run.movedInPass = Number(facts["fresh"] ?? 0);
-  run.start = facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined;
-};
-
 /**
  * Passes over all places until a pass finds nothing to move. A pass that moved something may have missed what was
  * written meanwhile. Before each pass it waits until the indexes show what was written before.
  */
 const moveAll = async (run: Resharding): Promise<void> => {
   const { session, settings, places } = run;
+  const { table } = session.catalog;
+  const readPage = ({ index, partition }: OldPlace, context: CallContext): Promise<QueryOutput> => {
+    const { start } = run;
+    if (partition !== undefined) return session.send("Query", encodePartition(table, { index, partition, start, limit: PAGE }), context);
+    const input = { TableName: table, IndexName: index.name ?? "", Limit: PAGE, ...(start ? { ExclusiveStartKey: start } : {}) };
+    return session.send("Scan", { ...input, ReturnConsumedCapacity: "TOTAL" }, context);
+  };
   for (;;) {
     await session.effects.sleep(settings.indexLag, run.signal);
     for (let place = places[run.at]; place; place = places[run.at]) {
       const current = place;
       const moved = await step(run, async (context) => {
-        const { Items = [], LastEvaluatedKey } = await readPlace(session, current, run.start, context);
+        const { Items = [], LastEvaluatedKey } = await readPage(current, context);
         const count = await moveItems(session, current, Items, context);
         run.moved += count;
         run.movedInPass += count;
@@ -244,7 +228,16 @@ export const runReshard = async (session: Session, settings: ReshardSettings): P
   const reshard = async (): Promise<ReshardReport> => {
     const request = { id: settings.job, kind: "reshard", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
     run.lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });
-    resumeFrom(run, run.lease.job.facts);
+    const { facts } = run.lease.job;
+    run.moved = Number(facts["moved"] ?? 0);
+    run.seen = Number(facts["seen"] ?? 0);
+    run.passes = Number(facts["passes"] ?? 1);
+    // Another list is another model's: the pass then begins again, which costs reads and does no harm.
+    if (facts["list"] === run.list) {
+      run.at = Number(facts["at"] ?? 0);
+      run.movedInPass = Number(facts["fresh"] ?? 0);
+      run.start = facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined;
+    }
     await runJob(session, run.lease, { facts: () => factsOf(run), run: () => moveAll(run) });
     return { ...progressOf(run), cost: run.cost };
   };
