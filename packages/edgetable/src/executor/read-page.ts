@@ -1,6 +1,6 @@
-import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import type { QueryStep } from "../ir/physical-plan.ts";
 import { checkCursor, openCursor, sealCursor, type Position, type Secrets } from "../requests/cursor.ts";
-import type { Found, Rows } from "./read-rows.ts";
+import type { Found } from "./read-rows.ts";
 import { startKeyOf } from "./read-partition.ts";
 import type { ReadStop } from "./read-budget.ts";
 import { runRead, type ReadRequest } from "./run-read.ts";
@@ -8,15 +8,15 @@ import type { CallContext, Session } from "./session.ts";
 
 export interface PageRequest {
   readonly request: ReadRequest;
-  /** What the cursors are bound to. */
+  /** The query to which the cursors are bound. */
   readonly query: string;
-  /** Gives the secret; where it is not to be made, undefined when there is none. */
+  /** The secret. It is created if there is none and `makes` is true. */
   readonly secret: (makes: boolean) => Promise<Secrets | undefined>;
-  /** Where to go on; undefined at the beginning. */
+  /** Where to continue; undefined at the beginning. */
   readonly cursor: string | undefined;
 }
 
-/** A page with the cursors of those beside it. */
+/** A page with the cursors of the pages before and after it. */
 export interface FoundPage {
   readonly found: readonly Found[];
   readonly next: string | undefined;
@@ -24,53 +24,32 @@ export interface FoundPage {
   readonly stopped: ReadStop | undefined;
 }
 
-interface Edges {
-  readonly next: Position | undefined;
-  readonly previous: Position | undefined;
-}
-
-// Beyond the end there is nothing to stand at: the way back begins at the end itself.
-const turnedAt = ({ sources }: ReadPlan, { backward }: Position): Position => ({
-  source: backward ? 0 : sources.length - 1,
-  key: undefined,
-  backward: !backward,
-});
-
-const isBeginning = ({ key, source, backward }: Position): boolean => key === undefined && source === 0 && !backward;
-
-const edgesOf = (
-  { catalog }: Session,
-  plan: ReadPlan,
-  { rows, from }: { readonly rows: Rows; readonly from: Position | undefined },
-): Edges => {
-  const backward = from?.backward ?? false;
-  // The row that was read first: the other way goes on from there.
-  const first = backward ? rows.found.at(-1) : rows.found[0];
-  const step = first && (plan.sources[first.source] as QueryStep);
-  const turned =
-    first && step
-      ? { source: first.source, key: startKeyOf(catalog, step, first.item), backward: !backward, ties: rows.begun }
-      : rows.stopped && rows.next?.key
-        ? { ...rows.next, backward: !backward }
-        : from && turnedAt(plan, from);
-  if (backward) return { next: turned, previous: rows.next };
-  return { next: rows.next, previous: from && !isBeginning(from) ? turned : undefined };
-};
-
 /**
  * Reads a page.
  *
- * @throws {cursor.invalid} when the cursor is not one of this query
+ * @throws {cursor.invalid} when the cursor is not of this query
  */
 export const readPage = async (session: Session, page: PageRequest, context: CallContext): Promise<FoundPage> => {
   const { request, query, cursor } = page;
-  // A cursor that is none must leave nothing in the table.
+  const { sources } = request.plan;
+  // A malformed cursor must not create the secret in the table.
   if (cursor !== undefined) checkCursor(cursor);
   if (request.empty) return { found: [], next: undefined, previous: undefined, stopped: undefined };
   const secrets = await page.secret(cursor === undefined);
   const from = cursor === undefined ? undefined : openCursor(cursor, query, secrets);
-  const rows = await runRead(session, { ...request, from }, context);
+  const { found, next, stopped, begun } = await runRead(session, { ...request, from }, context);
+  const backward = from?.backward ?? false;
+  // The page in the other direction starts before the row that was read first.
+  const first = backward ? found.at(-1) : found[0];
+  let opposite: Position | undefined;
+  if (first) {
+    const key = startKeyOf(session.catalog, sources[first.source] as QueryStep, first.item);
+    opposite = { source: first.source, key, backward: !backward, ties: begun };
+  } else if (stopped && next?.key) opposite = { ...next, backward: !backward };
+  // Nothing was found behind the cursor: the way back starts at the end of all rows.
+  else if (from) opposite = { source: backward ? 0 : sources.length - 1, key: undefined, backward: !backward };
+  const isFirstPage = !from || (from.key === undefined && from.source === 0 && !backward);
   const seal = (position: Position | undefined): string | undefined => position && secrets && sealCursor(position, query, secrets);
-  const { next, previous } = edgesOf(session, request.plan, { rows, from });
-  return { found: rows.found, next: seal(next), previous: seal(previous), stopped: rows.stopped };
+  if (backward) return { found, next: seal(opposite), previous: seal(next), stopped };
+  return { found, next: seal(next), previous: isFirstPage ? undefined : seal(opposite), stopped };
 };

@@ -20,7 +20,7 @@ const OPERATORS: readonly ComparisonOperator[] = [
   "exists",
 ];
 
-/** Comparisons of which a sort key can take one or two. */
+/** Comparisons that a sort key's condition can hold. */
 export const RANGES: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
 
 /** The comparisons of one attribute, as a caller writes them; a bare value means `eq`. */
@@ -31,15 +31,15 @@ export interface Comparisons<T> {
   readonly lte?: T;
   readonly gt?: T;
   readonly gte?: T;
-  /** Both ends included. */
+  /** Inclusive at both ends. */
   readonly between?: readonly [T, T];
-  /** Of text. */
+  /** For strings. */
   readonly beginsWith?: string extends T ? string : T extends string ? string : never;
-  /** A substring of text, or a member of a list or set. */
+  /** A substring of a string, or a member of a list or set. */
   readonly contains?: unknown;
   /** Any of the given values, 1 to 100 (Limits: IN takes 100 operands). */
   readonly in?: readonly T[];
-  /** Whether the attribute is there at all. */
+  /** True if the attribute must be present, false if it must be absent. */
   readonly exists?: boolean;
 }
 
@@ -48,7 +48,7 @@ export type Where<Row> = { readonly [Field in keyof Row]?: NonNullable<Row[Field
 
 /**
  * One comparison of a plan. The value is not in it: `slot` says where in the call's parameters it
- * stands, so that one plan serves every call of the same form.
+ * is, so that one plan serves every call of the same form.
  */
 export interface Condition {
   /** Path into the row, such as `enrolledAt` or `to.courseId`. */
@@ -57,7 +57,7 @@ export interface Condition {
   readonly slot: number;
 }
 
-/** What conditions ask, whatever their values: two lists of the same form are planned alike. */
+/** The form of conditions, without their values: lists of the same form have the same plan. */
 export const conditionForm = (conditions: readonly Condition[]): string =>
   conditions.map(({ path, operator, slot }) => `${path} ${operator} ${slot}`).join("&");
 
@@ -73,47 +73,50 @@ const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> => 
   return prototype === Object.prototype || prototype === null;
 };
 
-const checkOperator = (path: string, name: string): ComparisonOperator => {
-  if ((OPERATORS as readonly string[]).includes(name)) return name as ComparisonOperator;
-  throw new EdgetableError("plan.invalidOption", `"${name}" is no comparison of "${path}".${didYouMean(name, OPERATORS)}`, {
-    details: { path, operator: name },
-  });
+const invalid = (path: string, message: string, details: Readonly<Record<string, unknown>> = {}): EdgetableError =>
+  new EdgetableError("plan.invalidOption", message, { details: { path, ...details } });
+
+const isList = (operand: unknown, min: number, max: number): boolean =>
+  Array.isArray(operand) && operand.length >= min && operand.length <= max && !operand.includes(undefined);
+
+/** True if the comparison takes the operand, and what it takes. */
+const takes = (operator: ComparisonOperator, operand: unknown): readonly [fits: boolean, takes: string] => {
+  switch (operator) {
+    case "between":
+      return [isList(operand, 2, 2), "a list of two values"];
+    case "in":
+      // "IN: up to 100 values", Limits in DynamoDB.
+      return [isList(operand, 1, 100), "a list of 1 to 100 values"];
+    case "beginsWith":
+      return [typeof operand === "string", "a string"];
+    case "exists":
+      return [typeof operand === "boolean", "true or false"];
+    default:
+      return [true, "a value"];
+  }
 };
 
-const isList = (operand: unknown, least: number, most: number): boolean =>
-  Array.isArray(operand) && operand.length >= least && operand.length <= most && !operand.includes(undefined);
-
-// "IN: up to 100 values", Limits in DynamoDB.
-const operands: { readonly [Operator in ComparisonOperator]?: readonly [takes: string, fits: (operand: unknown) => boolean] } = {
-  between: ["a list of two values", (operand) => isList(operand, 2, 2)],
-  in: ["a list of 1 to 100 values", (operand) => isList(operand, 1, 100)],
-  beginsWith: ["a text", (operand) => typeof operand === "string"],
-  exists: ["true or false", (operand) => typeof operand === "boolean"],
+const checkComparison = (path: string, name: string, operand: unknown): ComparisonOperator => {
+  if (!(OPERATORS as readonly string[]).includes(name))
+    throw invalid(path, `"${name}" is not a comparison for "${path}".${didYouMean(name, OPERATORS)}`, { operator: name });
+  const operator = name as ComparisonOperator;
+  if (operand === undefined) throw undefinedValue(path, `"${operator}" of `);
+  const [fits, expected] = takes(operator, operand);
+  if (fits) return operator;
+  throw invalid(path, `"${operator}" of "${path}" takes ${expected}, got ${jsonText(operand)}.`, { operator, operand });
 };
 
-const checkOperand = (path: string, operator: ComparisonOperator, operand: unknown): void => {
-  const [takes, fits] = operands[operator] ?? [];
-  if (!fits || fits(operand)) return;
-  throw new EdgetableError("plan.invalidOption", `"${operator}" of "${path}" takes ${takes}; ${jsonText(operand)} is none.`, {
-    details: { path, operator, operand },
-  });
-};
-
-const refuse = (path: string, message: string): never => {
-  throw new EdgetableError("plan.invalidOption", `The condition on "${path}" ${message}`, { details: { path } });
-};
-
-// Dropping the condition would make the call read or write more than it was meant to.
-const refuseUndefined = (path: string, operator = ""): never =>
-  refuse(
+/** Dropping the condition would make the call read or write more than intended. */
+const undefinedValue = (path: string, what = ""): EdgetableError =>
+  invalid(
     path,
-    `cannot be checked: ${operator && `"${operator}" of `}"${path}" is undefined. Leave the key out, or give { exists: false } to ask that the attribute is absent.`,
+    `The condition on "${path}" cannot be checked: ${what}"${path}" is undefined. Leave the key out, or give { exists: false } to ask that the attribute is absent.`,
   );
 
 /**
  * Reads a `where` object; `nested` names the fields (`from`, `to`) whose objects hold paths, not comparisons.
  *
- * @throws {plan.invalidOption} for a value that is undefined, an unknown comparison, and an operand that it does not take
+ * @throws {plan.invalidOption} for an undefined value, an unknown comparison, or an operand that the comparison does not take
  */
 export const readWhere = (where: Readonly<Record<string, unknown>>, nested: readonly string[] = [], slots = 0): Conditions => {
   const conditions: Condition[] = [];
@@ -123,21 +126,17 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
     values.push(value);
   };
   const read = (path: string, value: unknown): void => {
-    if (value === undefined) refuseUndefined(path);
+    if (value === undefined) throw undefinedValue(path);
     if (!isPlain(value)) return add(path, "eq", value);
     const comparisons = Object.entries(value);
-    if (comparisons.length === 0) refuse(path, "is empty: give a value, or a comparison such as { eq: … }.");
-    for (const [name, operand] of comparisons) {
-      const operator = checkOperator(path, name);
-      if (operand === undefined) refuseUndefined(path, operator);
-      checkOperand(path, operator, operand);
-      add(path, operator, operand);
-    }
+    if (comparisons.length === 0)
+      throw invalid(path, `The condition on "${path}" is empty: give a value, or a comparison such as { eq: … }.`);
+    for (const [name, operand] of comparisons) add(path, checkComparison(path, name, operand), operand);
   };
   for (const field of namesIn(where)) {
     const value = where[field];
     if (!nested.includes(field)) read(field, value);
-    else if (value === undefined) refuseUndefined(field);
+    else if (value === undefined) throw undefinedValue(field);
     else for (const name of namesIn(value)) read(`${field}.${name}`, (value as typeof where)[name]);
   }
   return { conditions, values };

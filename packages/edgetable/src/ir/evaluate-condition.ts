@@ -1,13 +1,13 @@
 import { comparePrimary, sameValue } from "../keys/template.ts";
 import { valueAt } from "../util/row.ts";
-import type { ComparisonOperator, Condition } from "./condition.ts";
+import { RANGES, type ComparisonOperator, type Condition } from "./condition.ts";
 
 type Orderable = string | number | bigint;
 
 const compare = (a: unknown, b: unknown): number | undefined => {
   if (typeof a === "string" && typeof b === "string") return comparePrimary(a, b);
   const numeric = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
-  // A number stands for its shortest decimal, which may come back as a bigint.
+  // A number may be read back as a bigint.
   if (numeric(a) && numeric(b)) return typeof a !== typeof b && sameValue(a, b) ? 0 : a < b ? -1 : a > b ? 1 : 0;
   if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
   return a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.compare(a, b) : undefined;
@@ -15,7 +15,7 @@ const compare = (a: unknown, b: unknown): number | undefined => {
 
 const isIn = (value: unknown, members: Iterable<unknown>): boolean => [...members].some((member) => equal(member, value));
 
-// What is undefined is not stored.
+// Undefined members are not stored.
 const membersOf = (value: object): readonly (readonly [string, unknown])[] =>
   Object.entries(value).filter(([, member]) => member !== undefined);
 
@@ -34,7 +34,7 @@ const equal = (a: unknown, b: unknown): boolean => {
   );
 };
 
-/** The values of a list, each once. */
+/** The distinct values of a list. */
 export const distinctValues = (values: readonly unknown[]): readonly unknown[] =>
   values.filter((value, at) => !values.slice(0, at).some((other) => equal(other, value)));
 
@@ -44,28 +44,25 @@ const contains = (value: unknown, member: unknown): boolean => {
   return (Array.isArray(value) || value instanceof Set) && isIn(member, value);
 };
 
-const ordered = (value: unknown, operand: unknown, test: (order: number) => boolean): boolean => {
-  const order = compare(value, operand);
-  return order !== undefined && test(order);
-};
-
 const fits = (operator: ComparisonOperator, value: unknown, operand: unknown): boolean => {
+  // Values of different types have no order: no comparison of NaN holds.
+  const order = RANGES.has(operator) ? (compare(value, operand) ?? Number.NaN) : Number.NaN;
   switch (operator) {
     case "eq":
       return value !== undefined && equal(value, operand);
     case "ne":
       return value === undefined || !equal(value, operand);
     case "lt":
-      return ordered(value, operand, (order) => order < 0);
+      return order < 0;
     case "lte":
-      return ordered(value, operand, (order) => order <= 0);
+      return order <= 0;
     case "gt":
-      return ordered(value, operand, (order) => order > 0);
+      return order > 0;
     case "gte":
-      return ordered(value, operand, (order) => order >= 0);
+      return order >= 0;
     case "between": {
       const [low, high] = operand as readonly [Orderable, Orderable];
-      return ordered(value, low, (order) => order >= 0) && ordered(value, high, (order) => order <= 0);
+      return (compare(value, low) ?? Number.NaN) >= 0 && (compare(value, high) ?? Number.NaN) <= 0;
     }
     case "beginsWith":
       return typeof value === "string" && value.startsWith(operand as string);
@@ -78,7 +75,7 @@ const fits = (operator: ComparisonOperator, value: unknown, operand: unknown): b
   }
 };
 
-/** Whether one comparison holds, as DynamoDB would decide it: other types never compare, a missing attribute only differs. */
+/** True if a condition holds, as DynamoDB evaluates it: values of different types never compare, and a missing attribute satisfies only `ne` and `exists: false`. */
 export const holds = (condition: Condition, row: Readonly<Record<string, unknown>>, values: readonly unknown[]): boolean =>
   fits(condition.operator, valueAt(row, condition.path), values[condition.slot]);
 
@@ -105,7 +102,7 @@ const boundsOf = (operator: ComparisonOperator, operand: unknown): { readonly lo
   }
 };
 
-/** Whether no value can satisfy all conditions on one attribute: then there is nothing to ask for. */
+/** True if no value can satisfy all conditions on an attribute, so that nothing has to be read. */
 export const contradict = (conditions: readonly Condition[], values: readonly unknown[]): boolean =>
   conditions.some(({ path, operator, slot }) => {
     const operand = values[slot];
@@ -115,7 +112,7 @@ export const contradict = (conditions: readonly Condition[], values: readonly un
     if (!low) return false;
     return beside.some((other) => {
       const otherOperand = values[other.slot];
-      // Beyond a prefix lies what is greater and does not begin with it.
+      // A value greater than a prefix that does not begin with it is behind the prefix.
       if (other.operator === "beginsWith" && (compare(low.value, otherOperand) ?? 0) > 0)
         return !String(low.value).startsWith(String(otherOperand));
       const { high } = boundsOf(other.operator, otherOperand);

@@ -192,7 +192,7 @@ export const decodeItem = (catalog: Catalog, shape: Shape, item: Item, options?:
   return shape.several ? typed(shape, row) : row;
 };
 
-const textOf = (item: Item, attribute: string): string | undefined => {
+const stringIn = (item: Item, attribute: string): string | undefined => {
   const value = item[attribute];
   return value && "S" in value ? value.S : undefined;
 };
@@ -232,11 +232,11 @@ const hasForm = (shape: Shape, attribute: string, item: Item): boolean => {
 /** Whether an item is of the shape: by its type attribute and by the form of its table key. */
 export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   if (catalog.typeAttribute !== undefined) {
-    const type = textOf(item, catalog.typeAttribute);
+    const type = stringIn(item, catalog.typeAttribute);
     if (type !== undefined && type !== shape.typeValue) return false;
   }
   const mark = kindMark(catalog, shape);
-  if (mark?.kind === "lead" && textOf(item, mark.attribute)?.startsWith(mark.text) === false) return false;
+  if (mark?.kind === "lead" && stringIn(item, mark.attribute)?.startsWith(mark.text) === false) return false;
   const { partitionKey, sortKey } = catalog.index;
   if (!hasForm(shape, partitionKey, item) || (sortKey !== undefined && !hasForm(shape, sortKey, item))) return false;
   return keysAgree(catalog, shape, item);
@@ -248,7 +248,7 @@ export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean =
 export const refers = (shape: Shape, row: Readonly<Record<string, unknown>>): boolean =>
   shape.role !== "reference" || Object.keys(shape.alias ?? {}).every((path) => !path.startsWith("to.") || valueAt(row, path) !== undefined);
 
-/** The shape of an item among the given ones, or undefined when it is none of them. */
+/** The shape of an item, or undefined if the item is of a shape that is not given. */
 export const shapeOf = (catalog: Catalog, shapes: readonly Shape[], item: Item): Shape | undefined => {
   for (const shape of shapes) if (isOfShape(catalog, shape, item)) return shape;
   return undefined;

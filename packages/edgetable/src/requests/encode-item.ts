@@ -166,7 +166,7 @@ const takenBy = ({ index, indexes, shapes, typeAttribute }: Catalog, shape: Shap
 export const isFilled = (catalog: Catalog, shape: Shape, field: string): boolean =>
   takenBy(catalog, shape).has(field) && attributeOf(shape, field) === field;
 
-const refuse = (shape: Shape, field: string, attribute: string): never => {
+const filledAttribute = (shape: Shape, field: string, attribute: string): never => {
   throw new EdgetableError(
     "schema.unknownAttribute",
     `"${field}" is not an attribute of "${shape.definition}": Edgetable fills "${attribute}" itself. Leave it out, or give it another name.`,
@@ -185,7 +185,7 @@ export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => s
   return (field) => {
     const attribute = attributeOf(shape, field);
     if (attribute === field) refuseStoredNames(shape, [field]);
-    return attribute !== undefined && filled.has(attribute) ? refuse(shape, field, attribute) : attribute;
+    return attribute !== undefined && filled.has(attribute) ? filledAttribute(shape, field, attribute) : attribute;
   };
 };
 

@@ -185,7 +185,7 @@ const asOther = ({ session: { catalog }, rowOptions }: Reading, copy: Copy, item
 
 /**
  * What becomes of copies whose other one was not met, at most 100: the others are read by their keys,
- * and where there is none, the copies themselves again.
+ * and if one is missing, its copy is read again.
  */
 export const settleCopies = async (reading: Reading, copies: readonly Copy[]): Promise<readonly Settled[]> => {
   const others = await readByKey(

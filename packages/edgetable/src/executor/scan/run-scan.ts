@@ -67,7 +67,7 @@ export interface Scanning {
   report(): ScanReport;
 }
 
-const refuse = ({ key, item, reason }: StrayItem): never => {
+const throwStray = ({ key, item, reason }: StrayItem): never => {
   const values = Object.values<AttributeValue | undefined>(key).map((value) =>
     value === undefined ? "no key" : "S" in value ? value.S : "N" in value ? value.N : JSON.stringify(value),
   );
@@ -84,7 +84,7 @@ const stray = (state: State, item: Item, reason: string): void => {
   if (onStray === "skip") return;
   const found: StrayItem = { key: keyOfItem(state.session.catalog, item), item, reason };
   if (typeof onStray === "function") onStray(found);
-  else refuse(found);
+  else throwStray(found);
 };
 
 function* give(state: State, marks: readonly PageMark[], row: Row): Generator<Row> {

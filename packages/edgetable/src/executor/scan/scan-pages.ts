@@ -33,14 +33,14 @@ const parse = (text: string, table: string): ScanPosition | undefined => {
 /**
  * Reads a position.
  *
- * @throws {cursor.invalid} when it is none of this table's
+ * @throws {cursor.invalid} when it is not a position of this table
  */
 export const readPosition = (text: string, table: string): ScanPosition => {
   const position = parse(text, table);
   if (position) return position;
   throw new EdgetableError(
     "cursor.invalid",
-    `The position is none of a scan of "${table}". Give the \`position\` of an earlier scan's report, or leave \`from\` out to begin anew.`,
+    `The position is not of a scan of "${table}". Give the \`position\` of an earlier scan's report, or leave \`from\` out to start again.`,
     { details: { from: text } },
   );
 };
@@ -60,7 +60,7 @@ interface Segment {
 
 /** Which pages are read and given, segment by segment. */
 export interface Places {
-  /** The next segment to begin, with the key after which; undefined when there is none. */
+  /** The next segment to read and the key after which it starts; undefined if no segment is left. */
   begin(): { readonly segment: number; readonly start: Key | undefined } | undefined;
   read(segment: number, page: { readonly start: Key | undefined; readonly next: Key | undefined }): PageMark;
   /** Everything before it was given; undefined when that is the whole table. */
@@ -140,18 +140,18 @@ const readPage = async (
  * looked at, so memory holds no more than two pages for each.
  */
 export async function* scanPages(session: Session, places: Places, settings: PageSettings): AsyncGenerator<ScannedPage> {
-  const flights = new Map<number, Promise<Answer>>();
+  const inFlight = new Map<number, Promise<Answer>>();
   const start = (from: ReturnType<Places["begin"]>): void => {
     if (!from) return;
-    const flight = readPage(session, settings, from);
-    // It is looked at later; until then its failure is nobody's.
-    flight.catch(() => undefined);
-    flights.set(from.segment, flight);
+    const answer = readPage(session, settings, from);
+    // The answer is awaited later; until then a failure must not count as unhandled.
+    answer.catch(() => undefined);
+    inFlight.set(from.segment, answer);
   };
   for (let at = 0; at < settings.concurrency; at++) start(places.begin());
-  while (flights.size > 0) {
-    const { segment, items, ...page } = await Promise.race(flights.values());
-    flights.delete(segment);
+  while (inFlight.size > 0) {
+    const { segment, items, ...page } = await Promise.race(inFlight.values());
+    inFlight.delete(segment);
     const mark = places.read(segment, page);
     start(page.next === undefined ? places.begin() : { segment, start: page.next });
     yield { items, mark };
