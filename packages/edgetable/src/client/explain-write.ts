@@ -1,11 +1,10 @@
 import { readUnits, stepUnits } from "../ir/capacity.ts";
 import type { DeleteWrite, LogicalWrite } from "../ir/logical-write.ts";
-import type { ReadNeed, WriteItem, WritePlan } from "../ir/write-plan.ts";
+import type { ReadNeed, WritePlan } from "../ir/write-plan.ts";
 import { planBatch, planWrites } from "../planner/writes/plan-write.ts";
-import { planCascade, type CascadePlan } from "../planner/writes/plan-deletion.ts";
-import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
+import { planCascade } from "../planner/writes/plan-deletion.ts";
+import { encodeBatchWrite, inBatches, writeRequest, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-read.ts";
-import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { COUNT, OWNER } from "../schema/system-items.ts";
 import type { Row } from "../util/row.ts";
@@ -15,54 +14,48 @@ import type { BatchExplanation, DeleteOptions, ExplainedWriteRequest, WriteExpla
 
 const TOKEN = "a token for each call";
 
-type OneItem = Exclude<ReadNeed, { readonly kind: "count" }>;
+type Ready = WritePlan & { readonly kind: "ready" };
 
-const explainNeed = (catalog: Catalog, need: OneItem): ExplainedWriteRequest => ({
-  operation: need.kind === "get" ? "GetItem" : "Query",
-  input: need.kind === "get" ? encodeNeededGet(catalog, need) : encodeNeededQuery(catalog, need),
-  readUnits: readUnits(need.shape.bytes, { consistent: true }),
-  writeUnits: 0,
-});
+const explainNeeds = (catalog: Catalog, reads: readonly ReadNeed[]): readonly ExplainedWriteRequest[] => {
+  const requests: ExplainedWriteRequest[] = [];
+  for (const need of reads) {
+    // Edges are counted after a read has shown that their counter is not there, and here nothing was read.
+    if (need.kind === "count") continue;
+    const units = { readUnits: readUnits(need.shape.bytes, { consistent: true }), writeUnits: 0 };
+    if (need.kind === "get") requests.push({ operation: "GetItem", input: encodeNeededGet(catalog, need), ...units });
+    else requests.push({ operation: "Query", input: encodeNeededQuery(catalog, need), ...units });
+  }
+  return requests;
+};
 
-const explainReady = (catalog: Catalog, plan: WritePlan & { readonly kind: "ready" }): ExplainedWriteRequest => {
+const explainReady = (catalog: Catalog, plan: Ready): ExplainedWriteRequest => {
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   const steps = plan.items.map(({ item }) => item);
-  const transaction = plan.atomic.kind === "transaction";
-  const encoded = transaction
+  const isTransaction = plan.atomic.kind === "transaction";
+  const { operation, input } = isTransaction
     ? encodeTransaction(target, steps, TOKEN)
     : encodeSingle(target, steps[0] as Parameters<typeof encodeSingle>[1]);
   let writeUnits = 0;
-  for (const step of steps) writeUnits += stepUnits(catalog, step, transaction);
-  return { operation: encoded.operation, input: encoded.input, readUnits: 0, writeUnits };
+  for (const step of steps) writeUnits += stepUnits(catalog, step, isTransaction);
+  return { operation, input, readUnits: 0, writeUnits };
 };
-
-const requestsOf = (catalog: Catalog, plan: WritePlan): readonly ExplainedWriteRequest[] => {
-  // Edges are counted after a read has shown that their counter is not there, and here nothing was read.
-  if (plan.kind === "needs") return plan.reads.filter((need) => need.kind !== "count").map((need) => explainNeed(catalog, need));
-  return plan.kind === "ready" ? [explainReady(catalog, plan)] : [];
-};
-
-const required = (plan: WritePlan & { readonly kind: "ready" }): readonly string[] => [
-  ...new Set(plan.items.flatMap(({ item }) => item.terms.flatMap((term) => (term.kind === "has" ? [term.attribute] : [])))),
-];
 
 const ONCE =
-  "sent once: where its answer is lost, the call ends in execute.ambiguous, since a second request would add to the first; { idempotent: true } makes it exact, for twice the write units";
+  "sent once: if its answer is lost, the call ends in execute.ambiguous, because a second request would add to the first; { idempotent: true } makes it exact, for twice the write units";
 
 /** Why a write is a transaction, which costs twice the units. */
-const transactionNotes = ({ items }: WritePlan & { readonly kind: "ready" }): readonly string[] => {
+const transactionNote = ({ items }: Ready): string | undefined => {
   if (items.length === 1)
-    return ["idempotent: a transaction of one with a token, for twice the write units; a repeated request takes effect once"];
-  const has = (test: (item: WriteItem) => boolean): boolean => items.some(({ item }) => test(item));
-  const reasons = [
-    ...(has((item) => item.kind !== "check" && item.terms.some((term) => term.kind === "equals" && term.attribute === OWNER))
-      ? ["the markers of unique values"]
-      : []),
-    ...(has((item) => item.kind === "update" && item.shape === undefined) ? ["the counters of the nodes' edges"] : []),
-    ...(has((item) => item.kind === "check") ? ["checks of nodes that must be there"] : []),
-    ...(has((item) => item.shape?.role === "mirror") ? ["the copy of the edge in its target's partition"] : []),
-  ];
-  return reasons.length === 0 ? [] : [`a transaction, for twice the write units: it takes along ${reasons.join(", ")}`];
+    return "idempotent: a transaction of one with a token, for twice the write units; a repeated request takes effect once";
+  const reasons = new Set<string>();
+  for (const { item } of items) {
+    const isMarker = item.kind !== "check" && item.terms.some((term) => term.kind === "equals" && term.attribute === OWNER);
+    if (isMarker) reasons.add("the markers of unique values");
+    if (item.kind === "update" && item.shape === undefined) reasons.add("the counters of the nodes' edges");
+    if (item.kind === "check") reasons.add("checks of nodes that must be there");
+    if (item.shape?.role === "mirror") reasons.add("the copy of the edge in its target's partition");
+  }
+  return reasons.size === 0 ? undefined : `a transaction, for twice the write units: it takes along ${[...reasons].join(", ")}`;
 };
 
 const COUNTER =
@@ -72,77 +65,78 @@ const halfEntry = (attribute: string): string =>
 
 const notesOf = (plan: WritePlan): readonly string[] => {
   if (plan.kind === "settled") return [];
-  if (plan.kind === "ready") {
-    const why = plan.once ? [ONCE] : plan.atomic.kind === "transaction" ? transactionNotes(plan) : [];
-    return [...why, ...required(plan).map((attribute) => (attribute === COUNT ? COUNTER : halfEntry(attribute)))];
+  const notes = new Set<string>();
+  if (plan.kind === "needs") {
+    for (const need of plan.reads) notes.add(`reads "${need.shape.definition}" first: ${need.reason}`);
+    return [...notes, "then writes on condition that what it read is unchanged; the write's units are not in the prediction"];
   }
-  const reasons = plan.reads.map((need) => `reads "${need.shape.definition}" first: ${need.reason}`);
-  return [...new Set(reasons), "then writes on condition that what it read is unchanged; the write's units are not in the prediction"];
+  const note = plan.once ? ONCE : plan.atomic.kind === "transaction" ? transactionNote(plan) : undefined;
+  if (note !== undefined) notes.add(note);
+  for (const { item } of plan.items)
+    for (const term of item.terms) if (term.kind === "has") notes.add(term.attribute === COUNT ? COUNTER : halfEntry(term.attribute));
+  return [...notes];
+};
+
+const costOf = (requests: readonly ExplainedWriteRequest[]): WriteExplanation["cost"] => {
+  const cost = { requests: requests.length, readUnits: 0, writeUnits: 0 };
+  for (const request of requests) {
+    cost.readUnits += request.readUnits;
+    cost.writeUnits += request.writeUnits;
+  }
+  return cost;
 };
 
 /** Explains writes: pure, from the calls' values. */
 export const explainWrites = (catalog: Catalog, writes: readonly LogicalWrite[], livingAt?: number): WriteExplanation => {
   const plan = planWrites(catalog, writes, {}, { livingAt });
-  const requests = requestsOf(catalog, plan);
-  const total = (units: "readUnits" | "writeUnits"): number => requests.reduce((sum, request) => sum + request[units], 0);
-  const cost = { requests: requests.length, readUnits: total("readUnits"), writeUnits: total("writeUnits") };
-  return Object.freeze({
-    kind: "write",
-    writes: writes.map((write) => Object.freeze(write)),
-    plan,
-    requests,
-    atomic: plan.kind === "ready" ? plan.atomic : undefined,
-    cost,
-    notes: notesOf(plan),
-  });
+  let requests: readonly ExplainedWriteRequest[] = [];
+  if (plan.kind === "needs") requests = explainNeeds(catalog, plan.reads);
+  if (plan.kind === "ready") requests = [explainReady(catalog, plan)];
+  const atomic = plan.kind === "ready" ? plan.atomic : undefined;
+  for (const write of writes) Object.freeze(write);
+  return Object.freeze({ kind: "write", writes, plan, requests, atomic, cost: costOf(requests), notes: notesOf(plan) });
 };
 
-const sweepRequests = (catalog: Catalog, plan: CascadePlan): readonly ExplainedWriteRequest[] =>
-  plan.sweeps.flatMap((sweep) =>
-    explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] }, livingAt: undefined }).requests.map(
-      ({ operation, input, readUnits: units }) => ({ operation, input, readUnits: units, writeUnits: 0 }),
-    ),
-  );
-
-const deletionNotes = (plan: CascadePlan, { indexLag = INDEX_LAG }: DeleteOptions<Row>): readonly string[] => [
-  ...(plan.marks
-    ? [
-        "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes",
-      ]
-    : []),
-  ...(plan.lags ? [`waits ${indexLag} ms before it reads an index, so that what was linked before the mark is seen`] : []),
-  "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed; what it writes is not in the prediction",
-];
-
 /** Explains the deletion of a node and everything that is deleted with it. */
-export const explainDeletion = (catalog: Catalog, write: DeleteWrite, options: DeleteOptions<Row>): WriteExplanation => {
+export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag = INDEX_LAG }: DeleteOptions<Row>): WriteExplanation => {
   const plan = planCascade(catalog, write);
-  const bytes = catalog.nodes[write.name]?.shape.bytes ?? 0;
-  const requests = sweepRequests(catalog, plan);
-  const units = requests.reduce((sum, request) => sum + request.readUnits, plan.marks ? readUnits(bytes, { consistent: true }) : 0);
+  const requests: ExplainedWriteRequest[] = [];
+  for (const sweep of plan.sweeps) {
+    const read = explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] }, livingAt: undefined });
+    for (const { operation, input, readUnits: units } of read.requests)
+      requests.push({ operation, input, readUnits: units, writeUnits: 0 });
+  }
+  const notes: string[] = [];
+  if (plan.marks)
+    notes.push(
+      "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes",
+    );
+  if (plan.lags) notes.push(`waits ${indexLag} ms before it reads an index, so that what was linked before the mark is seen`);
+  notes.push(
+    "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed; what it writes is not in the prediction",
+  );
+  const cost = costOf(requests);
+  const marking = plan.marks ? readUnits(catalog.nodes[write.name]?.shape.bytes ?? 0, { consistent: true }) : 0;
   return {
     kind: "write",
     writes: [write],
     plan,
     requests,
     atomic: undefined,
-    cost: { requests: requests.length, readUnits: units, writeUnits: 0 },
-    notes: deletionNotes(plan, options),
+    cost: { ...cost, readUnits: cost.readUnits + marking },
+    notes,
   };
 };
 
 /** Explains a batch of puts and deletions. */
 export const explainBatch = (catalog: Catalog, writes: readonly LogicalWrite[]): BatchExplanation => {
   const plan = planBatch(catalog, writes);
-  const requests = inBatches(plan.items).map((items) => ({
-    operation: "BatchWriteItem",
-    input: encodeBatchWrite(
-      catalog.table,
-      items.map(({ step }) => writeRequest(step)),
-    ),
-    readUnits: 0,
-    writeUnits: items.reduce((sum, { step }) => sum + stepUnits(catalog, step, false), 0),
-  }));
-  const writeUnits = requests.reduce((sum, request) => sum + request.writeUnits, 0);
-  return { kind: "batch", plan, requests, atomic: { kind: "item" }, cost: { requests: requests.length, readUnits: 0, writeUnits } };
+  const requests: ExplainedWriteRequest[] = [];
+  for (const items of inBatches(plan.items)) {
+    const sent = items.map(({ step }) => writeRequest(step));
+    let writeUnits = 0;
+    for (const { step } of items) writeUnits += stepUnits(catalog, step, false);
+    requests.push({ operation: "BatchWriteItem", input: encodeBatchWrite(catalog.table, sent), readUnits: 0, writeUnits });
+  }
+  return { kind: "batch", plan, requests, atomic: { kind: "item" }, cost: costOf(requests) };
 };

@@ -39,7 +39,7 @@ export const subjectOf = (name: string, definition: Definition, key: readonly st
   shape,
 });
 
-const refuse = (subject: Subject, message: string, details: Row): never => {
+const failOption = (subject: Subject, message: string, details: Row): never => {
   throw new EdgetableError("plan.invalidOption", `${message} of "${subject.name}".`, { details });
 };
 
@@ -57,13 +57,13 @@ const clausesOf = (subject: Subject, given: Row): Changes => {
   return { set: present(set), remove: listOf(remove ?? [], "attributes to remove"), add: present(add), append: present(append) };
 };
 
-const isAddend = (value: unknown): boolean => Number.isFinite(value) || typeof value === "bigint" || value instanceof Set;
-
 const checkOperands = (subject: Subject, { add, append }: Changes): void => {
-  for (const [field, value] of Object.entries(add))
-    if (!isAddend(value)) refuse(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
+  for (const [field, value] of Object.entries(add)) {
+    const isAddend = Number.isFinite(value) || typeof value === "bigint" || value instanceof Set;
+    if (!isAddend) failOption(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
+  }
   for (const [field, value] of Object.entries(append))
-    if (!Array.isArray(value)) refuse(subject, `\`append\` takes a list for "${field}"`, { field, value });
+    if (!Array.isArray(value)) failOption(subject, `\`append\` takes a list for "${field}"`, { field, value });
 };
 
 const changedFields = ({ set, remove, add, append }: Changes): readonly string[] => [
@@ -101,7 +101,7 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
     );
   }
   const twice = fields.find((field, at) => fields.indexOf(field) !== at);
-  if (twice !== undefined) refuse(subject, `"${twice}" is changed twice, in one update`, { field: twice });
+  if (twice !== undefined) failOption(subject, `"${twice}" is changed twice, in one update`, { field: twice });
   checkOperands(subject, changes);
   return changes;
 };
@@ -109,7 +109,7 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
 /** The same, refusing to change nothing. */
 export const readSomeChanges = (subject: Subject, given: Row): Changes => {
   const changes = readChanges(subject, given);
-  if (changedFields(changes).length === 0) refuse(subject, "There is nothing to change in this update", { given });
+  if (changedFields(changes).length === 0) failOption(subject, "There is nothing to change in this update", { given });
   return changes;
 };
 

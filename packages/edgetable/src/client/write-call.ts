@@ -47,11 +47,6 @@ const outcomeOf = (result: WriteResult, at: number, context: CallContext): Write
 const validated = async (driver: WriteDriver, writes: readonly LogicalWrite[]): Promise<readonly LogicalWrite[]> =>
   driver.validates ? Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
 
-const runOne = async (driver: WriteDriver, write: LogicalWrite, context: CallContext): Promise<WriteResult> => {
-  const valid = driver.validates ? validateWrite(driver.catalog, write) : write;
-  return runWrites(driver.session, [valid instanceof Promise ? await valid : valid], context);
-};
-
 /** Loads the explanation of writes. */
 export const loadWriteExplanation: () => typeof Explanation | Promise<typeof Explanation> = loadOnce(
   async () => import("./explain-write.ts"),
@@ -63,15 +58,6 @@ const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[]): Pr
   return explainWrites(driver.catalog, valid, driver.context({}).livingAt);
 };
 
-const refuse = (outcome: NotWritten<unknown>, write: LogicalWrite): never => {
-  const what = "edge" in write ? write.edge : write.name;
-  throw new EdgetableError(
-    "execute.notWritten",
-    `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${showReason(outcome)}.`,
-    { details: { ...outcome } },
-  );
-};
-
 /** A call with what a write's call has more than others. */
 export const asWriteCall = <Row>(
   driver: WriteDriver,
@@ -80,7 +66,13 @@ export const asWriteCall = <Row>(
 ): WriteCall<Row> => {
   const orThrow = async (options?: RunOptions): Promise<Written<Row>> => {
     const outcome = options === undefined ? await call : await call.run(options);
-    return outcome.ok ? outcome : refuse(outcome, write);
+    if (outcome.ok) return outcome;
+    const what = "edge" in write ? write.edge : write.name;
+    throw new EdgetableError(
+      "execute.notWritten",
+      `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${showReason(outcome)}.`,
+      { details: { ...outcome } },
+    );
   };
   const made = call as WriteCall<Row> & Made;
   made.orThrow = orThrow;
@@ -94,7 +86,8 @@ export const writeCall = <Row>(driver: WriteDriver, given: LogicalWrite): WriteC
   const write = driver.idempotent === true && given.idempotent === undefined ? { ...given, idempotent: true } : given;
   const make = async (options: RunOptions): Promise<Report<WriteOutcome<Row>>> => {
     const context = driver.context(options);
-    const result = await runOne(driver, write, context);
+    const valid = driver.validates ? validateWrite(driver.catalog, write) : write;
+    const result = await runWrites(driver.session, [valid instanceof Promise ? await valid : valid], context);
     return reportOf(outcomeOf(result, 0, context) as WriteOutcome<Row>, context.meter);
   };
   return asWriteCall(
@@ -108,7 +101,7 @@ export const writeCall = <Row>(driver: WriteDriver, given: LogicalWrite): WriteC
 export const writeOf = (call: object): LogicalWrite => {
   const write = (call as Made | null)?.[WRITE];
   if (write) return write;
-  throw new EdgetableError("plan.invalidOption", "Give write calls that were not awaited, such as db.student.put({ ... }).");
+  throw new EdgetableError("plan.invalidOption", "Pass write calls that were not awaited, such as db.student.put({ ... }).");
 };
 
 /**
@@ -123,28 +116,25 @@ export const writesOf = ({ catalog }: WriteDriver, calls: readonly WriteCall<unk
     if (made === catalog) return write;
     throw new EdgetableError(
       "plan.unsupported",
-      `Call ${at + 1} is of another graph (table "${made?.table}"), and this one writes to the table "${catalog.table}". Make it by itself, or by its own connection.`,
+      `Call ${at + 1} is of another graph (table "${made?.table}"), and this one writes to the table "${catalog.table}". Make it separately, or by its own connection.`,
       { details: { call: at } },
     );
   });
-
-// How much goes along is not known before it is read, and may be more than a transaction holds.
-const refuseCascades = ({ catalog }: WriteDriver, writes: readonly LogicalWrite[]): void => {
-  const write = writes.find((one) => one.kind === "delete" && one.of === "node" && cascades(catalog, one.name));
-  if (!write || !("name" in write)) return;
-  throw new EdgetableError(
-    "plan.unsupported",
-    `Deleting "${write.name}" takes its parts or edges along, which a transaction of several calls cannot. Delete it by a call of its own.`,
-    { details: { node: write.name } },
-  );
-};
 
 /** Makes several writes together. */
 export const transactOf =
   (driver: WriteDriver): Transact =>
   (calls) => {
     const writes = writesOf(driver, calls);
-    refuseCascades(driver, writes);
+    for (const write of writes) {
+      // How much is deleted with the node is not known before it is read, and may be more than a transaction holds.
+      if (write.kind !== "delete" || write.of !== "node" || !cascades(driver.catalog, write.name)) continue;
+      throw new EdgetableError(
+        "plan.unsupported",
+        `Deleting "${write.name}" also deletes its parts or edges, which a transaction of several calls cannot do. Delete it in a separate call.`,
+        { details: { node: write.name } },
+      );
+    }
     if (writes.length === 0) throw new EdgetableError("plan.invalidOption", "A transaction needs at least one write.");
     const make = async (options: RunOptions): Promise<Report<never>> => {
       const context = driver.context(options);

@@ -2,7 +2,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { BatchItem, BatchPlan } from "../planner/writes/plan-write.ts";
-import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-batch-write.ts";
+import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-write.ts";
 import { encodeBatchGet } from "../requests/encode-read.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";

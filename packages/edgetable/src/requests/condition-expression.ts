@@ -65,20 +65,20 @@ const ranges: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte
 const compareCarried = (comparison: Comparison, names: Placeholders): string => {
   const { shape, condition, value } = comparison;
   const { path, operator } = condition;
-  const refuse = (): never => {
+  const fail = (): never => {
     throw unsupported(shape, path, operator);
   };
-  const { attribute, template } = shape.sources.find((source) => source.template.fields.includes(path)) ?? refuse();
+  const { attribute, template } = shape.sources.find((source) => source.template.fields.includes(path)) ?? fail();
   const at = template.parts.findIndex((part) => part.kind === "field" && part.path === path);
   const first = template.parts.findIndex((part) => part.kind === "field") === at;
   const alone = template.fields.length === 1;
-  if (operator === "contains" || (ranges.has(operator) && !(alone && keepsOrder(template, path)))) return refuse();
+  if (operator === "contains" || (ranges.has(operator) && !(alone && keepsOrder(template, path)))) return fail();
   const open = operator === "beginsWith";
   const end = open ? "" : alone ? literals(template, at + 1) : template.delimiter;
   const text = open ? encodePrefix : encodeKeyField;
   const encode = (one: unknown): AttributeValue => keyValue(template.type, literals(template, 0, at) + text(template, path, one) + end);
   if (operator === "exists" || alone || (open && first)) return compare({ attribute, encode }, comparison, names);
-  if (!first || (operator !== "eq" && operator !== "ne")) return refuse();
+  if (!first || (operator !== "eq" && operator !== "ne")) return fail();
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;
 };
 

@@ -1,5 +1,5 @@
-import type { AttributeChanges, Term, WriteItem } from "../ir/write-plan.ts";
-import type { AttributeValue, Item, Key, OperationInputs, TransactWriteItem } from "../transport/operations.ts";
+import type { AttributeChanges, DeleteStep, PutStep, Term, WriteItem } from "../ir/write-plan.ts";
+import type { BatchWriteItemInput, Item, Key, OperationInputs, TransactWriteItem, WriteRequest } from "../transport/operations.ts";
 import { unreachable } from "../util/invariant.ts";
 import { conditionExpression } from "./condition-expression.ts";
 import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
@@ -9,40 +9,32 @@ export type EncodedWrite = {
   [O in "PutItem" | "UpdateItem" | "DeleteItem" | "TransactWriteItems"]: { readonly operation: O; readonly input: OperationInputs[O] };
 }["PutItem" | "UpdateItem" | "DeleteItem" | "TransactWriteItems"];
 
-const equals = (term: Term & { readonly kind: "equals" }, names: Placeholders): string => {
-  const name = names.name(term.attribute);
-  if (term.value === undefined) return `attribute_not_exists(${name})`;
-  const same = `${name} = ${names.value(term.value)}`;
-  return term.orAbsent ? `(attribute_not_exists(${name}) OR ${same})` : same;
-};
-
-const absent = ({ expired }: Term & { readonly kind: "absent" }, partitionKey: string, names: Placeholders): string => {
-  const none = `attribute_not_exists(${names.name(partitionKey)})`;
-  return expired ? `(${none} OR ${names.name(expired.attribute)} < ${names.value({ N: String(expired.before) })})` : none;
-};
-
-const below = (term: Term & { readonly kind: "below" }, names: Placeholders): string => {
-  const name = names.name(term.attribute);
-  const less = `${name} < ${names.value({ N: String(term.limit) })}`;
-  return term.limit > 0 ? `(attribute_not_exists(${name}) OR ${less})` : less;
-};
-
 const termExpression = (term: Term, partitionKey: string, names: Placeholders): string => {
   switch (term.kind) {
-    case "absent":
-      return absent(term, partitionKey, names);
+    case "absent": {
+      const none = `attribute_not_exists(${names.name(partitionKey)})`;
+      const { expired } = term;
+      return expired ? `(${none} OR ${names.name(expired.attribute)} < ${names.value({ N: String(expired.before) })})` : none;
+    }
     case "present":
       return `attribute_exists(${names.name(partitionKey)})`;
     case "has":
       return `attribute_exists(${names.name(term.attribute)})`;
-    case "equals":
-      return equals(term, names);
+    case "equals": {
+      const name = names.name(term.attribute);
+      if (term.value === undefined) return `attribute_not_exists(${name})`;
+      const same = `${name} = ${names.value(term.value)}`;
+      return term.orAbsent ? `(attribute_not_exists(${name}) OR ${same})` : same;
+    }
     case "begins": {
       const name = names.name(term.attribute);
       return `(attribute_not_exists(${name}) OR begins_with(${name}, ${names.value({ S: term.text })}))`;
     }
-    case "below":
-      return below(term, names);
+    case "below": {
+      const name = names.name(term.attribute);
+      const less = `${name} < ${names.value({ N: String(term.limit) })}`;
+      return term.limit > 0 ? `(attribute_not_exists(${name}) OR ${less})` : less;
+    }
     case "atLeast":
       return `${names.name(term.attribute)} >= ${names.value({ N: String(term.least) })}`;
     case "where":
@@ -51,9 +43,6 @@ const termExpression = (term: Term, partitionKey: string, names: Placeholders): 
       return unreachable(term);
   }
 };
-
-const appended = (name: string, value: AttributeValue, names: Placeholders): string =>
-  `${name} = list_append(if_not_exists(${name}, ${names.value({ L: [] })}), ${names.value(value)})`;
 
 const clause = (before: string, verb: string, parts: readonly string[]): string => {
   if (parts.length === 0) return before;
@@ -64,7 +53,10 @@ const updateExpression = (changes: AttributeChanges, names: Placeholders): strin
   const { set, append, add } = changes;
   const sets: string[] = [];
   for (const attribute in set) sets.push(`${names.name(attribute)} = ${names.value(set[attribute]!)}`);
-  for (const attribute in append) sets.push(appended(names.name(attribute), append[attribute]!, names));
+  for (const attribute in append) {
+    const name = names.name(attribute);
+    sets.push(`${name} = list_append(if_not_exists(${name}, ${names.value({ L: [] })}), ${names.value(append[attribute]!)})`);
+  }
   for (const attribute in changes.defaults) {
     const name = names.name(attribute);
     sets.push(`${name} = if_not_exists(${name}, ${names.value(changes.defaults[attribute]!)})`);
@@ -73,15 +65,6 @@ const updateExpression = (changes: AttributeChanges, names: Placeholders): strin
   for (const attribute in add) adds.push(`${names.name(attribute)} ${names.value(add[attribute]!)}`);
   const removes = changes.remove.map((attribute) => names.name(attribute));
   return clause(clause(clause("", "SET", sets), "REMOVE", removes), "ADD", adds);
-};
-
-const conditionOf = (item: WriteItem, partitionKey: string, names: Placeholders): string => {
-  let text = "";
-  for (const term of item.terms) {
-    const one = termExpression(term, partitionKey, names);
-    if (one !== "") text += text === "" ? one : ` AND ${one}`;
-  }
-  return text;
 };
 
 interface Body {
@@ -100,7 +83,11 @@ const body = (table: string, partitionKey: string, item: WriteItem): Body => {
   else body.Key = item.key;
   const update = item.kind === "update" ? updateExpression(item.changes, names) : "";
   if (update !== "") body.UpdateExpression = update;
-  const condition = conditionOf(item, partitionKey, names);
+  let condition = "";
+  for (const term of item.terms) {
+    const one = termExpression(term, partitionKey, names);
+    if (one !== "") condition += condition === "" ? one : ` AND ${one}`;
+  }
   if (condition !== "") {
     body.ConditionExpression = condition;
     body.ReturnValuesOnConditionCheckFailure = "ALL_OLD";
@@ -160,3 +147,22 @@ export const encodeTransaction = (target: WriteTarget, items: readonly WriteItem
     ReturnConsumedCapacity: "TOTAL",
   },
 });
+
+/** "BatchWriteItem: 25 put or delete requests, 16 MB" (ServiceQuotas); 25 items of 400 KB are 10 MB. */
+export const BATCH_WRITE_ITEMS = 25;
+
+/** A step as a batch takes it: a batch knows no conditions. */
+export const writeRequest = (step: PutStep | DeleteStep): WriteRequest =>
+  step.kind === "put" ? { PutRequest: { Item: step.item } } : { DeleteRequest: { Key: step.key } };
+
+export const encodeBatchWrite = (table: string, requests: readonly WriteRequest[]): BatchWriteItemInput => ({
+  RequestItems: { [table]: requests },
+  ReturnConsumedCapacity: "TOTAL",
+});
+
+/** Requests in as many batches as they take. */
+export const inBatches = <T>(requests: readonly T[]): readonly (readonly T[])[] => {
+  const batches: (readonly T[])[] = [];
+  for (let at = 0; at < requests.length; at += BATCH_WRITE_ITEMS) batches.push(requests.slice(at, at + BATCH_WRITE_ITEMS));
+  return batches;
+};

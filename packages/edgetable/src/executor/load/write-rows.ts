@@ -6,7 +6,7 @@ import { planWrite } from "../../planner/writes/plan-write.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive } from "../../planner/writes/rules/index.ts";
 import { subjectOf } from "../../planner/writes/working-set.ts";
-import { BATCH_WRITE_ITEMS } from "../../requests/encode-batch-write.ts";
+import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
 import { encodeItem, keyOf } from "../../requests/encode-item.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { WriteRequest } from "../../transport/operations.ts";

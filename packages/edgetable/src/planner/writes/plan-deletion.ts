@@ -78,16 +78,6 @@ const isInNodesPartition = (catalog: Catalog, node: string, { shape, end, cascad
   return (shape.keys[partitionKey]?.source ?? "") === (cascade ? underPath(end, home) : home);
 };
 
-const readPartsOf = (part: string, consistent: boolean): LogicalPlan => ({
-  kind: "parts",
-  part,
-  known: [],
-  range: [],
-  filter: [],
-  forward: true,
-  consistent,
-});
-
 /**
  * Plans how a node's parts and cascading edges are found: one strongly consistent Query of its
  * partition, and one more for parts that lie elsewhere and for each edge type that only an index finds.
@@ -105,7 +95,8 @@ export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): Cascad
   }
   for (const { shape, cascade } of far) {
     if (cascade) continue;
-    const plan = consistentIfPossible((consistent) => planRead(catalog, readPartsOf(shape.definition, consistent)));
+    const parts: LogicalPlan = { kind: "parts", part: shape.definition, known: [], range: [], filter: [], forward: true, consistent: true };
+    const plan = consistentIfPossible((consistent) => planRead(catalog, { ...parts, consistent }));
     sweeps.push({ plan, row: id, shapes: [shape.id] });
   }
   for (const cascade of new Set(far.map((one) => one.cascade))) {

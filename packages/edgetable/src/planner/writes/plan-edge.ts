@@ -162,10 +162,6 @@ export const planRelink = (working: WorkingSet, write: RelinkWrite): Planned => 
   return { kind: "staged", row };
 };
 
-// An attribute that the user calls "version" is one like any other, unless the edge type counts its writes.
-const attributesOf = ({ from: _from, to: _to, [VERSION]: version, ...attributes }: Row, counted: boolean | undefined): Row =>
-  counted || version === undefined ? attributes : { ...attributes, [VERSION]: version };
-
 interface ReadCopy extends EdgeCopy {
   readonly key: Key | null | undefined;
   readonly image: Item | null | undefined;
@@ -189,8 +185,12 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
   const [own, second] = copies as [ReadCopy, ReadCopy?];
   const { shape, key, image } = own;
   if (!key || !image || isOtherEdge(working, own, image)) return notFound;
-  const contents = ({ image: item, shape: of }: ReadCopy): Row =>
-    item ? attributesOf(decodeItem(catalog, of, item), before.entry.definition.version) : {};
+  const contents = ({ image: item, shape: of }: ReadCopy): Row => {
+    if (!item) return {};
+    const { from: _from, to: _to, [VERSION]: version, ...attributes } = decodeItem(catalog, of, item);
+    // An attribute that the user calls "version" is one like any other, unless the edge type counts its writes.
+    return before.entry.definition.version || version === undefined ? attributes : { ...attributes, [VERSION]: version };
+  };
   const changed = changedRow(contents(own), write.changes);
   const attributes = write.validates ? validRow(working, after.entry, changed) : changed;
   if (!attributes) return undefined;

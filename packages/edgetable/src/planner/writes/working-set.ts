@@ -264,12 +264,17 @@ interface Group {
 // Above this, remembering keys is cheaper than comparing each with each.
 const FEW = 8;
 
+const groupOf = (groups: readonly Group[], key: Key): Group | undefined => {
+  for (const group of groups) if (sameKey(group.key, key)) return group;
+  return undefined;
+};
+
 const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
   const groups: Group[] = [];
   const byId = staged.length > FEW ? new Map<string, Group>() : undefined;
   for (const one of staged) {
     const id = byId && keyId(one.key);
-    const known = byId ? byId.get(id!) : groups.find(({ key }) => sameKey(key, one.key));
+    const known = byId ? byId.get(id!) : groupOf(groups, one.key);
     if (known) {
       known.members.push(one);
       continue;
@@ -301,20 +306,19 @@ const joinCheck = (group: Group, written: WriteItem, derived: WriteItem): WriteI
 
 const settleGroup = (working: WorkingSet, group: Group): Settled => {
   const { catalog } = working;
-  const contributions: Contribution[] = [];
   let own: WriteItem | undefined;
+  let first: Contribution | undefined;
+  const others: Contribution[] = [];
   for (const { item, contribution } of group.members) {
-    if (contribution) contributions.push(contribution);
-    else if (own) return failWrittenTwice(group);
+    if (contribution && !first) first = contribution;
+    else if (contribution && contribution.rule === first?.rule) others.push(contribution);
+    else if (contribution || own) return failWrittenTwice(group);
     else own = item && ofItsKind(catalog, item);
   }
-  const [first, ...others] = contributions;
   if (!first) return own;
-  if (others.some(({ rule }) => rule !== first.rule)) return failWrittenTwice(group);
-  const derived = first.rule.settle(working, [first, ...others]);
+  const derived = first.rule.settle(working, others.length === 0 ? [first] : [first, ...others]);
   if (derived === null) return own ?? null;
-  if (!derived || derived.kind === "failure") return derived;
-  return own ? joinCheck(group, own, derived) : derived;
+  return own && derived && derived.kind !== "failure" ? joinCheck(group, own, derived) : derived;
 };
 
 const failuresOf = ({ item, contribution }: Staged): readonly Failure[] => {

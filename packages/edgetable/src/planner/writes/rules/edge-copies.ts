@@ -5,7 +5,7 @@ import { renderTemplate } from "../../../keys/render-template.ts";
 import { sameValue } from "../../../keys/value-text.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import { keyValue } from "../../../requests/attribute-value.ts";
-import type { EdgeEntry, KeySource, Shape } from "../../../schema/catalog.ts";
+import type { EdgeEntry, Shape } from "../../../schema/catalog.ts";
 import type { Item, Key } from "../../../transport/operations.ts";
 import { defined } from "../../../util/invariant.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
@@ -67,9 +67,6 @@ export const copiesLookAt = ({ subject, before, after }: RowChange): Look | unde
   return isStoredTwice && isKeyedByOneEnd ? { fields: [], reason: "the copy of an edge that gives way goes with it" } : undefined;
 };
 
-const isBetween = ({ shape, row }: EdgeCopy, stored: Row): boolean =>
-  shape.unkeyed.every((path) => sameValue(valueAt(stored, path), valueAt(row, path)));
-
 /**
  * Terms by which the item under a key is the edge between these ends, where the key names only one of them.
  * Null if it was read and leads to another node; undefined while it has to be read.
@@ -77,24 +74,26 @@ const isBetween = ({ shape, row }: EdgeCopy, stored: Row): boolean =>
 export const endTerms = (working: WorkingSet, copy: EdgeCopy & { readonly key: Key }): readonly Term[] | null | undefined => {
   const { shape, row } = copy;
   if (shape.unkeyed.length === 0) return [];
-  const sources = shape.sources.filter(({ template }) => template.fields.some((path) => shape.unkeyed.includes(path)));
   const terms: Term[] = [];
-  for (const { attribute, template } of sources) {
+  for (const { attribute, template } of shape.sources) {
+    if (!template.fields.some((path) => shape.unkeyed.includes(path))) continue;
     const text = renderTemplate(template, row);
-    if (text === undefined) return endTermsOfImage(working, copy, sources);
-    terms.push({ kind: "equals", attribute, value: keyValue(template.type, text), failure: NOT_FOUND });
+    if (text !== undefined) {
+      terms.push({ kind: "equals", attribute, value: keyValue(template.type, text), failure: NOT_FOUND });
+      continue;
+    }
+    // An attribute that names the end together with what the call does not know is compared by reading it.
+    const image = imageOf(working, copy, "its key does not name both ends");
+    if (!image) return image;
+    if (isOtherEdge(working, copy, image)) return null;
+    terms.push({ kind: "equals", attribute, value: own(image, attribute), failure: STALE });
   }
   return terms;
 };
 
-// An attribute that names the end together with what the call does not know is compared by reading it.
-const endTermsOfImage = (working: WorkingSet, copy: EdgeCopy & { readonly key: Key }, sources: readonly KeySource[]) => {
-  const image = imageOf(working, copy, "its key does not name both ends");
-  if (!image) return image;
-  if (isOtherEdge(working, copy, image)) return null;
-  return sources.map(({ attribute }): Term => ({ kind: "equals", attribute, value: own(image, attribute), failure: STALE }));
+/** True if an item that was read is an edge to other ends than the copy's. */
+export const isOtherEdge = ({ catalog }: WorkingSet, { shape, row }: EdgeCopy, image: Item): boolean => {
+  if (shape.unkeyed.length === 0) return false;
+  const stored = decodeItem(catalog, shape, image);
+  return !shape.unkeyed.every((path) => sameValue(valueAt(stored, path), valueAt(row, path)));
 };
-
-/** Whether an item that was read is an edge to other ends than the copy's. */
-export const isOtherEdge = ({ catalog }: WorkingSet, copy: EdgeCopy, image: Item): boolean =>
-  copy.shape.unkeyed.length > 0 && !isBetween(copy, decodeItem(catalog, copy.shape, image));

@@ -3,7 +3,7 @@ import { type Failure, sameKey, type Term } from "../../../ir/write-plan.ts";
 import { checkLength } from "../../../requests/encode-item.ts";
 import type { Catalog, NodeEntry } from "../../../schema/catalog.ts";
 import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker } from "../../../schema/system-items.ts";
-import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
+import type { AttributeValue, Key } from "../../../transport/operations.ts";
 import { own, type Row } from "../../../util/row.ts";
 import { isChanged } from "../changed-row.ts";
 import { type Contribution, imageOf, type ItemRule, knownImage, type Look, type RowChange, STALE, unitedTerms } from "../working-set.ts";
@@ -43,11 +43,6 @@ const oldMarkerKey = (catalog: Catalog, of: { readonly node: string; readonly fi
   }
 };
 
-const ownerIn = (marker: Item | null | undefined): string | undefined => {
-  const value = marker?.[OWNER];
-  return value && "S" in value ? value.S : undefined;
-};
-
 const isFreeFor = (owner: string, failure: Failure): Term => ({
   kind: "equals",
   attribute: OWNER,
@@ -55,8 +50,6 @@ const isFreeFor = (owner: string, failure: Failure): Term => ({
   orAbsent: true,
   failure,
 });
-
-const look = (fields: readonly string[]): Look => ({ fields, reason: "the markers of its unique values follow them" });
 
 /**
  * Each value of a unique attribute has a marker that names its owner. A value that stays is claimed if its marker is
@@ -66,10 +59,9 @@ const look = (fields: readonly string[]): Look => ({ fields, reason: "the marker
 export const uniqueMarkers: ItemRule<Claim> = {
   name: "unique markers",
   shared: true,
-  looksAt: (_, change) => {
-    if (change.before === null) return undefined;
-    const fields = touchedFields(change);
-    return fields && fields.length > 0 ? look(fields) : undefined;
+  looksAt: (_, change): Look | undefined => {
+    const fields = change.before === null ? undefined : touchedFields(change);
+    return fields && fields.length > 0 ? { fields, reason: "the markers of its unique values follow them" } : undefined;
   },
   contributions: (catalog, change) => {
     const { subject, before, after } = change;
@@ -108,7 +100,8 @@ export const uniqueMarkers: ItemRule<Claim> = {
       ? imageOf(working, { shape: staying.node.shape, key }, `the marker of its unique "${staying.field}" may be missing`)
       : knownImage(working, key);
     if (staying && marker === undefined) return undefined;
-    const holder = ownerIn(marker);
+    const stored = marker?.[OWNER];
+    const holder = stored && "S" in stored ? stored.S : undefined;
     if (claimed && staying && holder === claimed.owner) return null;
     let releases: readonly Term[] = [];
     for (const { has, owner } of claims) {
