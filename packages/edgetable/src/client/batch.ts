@@ -18,7 +18,7 @@ export interface Unwritten {
 
 /** How a batch ended. */
 export interface BatchOutcome {
-  /** Whether everything was written. */
+  /** True if everything was written. */
   readonly ok: boolean;
   /** Items written or deleted. */
   readonly items: number;

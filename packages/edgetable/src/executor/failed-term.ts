@@ -4,7 +4,7 @@ import { isExpired } from "../requests/encode-read.ts";
 import { sameAttribute, sameItem } from "../requests/attribute-value.ts";
 import type { Item } from "../transport/operations.ts";
 
-/** Whether a request was refused because a condition of its one item did not hold. */
+/** True if a request was refused because the condition of its one item did not hold. */
 export const isFailedCondition = (error: unknown): error is EdgetableError =>
   isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
 
@@ -45,7 +45,7 @@ export const failureOf = (step: WriteItem, found: Item | undefined): Failure => 
 /** How a retry found the item, after an attempt whose answer was lost. */
 export type FoundItem = "asWritten" | "different" | "absent";
 
-/** Whether the item is as the step would have left it, by this call or by another one. */
+/** How the item compares with what the step would have left, by this call or by another one. */
 export const foundAs = (step: WriteItem, found: Item | undefined): FoundItem => {
   if (found === undefined) return step.kind === "delete" ? "asWritten" : "absent";
   if (step.kind === "put") return sameItem(found, step.item) ? "asWritten" : "different";

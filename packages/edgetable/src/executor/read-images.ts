@@ -39,7 +39,7 @@ const readGets = async ({ session, context }: Reader, gets: readonly Get[], imag
   for (const { id, key } of gets) images[id] = items.find((item) => isUnder(key, item)) ?? null;
 };
 
-/** Whether a row has all that is known of the one that is looked for. */
+/** True if a row has the known values of the row that is looked for. */
 const fits = (shape: Shape, row: Row, known: Row): boolean => {
   for (const field in known) {
     const [value, wanted] = [row[field], known[field]];

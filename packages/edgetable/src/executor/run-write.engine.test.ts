@@ -4,6 +4,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { edge, node, part } from "../schema/definition.ts";
 import type { Layout } from "../schema/layout.ts";
 import { openWriteLab, type Sent, type WriteLab } from "../test-support/write-lab.ts";
+import { systemEffects } from "./effects.ts";
 
 let lab: WriteLab;
 const operations = (): readonly string[] => lab.sent.map(({ operation }) => operation);
@@ -86,33 +87,38 @@ describe("the tracker's layout", () => {
   });
 
   test("an error is retryable only if the same call, made again, ends as it would have ended", async () => {
-    const tenants = lab.node("tenant");
-    const [id, other] = [{ tenantId: "again" }, { tenantId: "again2" }];
-    await tenants.put({ ...id, name: "x" }).orThrow();
-    const retryable = async (call: { run(options: object): Promise<unknown> }): Promise<unknown> => {
-      lab.hooks.after = ({ operation }) => {
-        if (operation === "Query" || operation === "GetItem") return;
-        throw new EdgetableError("execute.unavailable", "503", { retryable: true, details: { ambiguous: true } });
-      };
-      const outcome = await call.run({ deadline: 1 }).then(
-        () => "done",
-        (error: EdgetableError) => (error.message.includes("may have taken effect") ? error.retryable : error.message),
-      );
-      lab.hooks = {};
-      return outcome;
+    const quick = await openWriteLab(
+      {
+        table: "Again",
+        nodes: {
+          tenant: node({ key: "TENANT#{id}", schema: z.object({ id: z.string(), name: z.string().optional(), n: z.number().optional() }) }),
+        },
+      },
+      { effects: { ...systemEffects, sleep: () => Promise.resolve() } },
+    );
+    const tenants = quick.node("tenant");
+    const [id, other] = [{ id: "1" }, { id: "2" }];
+    quick.hooks.before = () => {
+      throw new EdgetableError("execute.unavailable", "503", { retryable: true, details: { ambiguous: true } });
     };
+    const retryable = (call: { run(): Promise<unknown> }): Promise<unknown> =>
+      call
+        .run()
+        .catch((error: EdgetableError) => (error.message.endsWith("The write may have taken effect.") ? error.retryable : error.code));
+    const together = (...calls: readonly unknown[]): Promise<unknown> => retryable(quick.transact(calls as never));
     expect(await retryable(tenants.put({ ...id, name: "y" }))).toBe(true);
     expect(await retryable(tenants.update(id, { name: "z" }))).toBe(true);
-    expect(await retryable(lab.transact([tenants.put({ ...id, name: "y" }), tenants.put({ ...other, name: "y" })] as never))).toBe(true);
-    expect(await retryable(tenants.put({ ...id, name: "z" }, { if: { name: "y" } }))).toBe(false);
+    expect(await together(tenants.put(id), tenants.update(other, { name: "y" }))).toBe(true);
+    expect(await retryable(tenants.put(id, { if: { name: "y" } }))).toBe(false);
     expect(await retryable(tenants.update(id, { name: "w" }, { if: { name: "z" } }))).toBe(false);
-    expect(
-      await retryable(lab.transact([tenants.put({ ...id, name: "y" }), tenants.create({ tenantId: "third", name: "y" })] as never)),
-    ).toBe(false);
-    expect(await retryable(tenants.create({ tenantId: "fresh", name: "x" }))).toBe(false);
+    expect(await together(tenants.put(id), tenants.create(other))).toBe(false);
+    expect(await together(tenants.put(id), tenants.update(other, { add: { n: 1 } }))).toBe(false);
+    expect(await retryable(tenants.update(id, { add: { n: 1 } }))).toBe("execute.ambiguous");
+    expect(await retryable(tenants.create(id))).toBe(false);
     // A token makes a repeated request exact, and not a repeated call, which has a token of its own.
-    expect(await retryable(tenants.create({ tenantId: "fresh2", name: "x" }, { idempotent: true }))).toBe(false);
+    expect(await retryable(tenants.create(id, { idempotent: true }))).toBe(false);
     expect(await retryable(tenants.delete(id))).toBe(false);
+    await quick.stop();
   });
 
   test("a node whose sort key holds more than its id is found by a Query of its partition", async () => {

@@ -46,7 +46,7 @@ export interface PutWrite extends ItemWrite, Restored {
   readonly kind: "put";
   readonly row: Row;
   readonly guards: Guards;
-  /** Whether a part's node must be there, where the model says so. @default "checked" */
+  /** "unchecked": a part's node need not be there, even if the model checks it. @default "checked" */
   readonly ends?: "checked" | "unchecked";
 }
 export interface UpdateWrite extends ItemWrite {
@@ -59,7 +59,7 @@ export interface DeleteWrite extends ItemWrite {
   readonly kind: "delete";
   readonly id: Row;
   readonly guards: Guards;
-  /** Whether edges that restrict it are looked for. @default "checked" */
+  /** "unchecked": restricting edges were checked before, and the guards are deleted with the node. @default "checked" */
   readonly edges?: "checked" | "unchecked";
 }
 
@@ -79,7 +79,7 @@ export interface PutEdgeWrite extends EdgeWrite, Restored {
   readonly kind: "putEdge";
   readonly row: Row;
   readonly reverse: Row;
-  /** Whether the nodes at its ends must be there. */
+  /** "checked": the nodes at its ends must be there. */
   readonly ends: "checked" | "unchecked";
 }
 export interface RelinkWrite extends EdgeWrite {
@@ -91,7 +91,7 @@ export interface RelinkWrite extends EdgeWrite {
   readonly guards: Guards;
   /** The edge type that it becomes. */
   readonly type: string | undefined;
-  /** Whether the edge must fit the schema of the type that it becomes. */
+  /** True if the schema of the type that the edge becomes validates it. */
   readonly validates: boolean;
 }
 export interface UnlinkWrite extends EdgeWrite {

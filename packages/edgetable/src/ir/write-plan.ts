@@ -110,7 +110,7 @@ export type ValidRows = Readonly<Record<string, Row>>;
 /** One text for one table key: the `id` of a need to get it. */
 export const keyId = (key: Key): string => JSON.stringify(Object.values(key));
 
-/** Whether two keys of one table are the same. */
+/** True if two keys of one table are the same. */
 export const sameKey = (a: Key, b: Key): boolean => {
   for (const attribute in a) if (!sameText(a[attribute], b[attribute])) return false;
   return true;

@@ -3,7 +3,7 @@ import type { Changes } from "../../ir/logical-write.ts";
 import { isNumber } from "../../util/json-text.ts";
 import { own, type Row } from "../../util/row.ts";
 
-/** Whether a change says anything of a field. */
+/** True if a change sets, removes, adds to or appends to a field. */
 export const isChanged = ({ set, remove, add, append }: Changes, field: string): boolean =>
   field in set || remove.includes(field) || field in add || field in append;
 

@@ -44,9 +44,9 @@ export interface CascadePlan {
   readonly node: string;
   readonly id: Row;
   readonly sweeps: readonly Sweep[];
-  /** Whether the node is marked first, so that nothing new is tied to it meanwhile. */
+  /** True if the node is marked first, so that nothing new is tied to it meanwhile. */
   readonly marks: boolean;
-  /** Whether some of what goes with it is found in an index, which shows it a moment late. */
+  /** True if an index finds some of what goes with the node: an index shows it a moment late. */
   readonly lags: boolean;
 }
 
@@ -71,7 +71,7 @@ const wantedShapes = (catalog: Catalog, node: string): readonly Wanted[] => {
   return wanted;
 };
 
-/** Whether the items lie in the node's own partition, where one Query finds them with everything else. */
+/** True if the items lie in the node's partition, where one Query finds them with everything else. */
 const isInNodesPartition = (catalog: Catalog, node: string, { shape, end, cascade }: Wanted): boolean => {
   const { partitionKey } = catalog.index;
   const home = catalog.nodes[node]?.shape.keys[partitionKey]?.source ?? "";
@@ -212,7 +212,7 @@ export const planEnding = (catalog: Catalog, { write, job, along }: Ending, imag
   const located = locateNode(openWorkingSet(catalog, images), write);
   if (located.kind !== "located") return located;
   if (located.mark !== job.id) return { kind: "settled", write: 0, failure: NOT_FOUND };
-  // Whether edges restrict the node was settled when it was marked, and cascading ones are gone: the guards just go.
+  // Edges that restrict the deletion were checked when the node was marked, and cascading ones are gone: the guards just go.
   const plan = planWrites(catalog, [{ ...write, guards: {}, edges: "unchecked" }, ...along], images);
   if (plan.kind !== "ready") return plan;
   const own = keyId(located.key);

@@ -87,8 +87,8 @@ const isRepeatable = (write: LogicalWrite): boolean => {
 
 /**
  * Plans writes that happen together, purely: from what was read so far, either what else has to be
- * read, or the steps. A single item is written by a request of its own, unless its write is to be idempotent:
- * then it is a transaction of one, whose token makes a repetition exact. What adds up is else sent once.
+ * read, or the steps. A single item is a single request, unless its write is to be idempotent:
+ * then it is a transaction of one, whose token makes a repetition exact. Otherwise what adds up is sent once.
  *
  * @throws {request.itemTooLarge} above 400 KB
  * @throws {request.transactionTooLarge} above 100 items or 4 MB
@@ -149,7 +149,7 @@ const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => 
   if (item.shape && kindMark(catalog, item.shape))
     return "may meet an item of another kind under its key (layout.sharedIds), and a batch checks nothing";
   if ((item.kind === "put" || item.kind === "delete") && item.shape) return undefined;
-  return item.kind === "update" ? "counts towards a guarded degree" : "depends on a marker or a guard of its own";
+  return item.kind === "update" ? "counts towards a guarded degree" : "needs a marker or a guard to be written with it";
 };
 
 const failInBatch = (write: LogicalWrite, call: number, why: string): never => {

@@ -73,7 +73,7 @@ export interface Contribution {
  */
 export type Settled<C extends Contribution = Contribution> = WriteItem | { readonly kind: "failure"; readonly of: C } | null | undefined;
 
-/** A derived fact that is stored in items of its own. */
+/** A derived fact that is stored in items other than the row's. */
 export interface ItemRule<C extends Contribution = Contribution> {
   readonly name: string;
   /** True if concurrent writers meet in these items, so that a load writes the rows one after the other. */

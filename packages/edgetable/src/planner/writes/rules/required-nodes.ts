@@ -33,7 +33,7 @@ export const partsOf = (catalog: Catalog, node: string): readonly string[] =>
 // Follows from the model, and every link asks it of both ends: 1 of its 10 µs.
 const cascading = new WeakMap<Catalog, Map<string, boolean>>();
 
-/** Whether deleting a node of the type deletes more than its own item, markers and guards. */
+/** True if deleting a node of the type deletes more than its item, markers and guards. */
 export const cascades = (catalog: Catalog, node: string): boolean => {
   let known = cascading.get(catalog);
   if (!known) cascading.set(catalog, (known = new Map()));

@@ -13,7 +13,7 @@ interface Claim extends Contribution {
   readonly node: NodeEntry;
   readonly field: string;
   readonly owner: string;
-  /** Whether the row before had the value, and whether the row after has it. */
+  /** True if the row before had the value; `has`: if the row after has it. */
   readonly had: boolean;
   readonly has: boolean;
 }
