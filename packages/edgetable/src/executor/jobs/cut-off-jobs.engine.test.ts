@@ -5,7 +5,7 @@ import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../../conformance/engines/open-engine.ts";
 import { createLeanTransport, defineGraph, edge, EdgetableError, node, type Transport } from "../../index.ts";
 
-// A farewell takes at most 2 s; who waited for the answers would wait a minute. In between: however busy the machine.
+// A release of the lease takes at most 2 s; waiting for the answers would take a minute. The bound is in between, for a busy machine.
 const REQUEST = 60_000;
 const MOST = 20_000;
 

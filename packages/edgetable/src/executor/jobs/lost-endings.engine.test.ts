@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** A node with an edge that goes along, and a client that loses the answer to one request; the clock's seed is nobody else's, as tokens are not. */
+/** A node with an edge that goes with it, and a client that loses the answer to one request. The clock has a seed of its own, so that tokens differ. */
 const open = async (lost: readonly number[]) => {
   const graph = defineGraph({
     table: engine.freshTableName("endings"),
@@ -27,7 +27,7 @@ const open = async (lost: readonly number[]) => {
   return { lying, db: graph.connect({ transport: lying, effects }), plain };
 };
 
-test("a deletion whose last answer is lost for longer than its lease holds is done, and says so", async () => {
+test("a deletion reports success if its last answer is lost for longer than its lease is valid", async () => {
   const whole = await open([]);
   await whole.db.user.delete({ id: "a" }, { lease: 1000 }).orThrow();
   const last = whole.lying.requests;

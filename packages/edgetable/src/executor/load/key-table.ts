@@ -8,11 +8,11 @@ const SLOT = 4;
 /** Words of a page: 256 slots, 4 KB. */
 const PAGE = 1024;
 
-/** Pages of a table: the first ones are kept in memory, the others in a temporary file. */
+/** Pages of a table: the first ones in memory, the others in a temporary file. */
 interface KeyPages {
-  /** What was written as this page, until another one is read. */
+  /** The page as it was last written; valid until another page is read. */
   read(page: number): Uint32Array;
-  /** Writes a page; with `at`, one that was read and whose slot there was changed. */
+  /** Writes a page; with `at`, only the slot there has changed since the page was read. */
   write(page: number, words: Uint32Array, at?: number): void;
   readonly close: () => void;
 }
@@ -21,11 +21,11 @@ const quietly = <Of>(act: (of: Of) => void, of: Of): void => {
   try {
     act(of);
   } catch {
-    // There is nothing to be done, and nobody who needs to know.
+    // Nothing can be done about it, and no caller needs to know.
   }
 };
 
-/** Opens pages, so many of them in memory: and those that no file takes, because there is none or the disk is full. */
+/** Opens pages. Keeps `inMemory` of them in memory, and those that no file can take, because there is none or the disk is full. */
 const openKeyPages = (inMemory: number): KeyPages => {
   const kept = new Map([[0, new Uint32Array(PAGE)]]);
   const buffer = new Uint32Array(PAGE);
@@ -34,7 +34,7 @@ const openKeyPages = (inMemory: number): KeyPages => {
 
   const open = (): number => {
     file = openSync(path, "wx+", 0o600);
-    // At once, so that nothing is left however the process ends.
+    // At once, so that nothing is left behind, however the process ends.
     quietly(unlinkSync, path);
     return file;
   };
@@ -64,7 +64,7 @@ const openKeyPages = (inMemory: number): KeyPages => {
     close: () => {
       if (file === undefined) return;
       quietly(closeSync, file);
-      // Where an open file keeps its name, it loses it now.
+      // Some systems keep the name of an open file: remove it now.
       quietly(unlinkSync, path);
     },
   };
@@ -74,15 +74,15 @@ const openKeyPages = (inMemory: number): KeyPages => {
 // 257th, and waits for the splits of all pages before it, happens in one of ten thousand loads of a hundred million keys.
 const KEYS_A_PAGE = 84;
 
-/** Which row made a key last, and whether that held something else. */
+/** Which row made a key last, and whether its item was different. */
 export interface Made {
   readonly row: number;
   readonly differs: boolean;
 }
 
-/** The keys that were made so far. */
+/** The keys made so far. */
 export interface KeyTable {
-  /** Notes that a row made a key, and tells who did before. Rows count to 4,294,967,294. */
+  /** Records that a row made a key, and gives the row that made it before. The last row is 4,294,967,294. */
   note(key: string, row: number, content: number): Made | undefined;
   readonly close: () => void;
 }
@@ -101,7 +101,7 @@ const openSeal = (): ((block: Block) => Block) => {
   };
 };
 
-/** Where the slot of a key begins, or the free one that it would take; -1 where every slot is another's. */
+/** Where a key's slot begins, or the free slot that it would take; -1 if other keys take every slot. */
 const slotOf = (words: Uint32Array, first: number, second: number): number => {
   const home = (first * SLOT) & (PAGE - 1);
   let at = home;
@@ -114,7 +114,7 @@ const slotOf = (words: Uint32Array, first: number, second: number): number => {
 
 type Slot = readonly [first: number, second: number, row: number, mark: number];
 
-// Word by word: `set` takes as long as all the rest.
+// Word by word: `set` takes as long as everything else.
 const fill = (words: Uint32Array, at: number, slot: Slot): void => {
   words[at] = slot[0];
   words[at + 1] = slot[1];
@@ -123,18 +123,18 @@ const fill = (words: Uint32Array, at: number, slot: Slot): void => {
 };
 
 /**
- * Opens a linear hash table: one page after the other is split in two as the keys become more, so that no
- * key waits for more than that. Of a slot's words two are the key's hash, one is the row (plus one: 0 is a
- * free slot), one the hash of what it held; 49 bytes a key, three quarters of them free.
+ * Opens a linear hash table: it grows by splitting one page after the other, so that no key waits for more than
+ * one split. A slot has two words of the key's hash, one of the row (plus one: 0 is a free slot), and one of the
+ * item's hash; 49 bytes a key.
  *
- * A file of it tells nothing but numbers of rows: the hashes are sealed with a secret that is kept nowhere.
- * Two different keys pass for one with a chance of n² / 2^65: 1 in 37 million for a million keys.
+ * Its file reveals nothing but numbers of rows: the hashes are sealed with a secret that is stored nowhere.
+ * The chance that two different keys are taken for one is n² / 2^65: 1 in 37 million for a million keys.
  */
 export const openKeyTable = (pagesInMemory: number = 2048, keysAPage: number = KEYS_A_PAGE): KeyTable => {
   const pages = openKeyPages(pagesInMemory);
   const seal = openSeal();
   const [stay, go] = [new Uint32Array(PAGE), new Uint32Array(PAGE)];
-  // There are `half` pages, and so many more as were split.
+  // There are `half` pages, and one more for each that was split.
   let half = 1;
   let count = 1;
   let keys = 0;
