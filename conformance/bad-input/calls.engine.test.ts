@@ -267,7 +267,7 @@ const ownCases: readonly Case[] = [
     [
       ["between", "2024", "a list of two values"],
       ["in", [], "a list of 1 to 100 values"],
-      ["beginsWith", 5, "a text"],
+      ["beginsWith", 5, "a string"],
       ["exists", "no", "true or false"],
     ] as const
   ).map(([operator, operand, takes]): Case => [
