@@ -16,7 +16,7 @@ const entries = ["index", "transport/sdk/index", "check/index"];
 /** What a first call loads together, by the modules that it loads: another file costs an opening, and bytes in every bundle. */
 const families = {
   searches: ["client/search-call"],
-  walks: ["client/make-walk", "executor/walk/search", "executor/walk/search-paths"],
+  walks: ["client/make-walk", "executor/walk/search"],
   pages: ["executor/read-page", "executor/cursor-secrets"],
   explanations: ["client/explanation", "client/explain-write", "client/walk-explanation"],
 };
