@@ -195,6 +195,49 @@ describe("dump", () => {
     expect(await storedItems()).toEqual(before);
   });
 
+  test("keeps attributes that the model does not know, and omits them with --unknown hide", async () => {
+    const key = { pk: { S: "STUDENT#S7" }, sk: { S: "#" } };
+    const known = { studentId: "S7", name: "Gil" };
+    folder.write("gil.ndjson", `${JSON.stringify({ node: "student", row: known })}\n`);
+    expect(await edgetable("load", "gil.ndjson")).toMatchObject({ code: 0, err: "" });
+    const { Item: stored } = await transport.send("GetItem", { TableName: "Education", Key: key });
+    await transport.send("PutItem", { TableName: "Education", Item: { ...stored, nick: { S: "G" }, tags: { SS: ["a"] } } });
+    try {
+      const hidden = '{"node":"student","row":{"name":"Gil","studentId":"S7"}}';
+      const shown = '{"node":"student","row":{"name":"Gil","nick":"G","studentId":"S7","tags":{"$set":["a"]}}}';
+      for (const argv of [[], ["--unknown", "show"]]) expect(await lines(...argv)).toContain(shown);
+      expect(await lines("--unknown", "hide")).toContain(hidden);
+      expect(await edgetable("dump", "--unknown", "drop")).toMatchObject({ code: 2, err: expect.stringContaining("show, hide") });
+
+      folder.write("all.ndjson", `${shown}\n`);
+      const hint = 'If this file is a dump, add such attributes to the model, or omit them with "edgetable dump --unknown hide".';
+      const reason = `all.ndjson line 1: "nick" is not an attribute of "student". Known: studentId, name, year, active.`;
+      for (const argv of [[], ["--strict"]]) {
+        const refused = await edgetable("load", "all.ndjson", ...argv);
+        expect(refused.code).toBeGreaterThan(0);
+        expect(refused.err).toContain(hint);
+        if (argv.length === 0) expect(refused.err).toContain(`${reason} ${hint}`);
+      }
+      // The refused load changed nothing; a dump without the attributes loads.
+      const { Item: kept } = await transport.send("GetItem", { TableName: "Education", Key: key });
+      expect(kept).toMatchObject({ nick: { S: "G" } });
+      folder.write("known.ndjson", (await edgetable("dump", "--unknown", "hide")).out);
+      expect(await edgetable("load", "known.ndjson")).toMatchObject({ code: 0, err: "" });
+
+      // With the attributes in the model, the whole dump loads.
+      const wider = educationModel.replace(
+        "name: z.string(), year",
+        "name: z.string(), nick: z.string().optional(), tags: z.set(z.string()).optional(), year",
+      );
+      folder.write("wider.ts", wider);
+      expect(await edgetable("load", "all.ndjson", "--model", "wider.ts")).toMatchObject({ code: 0, err: "" });
+      const { Item: restored } = await transport.send("GetItem", { TableName: "Education", Key: key });
+      expect(restored).toEqual({ ...stored, nick: { S: "G" }, tags: { SS: ["a"] } });
+    } finally {
+      await transport.send("DeleteItem", { TableName: "Education", Key: key });
+    }
+  });
+
   test("reports and saves a stray item, and exits with 1", async () => {
     const item = { pk: { S: "ELSE" }, sk: { S: "#" }, what: { B: "AP8=" } };
     await transport.send("PutItem", { TableName: "Education", Item: item });

@@ -14,6 +14,7 @@ interface Options {
   readonly only?: string;
   readonly strays?: string;
   readonly consistent?: boolean;
+  readonly unknown?: "show" | "hide";
 }
 
 /** Stray items that are printed; all are counted. */
@@ -45,7 +46,8 @@ const summary = ({ rows, stray, uneven, cost }: ScanReport): string => {
 const dump = (call: Invocation<Options>): Promise<ScanReport> =>
   withGraph(call, async (db) => {
     const { io, options } = call;
-    const { segments = 1, consistent = false, only, strays = "" } = options;
+    // A dump is often a backup: by default it loses nothing, and `load` rejects what the model cannot hold.
+    const { segments = 1, consistent = false, only, strays = "", unknown = "show" } = options;
     const progress = createProgress(io);
     const strayFile = strays === "" ? undefined : openOutput(strays, io.cwd);
     let shown = 0;
@@ -62,6 +64,7 @@ const dump = (call: Invocation<Options>): Promise<ScanReport> =>
       const scan = db.scan({
         segments,
         consistent,
+        unknown,
         ...(only === undefined ? {} : { only: only.split(",") }),
         signal: io.signal,
         onStray,
@@ -85,7 +88,7 @@ export const dumpCommand: CommandSpec = defineCommand<Options>({
   group: "Data:",
   summary: "Scan the table and print every node, edge and part as NDJSON for load",
   description:
-    'Scans the whole table, which costs half a read unit per 4 KB. Each line is a row that load accepts. Unique markers, degree guards and second copies of edges are omitted, because load creates them again. Dates, bytes, sets and big integers are written as {"$date"}, {"$bytes"}, {"$set"} and {"$bigint"}. Items that cannot be read as rows are reported, and the command then exits with 1. A dump is not a snapshot: it may or may not include concurrent writes.',
+    'Scans the whole table, which costs half a read unit per 4 KB. Each line is a row that load accepts. Unique markers, degree guards and second copies of edges are omitted, because load creates them again. Attributes that the model does not know are included, so that a backup loses nothing; load rejects rows that have them, unless the schema allows additional attributes. --unknown hide omits them. Dates, bytes, sets and big integers are written as {"$date"}, {"$bytes"}, {"$set"} and {"$bigint"}. Items that cannot be read as rows are reported, and the command then exits with 1. A dump is not a snapshot: it may or may not include concurrent writes.',
   options: [
     {
       flags: "--segments <n>",
@@ -93,6 +96,11 @@ export const dumpCommand: CommandSpec = defineCommand<Options>({
       parse: wholeNumber(1_000_000),
     },
     { flags: "--only <names>", text: "only these nodes, edges and parts, separated by commas" },
+    {
+      flags: "--unknown <what>",
+      text: "attributes that the model does not know: show includes them, hide omits them so that load accepts every row (default: show)",
+      choices: ["show", "hide"],
+    },
     { flags: "--consistent", text: "use strongly consistent reads, for twice the units" },
     { flags: "--strays <file>", text: "save skipped items to a file, as they are stored" },
   ],

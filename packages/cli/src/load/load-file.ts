@@ -40,13 +40,17 @@ export interface LoadResult {
   readonly failures: readonly FileFailure[];
 }
 
+const UNKNOWN_IN_DUMP = 'If this file is a dump, add such attributes to the model, or omit them with "edgetable dump --unknown hide".';
+
 interface Sent {
   readonly record: FileRecord;
   readonly target: Target | undefined;
 }
 
 const describe = (error: unknown, sent: Sent | undefined, row: number): FileFailure => {
-  const { code, message, details } = failureOf(error);
+  const { code, message: reason, details } = failureOf(error);
+  const maybeDumped = code === "schema.unknownAttribute" && sent !== undefined && sent.target === undefined;
+  const message = maybeDumped ? `${reason} ${UNKNOWN_IN_DUMP}` : reason;
   if (!sent) return { place: `row ${row}`, code, message, columns: [] };
   const { record, target } = sent;
   const columns: FileFailure["columns"][number][] = [];
