@@ -2,7 +2,7 @@
 // called once, and the files that five calls pass through on the embedded engine. Every function of an instrumented copy of
 // the library's sources announces its file when it is entered.
 //
-//   node scripts/measure-structure.mjs [--json | --by-folder]
+//   node scripts/measure-structure.mjs [--json | --by-folder | --route create|page|find|walk|load]
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -105,6 +105,7 @@ const compilerOptions = {
 // Beside the library, so that packages are found from there.
 const folder = await mkdtemp(join(library, ".structure-"));
 const routes = {};
+const paths = {};
 let engine;
 try {
   for (const [file, text] of texts) {
@@ -158,7 +159,8 @@ try {
     trail = [];
     await call(11);
     const folders = trail.map((file) => dirname(file));
-    routes[name] = { files: new Set(trail).size, folderMoves: folders.filter((one, at) => at > 0 && one !== folders[at - 1]).length };
+    paths[name] = [...new Set(trail)];
+    routes[name] = { files: paths[name].length, folderMoves: folders.filter((one, at) => at > 0 && one !== folders[at - 1]).length };
   }
   await db.close();
 } finally {
@@ -175,4 +177,6 @@ else {
   );
   for (const [name, { files: count, folderMoves }] of Object.entries(routes))
     console.log(`${name.padEnd(8)} ${String(count).padStart(3)} files, ${folderMoves} moves between folders`);
+  const asked = process.argv[process.argv.indexOf("--route") + 1];
+  if (process.argv.includes("--route")) console.log((paths[asked] ?? [`--route takes one of ${Object.keys(paths).join(", ")}`]).join("\n"));
 }
