@@ -23,14 +23,14 @@ const adoptedCases: readonly Case[] = [
   [
     "an attribute of an index key that is missing",
     "keys.incomplete",
-    ['"due"', "Give every one"],
+    ['"due"', "Give all of them"],
     () => adopted.bill.create({ billId: "1", status: "open" }),
   ],
   ["a number that is none", "schema.invalidValue", ['"amount"', "NaN"], () => adopted.bill.update({ billId: "1" }, { amount: Number.NaN })],
   [
     "a direction that no key serves",
     "plan.noIndex",
-    ["owes", "Give the layout one"],
+    ["owes", "Add such an index to the layout"],
     () => adopted.bill({ billId: "1" }).in("owes").edges(),
   ],
 ];

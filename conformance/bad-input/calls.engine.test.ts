@@ -323,7 +323,7 @@ const ownCases: readonly Case[] = [
   [
     "a change of the key",
     "schema.immutableAttribute",
-    ['"studentId"', "create another"],
+    ['"studentId"', "Create a new item"],
     () => own.student.update({ studentId: "S1" }, untyped({ studentId: "S2" })),
   ],
   [

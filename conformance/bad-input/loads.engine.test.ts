@@ -38,7 +38,7 @@ describe("rows of a load that make one key", () => {
       retryable: false,
       details: { rows: [0, 1], of: "student", report: { failed: 0 } },
     });
-    expect(error.message).toContain("Mend the input or the key");
+    expect(error.message).toContain("Correct the input or the key");
     expect((await scan(inOwn)).join()).not.toContain('{"S":"b"}');
   });
 });

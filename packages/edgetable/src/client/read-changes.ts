@@ -96,7 +96,7 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
   if (fixed !== undefined) {
     throw new EdgetableError(
       "schema.immutableAttribute",
-      `"${fixed}" of "${subject.name}" cannot change: create another, and delete this one.`,
+      `"${fixed}" of "${subject.name}" cannot change. Create a new item and delete this one.`,
       { details: { attribute: fixed } },
     );
   }

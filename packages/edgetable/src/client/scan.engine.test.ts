@@ -205,7 +205,7 @@ test("an item that gives no row ends the scan, or is told of", async () => {
     const error = await errorOf(() => rowsOf(scan({ only })));
     expect(error).toMatchObject({ code: "scan.strayItem", details: { item: foreign, report: { stray: 1 } } });
     expect(error.message).toBe(
-      "The item (ELSE#1, #) gives no row: the model has nothing of this form. Mend the model or the item, or give `onStray` to be told of such items and go on.",
+      "The item (ELSE#1, #) gives no row: the model has nothing of this form. Correct the model or the item, or pass `onStray` to receive such items and continue.",
     );
     const strays: StrayItem[] = [];
     const scanned = scan({ only, onStray: (stray) => strays.push(stray) });

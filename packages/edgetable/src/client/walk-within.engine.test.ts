@@ -133,7 +133,7 @@ test("it keeps to its budget, and continues from a cursor", async () => {
 
 test("a level that no key begins with is refused with advice, also in Edgetable's own layout", async () => {
   const own = defineGraph({ table: "Table", nodes, edges }).connect({ transport: engine.transport });
-  const instead = 'Give an index of your own layout one, or find the nodes with db.find("place") and begin at each of them.';
+  const instead = 'Add such an index to your own layout, or find the nodes with db.find("place") and start at each of them.';
   const all = own.place.within({ country: "UK" });
   const none = "none has a partition key made only of";
   await expect(async () => all.in("livesIn").walk().ids().explain()).rejects.toThrow(`${none} to.country. ${instead}`);

@@ -83,8 +83,8 @@ const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consiste
   // No mirror and no key of Edgetable's own layout has a partition for all nodes below a level.
   const below = expand.anchor.length < (catalog.nodes[expand.node]?.idFields.length ?? 0);
   const mend = below
-    ? `Give an index of your own layout one, or find the nodes with db.find("${expand.node}") and begin at each of them.`
-    : "Give the layout one, or store the edge twice.";
+    ? `Add such an index to your own layout, or find the nodes with db.find("${expand.node}") and start at each of them.`
+    : "Add such an index to the layout, or store the edge twice.";
   throw new EdgetableError(
     "plan.noIndex",
     expand.index === undefined

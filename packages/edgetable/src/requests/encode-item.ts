@@ -46,7 +46,7 @@ export const keyText = (shape: Shape, attribute: string, row: Row): string | und
     if (shape.sparse.includes(attribute)) return undefined;
     throw new EdgetableError(
       "keys.incomplete",
-      `"${shape.definition}" needs ${template.fields.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give every one of them.`,
+      `"${shape.definition}" needs ${template.fields.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give all of them.`,
       { details: { attribute, template: template.source, row } },
     );
   }

@@ -96,7 +96,7 @@ const readJob = (session: Session, item: Item, id: string): Job => {
 };
 
 const notFound = (id: string): EdgetableError =>
-  new EdgetableError("job.notFound", `There is no job "${id}": it ended, or was never begun.`, { details: { id } });
+  new EdgetableError("job.notFound", `There is no job "${id}": it has ended or never began.`, { details: { id } });
 
 /**
  * Finds a job by its id.

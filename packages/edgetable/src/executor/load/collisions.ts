@@ -93,7 +93,7 @@ export const findCollisions = (settings: CollisionSettings): CollisionFinder => 
     const { of, key, rows, differs } = collision;
     throw new EdgetableError(
       "load.collision",
-      `Rows ${rows[0]} and ${rows[1]} make the same "${of}" (${key.join(", ")})${differs ? " with different values" : ""}. Mend the input or the key, or load with collisions: "report".`,
+      `Rows ${rows[0]} and ${rows[1]} make the same "${of}" (${key.join(", ")})${differs ? " with different values" : ""}. Correct the input or the key, or load with collisions: "report".`,
       { details: { ...collision } },
     );
   };

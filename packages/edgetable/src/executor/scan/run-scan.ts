@@ -73,7 +73,7 @@ const throwStray = ({ key, item, reason }: StrayItem): never => {
   );
   throw new EdgetableError(
     "scan.strayItem",
-    `The item (${values.join(", ")}) gives no row: ${reason}. Mend the model or the item, or give \`onStray\` to be told of such items and go on.`,
+    `The item (${values.join(", ")}) gives no row: ${reason}. Correct the model or the item, or pass \`onStray\` to receive such items and continue.`,
     { details: { key, item, reason } },
   );
 };
