@@ -120,7 +120,7 @@ const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "
   return { cursorSecret, secretRequests: 2, forgetSecret: () => (known = undefined) };
 };
 
-const kinds: OptionChecks<ConnectOptions> = {
+const connectChecks: OptionChecks<ConnectOptions> = {
   endpoint: "string",
   region: "string",
   profile: "string",
@@ -149,7 +149,7 @@ const kinds: OptionChecks<ConnectOptions> = {
  * @throws {plan.invalidOption} when an option is out of its range
  */
 export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver => {
-  checkOptions(options, kinds);
+  checkOptions(options, connectChecks);
   const session = createSession({
     catalog,
     transport: transportOf(options),

@@ -7,7 +7,7 @@ import { planRead } from "../planner/plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 
 const DEFAULT_DEADLINE = 30_000;
-const MOST_PLANS = 2000;
+const MAX_PLANS = 2000;
 
 /** What every part of a connection shares. */
 export interface Driver {
@@ -62,7 +62,7 @@ export const createDriver = (options: DriverOptions): Driver => {
       const known = plans.get(signature);
       if (known) return known;
       // Forms of calls stand in the program's text and are few; a program that makes them up must not fill the memory.
-      if (plans.size >= MOST_PLANS) plans.clear();
+      if (plans.size >= MAX_PLANS) plans.clear();
       const plan = planRead(session.catalog, logical(), off);
       plans.set(signature, plan);
       return plan;

@@ -1,7 +1,7 @@
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import { holds } from "../ir/evaluate-condition.ts";
-import { checkOnCopy } from "../planner/held-attributes.ts";
+import { checkOnCopy } from "../planner/projected-attributes.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
 import { checkEnd, checkKey } from "../schema/check-id.ts";

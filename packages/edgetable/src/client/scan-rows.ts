@@ -43,7 +43,7 @@ export interface ScanOptions {
   readonly progressEvery?: number;
 }
 
-const scanOptions: OptionChecks<ScanOptions> = {
+const scanChecks: OptionChecks<ScanOptions> = {
   only: undefined,
   consistent: "boolean",
   segments: [1, 1_000_000],
@@ -64,7 +64,7 @@ const scanOptions: OptionChecks<ScanOptions> = {
  * @throws {plan.invalidOption} when an option is unknown, not of its kind, or names nothing of the model
  */
 export const scanRows = (driver: Driver, options: ScanOptions): Scanning => {
-  checkOptions(options, scanOptions);
+  checkOptions(options, scanChecks);
   const { nodes, edges, parts } = driver.catalog;
   const names = [...Object.keys(nodes), ...Object.keys(edges), ...Object.keys(parts)];
   for (const name of listOf(options.only ?? [], "names to scan for")) oneOf("node, edge or part", name, names);

@@ -117,15 +117,15 @@ export const passingPart = (catalog: Catalog, shape: Shape, { path, operator }: 
 // A key attribute with its name; no key is known before its values are.
 const KEY_BYTES = 50;
 
-/** The bytes of a shape's item that an index is expected to hold: all, or its keys and a share of the rest. */
-export const heldBytes = (catalog: Catalog, index: Index, shape: Shape): number => {
-  const held = projectedAttributes(catalog, index);
+/** The bytes of a shape's item that an index is expected to project: all, or its keys and a share of the rest. */
+export const projectedBytes = (catalog: Catalog, index: Index, shape: Shape): number => {
+  const projected = projectedAttributes(catalog, index);
   const { bytes } = shape;
-  if (!held) return bytes;
+  if (!projected) return bytes;
   const keys = tableAndIndexKeys(catalog, index).length;
   const schema = definitionOf(catalog, shape)?.schema;
   const all = schema ? (attributeNames(schema)?.length ?? 0) : 0;
-  const share = all === 0 ? 0 : Math.min(1, (held.size - keys) / all);
+  const share = all === 0 ? 0 : Math.min(1, (projected.size - keys) / all);
   return Math.min(bytes, Math.ceil(keys * KEY_BYTES + share * bytes));
 };
 

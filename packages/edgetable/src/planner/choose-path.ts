@@ -4,7 +4,7 @@ import type { Expand, LogicalPlan, Merge, Parts, Search } from "../ir/logical-pl
 import { type Catalog, type EdgeEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { accessPaths, fixesField, isOrderedBy, pathOn, rangesOver, type AccessPath } from "./access-path.ts";
-import { assumedEdges, assumedParts, edgeRows, heldBytes, partitionsOn, searchRows, type GivenFields } from "./assumed-rows.ts";
+import { assumedEdges, assumedParts, edgeRows, projectedBytes, partitionsOn, searchRows, type GivenFields } from "./assumed-rows.ts";
 import { noSearchIndex, searchCandidates } from "./search-path.ts";
 
 /** A path that was chosen, what it is predicted to read, and what it costs. */
@@ -35,7 +35,7 @@ export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): reado
 
 /** Prices a path; a shape of the index that holds a part of its items is smaller. */
 const priced = (catalog: Catalog, path: AccessPath, rows: number): Choice => {
-  const bytes = heldBytes(catalog, path.index, defined(path.shapes[0], "shape"));
+  const bytes = projectedBytes(catalog, path.index, defined(path.shapes[0], "shape"));
   return { path, rows, bytes, ...queryPrice(rows * bytes, partitionsOn(path)) };
 };
 

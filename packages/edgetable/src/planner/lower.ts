@@ -8,7 +8,7 @@ import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { assumedEdges, assumedParts } from "./assumed-rows.ts";
 import { checkOwnPartition, choicesFor, choosePath, onSharedIndex, searchesOf, type Planning } from "./choose-path.ts";
-import { checkHeld } from "./held-attributes.ts";
+import { checkProjected } from "./projected-attributes.ts";
 
 const sortCondition = ({ prefix, index, shapes, sharesPartition }: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
   if (!prefix) return undefined;
@@ -249,7 +249,7 @@ export const lower = (planning: Planning, plan: LogicalPlan): ReadPlan => {
   const base = lowerBase(planning, hydrated);
   const isCounting = plan.kind === "count" && plan.server;
   const sources = base.sources.map((source) => {
-    checkHeld(catalog, source, base.conditions);
+    checkProjected(catalog, source, base.conditions);
     const step = selecting(source, base.conditions);
     return isCounting ? counting(catalog, step) : step;
   });

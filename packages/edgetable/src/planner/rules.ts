@@ -7,7 +7,7 @@ import { type Catalog, projectedAttributes, type Shape } from "../schema/catalog
 import { defined } from "../util/invariant.ts";
 import { fixesField, inShape, rangesOver } from "./access-path.ts";
 import { anchorPaths, choosePath, onSharedIndex, rememberChoice, shapeSets, type Planning } from "./choose-path.ts";
-import { isHeld } from "./held-attributes.ts";
+import { isProjected } from "./projected-attributes.ts";
 import { searchShapes } from "./search-path.ts";
 
 /** A rewriting of a logical plan that never changes its answer, only what it costs. */
@@ -189,12 +189,12 @@ const isEmbedded = (planning: Planning, expand: Expand): boolean => {
   // A Query that fetches some attributes does not fetch the whole node.
   if (expand.select) return false;
   const { path } = choosePath(planning, expand);
-  const held = projectedAttributes(catalog, path.index);
-  if (!held) return true;
+  const projected = projectedAttributes(catalog, path.index);
+  if (!projected) return true;
   return path.shapes.every(({ from }) => {
     const { shape, definition } = defined(catalog.nodes[from ?? ""], "source");
     const names = attributeNames(definition.schema);
-    return names !== undefined && [...names, ...(shape.version ? [VERSION] : [])].every((field) => isHeld(shape, field, held));
+    return names !== undefined && [...names, ...(shape.version ? [VERSION] : [])].every((field) => isProjected(shape, field, projected));
   });
 };
 

@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Search } from "../ir/logical-plan.ts";
 import { type Catalog, projectedAttributes, idPaths, type Index, type Shape } from "../schema/catalog.ts";
 import { accessPaths, fixesField, inShape, rangesOver, type AccessPath } from "./access-path.ts";
-import { tellsEnds } from "./held-attributes.ts";
+import { tellsEnds } from "./projected-attributes.ts";
 
 /** The shapes whose items a search asks for: of an edge that is stored twice, the source's copy. */
 export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" | "name">): readonly Shape[] => {
@@ -37,8 +37,8 @@ const allCandidates = (catalog: Catalog, search: Search): readonly AccessPath[] 
   const paths = accessPaths(catalog, { sets, known, anchor: [], consistent: false, index: search.index });
   if (search.index !== undefined) return paths;
   return paths.filter((path) => {
-    const held = projectedAttributes(catalog, path.index);
-    if (held && !path.shapes.every((shape) => tellsEnds(shape, held))) return false;
+    const projected = projectedAttributes(catalog, path.index);
+    if (projected && !path.shapes.every((shape) => tellsEnds(shape, projected))) return false;
     if (search.asked.length === 0) return true;
     return search.known.some((field) => fixesField(path, field.path)) || search.ranged.some((field) => rangesOver(path, field));
   });
@@ -86,10 +86,10 @@ export const noSearchIndex = (catalog: Catalog, search: Search): never => {
   const [sparse] = allCandidates(catalog, search);
   if (sparse) {
     const name = sparse.index.name ?? "";
-    const held = quoted(unaskedAttributes(catalog, sparse.index, search));
+    const needed = quoted(unaskedAttributes(catalog, sparse.index, search));
     throw noIndex(
       search,
-      `"${name}" is sparse: it finds "${search.name}"${by} only with ${held}. Ask for that too, or name the index: using("${name}").`,
+      `"${name}" is sparse: it finds "${search.name}"${by} only with ${needed}. Ask for that too, or name the index: using("${name}").`,
     );
   }
   const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;

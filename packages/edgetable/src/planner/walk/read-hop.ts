@@ -3,7 +3,7 @@ import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import type { WalkHop } from "../../ir/walk-plan.ts";
 import { type Catalog, endSources, needsIdentity, projectedAttributes } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
-import { checkHeld } from "../held-attributes.ts";
+import { checkProjected } from "../projected-attributes.ts";
 import { planRead } from "../plan.ts";
 
 /** What planning a walk needs beside the walk. */
@@ -103,6 +103,6 @@ export const readHop = (
     const selective = hasReference ? undefined : logicalHop(catalog, hop, { node, select: [...needed] });
     if (selective) return planRead(catalog, selective, off);
   }
-  if (gathers !== undefined) for (const query of queries) checkHeld(catalog, { ...query, select: [gathers] }, []);
+  if (gathers !== undefined) for (const query of queries) checkProjected(catalog, { ...query, select: [gathers] }, []);
   return whole;
 };

@@ -19,7 +19,7 @@ import { type Catalog, type EdgeEntry, kindMark, type NodeEntry, type PartEntry,
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
-import { checkOnCopy } from "../held-attributes.ts";
+import { checkOnCopy } from "../projected-attributes.ts";
 import { checkOwnPartition } from "../choose-path.ts";
 
 /** The node, part or edge that a write changes. */

@@ -7,20 +7,20 @@ import { defined } from "../util/invariant.ts";
 import { inShape } from "./access-path.ts";
 
 /** Whether a field can be read: from its own attribute, or from the computed one that carries it. */
-export const isHeld = (shape: Shape, field: string, held: ReadonlySet<string>): boolean => {
+export const isProjected = (shape: Shape, field: string, projected: ReadonlySet<string>): boolean => {
   const own = attributeOf(shape, field);
-  if (own !== undefined) return held.has(own);
-  return [...shape.sources, ...shape.spares].some(({ attribute, template }) => held.has(attribute) && template.fields.includes(field));
+  if (own !== undefined) return projected.has(own);
+  return [...shape.sources, ...shape.spares].some(({ attribute, template }) => projected.has(attribute) && template.fields.includes(field));
 };
 
-/** Whether a field is read of this copy of an edge whose two copies do not hold the same (`sides`). */
+/** Whether this copy of an edge has the field: with `sides`, the two copies store different attributes. */
 const isOnCopy = (shape: Shape, path: string): boolean =>
   shape.role === "reference" ||
   shape.copied === undefined ||
   path.includes(".") ||
   [...shape.copied, ...shape.carried, ...(shape.version ? [VERSION] : [])].includes(path);
 
-/** @throws {plan.unsupported} when the copy of an edge is asked for what its other copy alone holds */
+/** @throws {plan.unsupported} when only the other copy of the edge has one of the attributes */
 export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
   const lacking = paths.find((path) => !isOnCopy(shape, path));
   if (lacking === undefined) return;
@@ -34,29 +34,29 @@ export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
 
 const unkeyedFields = (shape: Shape): readonly string[] => shape.unkeyed.map((path) => inShape(shape, path));
 
-/** Whether what an index holds of its items says where their edges lead: without that there is no edge. */
-export const tellsEnds = (shape: Shape, held: ReadonlySet<string>): boolean =>
-  unkeyedFields(shape).every((field) => isHeld(shape, field, held));
+/** Whether the projected attributes tell where an edge leads. Without them an index gives no edge. */
+export const tellsEnds = (shape: Shape, projected: ReadonlySet<string>): boolean =>
+  unkeyedFields(shape).every((field) => isProjected(shape, field, projected));
 
 /**
- * To whoever reads an index, what it does not hold looks as if it were missing: no filter and no figure may be made of that.
+ * Checks that an index projects what a step asks of it. Attributes that it leaves out would look as if the items lacked them.
  *
  * @param conditions those that are checked in memory
  * @throws {plan.unsupported} when a step reads the copy of an edge that does not hold an attribute
  * @throws {plan.noIndex} when a step asks for an attribute that its index leaves out, or for edges whose ends it leaves out
  */
-export const checkHeld = (catalog: Catalog, step: AccessStep, conditions: readonly Condition[]): void => {
+export const checkProjected = (catalog: Catalog, step: AccessStep, conditions: readonly Condition[]): void => {
   const checked = conditions.map(({ path }) => path);
   const read = step.kind === "query" ? [...step.filter.map(({ path }) => path), ...(step.select ?? [])] : [];
   for (const id of step.shapes) checkOnCopy(defined(catalog.shapesById[id], id), [...checked, ...read]);
   const index = step.kind === "query" && catalog.indexes.find(({ name }) => name === step.index);
-  const held = index ? projectedAttributes(catalog, index) : undefined;
-  if (!index || !held || step.kind !== "query") return;
+  const projected = index ? projectedAttributes(catalog, index) : undefined;
+  if (!index || !projected || step.kind !== "query") return;
   const asked = [...checked, ...read];
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
     const own = asked.filter((path) => !path.includes(".")).map((path) => inShape(shape, path));
-    const lacking = [...own, ...unkeyedFields(shape)].find((field) => !isHeld(shape, field, held));
+    const lacking = [...own, ...unkeyedFields(shape)].find((field) => !isProjected(shape, field, projected));
     if (lacking === undefined) continue;
     throw new EdgetableError(
       "plan.noIndex",
