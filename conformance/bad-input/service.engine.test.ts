@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLeanTransport } from "edgetable";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemEffects } from "../../packages/edgetable/src/executor/effects.ts";
+import { systemEffects } from "../../packages/edgetable/src/executor/session.ts";
 import { ownGraph } from "./models.ts";
 import { openTables, type Tables } from "./open-tables.ts";
 import { errorOf, scan } from "./refusal.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync, statSync } from "node:fs";
-import { openKeyTable } from "../../packages/edgetable/src/executor/load/key-table.ts";
+import { openKeyTable } from "../../packages/edgetable/src/executor/load/collisions.ts";
 
 /** What a worker is told, as JSON in its first argument. */
 export interface Orders {

@@ -2,7 +2,7 @@ import { defineGraph, edge, node } from "edgetable";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { systemEffects } from "../../packages/edgetable/src/executor/effects.ts";
+import { systemEffects } from "../../packages/edgetable/src/executor/session.ts";
 import { ruleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { testRuns, testSeed } from "../engines/property-runs.ts";

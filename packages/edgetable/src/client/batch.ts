@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Call, type Cost, createCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
 import { runBatch, type UnwrittenItem } from "../executor/batch.ts";
-import { validateWrite } from "../executor/validate-write.ts";
+import { validateWrite } from "../executor/run-write.ts";
 import { planBatch } from "../planner/writes/plan-write.ts";
 import type { Key } from "../transport/operations.ts";
 import { loadWriteExplanation, type WriteDriver, writesOf } from "./write-call.ts";

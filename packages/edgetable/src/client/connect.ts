@@ -1,8 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createSession, type RetryPolicy, type Session } from "../executor/session.ts";
+import { createSession, type Effects, type RetryPolicy, type Session, systemEffects } from "../executor/session.ts";
 import type { Secrets } from "../requests/cursor.ts";
 import { DEADLINES, EXPIRED, readingKinds, type ReadingOptions, type SentRequest } from "../executor/call.ts";
-import { type Effects, systemEffects } from "../executor/effects.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Credentials } from "../transport/lean/credentials.ts";
 import { createLeanTransport } from "../transport/lean/lean-transport.ts";

@@ -3,11 +3,10 @@ import { mapValues } from "../util/row.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
 import { edgeReads } from "./edge-reads.ts";
-import { edgeWrites } from "./edge-writes.ts";
+import { edgeWrites, nodeWrites, partWrites } from "./writes.ts";
 import { jobsOf, type Jobs } from "./jobs.ts";
 import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { nodeReads } from "./node-reads.ts";
-import { nodeWrites, partWrites } from "./node-writes.ts";
 import type { Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
 import type { EdgeApi, Find, NodeApi } from "./read-types.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { systemEffects } from "../executor/effects.ts";
+import { systemEffects } from "../executor/session.ts";
 import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
 
 const text = z.string();

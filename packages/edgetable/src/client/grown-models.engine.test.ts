@@ -5,8 +5,7 @@ import { type GraphDefinition, edge, node, part } from "../schema/definition.ts"
 import { openEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph } from "./define-graph.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
-import { edgeWrites } from "./edge-writes.ts";
-import { nodeWrites, partWrites } from "./node-writes.ts";
+import { edgeWrites, nodeWrites, partWrites } from "./writes.ts";
 
 // Rows that an older model wrote into the table, and single writes of the model that it grew to.
 

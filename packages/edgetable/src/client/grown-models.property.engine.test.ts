@@ -5,7 +5,7 @@ import { buildCatalog } from "../schema/build-catalog.ts";
 import { type GraphDefinition, node } from "../schema/definition.ts";
 import { openWriteLab } from "../test-support/write-lab.ts";
 import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
-import { nodeWrites } from "./node-writes.ts";
+import { nodeWrites } from "./writes.ts";
 import type { Item } from "../transport/operations.ts";
 
 // Rows that an older model wrote, and single writes of the model that it grew to: an index entry of an item is what a put of

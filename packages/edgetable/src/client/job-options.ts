@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { RunOptions } from "../executor/call.ts";
 import type { Collision } from "../executor/load/collisions.ts";
-import type { FailedRow, LoadProgress } from "../executor/load/load-report.ts";
+import type { FailedRow, LoadProgress } from "../executor/load/write-rows.ts";
 import type { ReshardProgress } from "../executor/reshard/run-reshard.ts";
 import type { OptionChecks } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { LoadReport } from "../executor/load/load-report.ts";
-import { systemEffects } from "../executor/effects.ts";
+import type { LoadReport } from "../executor/load/write-rows.ts";
+import { systemEffects } from "../executor/session.ts";
 import type { WriteLab } from "../test-support/write-lab.ts";
 import { courses, empty, errorOf, jobsOf, openLoadLab, slowly } from "./load-lab.test-support.ts";
 import { loadOf, type Load } from "./load.ts";

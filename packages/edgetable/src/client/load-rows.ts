@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { abortedByClose } from "../executor/jobs/run-job.ts";
-import type { LoadReport, LoadSettings } from "../executor/load/load-report.ts";
+import type { LoadReport, LoadSettings } from "../executor/load/write-rows.ts";
 import { runLoad } from "../executor/load/load-rows.ts";
 import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
@@ -8,9 +8,8 @@ import { checkOptions, checkSignal, type OptionChecks } from "../util/check-opti
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import { edgePut } from "./edge-writes.ts";
+import { edgePut, nodePut, partPut } from "./writes.ts";
 import { checkJobName, jobKinds, LEASE, type LoadOptions } from "./job-options.ts";
-import { nodePut, partPut } from "./node-writes.ts";
 import type { WriteDriver } from "./write-call.ts";
 
 const loadKinds: OptionChecks<LoadOptions> = {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Effects } from "../executor/effects.ts";
+import type { Effects } from "../executor/session.ts";
 import type { Job, JobKind } from "../executor/jobs/job-store.ts";
 import { takeLease } from "../executor/jobs/job-store.ts";
 import type { Sent, WriteLab } from "../test-support/write-lab.ts";

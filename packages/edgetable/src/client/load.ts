@@ -1,4 +1,4 @@
-import type { LoadReport } from "../executor/load/load-report.ts";
+import type { LoadReport } from "../executor/load/write-rows.ts";
 import type { LoadOptions } from "./job-options.ts";
 import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
 import type { WriteDriver } from "./write-call.ts";

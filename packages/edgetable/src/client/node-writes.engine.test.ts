@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { node, part } from "../schema/definition.ts";
-import { nodeWrites } from "./node-writes.ts";
+import { nodeWrites } from "./writes.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 const student = node({

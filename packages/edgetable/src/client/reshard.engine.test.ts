@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { systemEffects } from "../executor/effects.ts";
+import { systemEffects } from "../executor/session.ts";
 import { defineGraph, edge, node, type Effects, type Transport } from "../index.ts";
 import { renderTemplate } from "../keys/template.ts";
 

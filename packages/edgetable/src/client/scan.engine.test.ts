@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import type { EdgetableError } from "../errors/edgetable-error.ts";
-import { systemEffects } from "../executor/effects.ts";
-import { createSession } from "../executor/session.ts";
+import { createSession, systemEffects } from "../executor/session.ts";
 import type { StrayItem } from "../executor/call.ts";
 import { edge, node, part } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";

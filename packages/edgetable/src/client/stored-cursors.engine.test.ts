@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { systemEffects } from "../executor/effects.ts";
+import { systemEffects } from "../executor/session.ts";
 import { defineGraph, edge, EdgetableError, node, type Item, type SentRequest, type Transport } from "../index.ts";
 
 const text = z.string();

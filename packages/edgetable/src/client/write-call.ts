@@ -1,8 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Call, createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
-import { runWrites, type FailedWrite, type WriteResult } from "../executor/run-write.ts";
+import { type FailedWrite, runWrites, validateWrite, type WriteResult } from "../executor/run-write.ts";
 import type { CallContext } from "../executor/session.ts";
-import { validateWrite } from "../executor/validate-write.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";

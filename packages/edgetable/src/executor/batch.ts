@@ -6,9 +6,39 @@ import { encodeBatchWrite, inBatches, writeRequest } from "../requests/encode-wr
 import { encodeBatchGet } from "../requests/encode-read.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Item, Key, WriteRequest } from "../transport/operations.ts";
-import { foreignAnswer, unprocessedOf } from "./item-identity.ts";
+import type { Item, Key, Operation, WriteRequest } from "../transport/operations.ts";
+import { foreignAnswer, identity } from "./read-rows.ts";
 import { backOff, type CallContext, type Session } from "./session.ts";
+
+/** What a batch sent, and what its answer says of it. */
+interface Unprocessed<Sent> {
+  readonly operation: Operation;
+  readonly sent: readonly Sent[];
+  /** What the answer leaves unprocessed, by table. */
+  readonly left: Readonly<Record<string, readonly unknown[]>>;
+  /** The item or key that a part of the request holds; undefined where it is no such part. */
+  readonly keyIn: (part: Sent) => Item | undefined;
+}
+
+/**
+ * The parts of a batch that DynamoDB left unprocessed, as they were sent: nothing that an answer holds is sent back.
+ *
+ * @throws {execute.connection} when the answer names anything that was not sent
+ */
+const unprocessedOf = <Sent>(catalog: Catalog, { operation, sent, left, keyIn }: Unprocessed<Sent>): readonly Sent[] => {
+  const again = new Set<Sent>();
+  let byKey: Map<string, Sent> | undefined;
+  for (const table in left) {
+    for (const part of left[table] as readonly Sent[]) {
+      byKey ??= new Map(sent.map((one) => [identity(catalog, keyIn(one) ?? {}), one]));
+      const key = keyIn(part);
+      const own = table === catalog.table && key ? byKey.get(identity(catalog, key)) : undefined;
+      if (own === undefined) throw foreignAnswer(operation, "it leaves something unprocessed that was not sent");
+      again.add(own);
+    }
+  }
+  return [...again];
+};
 
 const PAUSES = { baseDelay: 25, maxDelay: 2000 };
 

@@ -1,6 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { CLOCK_TOLERANCE } from "./effects.ts";
-import type { CallContext, Session } from "./session.ts";
+import { type CallContext, CLOCK_TOLERANCE, type Session } from "./session.ts";
 
 /** What the Queries of a page may take; undefined: no limit. */
 export interface ReadBudget {

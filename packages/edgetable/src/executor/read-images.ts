@@ -11,7 +11,7 @@ import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch.ts";
 import type { FindNode } from "./run-read.ts";
-import { checkedItem } from "./item-identity.ts";
+import { checkedItem } from "./read-rows.ts";
 import type { CallContext, Session } from "./session.ts";
 import type { Row } from "../util/row.ts";
 

@@ -1,14 +1,61 @@
-import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { createHash } from "node:crypto";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
+import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeItem, type decodeOwn, driftedFields } from "../requests/decode-item.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
-import type { Item } from "../transport/operations.ts";
+import type { AttributeValue, Item, Operation } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { PageSpending, ReadStop } from "./read-budget.ts";
 import type { CallContext, Session } from "./session.ts";
+
+const keyTextIn = (value: AttributeValue | undefined): string => keyTextOf(value) ?? JSON.stringify(value ?? null);
+
+/** An item's table key as text. The length of its first part tells apart keys that would read the same when joined. */
+export const identity = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): string => {
+  const partition = keyTextIn(item[partitionKey]);
+  return sortKey === undefined ? partition : `${partition.length}:${partition}${keyTextIn(item[sortKey])}`;
+};
+
+/** The length of a SHA-256 in base64. */
+const HASH_LENGTH = 43;
+
+/**
+ * A short name for an item, whichever partition of an index it is in: its whole table key, or the SHA-256 of a long one,
+ * which no two keys share.
+ */
+export const nameOf = (catalog: Catalog, item: Item): string => {
+  const key = identity(catalog, item);
+  return key.length < HASH_LENGTH ? key : createHash("sha256").update(key).digest("base64url");
+};
+
+/** Items by {@link identity}. */
+export const byIdentity = (catalog: Catalog, items: readonly Item[]): ReadonlyMap<string, Item> => {
+  const found = new Map<string, Item>();
+  for (const item of items) found.set(identity(catalog, item), item);
+  return found;
+};
+
+/** The error for an answer whose items do not belong to the request, which DynamoDB never sends. */
+export const foreignAnswer = (operation: Operation, what: string): EdgetableError =>
+  new EdgetableError(
+    "execute.connection",
+    `${operation}: the answer is not DynamoDB's, ${what}. Is there a proxy, or another server, at the endpoint?`,
+    { retryable: true, details: { ambiguous: true } },
+  );
+
+/**
+ * Checks that the item of a GetItem has the key that was asked for.
+ *
+ * @throws {execute.connection} when it has another key, or none
+ */
+export const checkedItem = (catalog: Catalog, key: Item, item: Item | undefined): Item | undefined => {
+  if (item && identity(catalog, item) !== identity(catalog, key)) throw foreignAnswer("GetItem", "its item has another key");
+  return item;
+};
 
 /** A row with where it came from. */
 export interface Found {

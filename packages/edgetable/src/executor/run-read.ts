@@ -10,10 +10,9 @@ import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
 import { valueAt, type Row } from "../util/row.ts";
 import { batchGet } from "./batch.ts";
-import { byIdentity, checkedItem, identity } from "./item-identity.ts";
+import { byIdentity, checkedItem, type Found, identity, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
 import type { ReadBudget } from "./read-budget.ts";
 import { acceptItems, countPartition, nextPage, openPartition, pageOf, passesAll, startKeyOf } from "./read-partition.ts";
-import { readRow, shapesOf, type Found, type Reader, type Rows } from "./read-rows.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const readBudgets = loadOnce(async () => import("./read-budget.ts"));

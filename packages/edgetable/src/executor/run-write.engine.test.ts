@@ -4,7 +4,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { edge, node, part } from "../schema/definition.ts";
 import type { Layout } from "../schema/layout.ts";
 import { openWriteLab, type Sent, type WriteLab } from "../test-support/write-lab.ts";
-import { systemEffects } from "./effects.ts";
+import { systemEffects } from "./session.ts";
 
 let lab: WriteLab;
 const operations = (): readonly string[] => lab.sent.map(({ operation }) => operation);

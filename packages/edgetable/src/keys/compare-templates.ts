@@ -1,6 +1,7 @@
 import { unreachable } from "../util/invariant.ts";
 import { decodeFormat } from "./encode-field.ts";
-import { type FieldFormat, type Template, leadOf } from "./key-template.ts";
+import type { FieldFormat, Template } from "./key-template.ts";
+import { leadOf } from "./render-template.ts";
 import { mostShards } from "./shard.ts";
 
 // True if texts of the format, each followed by the delimiter, sort as their values do.

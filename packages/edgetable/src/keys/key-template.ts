@@ -92,23 +92,3 @@ export interface Template extends KeyDialect {
   /** True if a path appears in several readable places, which must then agree. */
   readonly repeats: boolean;
 }
-
-/** The fixed beginning of every key of a template; empty if a field comes first. */
-export const leadOf = (template: Template | undefined): string => {
-  const first = template?.parts[0];
-  return first?.kind === "literal" ? first.text : "";
-};
-
-/**
- * The value of a template's field in a row; undefined if a step is missing or the value is null.
- *
- * @param steps the field's path, split at its dots
- */
-export const fieldValue = (row: Readonly<Record<string, unknown>>, steps: readonly string[]): unknown => {
-  let value: unknown = row;
-  for (const step of steps) {
-    if (typeof value !== "object" || value === null) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[step];
-  }
-  return value ?? undefined;
-};

@@ -1,8 +1,14 @@
 import type { Row } from "../util/row.ts";
 import { decodePart, encodeStrictly } from "./encode-field.ts";
-import { fieldValue, leadOf, type FieldPart, type Template } from "./key-template.ts";
+import type { FieldPart, Template } from "./key-template.ts";
 import { growthOf, readShards, turnOf, writtenCount } from "./shard.ts";
-import { sameValue } from "./value-text.ts";
+import { fieldValue, sameValue } from "./value-text.ts";
+
+/** The fixed beginning of every key of a template; empty if a field comes first. */
+export const leadOf = (template: Template | undefined): string => {
+  const first = template?.parts[0];
+  return first?.kind === "literal" ? first.text : "";
+};
 
 /** The part of a key that is known, from the left. */
 export interface Prefix {

@@ -1,6 +1,6 @@
 import type { Row } from "../util/row.ts";
-import { fieldValue, refusal, type FieldPart, type Refusal, type Sharding, type Template } from "./key-template.ts";
-import { encodeDate, encodeNumber } from "./value-text.ts";
+import { refusal, type FieldPart, type Refusal, type Sharding, type Template } from "./key-template.ts";
+import { encodeDate, encodeNumber, fieldValue } from "./value-text.ts";
 
 const SHARD_TEXT = /^(?:0|[1-9]\d{0,4})$/;
 

@@ -1,5 +1,20 @@
 import { isNumber } from "../util/json-text.ts";
+import type { Row } from "../util/row.ts";
 import { type KeyDialect, type Refusal, refusal } from "./key-template.ts";
+
+/**
+ * The value of a template's field in a row; undefined if a step is missing or the value is null.
+ *
+ * @param steps the field's path, split at its dots
+ */
+export const fieldValue = (row: Row, steps: readonly string[]): unknown => {
+  let value: unknown = row;
+  for (const step of steps) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = (value as Row)[step];
+  }
+  return value ?? undefined;
+};
 
 // Everything up to "$" is escaped, so each written character sorts above every delimiter ("!" to "#").
 const HIGHEST_ESCAPED = 0x24;

@@ -7,10 +7,9 @@ import type { AttributeValue, BatchGetItemInput, GetItemInput, Item, Key, QueryI
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
-import { conditionExpression } from "./condition-expression.ts";
+import { conditionExpression, nameIn, namesOf, Placeholders } from "./expression.ts";
 import { attributeOf, keyOf } from "./encode-item.ts";
 import { after, keyRange, type KeyRange } from "./key-range.ts";
-import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
 
 /** The placeholder of the time before which items have expired. */
 const NOW = ":now";

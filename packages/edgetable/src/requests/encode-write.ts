@@ -1,8 +1,7 @@
 import type { AttributeChanges, DeleteStep, PutStep, Term, WriteItem } from "../ir/write-plan.ts";
 import type { BatchWriteItemInput, Item, Key, OperationInputs, TransactWriteItem, WriteRequest } from "../transport/operations.ts";
 import { unreachable } from "../util/invariant.ts";
-import { conditionExpression } from "./condition-expression.ts";
-import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
+import { conditionExpression, nameIn, namesOf, Placeholders } from "./expression.ts";
 
 /** A request as it is sent. */
 export type EncodedWrite = {

@@ -1,10 +1,8 @@
 import { openEngine } from "../../../../conformance/engines/open-engine.ts";
-import { edgeWrites } from "../client/edge-writes.ts";
-import { nodeWrites, partWrites } from "../client/node-writes.ts";
+import { edgeWrites, nodeWrites, partWrites } from "../client/writes.ts";
 import { transactOf, type WriteDriver } from "../client/write-call.ts";
-import { type Effects, systemEffects } from "../executor/effects.ts";
+import { createSession, type Effects, systemEffects } from "../executor/session.ts";
 import { Meter } from "../executor/call.ts";
-import { createSession } from "../executor/session.ts";
 import { buildCatalog } from "../schema/build-catalog.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { GraphDefinition } from "../schema/definition.ts";

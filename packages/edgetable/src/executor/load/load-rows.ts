@@ -4,7 +4,7 @@ import { hasPassed, onAbort } from "../../util/time.ts";
 import { bookkeeping, checkLease, type JobFacts, takeLease } from "../jobs/job-store.ts";
 import { runJob } from "../jobs/run-job.ts";
 import type { Session } from "../session.ts";
-import { validateWrite } from "../validate-write.ts";
+import { validateWrite } from "../run-write.ts";
 import { type CollisionFinder, findCollisions } from "./collisions.ts";
 import {
   abortedLoad,
@@ -16,10 +16,14 @@ import {
   type LoadState,
   mayContinue,
   newLoadState,
+  openWriter,
+  type Pause,
+  type PlannedRow,
+  planRow,
   progressOf,
   reportOf,
-} from "./load-report.ts";
-import { openWriter, type Pause, type PlannedRow, planRow, type RowWriter } from "./write-rows.ts";
+  type RowWriter,
+} from "./write-rows.ts";
 
 /** Where the rows come from, and what each of them means. */
 export interface LoadSource {

@@ -1,4 +1,4 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { showReason } from "../../ir/write-outcome.ts";
 import { keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
@@ -6,16 +6,225 @@ import { planWrite } from "../../planner/writes/plan-write.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive } from "../../planner/writes/rules/index.ts";
 import { subjectOf } from "../../planner/writes/working-set.ts";
-import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
 import { encodeItem, keyOf } from "../../requests/encode-item.ts";
+import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { WriteRequest } from "../../transport/operations.ts";
 import { batchWrite, requestKey } from "../batch.ts";
-import { Meter } from "../call.ts";
+import { addCosts, type Cost, Meter, NO_COST } from "../call.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
-import type { RowItem } from "./collisions.ts";
-import { countWritten, failRow, failWrite, type LoadState, writeUnlessHalted } from "./load-report.ts";
+import type { Collisions, CollisionSettings, RowItem } from "./collisions.ts";
+
+/** A row that was not loaded. */
+export interface FailedRow {
+  /** Position in the input, from 0. */
+  readonly row: number;
+  readonly error: EdgetableError;
+}
+
+/** How far a load has come. */
+export interface LoadProgress {
+  /** Rows read from the source. */
+  readonly rows: number;
+  /** All rows before this one are done; a job resumes from here. */
+  readonly position: number;
+  /** Items written in this run. */
+  readonly items: number;
+  readonly failed: number;
+  /** Items a second, in this run. */
+  readonly rate: number;
+  readonly writeUnits: number;
+}
+
+/** What a load did. */
+export interface LoadReport extends LoadProgress {
+  /** Rows that an earlier run of the job had written. */
+  readonly skipped: number;
+  /** The first rows that failed. `failed` counts all of them. */
+  readonly failures: readonly FailedRow[];
+  readonly collisions: Collisions;
+  readonly cost: Cost;
+  /** Milliseconds of this run. */
+  readonly duration: number;
+}
+
+export interface LoadSettings extends CollisionSettings {
+  readonly order: "any" | "kept";
+  readonly strict: boolean;
+  readonly validates: boolean;
+  /** The maximum number of requests in flight. */
+  readonly concurrency: number;
+  /** Milliseconds that one request is tried for. */
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+  readonly onFailure?: ((failure: FailedRow) => void) | undefined;
+  readonly onProgress: ((progress: LoadProgress) => void) | undefined;
+  /** Milliseconds between two calls of `onProgress`. */
+  readonly progressEvery: number;
+  /** Rows before this one are read but not written. */
+  readonly from: number;
+  /** Called before each row and each attempt of a request; throws to stop the load. */
+  readonly check: () => void;
+}
+
+interface Thrown {
+  readonly error: unknown;
+}
+
+/** What a load has done so far, and what stops it. Only this file writes it. */
+export interface LoadState {
+  readonly settings: LoadSettings;
+  readonly now: () => number;
+  readonly failures: FailedRow[];
+  failed: number;
+  items: number;
+  cost: Cost;
+  /** Milliseconds passed until `seenAt`, summed up because a clock may be set back. */
+  duration: number;
+  seenAt: number;
+  /** Why no more rows are read. */
+  reason: Thrown | undefined;
+  /** What a listener of the caller's threw: it ends the load, takes precedence over any other reason, and fails no row. */
+  thrown: Thrown | undefined;
+  /** Whether nothing more is sent either: the service or a listener failed, not a row. */
+  halted: boolean;
+  /** The first row that was left unwritten. */
+  stuck: number;
+}
+
+export const newLoadState = (settings: LoadSettings, now: () => number): LoadState => ({
+  settings,
+  now,
+  failures: [],
+  failed: 0,
+  items: 0,
+  cost: NO_COST,
+  duration: 0,
+  seenAt: now(),
+  reason: undefined,
+  thrown: undefined,
+  halted: false,
+  stuck: Number.POSITIVE_INFINITY,
+});
+
+const measureDuration = (state: LoadState): number => {
+  const now = state.now();
+  state.duration += Math.max(0, now - state.seenAt);
+  state.seenAt = now;
+  return state.duration;
+};
+
+/** Counts items that were written. */
+const countWritten = (state: LoadState, items: number, cost: Cost): void => {
+  state.items += items;
+  state.cost = addCosts(state.cost, cost);
+  measureDuration(state);
+};
+
+type Position = Pick<LoadProgress, "rows" | "position">;
+
+export const progressOf = (state: LoadState, { rows, position }: Position): LoadProgress => ({
+  rows,
+  position,
+  items: state.items,
+  failed: state.failed,
+  rate: state.items / Math.max(0.001, measureDuration(state) / 1000),
+  writeUnits: state.cost.writeUnits,
+});
+
+export const reportOf = (state: LoadState, position: Position, collisions: Collisions): LoadReport => ({
+  ...progressOf(state, position),
+  skipped: Math.min(state.settings.from, position.rows),
+  failures: state.failures.toSorted((a, b) => a.row - b.row),
+  collisions,
+  cost: state.cost,
+  duration: state.duration,
+});
+
+/** Calls a listener of the caller's; what it throws stops the load. */
+export const callListener = (state: LoadState, listen: () => void): void => {
+  try {
+    listen();
+  } catch (error) {
+    state.thrown ??= { error };
+    state.halted = true;
+  }
+};
+
+const noteFailure = (state: LoadState, failure: FailedRow): void => {
+  const { named, onFailure } = state.settings;
+  state.failed++;
+  if (state.failures.length < named) state.failures.push(failure);
+  callListener(state, () => onFailure?.(failure));
+};
+
+/** Fails a row; if the load is strict, no more rows are read. */
+export const failRow = (state: LoadState, row: number, error: EdgetableError): void => {
+  noteFailure(state, { row, error });
+  if (!state.settings.strict) return;
+  const details = { row, code: error.code, ...error.details };
+  state.reason ??= {
+    error: new EdgetableError("load.invalidRow", `Row ${row} stops the load: ${error.message}`, { cause: error, details }),
+  };
+  state.stuck = Math.min(state.stuck, row);
+};
+
+const ROW_CODES: ReadonlySet<string> = new Set([
+  "execute.rejected",
+  "execute.conflict",
+  "execute.ambiguous",
+  "request.itemTooLarge",
+  "request.transactionTooLarge",
+]);
+
+/** Fails the rows of a write: an error about one row fails that row, an error about the table stops the load. */
+const failWrite = (state: LoadState, rows: readonly number[], error: EdgetableError): void => {
+  const isOfRow = ROW_CODES.has(error.code) || error.code.startsWith("keys.");
+  for (const row of rows) {
+    if (isOfRow) {
+      failRow(state, row, error);
+      continue;
+    }
+    noteFailure(state, { row, error });
+    state.halted = true;
+    state.reason ??= { error };
+    state.stuck = Math.min(state.stuck, row);
+  }
+};
+
+/** Writes rows unless the load was halted. Never rejects: what is thrown fails the rows. */
+const writeUnlessHalted = async (state: LoadState, rows: readonly number[], write: () => Promise<void>): Promise<void> => {
+  if (state.halted) {
+    state.stuck = Math.min(state.stuck, rows[0] ?? 0);
+    return;
+  }
+  try {
+    await write();
+  } catch (error) {
+    const known = isEdgetableError(error)
+      ? error
+      : new EdgetableError("invariant", `a load failed unexpectedly: ${String(error)}`, { cause: error });
+    failWrite(state, rows, known);
+  }
+};
+
+/** The error of a load that its signal ended. */
+export const abortedLoad = (signal: AbortSignal): EdgetableError =>
+  new EdgetableError("execute.aborted", "The load was aborted.", { cause: signal.reason });
+
+/** True if another row may be read. Throws what stops the load from outside: its signal, or a lost lease. */
+export const mayContinue = (state: LoadState): boolean => {
+  const { check, signal } = state.settings;
+  try {
+    check();
+    if (signal?.aborted) throw abortedLoad(signal);
+  } catch (error) {
+    state.halted = true;
+    throw error;
+  }
+  return !state.reason && !state.thrown;
+};
 
 /** How a row is written: in a batch, or by a write of its own, which no other write of the same keys may overlap. */
 export type PlannedRow =

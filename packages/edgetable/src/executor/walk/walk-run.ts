@@ -2,9 +2,8 @@ import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { WalkPlan } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
-import { CLOCK_TOLERANCE } from "../effects.ts";
+import { type CallContext, CLOCK_TOLERANCE, type Session } from "../session.ts";
 import type { FindNode } from "../run-read.ts";
-import type { CallContext, Session } from "../session.ts";
 import { createFlow, type Flow } from "./flow.ts";
 import {
   emptyState,

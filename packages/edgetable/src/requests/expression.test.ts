@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nameIn, namesOf, Placeholders } from "./placeholders.ts";
+import { nameIn, namesOf, Placeholders } from "./expression.ts";
 
 describe("an attribute's name in an expression", () => {
   test.each(["pk", "SK", "gsi1pk", "GSI1SK", "byNamePk", "SEC_KEY", "a1"])("%s stands as it is", (attribute) => {

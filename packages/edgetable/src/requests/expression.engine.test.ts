@@ -4,8 +4,7 @@ import { readWhere } from "../ir/condition.ts";
 import { holds } from "../ir/evaluate-condition.ts";
 import { node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
-import { conditionExpression } from "./condition-expression.ts";
-import { Placeholders } from "./placeholders.ts";
+import { conditionExpression, Placeholders } from "./expression.ts";
 
 const row = { id: "1", name: "Ann-Lee", place: "b", num: 7, "odd name-ß": "x", tags: ["a"], born: new Date("2020-01-01"), flag: true };
 const item = node({
