@@ -88,7 +88,7 @@ export const dumpCommand: CommandSpec = defineCommand<Options>({
   group: "Data:",
   summary: "Scan the table and print every node, edge and part as NDJSON for load",
   description:
-    'Scans the whole table, which costs half a read unit per 4 KB. Each line is a row that load accepts. Unique markers, degree guards and second copies of edges are omitted, because load creates them again. Attributes that the model does not know are included, so that a backup loses nothing; load rejects rows that have them, unless the schema allows additional attributes. --unknown hide omits them. Dates, bytes, sets and big integers are written as {"$date"}, {"$bytes"}, {"$set"} and {"$bigint"}. Items that cannot be read as rows are reported, and the command then exits with 1. A dump is not a snapshot: it may or may not include concurrent writes.',
+    'Scans the whole table, which costs half a read unit per 4 KB. Each line is a row in the form that load reads. Unique markers, degree guards and second copies of edges are omitted, because load creates them again. Attributes that the model does not know are included, so that a backup keeps them; load rejects rows that have them, unless the schema allows additional attributes. --unknown hide omits them. Dates, bytes, sets and big integers are written as {"$date"}, {"$bytes"}, {"$set"} and {"$bigint"}. Items that cannot be read as rows are reported, and the command then exits with 1. A dump is not a snapshot: it may or may not include concurrent writes.',
   options: [
     {
       flags: "--segments <n>",
