@@ -108,3 +108,70 @@ test.each(Object.keys(works))("a %s whose connection is closed stops as by a sig
   await works[kind]!(grown.connect({ transport: engine.transport }));
   expect(await other.jobs.list()).toEqual([]);
 });
+
+/** A transport that waits before one request: `reached` resolves when it comes, `pass` lets it go. */
+const gateBefore = (isGated: (operation: string) => boolean) => {
+  let arrive = (): void => undefined;
+  let pass = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (arrive = resolve));
+  const open = new Promise<void>((resolve) => (pass = resolve));
+  const transport: Transport = {
+    send: async (operation, input, options) => {
+      if (isGated(operation)) {
+        arrive();
+        await open;
+      }
+      return engine.transport.send(operation, input, options);
+    },
+    close: async () => undefined,
+  };
+  return { transport, reached, pass };
+};
+
+test.each([false, true])(
+  "a deletion that meets the mark of one which then ends removes nothing else (created again: %s)",
+  async (isCreated) => {
+    const table = engine.freshTableName("marked");
+    const graph = graphOf(table, [1]);
+    const db = graph.connect({ transport: engine.transport });
+    await db.table.create();
+    const place = { id: "P1" };
+    const build = async (): Promise<void> => {
+      await db.person.put({ id: "1" }).orThrow();
+      await db.place.create({ ...place, n: 1 }).orThrow();
+      await db.visited.link({ id: "1" }, place).orThrow();
+    };
+    await build();
+    // The first deletion waits before its second transaction, the one that ends it; the second one before it takes the job.
+    let transactions = 0;
+    const first = gateBefore((operation) => operation === "TransactWriteItems" && ++transactions === 2);
+    const second = gateBefore((operation) => operation === "UpdateItem");
+    const one = graph.connect({ transport: first.transport }).place.delete(place, { indexLag: 0 }).run();
+    await first.reached;
+    const other = graph.connect({ transport: second.transport }).place.delete(place, { indexLag: 0 }).run();
+    await second.reached;
+    first.pass();
+    expect(await one).toMatchObject({ ok: true });
+    if (isCreated) await build();
+    second.pass();
+    // The other deletion either deletes the new node, which is there to be deleted, or finds no node.
+    expect(await other).toMatchObject(isCreated ? { ok: true } : { ok: false, reason: "notFound" });
+    expect([await db.place.get(place), await db.place(place).in("visited").count()]).toEqual([undefined, 0]);
+    expect(await db.jobs.list()).toEqual([]);
+  },
+);
+
+test("a deletion whose first reads outlast its lease is not taken for one that lost it", async () => {
+  const table = engine.freshTableName("slow");
+  const db = await filled(table);
+  const slow: Transport = {
+    send: async (operation, input, options) => {
+      if (operation === "GetItem" || operation === "TransactWriteItems") await pause(400);
+      return engine.transport.send(operation, input, options);
+    },
+    close: async () => undefined,
+  };
+  const deletion = graphOf(table, [1]).connect({ transport: slow }).place.delete({ id: "P1" }, { lease: 300, indexLag: 0 });
+  expect(await deletion).toMatchObject({ ok: true });
+  expect([await db.place.get({ id: "P1" }), await db.jobs.list()]).toEqual([undefined, []]);
+});

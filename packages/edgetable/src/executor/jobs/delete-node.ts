@@ -2,7 +2,7 @@ import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.t
 import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
 import type { DeleteWrite } from "../../ir/logical-write.ts";
 import type { JobDone } from "../../ir/write-outcome.ts";
-import type { Atomic, Images } from "../../ir/write-plan.ts";
+import type { Atomic, Images, WritePlan } from "../../ir/write-plan.ts";
 import { type CascadePlan, planCascade, planEnding, planMark } from "../../planner/writes/plan-deletion.ts";
 import { planWrites } from "../../planner/writes/plan-write.ts";
 import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
@@ -244,8 +244,32 @@ const resume = async (deletion: Deletion, id: string, resumes: boolean): Promise
   return runMarked(deletion, await step(deletion, (context) => takeLease(deletion.session, request, context)));
 };
 
+/** Marks the node and begins the job in one transaction. */
+const markNode = async (deletion: Deletion): Promise<{ readonly marked: WriteResult; readonly lease: Lease; readonly read: Images }> => {
+  const { session, write, settings, id } = deletion;
+  const lease = newLease(session, { id, kind: "delete", duration: settings.lease, facts: newFacts(deletion) });
+  const job = { id, key: lease.key, holder: lease.holder };
+  let read: Images = {};
+  const plan = (images: Images): WritePlan => {
+    read = images;
+    // The lease runs from the transaction, not from the reads before it.
+    lease.until = session.effects.now() + lease.duration;
+    return planMark(session.catalog, { write, job, state: newJobItem(session, lease) }, images);
+  };
+  try {
+    return { marked: await step(deletion, (context) => runPlanned(session, plan, context)), lease, read };
+  } catch (error) {
+    // The mark may have been made all the same: release the lease, so that another deletion need not wait for it.
+    await releaseLease(session, lease, lease.job.facts);
+    throw error;
+  }
+};
+
+/** A mark whose job has ended belongs to a node that is gone by then; one that is met so often was left without its job. */
+const MARKS_WITHOUT_JOB = 3;
+
 const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
-  const { session, write, plan, settings, id } = deletion;
+  const { session, write, plan, id } = deletion;
   const { catalog } = session;
   if (!plan.marks) {
     // Nobody else ties anything to a node with parts alone: it needs no mark.
@@ -256,25 +280,23 @@ const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
     );
     if (result) return resultOf(deletion, result);
   }
-  const lease = newLease(session, { id, kind: "delete", duration: settings.lease, facts: newFacts(deletion) });
-  const marking = { write, job: { id, key: lease.key, holder: lease.holder }, state: newJobItem(session, lease) };
-  let read: Images = {};
-  let marked: WriteResult;
-  try {
-    marked = await step(deletion, (context) => runPlanned(session, (images) => planMark(catalog, marking, (read = images)), context));
-  } catch (error) {
-    // The mark may have been made all the same: release the lease, so that another deletion need not wait for it.
-    await releaseLease(session, lease, lease.job.facts);
-    throw error;
+  for (let attempt = 1; ; attempt++) {
+    const { marked, lease, read } = await markNode(deletion);
+    if (marked.ok) {
+      // The counters that the mark checked do not matter at the end.
+      const images: Record<string, Item> = {};
+      for (const [key, image] of Object.entries(read)) if (image && !(COUNT in image)) images[key] = { ...image, [DELETING]: { S: id } };
+      return runMarked(deletion, lease, images);
+    }
+    const failure = marked.failed[0]?.failure;
+    if (failure?.reason !== "beingDeleted") return resultOf(deletion, marked);
+    try {
+      // A new job would remove what belongs to the node's successor, if the deletion ended since its mark was read.
+      return await resume(deletion, failure.job, attempt < MARKS_WITHOUT_JOB);
+    } catch (error) {
+      if (attempt >= MARKS_WITHOUT_JOB || !isEdgetableError(error, "job.notFound")) throw error;
+    }
   }
-  if (marked.ok) {
-    // The counters that the mark checked do not matter at the end.
-    const images: Record<string, Item> = {};
-    for (const [key, image] of Object.entries(read)) if (image && !(COUNT in image)) images[key] = { ...image, [DELETING]: { S: id } };
-    return runMarked(deletion, lease, images);
-  }
-  const failure = marked.failed[0]?.failure;
-  return failure?.reason === "beingDeleted" ? resume(deletion, failure.job, false) : resultOf(deletion, marked);
 };
 
 /**

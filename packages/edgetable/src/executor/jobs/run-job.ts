@@ -35,6 +35,9 @@ export const runJob = async <Result>(session: Session, lease: Lease, work: JobWo
       await renewLease(session, lease, work.facts(), context).catch(() => undefined);
     }
   };
+  // Taking the lease may have lasted as long as the lease, if an attempt got no answer.
+  if (lease.until < session.effects.now() + lease.duration / 2)
+    await renewLease(session, lease, work.facts(), bookkeeping(session, lease.duration)).catch(() => undefined);
   const beating = beat();
   try {
     const result = await work.run();
