@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
 import { attributeNames } from "../schema/standard-schema.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
-import { refuseStoredNames } from "../schema/check-id.ts";
+import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";

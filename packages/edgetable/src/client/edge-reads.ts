@@ -1,10 +1,9 @@
 import type { ReadRequest } from "../executor/run-read.ts";
-import { readWhere } from "../ir/condition.ts";
-import { holds } from "../ir/evaluate-condition.ts";
+import { holds, readWhere } from "../ir/condition.ts";
 import { checkOnCopy } from "../planner/projected-attributes.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
-import { checkEnd, checkKey } from "../schema/check-id.ts";
+import { checkEnd, checkKey } from "../schema/check-values.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 import { checkEdgeFilter } from "./check-names.ts";

@@ -1,7 +1,6 @@
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { readWhere } from "../ir/condition.ts";
-import { contradict } from "../ir/evaluate-condition.ts";
+import { contradict, readWhere } from "../ir/condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";

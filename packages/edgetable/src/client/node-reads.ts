@@ -1,8 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { readWhere } from "../ir/condition.ts";
-import { contradict } from "../ir/evaluate-condition.ts";
+import { contradict, readWhere } from "../ir/condition.ts";
 import { exactText, sameValue } from "../keys/template.ts";
 import {
   collectionForm,
@@ -18,7 +17,7 @@ import {
   type PartWant,
 } from "../query/reads.ts";
 import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
-import { checkId, checkKey, checkNodeId, leadingIdFields, refuseStoredNames } from "../schema/check-id.ts";
+import { checkId, checkKey, checkNodeId, leadingIdFields, refuseStoredNames } from "../schema/check-values.ts";
 import { attributeNames } from "../schema/standard-schema.ts";
 import { checkOptions, inRange, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";

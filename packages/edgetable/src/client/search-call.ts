@@ -3,7 +3,7 @@ import { add, amountIn, type Amount } from "../executor/amount.ts";
 import { createCall, reportOf } from "../executor/call.ts";
 import type { Found } from "../executor/read-rows.ts";
 import { runRead, type ReadRequest } from "../executor/run-read.ts";
-import { contradict } from "../ir/evaluate-condition.ts";
+import { contradict } from "../ir/condition.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { exactText } from "../keys/template.ts";
 import { inShape } from "../planner/access-path.ts";

@@ -5,7 +5,7 @@ import type { SearchKind, SearchState } from "../query/reads.ts";
 import { attributeNames } from "../schema/standard-schema.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { checkOptions, inRange, listOf, namesIn } from "../util/check-options.ts";
-import { refuseStoredNames } from "../schema/check-id.ts";
+import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import { checkIndex, checkNames, edgeFields } from "./check-names.ts";

@@ -5,7 +5,7 @@ import { readWhere } from "../ir/condition.ts";
 import { MAX_ROUNDS, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
 import type { Direction } from "../query/reads.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
-import { checkEnd } from "../schema/check-id.ts";
+import { checkEnd } from "../schema/check-values.ts";
 import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";

@@ -1,6 +1,6 @@
 import { deferCall } from "../executor/call.ts";
 import type { WalkState } from "../query/walk.ts";
-import { checkEnd } from "../schema/check-id.ts";
+import { checkEnd } from "../schema/check-values.ts";
 import { checkOptions, listOf } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";

@@ -1,4 +1,4 @@
-import { holds } from "../ir/evaluate-condition.ts";
+import { holds } from "../ir/condition.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import { refers, shapeOf } from "../requests/decode-item.ts";

@@ -18,7 +18,7 @@ import { VERSION } from "../requests/encode-item.ts";
 import { type EncodedWrite, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import { type Catalog, ownerFields, type Shape } from "../schema/catalog.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
-import { type Maybe, validateChanges, validateOperands, validateRow } from "../schema/validate-value.ts";
+import { type Maybe, validateChanges, validateOperands, validateRow } from "../schema/check-values.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";

@@ -1,5 +1,4 @@
-import { type ComparisonOperator, type Condition, conditionForm, RANGES } from "../ir/condition.ts";
-import { distinctValues } from "../ir/evaluate-condition.ts";
+import { type ComparisonOperator, type Condition, conditionForm, distinctValues, RANGES } from "../ir/condition.ts";
 import type { Collection, Expand, KnownField, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { keyBytes, renderTemplate } from "../keys/template.ts";
 import { type Catalog, isHalfEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
-import { refuseStoredNames } from "../schema/check-id.ts";
+import { refuseStoredNames } from "../schema/check-values.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";

@@ -7,9 +7,8 @@ import type { AttributeValue, BatchGetItemInput, GetItemInput, Item, Key, QueryI
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
-import { conditionExpression, nameIn, namesOf, Placeholders } from "./expression.ts";
+import { after, conditionExpression, keyRange, type KeyRange, nameIn, namesOf, Placeholders } from "./expression.ts";
 import { attributeOf, keyOf } from "./encode-item.ts";
-import { after, keyRange, type KeyRange } from "./key-range.ts";
 
 /** The placeholder of the time before which items have expired. */
 const NOW = ":now";

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { readWhere } from "../ir/condition.ts";
-import { holds } from "../ir/evaluate-condition.ts";
+import { holds, readWhere } from "../ir/condition.ts";
 import { node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 import { conditionExpression, Placeholders } from "./expression.ts";

@@ -1,4 +1,4 @@
-import { holds } from "../../ir/evaluate-condition.ts";
+import { holds } from "../../ir/condition.ts";
 import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
 import { add, type Amount } from "../amount.ts";

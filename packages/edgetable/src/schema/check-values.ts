@@ -1,128 +1,137 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
-import { isNumber, jsonText } from "../util/json-text.ts";
-import { mapValues, setOwn, type Row } from "../util/row.ts";
-import { type AnySchema, type SchemaIssue, type SchemaResult, attributeSchemas } from "./standard-schema.ts";
+import { jsonText } from "../util/json-text.ts";
+import { mapValues, type Row, setOwn } from "../util/row.ts";
+import { type Catalog, keyAttributes, type NodeEntry, type Shape } from "./catalog.ts";
+import { type AnySchema, attributeKind, attributeSchemas, misfit, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
 
-/** The type of an attribute's values, by its schema. */
-export interface AttributeKind {
-  /** The type, in the words of the schema library. */
-  readonly type: string;
-  /** True if numbers must be whole. */
-  readonly whole: boolean;
-  /** The schema of a list's elements or a set's members, if the library exposes it. */
-  readonly element: AnySchema | undefined;
-}
-
-interface Check {
-  readonly check?: string;
-  readonly format?: string;
-  readonly value?: unknown;
-}
-
-interface ZodDefinition extends Check {
-  readonly type: string;
-  readonly innerType?: AnySchema;
-  readonly element?: AnySchema;
-  readonly valueType?: AnySchema;
-  readonly checks?: readonly { readonly _zod: { readonly def: Check } }[];
-}
-
-interface ValibotItem {
-  readonly kind: string;
-  readonly type: string;
-  readonly requirement?: unknown;
-}
-
-interface ValibotSchema extends ValibotItem {
-  readonly wrapped?: AnySchema;
-  readonly item?: AnySchema;
-  readonly value?: AnySchema;
-  readonly pipe?: readonly ValibotItem[];
-}
-
-interface ArktypeJson {
-  readonly domain?: string;
-  readonly proto?: string;
-  readonly divisor?: number;
-  readonly sequence?: unknown;
-}
-
-const isWhole = (divisor: unknown): boolean => typeof divisor === "bigint" || Number.isSafeInteger(divisor);
-
-const ofZod = (schema: AnySchema): AttributeKind | undefined => {
-  const def = (schema as unknown as { readonly _zod?: { readonly def: ZodDefinition } })._zod?.def;
-  if (!def) return undefined;
-  if (def.innerType) return ["catch", "success"].includes(def.type) ? undefined : ofZod(def.innerType);
-  const checks = [def, ...(def.checks ?? []).map((one) => one._zod.def)];
-  const whole = checks.some(({ check, format, value }) =>
-    check === "number_format" ? format?.includes("int") : check === "multiple_of" && isWhole(value),
-  );
-  return { type: def.type, whole: whole || def.type === "bigint", element: def.type === "set" ? def.valueType : def.element };
+const invalidId = (what: string, message: string, id: unknown): never => {
+  throw new EdgetableError("schema.invalidValue", `The id of "${what}" ${message}`, { details: { of: what, id } });
 };
 
-// Transformations that keep the type of their input.
-const KEEP_TYPE = /^(trim|to_lower|to_upper|normalize|to_min|to_max|brand|readonly)/;
-
-const ofValibot = (schema: AnySchema): AttributeKind | undefined => {
-  const { type, wrapped, item, value, pipe = [] } = schema as unknown as ValibotSchema;
-  if (pipe.slice(1).some((one) => one.kind === "schema" || (one.kind === "transformation" && !KEEP_TYPE.test(one.type)))) return undefined;
-  if (wrapped) return ofValibot(wrapped);
-  const whole = pipe.some((one) => one.type.endsWith("integer") || (one.type === "multiple_of" && isWhole(one.requirement)));
-  return { type, whole: whole || type === "bigint", element: type === "set" ? value : type === "array" ? item : undefined };
-};
-
-// Validates an element as a list of one element. Issues of the list as a whole do not count.
-const elementOf = (list: AnySchema): AnySchema => ({
-  "~standard": {
-    version: 1,
-    vendor: "arktype",
-    validate: (value) => {
-      const result = list["~standard"].validate([value]) as SchemaResult<readonly unknown[]>;
-      if (!result.issues) return { value: result.value[0] };
-      const issues = result.issues.flatMap(({ message, path = [] }): SchemaIssue[] =>
-        path.length > 0 ? [{ message, path: path.slice(1) }] : [],
-      );
-      return issues.length > 0 ? { issues } : { value };
-    },
-  },
-});
-
-const TUPLE = ["prefix", "optionals", "defaultables", "postfix", "variadic"];
-
-const ofArktype = (schema: AnySchema): AttributeKind | undefined => {
-  const { json } = schema as unknown as { readonly json: ArktypeJson };
-  if (json.proto === "Set") return { type: "set", whole: false, element: undefined };
-  if (json.proto === "Array") {
-    const { sequence } = json;
-    const plain = sequence !== undefined && !TUPLE.some((part) => Object.hasOwn(Object(sequence) as object, part));
-    return { type: "array", whole: false, element: plain ? elementOf(schema) : undefined };
+/**
+ * Checks that an id has all its fields; it may have others.
+ *
+ * @throws {schema.invalidValue} when it is not an object, or lacks a field
+ * @throws {keys.empty} when a field is an empty text
+ */
+export const checkId = (what: string, idFields: readonly string[], id: unknown): Row => {
+  if (typeof id !== "object" || id === null)
+    return invalidId(what, `must be an object${idFields.length > 0 ? ` with ${idFields.join(", ")}` : ""}; it is ${jsonText(id)}.`, id);
+  for (const field of idFields) {
+    const value = (id as Row)[field];
+    if (value === undefined || value === null) return invalidId(what, `lacks "${field}". Give { ${idFields.join(", ")} }.`, id);
+    if (value === "")
+      throw new EdgetableError("keys.empty", `"${field}" of "${what}" is empty. Give at least one character.`, {
+        details: { of: what, field },
+      });
   }
-  return json.domain ? { type: json.domain, whole: json.domain === "bigint" || isWhole(json.divisor), element: undefined } : undefined;
+  return id as Row;
 };
 
-const readers: Readonly<Record<string, (schema: AnySchema) => AttributeKind | undefined>> = {
-  zod: ofZod,
-  valibot: ofValibot,
-  arktype: ofArktype,
+/**
+ * The given id fields, in order, of an id that may stop at a level of its hierarchy.
+ *
+ * @throws {schema.invalidValue} when a field does not belong to the id, or a level before a given one is missing
+ */
+export const leadingIdFields = (what: string, idFields: readonly string[], id: Row): readonly string[] => {
+  const given = idFields.filter((field) => id[field] !== undefined);
+  const unknown = Object.keys(id).find((field) => !idFields.includes(field));
+  if (unknown !== undefined) return invalidId(what, `has no field "${unknown}".${didYouMean(unknown, idFields)}`, id);
+  if (given.some((field, at) => field !== idFields[at]))
+    return invalidId(what, `must give its leading levels (${idFields.join(", ")}) without a gap.`, id);
+  return given;
 };
 
-/** The type of an attribute's values; undefined if the library does not expose it, or if values may have several types. */
-export const attributeKind = (schema: AnySchema): AttributeKind | undefined => readers[schema["~standard"].vendor]?.(schema);
+interface AllowedFields {
+  readonly fields: readonly string[];
+  /** Fields beside the id that the table's keys need. */
+  readonly further: readonly string[];
+}
 
-const NUMBERS: readonly string[] = ["number", "bigint"];
-// A schema of any other type, such as a union or an arktype object, may still accept the operand.
-const PLAIN: readonly string[] = [...NUMBERS, "string", "boolean", "array", "set", "record", "map"];
+const checkFields = (what: string, { fields, further }: AllowedFields, id: unknown): Row => {
+  const checked = checkId(what, fields, id);
+  for (const field of Object.keys(checked)) {
+    if (fields.includes(field) || further.includes(field)) continue;
+    throw new EdgetableError("schema.unknownAttribute", `"${field}" is not part of the id of "${what}".${didYouMean(field, fields)}`, {
+      details: { attribute: field, known: fields },
+    });
+  }
+  return checked;
+};
 
-/** The reason why an operand of `add` or `append` does not fit an attribute; undefined if it may fit. */
-export const misfit = ({ type, whole }: AttributeKind, operand: unknown): string | undefined => {
-  if (!PLAIN.includes(type)) return undefined;
-  if (Array.isArray(operand)) return type === "array" ? undefined : `elements can only be appended to a list, and the schema says ${type}`;
-  if (operand instanceof Set) return type === "set" ? undefined : `a Set can only be added to a set, and the schema says ${type}`;
-  if (!NUMBERS.includes(type)) return `a number can only be added to a number, and the schema says ${type}`;
-  return whole && isNumber(operand) && !isWhole(operand)
-    ? `the schema only takes whole numbers, and ${String(operand)} has a fraction`
-    : undefined;
+/**
+ * Checks that an id has all its fields and no others.
+ *
+ * @throws {schema.unknownAttribute} for a field that does not belong to the id
+ */
+export const checkKey = (what: string, fields: readonly string[], id: unknown): Row => checkFields(what, { fields, further: [] }, id);
+
+// Depends on the model alone, and every call needs it.
+const allowedByNode = new WeakMap<NodeEntry, AllowedFields>();
+
+/**
+ * Checks a node's id. It may also have fields that the table's keys need, and the node's type, as ends of edges between
+ * several node types do.
+ *
+ * @throws {schema.unknownAttribute} for any other field
+ */
+export const checkNodeId = ({ index }: Catalog, entry: NodeEntry, id: unknown): Row => {
+  let allowed = allowedByNode.get(entry);
+  if (!allowed) {
+    const { idFields, shape } = entry;
+    allowed = { fields: idFields, further: keyAttributes(index).flatMap((attribute) => shape.keys[attribute]?.fields ?? []) };
+    allowedByNode.set(entry, allowed);
+  }
+  const typed = typeof id === "object" && id !== null && (id as Row)["type"] === entry.name && !allowed.fields.includes("type");
+  if (!typed || allowed.further.includes("type")) return checkFields(entry.name, allowed, id);
+  const { type: _type, ...own } = id as Row;
+  return checkFields(entry.name, allowed, own);
+};
+
+/**
+ * The node at one end of an edge. If the end may be of several node types, the id gives its `type`, unless its fields
+ * determine it.
+ *
+ * @throws {schema.unknownNode} when the type is not one of the end's, or cannot be determined
+ */
+export const checkEnd = (catalog: Catalog, types: readonly string[], given: unknown): { readonly type: string; readonly id: Row } => {
+  const only = types.length === 1 ? types[0] : undefined;
+  const plain = only !== undefined && typeof given === "object" && given !== null && !("type" in given) ? catalog.nodes[only] : undefined;
+  if (plain) return { type: plain.name, id: checkNodeId(catalog, plain, given) };
+  const { type: named, ...rest } = checkId(types.join(" or "), [], given);
+  const typed = typeof named === "string" && !catalog.nodes[only ?? ""]?.idFields.includes("type");
+  const id = typed ? rest : (given as Row);
+  const fitting = types.filter((type) => {
+    if (typed) return type === named;
+    if (only !== undefined) return true;
+    const fields = catalog.nodes[type]?.idFields ?? [];
+    return fields.every((field) => field in id) && Object.keys(id).every((field) => fields.includes(field));
+  });
+  const entry = fitting.length === 1 ? catalog.nodes[fitting[0] ?? ""] : undefined;
+  if (entry) return { type: entry.name, id: checkNodeId(catalog, entry, id) };
+  const message = typed
+    ? `"${named}" is not a node type of this end.${didYouMean(named, types)}`
+    : `Give the type of this node: ${types.join(" or ")}.`;
+  throw new EdgetableError("schema.unknownNode", message, { details: { given, types } });
+};
+
+/**
+ * Refuses the stored names of renamed attributes, which an open schema lets through: what is written under one would be read
+ * as the attribute that is stored there.
+ *
+ * @throws {schema.unknownAttribute}
+ */
+export const refuseStoredNames = (shape: Shape, given: readonly string[]): void => {
+  for (const name of given) {
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : name;
+    if (field === name || shape.stored[name] !== undefined) continue;
+    throw new EdgetableError(
+      "schema.unknownAttribute",
+      `"${name}" is not an attribute of "${shape.definition}": "${field}" is stored under that name. Give "${field}" instead.`,
+      { details: { attribute: name, field } },
+    );
+  }
 };
 
 export type Maybe<T> = T | Promise<T>;

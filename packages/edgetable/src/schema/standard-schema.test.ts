@@ -2,8 +2,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { attributeKind, misfit } from "./validate-value.ts";
-import { attributeSchemas, type AnySchema } from "./standard-schema.ts";
+import { attributeKind, attributeSchemas, misfit, type AnySchema } from "./standard-schema.ts";
 
 const { each: ofArktype = {} } = attributeSchemas(type({ a: "unknown[] | string", c: "object", d: "Date", e: "string.trim" })) ?? {};
 
