@@ -1,4 +1,4 @@
-import { didYouMean, offline, type AnyPattern, type Patterns } from "edgetable";
+import { didYouMean, explainPatterns, type AnyPattern, type Patterns } from "edgetable";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { collect, defineCommand, printJson, type CommandSpec } from "../invocation.ts";
@@ -77,9 +77,9 @@ export const explainCommand: CommandSpec = defineCommand<Options>({
     const name = call.args[0] ?? "";
     const { pattern, of } = findPattern(await loadModel(options.model, io.cwd), name);
     const parameters = parametersOf(pattern, options.param ?? []);
-    const explanation = await pattern.ask(of.graph.connect({ transport: offline }), parameters).explain();
+    const [explained] = await explainPatterns({ ...of, patterns: { [name]: { ...pattern, example: parameters } } });
     if (options.json) {
-      printJson(call, { name, question: pattern.question, parameters, ...explanation });
+      printJson(call, { name, question: pattern.question, parameters, ...explained?.explanation });
       return exitCode.ok;
     }
     const lines = (text: string): string => wrap(text, io.out.columns ?? Number.POSITIVE_INFINITY).join("\n");
@@ -90,7 +90,7 @@ export const explainCommand: CommandSpec = defineCommand<Options>({
       : toJson(parameters);
     const origin = shown === "" || options.param !== undefined ? "" : "  (the example)";
     io.out.write(`${style.bold(lines(`${name}: ${pattern.question}`))}\n${lines(shown + origin)}\n\n`);
-    io.out.write(renderExplanation(explanation, style, io.out.columns));
+    if (explained) io.out.write(renderExplanation(explained.explanation, style, io.out.columns));
     return exitCode.ok;
   },
 });

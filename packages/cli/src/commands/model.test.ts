@@ -72,6 +72,31 @@ export const others = definePatterns(education, {
   });
 });
 
+test("patterns that write or await their call are refused by name in every command", async () => {
+  folder.write(
+    "broken.ts",
+    educationModel.replace(
+      "export const patterns = definePatterns(education, {",
+      `$&
+  add: { question: "Add", example: { courseId: "C1", name: "A" }, ask: (db: any, course: any) => db.course.create(course) },
+  awaited: { question: "Await", example: { courseId: "C1" }, ask: async (db: any, id: any) => await db.course.get(id) },`,
+    ),
+  );
+  const writes = 'Pattern "add": `ask` must return a read or a walk; this call writes.';
+  const awaits = 'Pattern "awaited": `ask` must return a call without awaiting it.';
+  for (const [name, message] of [
+    ["add", writes],
+    ["awaited", awaits],
+  ] as const)
+    expect(await at(undefined, "explain", name, "--model", "broken.ts")).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+  for (const command of ["patterns", "check"]) {
+    const { code, out } = await at(undefined, command, "--model", "broken.ts");
+    expect({ command, code }).toEqual({ command, code: 1 });
+    expect(out).toContain(writes);
+    expect(out).toContain(awaits);
+  }
+});
+
 describe("explain", () => {
   test("an example may contain values that JSON lacks", async () => {
     folder.write(

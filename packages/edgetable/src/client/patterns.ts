@@ -9,6 +9,7 @@ import {
   type SentRequest,
 } from "../executor/call.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { namesIn } from "../util/check-options.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { AnyGraph, Graph } from "./define-graph.ts";
 import type { Db } from "./db.ts";
@@ -47,9 +48,29 @@ export interface ExplainedPattern {
   readonly explanation: Explanation;
 }
 
+const checkPatterns = (patterns: Readonly<Record<string, Partial<AnyPattern> | null>>): void => {
+  const findings: { readonly rule: "pattern"; readonly place: string; readonly message: string }[] = [];
+  for (const name of namesIn(patterns, "patterns")) {
+    const pattern = patterns[name];
+    const report = (message: string): unknown => findings.push({ rule: "pattern", place: name, message });
+    if (typeof pattern !== "object" || pattern === null) {
+      report("this is not a pattern: write { question, example, ask }.");
+      continue;
+    }
+    if (typeof pattern.question !== "string") report("`question` is missing: write the question in words.");
+    if (!("example" in pattern)) report("`example` is missing: give example parameters, or {} if `ask` needs none.");
+    if (typeof pattern.ask !== "function") report("`ask` must be a function (db, parameters) that returns a call.");
+  }
+  if (findings.length === 0) return;
+  const head = findings.length === 1 ? "The patterns have a mistake" : `The patterns have ${findings.length} mistakes`;
+  const list = findings.map(({ place, message }) => `- ${place}: ${message}`).join("\n");
+  throw new EdgetableError("schema.invalidModel", `${head}:\n${list}`, { details: { findings } });
+};
+
 /**
  * Names the questions that the application asks, so that their plans and prices can be listed.
  *
+ * @throws {schema.invalidModel} for patterns without `question`, `example` or `ask`, with every mistake at once
  * @example
  * export const patterns = definePatterns(education, {
  *   studentsOfCourse: {
@@ -62,8 +83,10 @@ export interface ExplainedPattern {
 export const definePatterns = <N extends Nodes, E extends Edges, P extends Parts, Parameters extends Readonly<Record<string, unknown>>>(
   graph: Graph<N, E, P>,
   patterns: { readonly [Name in keyof Parameters]: Pattern<Db<N, E, P>, Parameters[Name], unknown> },
-): Patterns<{ readonly [Name in keyof Parameters]: Pattern<Db<N, E, P>, Parameters[Name], unknown> }> =>
-  Object.freeze({ kind: "patterns", graph: graph as AnyGraph, patterns });
+): Patterns<{ readonly [Name in keyof Parameters]: Pattern<Db<N, E, P>, Parameters[Name], unknown> }> => {
+  checkPatterns(patterns);
+  return Object.freeze({ kind: "patterns", graph: graph as AnyGraph, patterns });
+};
 
 /** A transport for connections that only explain: it rejects every request. */
 export const offline: Transport = {
@@ -76,15 +99,32 @@ export const offline: Transport = {
   close: () => undefined,
 };
 
-/** Explains every pattern from its example, without sending a request. */
+/** True for the explanation of a read or a walk. Untyped models can pass writes. */
+const explainsRead = ({ kind }: { readonly kind: string }): boolean => kind === "read" || kind === "walk";
+
+/**
+ * Explains every pattern from its example, without sending a request.
+ *
+ * @throws {plan.invalidOption} if `ask` returns no call, or a call that is not a read or a walk
+ */
 export const explainPatterns = async ({ graph, patterns }: Patterns): Promise<readonly ExplainedPattern[]> => {
   const db: unknown = graph.connect({ transport: offline });
   return Promise.all(
-    Object.entries(patterns).map(async ([name, { question, example, ask }]) => ({
-      name,
-      question,
-      explanation: await ask(db, example).explain(),
-    })),
+    Object.entries(patterns).map(async ([name, { question, example, ask }]) => {
+      const call = ask(db, example) as Partial<Call<unknown, Explanation>> | null | undefined;
+      if (typeof call?.explain !== "function") {
+        // An asynchronous `ask` sends the call. Nobody awaits its promise, so its rejection must be caught here.
+        if (call instanceof Promise) call.catch(() => undefined);
+        throw new EdgetableError("plan.invalidOption", `Pattern "${name}": \`ask\` must return a call without awaiting it.`, {
+          details: { pattern: name },
+        });
+      }
+      const explanation = await call.explain();
+      if (explainsRead(explanation)) return { name, question, explanation };
+      throw new EdgetableError("plan.invalidOption", `Pattern "${name}": \`ask\` must return a read or a walk; this call writes.`, {
+        details: { pattern: name },
+      });
+    }),
   );
 };
 
@@ -98,6 +138,7 @@ const joinExplanations = (parts: readonly Explanation[]): Explanation => {
   const cost = { requests: 0, readUnits: 0 };
   let consistency: Explanation["consistency"] = "strong";
   for (const part of parts) {
+    if (!explainsRead(part)) throw new EdgetableError("plan.invalidOption", "combine() takes reads and walks; one of its calls writes.");
     requests.push(...part.requests);
     notes.push(...part.notes);
     cost.requests += part.cost.requests;
