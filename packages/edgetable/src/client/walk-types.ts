@@ -49,9 +49,12 @@ export interface StoreCursor {
 export interface WalkStop {
   /** The bound of the budget that was reached; `limit` if there are more paths than were asked for. */
   readonly by: "requests" | "units" | "breadth" | "depth" | "time" | "memory" | "limit";
-  /** The hop at which it stopped. The first is 1. */
+  /** The first hop at which something is left to read. The first of a walk is 1. */
   readonly hop: number;
-  /** How many nodes were not read, or not completely, and the first of them. */
+  /**
+   * How many distinct nodes were not read, or not completely, and the first of them. Nodes left at later hops are
+   * included; a node left at several hops counts once.
+   */
   readonly left: { readonly nodes: number; readonly sample: readonly { readonly type: string; readonly id: object }[] };
 }
 

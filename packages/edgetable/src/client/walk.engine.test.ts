@@ -251,6 +251,23 @@ describe("budgets", () => {
     expect(rounds).toBe(5);
   });
 
+  test("a node left at several hops counts once, and the sample names it once", async () => {
+    const complete = defineGraph({
+      table: engine.freshTableName("complete"),
+      nodes: { n: node({ key: "N#{id}", schema: z.object({ id: text }) }) },
+      edges: { e: edge({ from: "n", to: "n" }) },
+    }).connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-") });
+    await complete.table.create();
+    const ids = "01234".split("").map((id) => ({ id }));
+    for (const id of ids) await complete.n.create(id);
+    for (const from of ids) for (const to of ids) if (to !== from) await complete.e.link(from, to).orThrow();
+    const walk = () => complete.n({ id: "0" }).out("e").out("e").out("e");
+    const part = await walk().ids({ budget: { requests: 2 } });
+    const left = "2340".split("").map((id) => ({ type: "n", id: { id } }));
+    expect(part).toMatchObject({ complete: false, stopped: { by: "requests", hop: 2, left: { nodes: 4, sample: left } } });
+    expect(await walk().ids({ cursor: part.next })).toMatchObject({ complete: true, stopped: undefined });
+  });
+
   test("a continued count includes the earlier parts", async () => {
     const first = await a()
       .out("knows")

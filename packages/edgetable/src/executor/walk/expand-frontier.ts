@@ -15,7 +15,7 @@ export const stoppedAt = (
   hop: number,
   { left: nodes, by }: { readonly left: readonly NodeKey[]; readonly by?: Stopped["by"] },
 ): Stopped => {
-  const left = [...nodes, ...run.sampled];
+  const left = [...new Set([...nodes, ...run.sampled])];
   const sample = left.slice(0, SAMPLE).map((key) => run.names.unpack(key));
   return { by: by ?? run.spend.stopped() ?? "breadth", hop, left: { nodes: left.length, sample } };
 };

@@ -30,7 +30,9 @@ import {
 /** Why a walk ended early, and what it left. */
 export interface Stopped {
   readonly by: StopReason | "limit";
+  /** The first hop at which something is left. */
   readonly hop: number;
+  /** The distinct nodes left at any hop. */
   readonly left: { readonly nodes: number; readonly sample: readonly NodeRef[] };
 }
 
@@ -255,15 +257,16 @@ function* keysLeft({ state, request }: WalkRun, unfinished: readonly Frontier[])
   if (request.plan.collect.kind === "nodes") yield* state.found;
 }
 
-const stoppedOf = (run: WalkRun, morePaths: boolean): Stopped | undefined => {
+/** Why a walk ended early, and whether a continuation has something left to find. */
+const stoppedOf = (run: WalkRun, morePaths: boolean): { readonly stopped: Stopped | undefined; readonly continues: boolean } => {
   const { state, request, sampled, spend } = run;
   const unfinished = [...state.frontiers.values()].filter((frontier) => !isEmpty(frontier) && !isBarrier(run, frontier));
-  let nodes = 0;
-  const left: NodeKey[] = [];
-  for (const key of keysLeft(run, unfinished)) if (nodes++ < SAMPLE) left.push(key);
-  if (nodes === 0 && sampled.length === 0 && !morePaths) return undefined;
+  // A node may be left at several hops, and counts once.
+  const left = new Set(keysLeft(run, unfinished));
+  const continues = morePaths || left.size > 0;
+  if (!continues && sampled.length === 0) return { stopped: undefined, continues };
   let by: Stopped["by"] = sampled.length > 0 ? "breadth" : "limit";
-  if (nodes > 0) {
+  if (left.size > 0) {
     const isDeferred = unfinished.length === 0 || (request.plan.collect.kind === "levels" && state.deferred.size > 0);
     // Requests reserved for the nodes found are released at the end: a frontier within the depth then stopped by requests.
     const isWithin = unfinished.some((frontier) => hopOf(run, frontier) <= request.budget.depth);
@@ -271,8 +274,9 @@ const stoppedOf = (run: WalkRun, morePaths: boolean): Stopped | undefined => {
   }
   const places = [...unfinished.map(frontierId), ...state.deferred.keys()];
   const place = places.length > 0 ? placeOf(Math.min(...places)) : { step: request.plan.steps.length, round: 0 };
-  const sample = [...left, ...sampled].slice(0, SAMPLE).map((key) => run.names.unpack(key));
-  return { by, hop: hopOf(run, place), left: { nodes: nodes + sampled.length, sample } };
+  for (const key of sampled) left.add(key);
+  const sample = [...left].slice(0, SAMPLE).map((key) => run.names.unpack(key));
+  return { stopped: { by, hop: hopOf(run, place), left: { nodes: left.size, sample } }, continues };
 };
 
 /** Adds the nodes that wait at a final `except("passed")` and would be given as far as is known. A continuation gives the figures anew. */
@@ -316,7 +320,7 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
   await runFrontiers(run);
   const rows = collect.kind === "nodes" ? await giveNodes(run) : [];
   const { paths, more } = pathsOf(run, at.paths);
-  const stopped = stoppedOf(run, more);
+  const { stopped, continues } = stoppedOf(run, more);
   const unpack = (key: NodeKey): NodeRef => run.names.unpack(key);
   const { total, groups } = figuresOf(run);
   return {
@@ -328,6 +332,6 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
     levels: [...state.levels].map(([level, found]) => ({ level, ...found })).toSorted((a, b) => a.level - b.level),
     missing: run.missing.map(unpack),
     stopped,
-    state: stopped && (more || stopped.left.nodes > run.sampled.length) ? state : undefined,
+    state: continues ? state : undefined,
   };
 };
