@@ -305,7 +305,7 @@ const ownCases: readonly Case[] = [
   [
     "an edge that is not at this node",
     "schema.unknownEdge",
-    ['"course"', "it has student"],
+    ['"course"', "is student, not"],
     () => own.course({ courseId: "C1" }).out(untyped("enrolledIn")),
   ],
   [

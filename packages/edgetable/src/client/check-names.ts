@@ -115,22 +115,38 @@ export const edgeNamed = ({ catalog }: Pick<Driver, "catalog">, edge: string): E
   });
 };
 
+interface EdgeStep {
+  readonly edge: string;
+  readonly direction: Direction;
+}
+
+/** Why no node of these types has the edge in this direction, and what to do. */
+const showWrongEnd = (driver: Driver, nodes: readonly string[], { edge, direction }: EdgeStep): string => {
+  const { from, to } = edgeNamed(driver, edge);
+  const named = `"${nodes.join('" or "')}"`;
+  const has = (types: readonly string[]): boolean => nodes.some((node) => types.includes(node));
+  if (direction === "both") {
+    const oneWay = has(from) ? " Use `out`." : has(to) ? " Use `in`." : "";
+    return `\`both\` needs ${named} at both ends of the edge, but "${edge}" leads from ${from.join(" or ")} to ${to.join(" or ")}.${oneWay}`;
+  }
+  const [end, name] = direction === "out" ? (["from", "source"] as const) : (["to", "target"] as const);
+  const others = Object.values(driver.catalog.edges).filter((one) => has(one[end]));
+  const known =
+    others.length > 0 ? `Edges with ${named} as ${name}: ${others.map((one) => one.name).join(", ")}.` : `No edge has it as ${name}.`;
+  return `The ${name} of the edge "${edge}" is ${(direction === "out" ? from : to).join(" or ")}, not ${named}. ${known}`;
+};
+
 /**
  * Checks that an edge has one of the node types at an end.
  *
  * @throws {schema.unknownEdge}
  */
-export const checkEdge = (
-  driver: Driver,
-  nodes: readonly string[],
-  { edge, direction }: { readonly edge: string; readonly direction: Direction },
-): void => {
-  const known = edgeNamed(driver, edge);
-  const ends = direction === "out" ? known.from : direction === "in" ? known.to : known.from.filter((name) => known.to.includes(name));
-  if (nodes.some((node) => ends.includes(node))) return;
-  throw new EdgetableError(
-    "schema.unknownEdge",
-    `The edge "${edge}" has no "${nodes.join('" or "')}" at that end; it has ${ends.join(" or ") || "none"}.`,
-    { details: { edge, node: nodes.length === 1 ? nodes[0] : nodes, direction } },
-  );
+export const checkEdge = (driver: Driver, nodes: readonly string[], step: EdgeStep): void => {
+  const { edge, direction } = step;
+  const { from, to } = edgeNamed(driver, edge);
+  const isAtEnd = nodes.some((node) => (direction === "in" || from.includes(node)) && (direction === "out" || to.includes(node)));
+  if (isAtEnd) return;
+  throw new EdgetableError("schema.unknownEdge", showWrongEnd(driver, nodes, step), {
+    details: { edge, node: nodes.length === 1 ? nodes[0] : nodes, direction },
+  });
 };

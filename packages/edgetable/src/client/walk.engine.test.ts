@@ -341,7 +341,13 @@ describe("budgets", () => {
         .out("knows")
         .out("owns")
         .out("knows" as "pays"),
-    ).toThrow(/The edge "knows" has no "account" at that end; it has person\./);
+    ).toThrow('The source of the edge "knows" is person, not "account". Edges with "account" as source: pays.');
+    expect(() => a().in("owns" as "knows")).toThrow(
+      'The target of the edge "owns" is account, not "person". Edges with "person" as target: knows.',
+    );
+    const bothOwns = '`both` needs "person" at both ends of the edge, but "owns" leads from person to account. Use `out`.';
+    expect(() => a().suggest({ both: "owns" as "knows" }, { top: 1 })).toThrow(bothOwns);
+    expect(() => a().both("owns" as "knows")).toThrow(bothOwns);
     expect(() =>
       a()
         .out("knows")
