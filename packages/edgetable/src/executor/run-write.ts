@@ -332,13 +332,6 @@ const planReading = async (
 
 const NOTHING: Images = Object.freeze({});
 
-const runOnce = async (session: Session, planner: WritePlanner, known: Images, context: CallContext): Promise<WriteResult> => {
-  const needs = planner(known);
-  const plan = needs.kind === "needs" ? await planReading({ session, context }, planner, { needs, known }) : needs;
-  if (plan.kind === "settled") return { ok: false, failed: [{ write: plan.write, failure: plan.failure, current: undefined }] };
-  return plan.atomic.kind === "item" ? sendSingle(session, plan, context) : sendTransaction(session, plan, context);
-};
-
 /**
  * Makes what a planner plans: reads what the plan needs, writes on condition that it is unchanged, and
  * plans again from the items that refused the write when it is not.
@@ -355,7 +348,11 @@ export const runPlanned = async (
 ): Promise<WriteResult> => {
   let known = read;
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const result = await runOnce(session, planner, known, context);
+    const needs = planner(known);
+    const plan = needs.kind === "needs" ? await planReading({ session, context }, planner, { needs, known }) : needs;
+    let result: WriteResult;
+    if (plan.kind === "settled") result = { ok: false, failed: [{ write: plan.write, failure: plan.failure, current: undefined }] };
+    else result = await (plan.atomic.kind === "item" ? sendSingle : sendTransaction)(session, plan, context);
     if (result.ok) return result;
     const lasting = result.failed.filter(({ failure }) => failure.reason !== "staleRead");
     // What is not there needs no second look at what goes with it.
