@@ -49,10 +49,10 @@ export interface ExplainedPattern {
 }
 
 const checkPatterns = (patterns: Readonly<Record<string, Partial<AnyPattern> | null>>): void => {
-  const findings: { readonly rule: "pattern"; readonly place: string; readonly message: string }[] = [];
+  const findings: { readonly rule: "setting"; readonly place: string; readonly message: string }[] = [];
   for (const name of namesIn(patterns, "patterns")) {
     const pattern = patterns[name];
-    const report = (message: string): unknown => findings.push({ rule: "pattern", place: name, message });
+    const report = (message: string): unknown => findings.push({ rule: "setting", place: name, message });
     if (typeof pattern !== "object" || pattern === null) {
       report("this is not a pattern: write { question, example, ask }.");
       continue;
