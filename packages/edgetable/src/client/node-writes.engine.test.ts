@@ -148,6 +148,12 @@ test("misuse is refused with its code, before anything is sent", async () => {
   expect(await codeOf(() => students.create({ studentId: "S1", nmae: "x" }))).toBe("schema.unknownAttribute");
   expect(await codeOf(() => students.update({ studentId: "S1" }, { studentId: "S2" }))).toBe("schema.immutableAttribute");
   expect(await codeOf(() => students.update({ studentId: "S1" }, { born: new Date() }))).toBe("schema.immutableAttribute");
+  expect(() => lab.node("account").update({ id: "A1" }, { version: 5 })).toThrow(
+    expect.objectContaining({
+      code: "schema.immutableAttribute",
+      message: '"version" of "account" counts its writes and cannot be set. To check it, pass the option `ifVersion`.',
+    }),
+  );
   expect(await codeOf(() => students.update({ studentId: "S1" }, { name: 5 }))).toBe("schema.invalidValue");
   expect(await codeOf(() => students.update({ studentId: "S1" }, { remove: ["name"] }))).toBe("schema.invalidValue");
   expect(await codeOf(() => students.update({ studentId: "S1" }, {}))).toBe("plan.invalidOption");

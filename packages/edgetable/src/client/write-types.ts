@@ -161,7 +161,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * call, a GetItem before it; where the item lacks an index entry that its model declared later, a second UpdateItem
    * that writes the whole entry. With unique attributes a transaction. A repeated request may raise the version twice.
    *
-   * @throws {schema.immutableAttribute} for an attribute of the key, or one declared immutable
+   * @throws {schema.immutableAttribute} for an attribute of the key, one declared immutable, or the counted `version`
    * @throws {execute.conflict} when other writers came between every time
    * @throws {execute.ambiguous} when an answer was lost and nothing tells whether this call made the write: with `if`,
    * `ifVersion`, `add` of a number or `append`, unless it is `idempotent`

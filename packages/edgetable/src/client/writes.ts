@@ -107,11 +107,11 @@ const readChanges = (subject: Subject, given: Row): Changes => {
   checkOwnNames(subject, fields);
   const fixed = fields.find((field) => subject.fixed.includes(field));
   if (fixed !== undefined) {
-    throw new EdgetableError(
-      "schema.immutableAttribute",
-      `"${fixed}" of "${subject.name}" cannot change. Create a new item and delete this one.`,
-      { details: { attribute: fixed } },
-    );
+    const why =
+      subject.version && fixed === VERSION
+        ? "counts its writes and cannot be set. To check it, pass the option `ifVersion`."
+        : "cannot change. Create a new item and delete this one.";
+    throw new EdgetableError("schema.immutableAttribute", `"${fixed}" of "${subject.name}" ${why}`, { details: { attribute: fixed } });
   }
   const twice = fields.find((field, at) => fields.indexOf(field) !== at);
   if (twice !== undefined) failOption(subject, `"${twice}" is changed twice, in one update`, { field: twice });
