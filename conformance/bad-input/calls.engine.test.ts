@@ -199,6 +199,12 @@ const ownCases: readonly Case[] = [
     ["101 items", "Split the call"],
     () => own.transact(Array.from({ length: 101 }, (_, at) => own.course.put({ courseId: `T${at}` }))),
   ],
+  [
+    "a read in a transaction",
+    "plan.invalidOption",
+    ["Call 2", "Reads", "cannot be part of a transaction"],
+    () => own.transact([own.course.put({ courseId: "C9" }), untyped(own.student.get({ studentId: "S1" }))]),
+  ],
   ["a transaction without a write", "plan.invalidOption", ["at least one"], () => own.transact([])],
   [
     "an attribute that is not of the model",

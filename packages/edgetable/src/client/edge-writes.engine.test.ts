@@ -247,6 +247,22 @@ test("a transaction takes its calls apart: an end created in it needs no check, 
   expect(await codeOf(() => lab.transact(many))).toBe("request.transactionTooLarge");
 });
 
+test("a transaction refuses calls that were awaited, and calls that are not single writes", async () => {
+  const students = lab.node("student");
+  const call = students.create(S("N7"));
+  await call.run();
+  // Every run makes the call anew, so it may be part of a transaction as well.
+  expect(await lab.transact([call])).toMatchObject({ ok: false, outcomes: [{ reason: "exists" }] });
+  await call;
+  const wrong = (message: string) => expect.objectContaining({ code: "plan.invalidOption", message });
+  expect(() => lab.transact([students.create(S("N8")), call])).toThrow(
+    wrong("Call 2 was already awaited, and would be sent again. Pass write calls that were not awaited, such as db.student.put({ ... })."),
+  );
+  expect(() => lab.transact([lab.transact([students.create(S("N8"))]) as never])).toThrow(
+    wrong("Call 1 is not a single write. Reads, batches and other transactions cannot be part of a transaction or batch."),
+  );
+});
+
 test("a condition that fails in a transaction is told to the call that set it alone", async () => {
   const created = await lab.transact([lab.edge("friendOf").link(S("S1"), S("S3"), { since: "x" }), lab.node("student").create(S("S1"))]);
   expect(created).toMatchObject({ ok: false, outcomes: [{ reason: "rolledBack" }, { reason: "exists" }] });

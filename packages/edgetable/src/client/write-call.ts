@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { type Call, createCall, reportOf, type Report, type RunOptions } from "../executor/call.ts";
+import { type Call, createCall, reportOf, type Report, type RunOptions, wasAwaited } from "../executor/call.ts";
 import { type FailedWrite, runWrites, validateWrite, type WriteResult } from "../executor/run-write.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
@@ -96,21 +96,33 @@ export const writeCall = <Row>(driver: WriteDriver, given: LogicalWrite): WriteC
   );
 };
 
-/** The write that a call has not made yet. */
-export const writeOf = (call: object): LogicalWrite => {
+/**
+ * The write that a call has not made yet.
+ *
+ * @param at the call's position, from 0
+ */
+export const writeOf = (call: object, at: number = 0): LogicalWrite => {
   const write = (call as Made | null)?.[WRITE];
-  if (write) return write;
-  throw new EdgetableError("plan.invalidOption", "Pass write calls that were not awaited, such as db.student.put({ ... }).");
+  if (write && !wasAwaited(call)) return write;
+  const advice = "Pass write calls that were not awaited, such as db.student.put({ ... }).";
+  const isCall = typeof (call as Partial<Call<unknown>> | null)?.explain === "function";
+  const message = write
+    ? `Call ${at + 1} was already awaited, and would be sent again. ${advice}`
+    : isCall
+      ? `Call ${at + 1} is not a single write. Reads, batches and other transactions cannot be part of a transaction or batch.`
+      : advice;
+  throw new EdgetableError("plan.invalidOption", message);
 };
 
 /**
  * The writes of calls that one request makes together.
  *
+ * @throws {plan.invalidOption} for a call that was awaited, or is not a single write
  * @throws {plan.unsupported} for a call of another graph: it would be written into this one's table
  */
 export const writesOf = ({ catalog }: WriteDriver, calls: readonly WriteCall<unknown>[]): readonly LogicalWrite[] =>
   listOf(calls, "calls").map((call, at) => {
-    const write = writeOf(call);
+    const write = writeOf(call, at);
     const made = (call as Made)[CATALOG];
     if (made === catalog) return write;
     throw new EdgetableError(

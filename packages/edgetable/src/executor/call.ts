@@ -257,6 +257,11 @@ export const reportOf = <T>(
   drifted,
 });
 
+const AWAITED = Symbol("awaited");
+
+/** True if a call was made by awaiting it. `run` and `report` make it anew each time and do not count. */
+export const wasAwaited = (call: object): boolean => (call as { readonly [AWAITED]?: boolean })[AWAITED] === true;
+
 /** Creates a call from the function that explains it and the function that makes it. */
 export const createCall = <T, Plan>(
   explain: () => Plan | Promise<Plan>,
@@ -264,8 +269,12 @@ export const createCall = <T, Plan>(
 ): Call<T, Plan> => {
   let made: Promise<T> | undefined;
   const run = async (options?: RunOptions): Promise<T> => (await make(checkRun(options))).value;
-  const once = (): Promise<T> => (made ??= run());
-  return {
+  const once = (): Promise<T> => {
+    call[AWAITED] = true;
+    return (made ??= run());
+  };
+  const call: Call<T, Plan> & { [AWAITED]: boolean } = {
+    [AWAITED]: false,
     explain: async () => explain(),
     run,
     report: async (options) => make(checkRun(options)),
@@ -274,6 +283,7 @@ export const createCall = <T, Plan>(
     catch: (onRejected) => once().catch(onRejected),
     finally: (onSettled) => once().finally(onSettled),
   };
+  return call;
 };
 
 /** Creates a call whose code is loaded by its first use. A call is a thenable, so `of` must not be asynchronous. */
