@@ -55,6 +55,8 @@ describe("help", () => {
 describe("wrong usage", () => {
   test.each([
     [["patern"], 'Unknown command "patern". Did you mean patterns?'],
+    [["foo"], 'Unknown command "foo". To list the commands: edgetable --help'],
+    [["table", "foo"], 'Unknown command "foo". To list the commands: edgetable table --help'],
     [["patterns", "--jsom"], 'Unknown option "--jsom". Did you mean --json?'],
     [["explain"], 'Missing required argument "pattern". Usage: edgetable explain [options] <pattern>'],
     [["get"], 'Missing required argument "node". Usage: edgetable get [options] <node> [id...]'],

@@ -8,7 +8,10 @@ import { toJson } from "./output/json.ts";
 import { shielded, styleOf, wrap } from "./output/terminal.ts";
 import { createProgram, type Outcome } from "./program.ts";
 
-/** Command-line remedies, where the library's message refers to code. The first entry whose words match applies. */
+/**
+ * Command-line remedies, where the library's message refers to code. The first entry whose words match applies, if the
+ * command has the options that it names.
+ */
 const mends: readonly (readonly [code: string, words: RegExp, mend: string])[] = [
   ["execute.connection", /./, "Use --endpoint to connect to another endpoint."],
   ["execute.tableNotFound", /./, "Use --endpoint, --region and --profile to choose where to look."],
@@ -35,22 +38,34 @@ const describe = ({ message, code, docs }: Failure, mend: string | undefined, io
 };
 
 /** Prints an error: message, remedy, code and documentation link. Prints the stack only under EDGETABLE_DEBUG. */
-const reportFailure = (error: unknown, io: Io, json: boolean): void => {
+const reportFailure = (
+  error: unknown,
+  io: Io,
+  { json, options = [] }: { readonly json: boolean; readonly options?: readonly string[] },
+): void => {
   const failure = failureOf(error);
   const { message, code, docs, details } = failure;
-  const mend = mends.find(([of, words]) => of === code && words.test(message))?.[2];
+  const remedy = mends.find(([of, words]) => of === code && words.test(message))?.[2];
+  const mend = remedy?.match(/--[\w-]+/g)?.every((option) => options.includes(option)) === false ? undefined : remedy;
   io.err.write(json ? `${toJson({ error: { code, message, docs, details, mend } })}\n` : describe(failure, mend, io));
   if (["", "0", undefined].includes(io.env["EDGETABLE_DEBUG"])) return;
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) io.err.write(`${cause.stack ?? cause.message}\n`);
 };
 
-/** Commander's message as a sentence; for a missing argument, with the usage of the command. */
-const usageMessage = ({ code, message, usage }: CommanderError & { readonly usage?: string }): string => {
+/** Commander's message as a sentence. Adds the usage for a missing argument, and where the commands are listed for an unknown one. */
+const usageMessage = ({
+  code,
+  message,
+  usage,
+  command,
+}: CommanderError & { readonly usage?: string; readonly command?: string }): string => {
   const text = message
     .replace(/^error: /, "")
     .replaceAll("'", '"')
     .replace(/\n\((.*)\)$/s, ". $1");
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/[.?]?$/, (end) => end || ".")}`;
+  if (code === "commander.unknownCommand")
+    return `${sentence} To list the commands: edgetable ${command === undefined ? "" : `${command} `}--help`;
   return code === "commander.missingArgument" ? `${sentence} Usage: ${usage}` : sentence;
 };
 
@@ -62,7 +77,7 @@ const usageMessage = ({ code, message, usage }: CommanderError & { readonly usag
  */
 export const main = async (argv: readonly string[], bare: Io): Promise<ExitCode> => {
   const io = shielded(bare);
-  const outcome: Outcome = { code: exitCode.ok };
+  const outcome: Outcome = { code: exitCode.ok, options: [] };
   const json = argv.includes("--json");
   try {
     const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
@@ -72,11 +87,11 @@ export const main = async (argv: readonly string[], bare: Io): Promise<ExitCode>
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCode.ok;
       // A command without its subcommand prints its help.
-      if (error.code !== "commander.help") reportFailure(usageError(usageMessage(error)), io, json);
+      if (error.code !== "commander.help") reportFailure(usageError(usageMessage(error)), io, { json });
       return exitCode.usage;
     }
     if (io.signal.aborted) return exitCode.interrupted;
-    reportFailure(error, io, json);
+    reportFailure(error, io, { json, options: outcome.options });
     return exitCodeOf(failureOf(error).code);
   }
 };
@@ -94,7 +109,7 @@ export const runProcess = async (): Promise<void> => {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // The reader of a pipe has closed it (`| head`).
     if (error.code === "EPIPE") process.exit(exitCode.ok);
-    reportFailure(unwritable("Standard output", error), shielded(io), argv.includes("--json"));
+    reportFailure(unwritable("Standard output", error), shielded(io), { json: argv.includes("--json") });
     process.exit(exitCode.output);
   });
   // A command continues even if its progress output cannot be written.

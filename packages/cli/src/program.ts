@@ -5,9 +5,11 @@ import { commonOptions, type CommandSpec, type CommonOptions, type OptionSpec } 
 import type { Io } from "./io.ts";
 import { styleOf } from "./output/terminal.ts";
 
-/** The exit code of the command that ran. Commander does not return a value from an action. */
+/** What is known of the command that ran. Commander does not return a value from an action. */
 export interface Outcome {
   code: ExitCode;
+  /** Options that the command takes, such as `--json`. */
+  options: readonly string[];
 }
 
 interface Context {
@@ -39,7 +41,7 @@ const build = (command: Command, spec: CommandSpec, context: Context): void => {
   for (const child of spec.commands ?? []) build(command.command(child.name).copyInheritedSettings(command), child, context);
   if (examples.length > 0) command.addHelpText("after", `\nExamples:\n${examples.map((one) => `  $ ${one}`).join("\n")}\n`);
   command.exitOverride((error) => {
-    throw Object.assign(error, { usage: `edgetable ${command.name()} ${command.usage()}` });
+    throw Object.assign(error, { command: command.name(), usage: `edgetable ${command.name()} ${command.usage()}` });
   });
   if (!run) return;
   command.action(async () => {
@@ -50,6 +52,7 @@ const build = (command: Command, spec: CommandSpec, context: Context): void => {
       if (typeof one === "object") rest = one;
       else args.push(one);
     }
+    outcome.options = [...(spec.options ?? []), ...commonOptions].flatMap(({ flags }) => flags.match(/--[\w-]+/g) ?? []);
     const options = command.optsWithGlobals<CommonOptions>();
     outcome.code = await run({ io, args, rest, options, style: styleOf(io.out, io.env) });
   });

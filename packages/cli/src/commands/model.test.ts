@@ -98,6 +98,28 @@ test("patterns that write or await their call are refused by name in every comma
 });
 
 describe("explain", () => {
+  test("hints only at options that it has", async () => {
+    folder.write(
+      "hints.ts",
+      educationModel
+        .replace(
+          "export const patterns = definePatterns(education, {",
+          `$&
+  sparse: { question: "Sparse", example: {}, ask: (db: any) => db.find("student").where({ name: "A" }).rows() },`,
+        )
+        .replace(
+          'table: "Education"',
+          'table: "Education", indexes: { named: { entries: { student: { by: ["name", "year:number"], sparse: true } } } }',
+        ),
+    );
+    const { code, err } = await at(undefined, "explain", "sparse", "--model", "hints.ts");
+    expect(err).toContain("is sparse");
+    expect(code).toBe(2);
+    expect(err).not.toContain("--using");
+    const found = await at(undefined, "find", "student", "--where", "name=A", "--explain", "--model", "hints.ts");
+    expect(found.err).toContain("On the command line, pass --using INDEX.");
+  });
+
   test("an example may contain values that JSON lacks", async () => {
     folder.write(
       "large.ts",
