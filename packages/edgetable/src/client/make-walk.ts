@@ -11,7 +11,7 @@ import type { WalkPlan } from "../ir/walk-plan.ts";
 import { exactText } from "../keys/template.ts";
 import { planWalk } from "../planner/walk/plan-walk.ts";
 import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
-import type { Secrets } from "../requests/cursor.ts";
+import { checkGiven, type Secrets } from "../requests/cursor.ts";
 import type { Row } from "../util/row.ts";
 import { onAbort } from "../util/time.ts";
 import type { Driver } from "./driver.ts";
@@ -79,8 +79,9 @@ const begin = async <State>(
   // Reading a stored state is not part of the budget: a walk of one request a part would never advance.
   let apart = NO_COST;
   if (cursor !== undefined) {
+    checkGiven(cursor, "part of the walk");
     const bound = { query: query(), secrets: await driver.cursorSecret(context, false) };
-    if (typeof cursor === "string" && cursor.startsWith(STORED)) {
+    if (cursor.startsWith(STORED)) {
       const before = meter.cost;
       state = (await readState(session, { cursor, bound }, context)) as State;
       apart = { ...NO_COST, requests: meter.cost.requests - before.requests, readUnits: meter.cost.readUnits - before.readUnits };

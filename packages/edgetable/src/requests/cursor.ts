@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { shown } from "../util/check-options.ts";
 import type { Key } from "../transport/operations.ts";
 
 /** Where a page ended. */
@@ -74,13 +75,20 @@ const invalid = (cause?: unknown): EdgetableError =>
     { cause },
   );
 
+/** @throws {cursor.invalid} for a value that is not text, and for empty text: callers often mean the first page */
+export const checkGiven = (cursor: unknown, first = "page"): void => {
+  if (typeof cursor === "string" && cursor !== "") return;
+  throw new EdgetableError("cursor.invalid", `cursor is ${shown(cursor)}: leave it out for the first ${first}.`);
+};
+
 /**
  * Looks at a cursor's form alone, before anything is asked of the table.
  *
  * @throws {cursor.invalid} when it cannot be one
  */
-export const checkCursor = (cursor: unknown): void => {
-  const bytes = typeof cursor === "string" && /^[\w-]+$/.test(cursor) ? Buffer.from(cursor, "base64url").length : 0;
+export const checkCursor = (cursor: string): void => {
+  checkGiven(cursor);
+  const bytes = /^[\w-]+$/.test(cursor) ? Buffer.from(cursor, "base64url").length : 0;
   if (bytes <= NONCE_BYTES + TAG_BYTES) throw invalid();
 };
 
