@@ -294,6 +294,12 @@ const ownCases: readonly Case[] = [
       ["changes", () => own.student.update({ studentId: "S1" }, untyped("name"))],
     ] as const
   ).map(([what, call]): Case => [`no object as ${what}`, "plan.invalidOption", ["Expected an object"], call]),
+  [
+    "a filter that is null",
+    "plan.invalidOption",
+    ["Expected an object for where"],
+    () => own.student({ studentId: "S1" }).out("enrolledIn").where(untyped(null)),
+  ],
   ["no list of ids", "plan.invalidOption", ["array of ids"], () => own.student.getMany(untyped({ studentId: "S1" }))],
   ["no list of calls", "plan.invalidOption", ["array of calls"], () => own.transact(untyped(own.course.put({ courseId: "C9" })))],
   [
@@ -386,6 +392,29 @@ const ownCases: readonly Case[] = [
     ["cursor", "Start again without it"],
     () => own.student({ studentId: "S1" }).out("enrolledIn").page({ cursor: "next" }),
   ],
+  ...[null, "", 3].flatMap((cursor): readonly Case[] => [
+    [
+      `the cursor ${JSON.stringify(cursor)} of a page`,
+      "cursor.invalid",
+      [`cursor is ${JSON.stringify(cursor)}: leave it out for the first page.`],
+      () =>
+        own
+          .student({ studentId: "S1" })
+          .out("enrolledIn")
+          .page({ cursor: untyped(cursor) }),
+    ],
+    [
+      `the cursor ${JSON.stringify(cursor)} of a walk`,
+      "cursor.invalid",
+      [`cursor is ${JSON.stringify(cursor)}: leave it out for the first part of the walk.`],
+      () =>
+        own
+          .student({ studentId: "S1" })
+          .out("enrolledIn")
+          .in("enrolledIn")
+          .ids({ cursor: untyped(cursor) }),
+    ],
+  ]),
 ];
 
 describe("Edgetable's own layout", () => {

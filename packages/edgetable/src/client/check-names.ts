@@ -58,13 +58,13 @@ export const checkEdgeFields = (driver: Driver, edge: string, given: readonly st
  * @throws {plan.invalidOption} when the filter is not an object
  */
 export const checkEdgeFilter = (driver: Driver, edge: string, where: Readonly<Record<string, unknown>>): void => {
-  checkEdgeFields(driver, edge, namesIn(where));
+  checkEdgeFields(driver, edge, namesIn(where, "where"));
   const entry = defined(driver.catalog.edges[edge], "edge");
   for (const end of ["from", "to"] as const) {
     const known = ["type", ...entry[end].flatMap((type) => defined(driver.catalog.nodes[type], type).idFields)];
     const of = { kind: "edge", name: edge } as const;
     const within = (names: readonly string[]): readonly string[] => names.map((name) => `${end}.${name}`);
-    if (where[end] !== undefined) checkNames(within(namesIn(where[end])), of, within(known));
+    if (where[end] !== undefined) checkNames(within(namesIn(where[end], `where.${end}`)), of, within(known));
   }
 };
 

@@ -52,8 +52,9 @@ export class PartQuery {
 
   where(filter: Row): PartQuery {
     const { definition, name, shape } = this.#entry;
-    refuseStoredNames(shape, namesIn(filter));
-    checkNames(namesIn(filter), { kind: "part", name }, attributeNames(definition.schema));
+    const names = namesIn(filter, "where");
+    refuseStoredNames(shape, names);
+    checkNames(names, { kind: "part", name }, attributeNames(definition.schema));
     const { conditions, values } = this.#state;
     const more = readWhere(filter, [], values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });

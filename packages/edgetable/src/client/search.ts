@@ -68,7 +68,7 @@ export class SearchQuery {
 
   where(filter: Row): SearchQuery {
     const { kinds, conditions, values } = this.#state;
-    checkFields(this.#driver, kinds, namesIn(filter));
+    checkFields(this.#driver, kinds, namesIn(filter, "where"));
     const nested = kinds.every(({ of }) => of === "edge") ? ["from", "to"] : [];
     const more = readWhere(filter, nested, values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });

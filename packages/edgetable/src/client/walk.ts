@@ -118,7 +118,7 @@ export class WalkQuery {
 
   whereNode(filter: Row): WalkQuery {
     const { at, values } = this.#state;
-    const nodes = typesWith(this.#driver, at, namesIn(filter));
+    const nodes = typesWith(this.#driver, at, namesIn(filter, "whereNode"));
     const read = readWhere(filter, [], values.length);
     return this.#step({ kind: "filterNodes", nodes, conditions: read.conditions }, read.values);
   }
@@ -226,7 +226,7 @@ export class WalkQuery {
       ({ values } = read);
     }
     if (whereNode) {
-      const passing = typesWith(this.#driver, plain.far, namesIn(whereNode));
+      const passing = typesWith(this.#driver, plain.far, namesIn(whereNode, "whereNode"));
       const read = readWhere(whereNode, [], values.length);
       hop = { ...hop, passing, nodeConditions: read.conditions };
       values = [...values, ...read.values];

@@ -61,7 +61,7 @@ test.each([
     { layout: { partitionKey: "PK", sortKey: "SK", nodes: { user: { keys: { SK: 5 } } } } },
     '"SK" cannot be read',
   ],
-  ["no name of a table", { table: undefined }, '"undefined" is not a valid DynamoDB name'],
+  ["no name of a table", { table: undefined }, "the table's name is missing"],
 ])("%s is a finding like any other", (_, more, words) => {
   const findings = checkModel(model(more));
   expect(findings).toHaveLength(1);

@@ -16,6 +16,7 @@ const MAX_INDEXES = 20; // ServiceQuotas.
 
 const checkTableName = (place: string, name: string, report: Report): void => {
   if (typeof name === "string" && TABLE_NAME.test(name)) return;
+  if (name === undefined) return report("table", place, 'the table\'s name is missing: add `table`, such as "Education".');
   report("table", place, `"${name}" is not a valid DynamoDB name: use 3 to 255 of a-z, A-Z, 0-9, "_", "-" and ".".`);
 };
 
