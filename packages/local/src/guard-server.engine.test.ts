@@ -68,6 +68,8 @@ const ask = async (
   const call = request(endpoint, { method, headers, agent: false });
   call.end(method === "POST" ? body : undefined);
   const [answer] = (await once(call, "response")) as [import("node:http").IncomingMessage];
+  // The answer is read as a stream of its own; writing the rest of a refused body may fail.
+  call.on("error", () => undefined);
   const chunks: Buffer[] = [];
   for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
   return { status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString() };

@@ -227,7 +227,8 @@ const handle = async (call: Call, to: Upstream): Promise<void> => {
     return answerFault(response, unknownOperation("X-Amz-Target names no operation, such as DynamoDB_20120810.GetItem."), cors);
   const body = await readBody(message, maxBodyBytes);
   if (body === undefined)
-    return answerFault(response, { ...invalid("The request is longer than 16 MB."), status: 413 }, [...cors, "connection", "close"]);
+    // The connection stays open while the rest arrives: closing it would break the client's writes, and hide this answer.
+    return answerFault(response, { ...invalid("The request is longer than 16 MB."), status: 413 }, cors);
   const input = to.corrects && mayConcern(operation, body) ? parse(body) : undefined;
   // The engine itself refuses what is not JSON.
   if (input === undefined) return forward(call, to, { body });
