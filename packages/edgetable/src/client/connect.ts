@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createSession, type Effects, type RetryPolicy, type Session, systemEffects } from "../executor/session.ts";
 import type { Secrets } from "../requests/cursor.ts";
-import { DEADLINES, EXPIRED, readingKinds, type ReadingOptions, type SentRequest } from "../executor/call.ts";
+import { DEADLINES, EXPIRED, readingChecks, type ReadingOptions, type SentRequest } from "../executor/call.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Credentials } from "../transport/lean/credentials.ts";
 import { createLeanTransport } from "../transport/lean/lean-transport.ts";
@@ -135,7 +135,7 @@ const connectChecks: OptionChecks<ConnectOptions> = {
   cursorSecret: checkSecrets,
   validate: "boolean",
   idempotent: "boolean",
-  ...readingKinds,
+  ...readingChecks,
   rulesOff: (names: readonly string[]) => {
     for (const name of listOf(names, "rules")) oneOf("planner rule", name, ruleNames);
   },

@@ -13,7 +13,7 @@ export const INDEX_LAG = 1000;
 export const LEASE = 10_000;
 
 /** The allowed values of every job's options, in milliseconds. */
-export const jobKinds: OptionChecks<JobOptions> = { indexLag: [0, 600_000], lease: [100, 600_000], onProgress: "function" };
+export const jobChecks: OptionChecks<JobOptions> = { indexLag: [0, 600_000], lease: [100, 600_000], onProgress: "function" };
 
 const LONGEST_NAME = 200;
 

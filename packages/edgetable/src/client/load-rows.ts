@@ -9,17 +9,17 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import { edgePut, nodePut, partPut } from "./writes.ts";
-import { checkJobName, jobKinds, LEASE, type LoadOptions } from "./job-options.ts";
+import { checkJobName, jobChecks, LEASE, type LoadOptions } from "./job-options.ts";
 import type { WriteDriver } from "./write-call.ts";
 
-const loadKinds: OptionChecks<LoadOptions> = {
+const loadChecks: OptionChecks<LoadOptions> = {
   order: ["any", "kept"],
   collisions: ["report", "refuse", "ignore"],
   strict: "boolean",
   ends: ["checked", "unchecked"],
   job: checkJobName,
   fingerprint: "string",
-  lease: jobKinds.lease,
+  lease: jobChecks.lease,
   concurrency: [1, 1000],
   deadline: [1, 86_400_000],
   named: [0, 100_000],
@@ -105,7 +105,7 @@ export const loadRows = (
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   options: LoadOptions,
 ): Promise<LoadReport> => {
-  const given = checkOptions(options, loadKinds);
+  const given = checkOptions(options, loadChecks);
   if (typeof rows !== "object" || rows === null || !(Symbol.asyncIterator in rows || Symbol.iterator in rows))
     throw new EdgetableError("plan.invalidOption", `Expected an array of rows, got ${jsonText(rows)}.`);
   const { job: id, fingerprint = "", lease = LEASE, ends = "unchecked" } = given;

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { checkRun, reportOf, runKinds, type Report, type RunOptions } from "../executor/call.ts";
+import { checkRun, reportOf, runChecks, type Report, type RunOptions } from "../executor/call.ts";
 import {
   openDeletion,
   progressOf,
@@ -16,7 +16,7 @@ import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { checkJobName, INDEX_LAG, jobKinds, LEASE, type ReshardOptions, type ResumeOptions } from "./job-options.ts";
+import { checkJobName, INDEX_LAG, jobChecks, LEASE, type ReshardOptions, type ResumeOptions } from "./job-options.ts";
 import { outcomeOfFailure, type WriteDriver } from "./write-call.ts";
 import type { JobHandle, JobOptions } from "./write-types.ts";
 
@@ -64,13 +64,13 @@ const resumeDeletion = (driver: WriteDriver, job: Job, options: ResumeOptions): 
 export const listJobs = (driver: WriteDriver, options?: RunOptions): Promise<readonly Job[]> =>
   list(driver.session, driver.context(checkRun(options)));
 
-const resumeKinds: OptionChecks<ResumeOptions> = { ...jobKinds, ...runKinds };
+const resumeChecks: OptionChecks<ResumeOptions> = { ...jobChecks, ...runChecks };
 
 const mismatch = (id: string, message: string): EdgetableError =>
   new EdgetableError("job.mismatch", `"${id}" ${message}`, { details: { id } });
 
 export const resumeJob = async (driver: WriteDriver, id: string, options: ResumeOptions): Promise<JobHandle<Outcome>> => {
-  checkOptions(options, resumeKinds);
+  checkOptions(options, resumeChecks);
   const job = await findJob(driver.session, id);
   if (job.kind === "load") throw mismatch(id, "is a load: resume it by the same db.load(source, { job }).");
   if (job.kind === "reshard") throw mismatch(id, "moves items to their shards: resume it by the same db.reshard({ job }).");
@@ -78,7 +78,7 @@ export const resumeJob = async (driver: WriteDriver, id: string, options: Resume
 };
 
 export const resumeAllJobs = async (driver: WriteDriver, options: ResumeOptions): Promise<readonly JobHandle<Outcome>[]> => {
-  checkOptions(options, resumeKinds);
+  checkOptions(options, resumeChecks);
   const jobs = await listJobs(driver);
   return jobs.filter(({ kind, running }) => kind === "delete" && !running).map((job) => resumeDeletion(driver, job, options));
 };
@@ -92,18 +92,18 @@ export const forgetJob = async (driver: WriteDriver, id: string): Promise<void> 
   await endJob(session, lease, context);
 };
 
-const reshardKinds: OptionChecks<ReshardOptions> = {
+const reshardChecks: OptionChecks<ReshardOptions> = {
   index: "string",
   rate: [1, 100_000],
   job: checkJobName,
-  ...jobKinds,
+  ...jobChecks,
   signal: checkSignal,
   deadline: [1, Number.MAX_SAFE_INTEGER],
 };
 
 /** Moves items; see `Reshard`. */
 export const reshardItems = async (driver: Driver, options: ReshardOptions): Promise<ReshardReport> => {
-  checkOptions(options, reshardKinds);
+  checkOptions(options, reshardChecks);
   if (options.index !== undefined) checkIndex(driver, options.index);
   const { index, rate = 100, job = "reshard", lease = LEASE, indexLag = INDEX_LAG, signal, deadline, onProgress } = options;
   const { session } = driver;

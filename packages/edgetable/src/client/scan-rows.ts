@@ -1,4 +1,4 @@
-import { readingKinds, type ReadingOptions, type StrayItem } from "../executor/call.ts";
+import { readingChecks, type ReadingOptions, type StrayItem } from "../executor/call.ts";
 import { runScan, type Scanning, type ScanReport } from "../executor/scan/run-scan.ts";
 import { checkOptions, checkSignal, listOf, oneOf, type OptionChecks } from "../util/check-options.ts";
 import type { CallContext } from "../executor/session.ts";
@@ -52,8 +52,8 @@ const scanChecks: OptionChecks<ScanOptions> = {
   from: "string",
   deadline: [1, 86_400_000],
   signal: checkSignal,
-  onStray: readingKinds.onStray,
-  unknown: readingKinds.unknown,
+  onStray: readingChecks.onStray,
+  unknown: readingChecks.unknown,
   onProgress: "function",
   progressEvery: [1, 600_000],
 };

@@ -10,7 +10,7 @@ import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { edgeNamed } from "./check-names.ts";
 import { deleteCall } from "./delete-call.ts";
-import { jobKinds } from "./job-options.ts";
+import { jobChecks } from "./job-options.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type {
   DeleteOptions,
@@ -127,10 +127,10 @@ const readSomeChanges = (subject: Subject, given: Row): Changes => {
 };
 
 /** What the options of a write without conditions may be. */
-const sendingKinds: OptionChecks<SendingOptions> = { idempotent: "boolean" };
+const sendingChecks: OptionChecks<SendingOptions> = { idempotent: "boolean" };
 
 /** What the options of every conditional write may be. */
-const writeKinds: OptionChecks<WriteOptions<Row>> = { idempotent: "boolean", if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
+const writeChecks: OptionChecks<WriteOptions<Row>> = { idempotent: "boolean", if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
 
 /**
  * Reads `if` and `ifVersion`.
@@ -143,7 +143,7 @@ const readGuards = <Options extends WriteOptions<Row>>(
   subject: Subject,
   options: Options | undefined,
   {
-    kinds = writeKinds as OptionChecks<Options>,
+    kinds = writeChecks as OptionChecks<Options>,
     nested = [],
   }: { readonly kinds?: OptionChecks<Options>; readonly nested?: readonly string[] } = {},
 ): Guards => {
@@ -166,7 +166,7 @@ interface AnyNode {
 }
 type Options = WriteOptions<Row>;
 
-const deleteKinds: OptionChecks<DeleteOptions<Row>> = { ...writeKinds, ...jobKinds };
+const deleteChecks: OptionChecks<DeleteOptions<Row>> = { ...writeChecks, ...jobChecks };
 
 const nodeRows = (entry: NodeEntry) => {
   const subject = subjectOf(entry.name, entry.definition, entry.idFields, entry.shape);
@@ -199,7 +199,7 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
   const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
   return {
     create: (input, options: SendingOptions = {}) =>
-      writeCall(driver, { kind: "create", of: "node", name, row: rowOf(input), ...checkOptions(options, sendingKinds) }),
+      writeCall(driver, { kind: "create", of: "node", name, row: rowOf(input), ...checkOptions(options, sendingChecks) }),
     put: (input, options?: Options) => writeCall(driver, putOf(input, options)),
     update: (id, changes, options?: Options) =>
       writeCall(driver, {
@@ -219,7 +219,7 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
           of: "node",
           name,
           id: idOf(id),
-          guards: readGuards(subject, options, { kinds: deleteKinds }),
+          guards: readGuards(subject, options, { kinds: deleteChecks }),
           idempotent: options?.idempotent,
         },
         options,
@@ -263,7 +263,7 @@ export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Ro
   const idOf = (node: Row, id: Row): Row => ({ ...checkKey(name, entry.idFields, id), ...ownerOf(node) });
   return {
     create: (node, input, options: SendingOptions = {}) =>
-      writeCall(driver, { kind: "create", of: "part", name, row: rowOf(node, input), ...checkOptions(options, sendingKinds) }),
+      writeCall(driver, { kind: "create", of: "part", name, row: rowOf(node, input), ...checkOptions(options, sendingChecks) }),
     put: (node, input, options?: Options) => writeCall(driver, putOf(node, input, options)),
     update: (node, id, changes, options?: Options) =>
       writeCall(driver, {
@@ -300,9 +300,9 @@ interface AnyEdge {
   readonly changes: Row;
 }
 
-const linkKinds: OptionChecks<LinkOptions<Row>> = { ...sendingKinds, reverse: namesIn };
+const linkChecks: OptionChecks<LinkOptions<Row>> = { ...sendingChecks, reverse: namesIn };
 const nestedEnds = ["from", "to"];
-const relinkKinds: OptionChecks<RelinkOptions<Row, Row, Row>> = { ...writeKinds, ...linkKinds, key: namesIn, type: "string" };
+const relinkChecks: OptionChecks<RelinkOptions<Row, Row, Row>> = { ...writeChecks, ...linkChecks, key: namesIn, type: "string" };
 
 const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const edge = entry.name;
@@ -333,7 +333,7 @@ const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   };
   const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): Pick<LinkWrite, "row" | "reverse" | "idempotent"> => {
     checkOwnNames(subject, namesIn(row));
-    const { reverse, idempotent } = checkOptions(options, linkKinds);
+    const { reverse, idempotent } = checkOptions(options, linkChecks);
     return { row, reverse: reverseOf(reverse), idempotent };
   };
   return { subject, ends, reverseOf, rowsOf };
@@ -359,7 +359,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
     link: (from, to, attributes, options) => call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) }),
     put: (from, to, attributes, options) => call(putOf(from, to, attributes as Row | undefined, options)),
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
-      const guards = readGuards(subject, options, { kinds: relinkKinds, nested: nestedEnds });
+      const guards = readGuards(subject, options, { kinds: relinkChecks, nested: nestedEnds });
       const { type } = options;
       const target = type === undefined ? undefined : edgeNamed(driver, type);
       const of = target ? subjectOf(target.name, target.definition, [], target.shapes[0]) : subject;

@@ -65,21 +65,21 @@ export const EXPIRED: readonly ("hide" | "show")[] = ["hide", "show"];
 export const DEADLINES = [1, 86_400_000] as const;
 
 /** The allowed values of {@link ReadingOptions}. */
-export const readingKinds: OptionChecks<ReadingOptions> = {
+export const readingChecks: OptionChecks<ReadingOptions> = {
   onStray: (given: unknown) => typeof given === "function" || oneOf("choice", String(given), ["skip", "throw"]),
   unknown: ["show", "hide"],
 };
 
 /** The allowed values of {@link RunOptions}. */
-export const runKinds: OptionChecks<RunOptions> = {
+export const runChecks: OptionChecks<RunOptions> = {
   signal: checkSignal,
   deadline: DEADLINES,
-  ...readingKinds,
+  ...readingChecks,
   expired: (given: string) => oneOf("expired", given, EXPIRED),
 };
 
 /** @throws {plan.invalidOption} when an option is out of its range or unknown, or `signal` is not a signal */
-export const checkRun = (options: RunOptions = {}): RunOptions => checkOptions(options, runKinds);
+export const checkRun = (options: RunOptions = {}): RunOptions => checkOptions(options, runChecks);
 
 /** One request that was sent, as hooks and reports see it. */
 export interface SentRequest {
