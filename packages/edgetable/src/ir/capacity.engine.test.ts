@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { edge, node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
-import { changeUnits, itemBytes, readUnits, valueBytes, writeUnits } from "./capacity.ts";
+import { itemBytes, readUnits, valueBytes, writeUnits } from "./capacity.ts";
+import { changeUnits } from "./write-price.ts";
 
 const person = node({ key: "P#{id}", schema: z.object({ id: z.string(), note: z.string().optional() }), mirror: true });
 const knows = edge({ from: "person", to: "person", schema: z.object({ at: z.string(), note: z.string().optional() }), orderBy: "at" });

@@ -16,6 +16,8 @@ export interface Lookup {
   readonly many: boolean;
   /** Fields beyond its id that a node's key needs and the call gives. */
   readonly given: readonly string[];
+  /** The unique attribute whose value the call gives instead of the id. */
+  readonly by?: string | undefined;
   readonly consistent: boolean;
 }
 

@@ -54,6 +54,8 @@ export interface UpdateWrite extends ItemWrite {
   readonly id: Row;
   readonly changes: Changes;
   readonly guards: Guards;
+  /** True if the version counts the user's writes, and this is none. @default false */
+  readonly keepsVersion?: boolean;
 }
 export interface DeleteWrite extends ItemWrite {
   readonly kind: "delete";
@@ -61,6 +63,15 @@ export interface DeleteWrite extends ItemWrite {
   readonly guards: Guards;
   /** "unchecked": restricting edges were checked before, and the guards are deleted with the node. @default "checked" */
   readonly edges?: "checked" | "unchecked";
+}
+
+/** Checks a node or part and changes nothing. */
+export interface CheckWrite extends ItemWrite {
+  readonly kind: "check";
+  readonly id: Row;
+  readonly guards: Guards;
+  /** Whether it has to be there, or must not be. */
+  readonly exists: boolean;
 }
 
 interface EdgeWrite extends Sending {
@@ -101,4 +112,13 @@ export interface UnlinkWrite extends EdgeWrite {
 }
 
 /** One write in graph words, before the table is thought of. */
-export type LogicalWrite = CreateWrite | PutWrite | UpdateWrite | DeleteWrite | LinkWrite | PutEdgeWrite | RelinkWrite | UnlinkWrite;
+export type LogicalWrite =
+  | CreateWrite
+  | PutWrite
+  | UpdateWrite
+  | DeleteWrite
+  | CheckWrite
+  | LinkWrite
+  | PutEdgeWrite
+  | RelinkWrite
+  | UnlinkWrite;

@@ -1,4 +1,5 @@
 import type { Template } from "../keys/template.ts";
+import type { Freshness } from "../schema/derived.ts";
 import type { Price } from "./capacity.ts";
 import type { Condition } from "./condition.ts";
 import type { KnownField } from "./logical-plan.ts";
@@ -24,6 +25,14 @@ export interface GetStep {
   readonly kind: "get";
   readonly shapes: readonly string[];
   readonly many: boolean;
+  readonly consistent: boolean;
+}
+
+/** The point read of a unique value's marker, which names the node to read. */
+export interface MarkerStep {
+  readonly kind: "marker";
+  readonly node: string;
+  readonly attribute: string;
   readonly consistent: boolean;
 }
 
@@ -83,8 +92,19 @@ export interface HydrateStep {
   readonly consistent: boolean;
 }
 
+/** Derived attributes of one node whose sum is the number of rows: read instead of them, where they are complete. */
+export interface KeptStep {
+  readonly kind: "kept";
+  readonly node: string;
+  readonly attributes: readonly string[];
+  /** The least fresh of them. */
+  readonly freshness: Freshness;
+}
+
 export interface CountStep {
   readonly kind: "count";
+  /** Takes the number from a node's item. If that is not possible, the sources are counted. */
+  readonly kept?: KeptStep;
 }
 
 export type AccessStep = GetStep | QueryStep;
@@ -95,6 +115,8 @@ export type AccessStep = GetStep | QueryStep;
  */
 export interface ReadPlan {
   readonly kind: "read";
+  /** Read first: it names the row that the sources read. */
+  readonly marker?: MarkerStep;
   readonly sources: readonly AccessStep[];
   /** True when the sources' rows come in one order, that of the index they share. */
   readonly merged?: boolean;

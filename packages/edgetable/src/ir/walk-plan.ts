@@ -1,6 +1,6 @@
 import { BATCH_GET_KEYS, readUnits } from "./capacity.ts";
 import type { Condition } from "./condition.ts";
-import type { ReadPlan } from "./physical-plan.ts";
+import type { KeptStep, ReadPlan } from "./physical-plan.ts";
 
 /** Along one edge type, once or several times. */
 export interface WalkHop {
@@ -31,8 +31,10 @@ export interface WalkHop {
   readonly reads: "edges" | "ends";
   /** Whether a hop counts the paths that lead to a node, or each node once. */
   readonly counts: "paths" | "nodes";
-  /** Whether edges are listed, or those to a few known nodes are read by their keys. */
-  readonly by: "list" | "get";
+  /** Whether edges are listed, those to a few known nodes are read by their keys, or only counted, as their nodes keep it. */
+  readonly by: "list" | "get" | "kept";
+  /** If only the number of edges matters: by node type, the derived attributes that hold it. */
+  readonly kept?: Readonly<Record<string, KeptStep>>;
 }
 
 /** Upper bound of the rounds of a repeat. A closure has more, and ends when it finds nothing new. */

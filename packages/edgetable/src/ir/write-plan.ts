@@ -95,7 +95,35 @@ export type ReadNeed =
       /** The node's. */
       readonly shape: Shape;
       readonly reason: string;
+    }
+  /** Up to 100 of a node's edges or parts: the image holds them. */
+  | {
+      readonly kind: "list";
+      readonly id: string;
+      readonly of: ListedItems;
+      readonly node: EndId;
+      /** The node's. */
+      readonly shape: Shape;
+      /** The item that counts them, if there is one: it is read with them until an index shows as many. */
+      readonly counter: Key | undefined;
+      readonly reason: string;
     };
+
+/** The edges of a type at a node, or its parts of one kind. */
+export type ListedItems =
+  | { readonly kind: "edge"; readonly name: string; readonly direction: "out" | "in" }
+  | { readonly kind: "part"; readonly name: string };
+
+const LISTED = "~items";
+
+/** The items that a `list` need found, as its image. */
+export const listImage = (items: readonly Item[]): Item => ({ [LISTED]: { L: items.map((item) => ({ M: item })) } });
+
+/** The items in the image of a `list` need. */
+export const listedItems = (image: Item): readonly Item[] => {
+  const list = image[LISTED];
+  return list && "L" in list ? list.L.flatMap((one) => ("M" in one ? [one.M] : [])) : [];
+};
 
 /** A row that is made from what was read, and that its edge type's schema has to pass before it is written. */
 export interface RowNeed {
@@ -149,4 +177,6 @@ export type WritePlan =
       readonly once?: true;
       /** The row that each write leaves, where the plan knows it. */
       readonly rows: readonly (Row | undefined)[];
+      /** The ids of jobs that the steps begin. */
+      readonly jobs?: readonly string[];
     };

@@ -48,13 +48,21 @@ const cutAt = (template: Template, length: number): Template => {
   return { ...template, parts, fields };
 };
 
+// A template has few parts, and every plan cuts the same ones.
+const cuts = new WeakMap<Template, SortPrefix[]>();
+
 /** Cuts a sort key's template after the parts that are known. */
 export const sortPrefix = (template: Template, known: ReadonlySet<string>): SortPrefix => {
-  for (const [at, part] of template.parts.entries()) {
-    if (part.kind === "field" && !known.has(part.path))
-      return { template: cutAt(template, at), complete: false, next: { path: part.path, at } };
-  }
-  return { template, complete: true, next: undefined };
+  const { parts } = template;
+  let at = 0;
+  for (let part = parts[at]; part && (part.kind !== "field" || known.has(part.path)); part = parts[at]) at++;
+  let prefixes = cuts.get(template);
+  if (!prefixes) cuts.set(template, (prefixes = []));
+  const part = parts[at];
+  return (prefixes[at] ??=
+    part?.kind === "field"
+      ? { template: cutAt(template, at), complete: false, next: { path: part.path, at } }
+      : { template, complete: true, next: undefined });
 };
 
 /** The longest prefix that several shapes have in common: what one Query for all of them can name. */

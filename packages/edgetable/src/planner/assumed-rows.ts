@@ -10,7 +10,7 @@ import {
   type Index,
   type Shape,
 } from "../schema/catalog.ts";
-import { attributeNames } from "../schema/standard-schema.ts";
+import { attributesOf } from "../schema/facts.ts";
 import { degreeLimit, type AnyEdge, type ItemExpectation } from "../schema/definition.ts";
 import { defined } from "../util/invariant.ts";
 import { inShape, rangesOver, type AccessPath } from "./access-path.ts";
@@ -67,6 +67,17 @@ export interface GivenFields {
   readonly ranged: readonly string[];
 }
 
+const wholeIds = new WeakMap<Shape, { readonly catalog: Catalog; readonly paths: readonly string[] }>();
+
+// Every plan of edges asks for it several times.
+const wholeId = (catalog: Catalog, shape: Shape): readonly string[] => {
+  const known = wholeIds.get(shape);
+  if (known?.catalog === catalog) return known.paths;
+  const paths = idPaths(catalog, shape).map((path) => inShape(shape, path));
+  wholeIds.set(shape, { catalog, paths });
+  return paths;
+};
+
 /** The rows of a path's items that share all values that its keys fix: one where those are a whole id. */
 const rowsPerValueOn = (
   catalog: Catalog,
@@ -77,7 +88,7 @@ const rowsPerValueOn = (
   const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
   const values: number[] = [];
   for (const field of known) if (path.fixes.has(inShape(shape, field))) values.push(rowsPerValue[field] ?? ASSUMED_ROWS);
-  return { values, isOne: idPaths(catalog, shape).every((id) => path.fixes.has(inShape(shape, id))) };
+  return { values, isOne: wholeId(catalog, shape).every((id) => path.fixes.has(id)) };
 };
 
 /** How many rows a search's keys are expected to find on a path. */
@@ -123,8 +134,8 @@ export const projectedBytes = (catalog: Catalog, index: Index, shape: Shape): nu
   const { bytes } = shape;
   if (!projected) return bytes;
   const keys = tableAndIndexKeys(catalog, index).length;
-  const schema = definitionOf(catalog, shape)?.schema;
-  const all = schema ? (attributeNames(schema)?.length ?? 0) : 0;
+  const definition = definitionOf(catalog, shape);
+  const all = definition ? (attributesOf(definition)?.length ?? 0) : 0;
   const share = all === 0 ? 0 : Math.min(1, (projected.size - keys) / all);
   return Math.min(bytes, Math.ceil(keys * KEY_BYTES + share * bytes));
 };

@@ -1,11 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { queryPrice, type Price } from "../ir/capacity.ts";
-import type { Expand, LogicalPlan, Merge, Parts, Search } from "../ir/logical-plan.ts";
+import type { Expand, Filter, LogicalPlan, Merge, Parts, Search } from "../ir/logical-plan.ts";
 import { type Catalog, type EdgeEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { accessPaths, fixesField, isOrderedBy, pathOn, rangesOver, type AccessPath } from "./access-path.ts";
-import { assumedEdges, assumedParts, edgeRows, projectedBytes, partitionsOn, searchRows, type GivenFields } from "./assumed-rows.ts";
-import { noSearchIndex, searchCandidates } from "./search-path.ts";
+import { assumedEdges, assumedParts, edgeRows, projectedBytes, partitionsOn, type GivenFields } from "./assumed-rows.ts";
 
 /** A path that was chosen, what it is predicted to read, and what it costs. */
 export interface Choice extends Price {
@@ -15,9 +14,22 @@ export interface Choice extends Price {
   readonly bytes: number;
 }
 
+/** How searches are planned. Loaded by the first search: nothing else asks an index for values. */
+export interface Searching {
+  /** The paths to the items of a search, the best one first. */
+  readonly choices: (catalog: Catalog, search: Search, given: GivenFields) => readonly Choice[];
+  /** @throws {plan.noIndex} which says why there is no path */
+  readonly refuse: (catalog: Catalog, search: Search) => never;
+  /** Tells several searches to use one index, whose order they share. */
+  readonly onSharedIndex: (planning: Planning, merge: Merge) => Merge;
+  /** Turns conditions of a search into those of an index's keys. */
+  readonly pushConditions: (planning: Planning, filter: Filter, search: Search) => LogicalPlan;
+}
+
 /** A plan in the making. Rules and lowering ask for the same paths; each is chosen once. */
 export interface Planning {
   readonly catalog: Catalog;
+  readonly searching: Searching | undefined;
   /** The paths of the leaves of the plan, the best one first, by what each leaf asks. */
   readonly chosen: Map<string, readonly Choice[]>;
 }
@@ -29,12 +41,19 @@ export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direc
   return expand.direction === "out" ? [shapes] : [entry.mirrors.filter((shape) => shape[end] === expand.node), shapes];
 };
 
+/** The shapes whose items a search asks for: of an edge that is stored twice, the source's copy. */
+export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" | "name">): readonly Shape[] => {
+  if (of === "edge") return catalog.edges[name]?.shapes ?? [];
+  const entry = of === "node" ? catalog.nodes[name] : catalog.parts[name];
+  return entry ? [entry.shape] : [];
+};
+
 /** Paths of an edge's row that the anchor fixes. */
 export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] =>
   expand.anchor.map((field) => `${expand.direction === "out" ? "from" : "to"}.${field}`);
 
 /** Prices a path; a shape of the index that holds a part of its items is smaller. */
-const priced = (catalog: Catalog, path: AccessPath, rows: number): Choice => {
+export const priced = (catalog: Catalog, path: AccessPath, rows: number): Choice => {
   const bytes = projectedBytes(catalog, path.index, defined(path.shapes[0], "shape"));
   return { path, rows, bytes, ...queryPrice(rows * bytes, partitionsOn(path)) };
 };
@@ -51,7 +70,7 @@ const scoreOf = (path: AccessPath, { known, ranged }: GivenFields): number =>
  * Ranks paths: first those whose keys take most conditions; then, unless every row of the index is read anyway, by predicted
  * price. Rows of an index that holds a part of its items lack the rest, so that a lower price alone does not choose one.
  */
-const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: boolean): readonly Choice[] => {
+export const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: boolean): readonly Choice[] => {
   if (choices.length < 2) return choices;
   const scores = new Map(choices.map((choice) => [choice, scoreOf(choice.path, given)]));
   const best = choices.toSorted((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0));
@@ -138,15 +157,8 @@ const partChoices = (catalog: Catalog, parts: Parts, { known }: GivenFields): re
   return [{ ...priced(catalog, { ...path, sharesPartition: true }, assumedParts(entry)), bytes: shape.bytes }];
 };
 
-const searchChoices = (catalog: Catalog, search: Search, given: GivenFields): readonly Choice[] => {
-  const paths = searchCandidates(catalog, search);
-  // A search without conditions reads all rows of any index: the price of empty shards must not decide the order of its rows.
-  return ranked(
-    paths.map((path) => priced(catalog, path, searchRows(catalog, path, given))),
-    given,
-    search.asked.length > 0,
-  );
-};
+/** How the searches of a plan are planned. */
+export const searchingOf = ({ searching }: Pick<Planning, "searching">): Searching => defined(searching, "the planner of searches");
 
 type Leaf = Expand | Parts | Search;
 
@@ -163,12 +175,13 @@ const askedOf = (leaf: Leaf, ranged: readonly string[]): { readonly given: Given
 const rangedBy = (leaf: Leaf): readonly string[] => (leaf.kind === "search" ? leaf.ranged : leaf.range.map(({ path }) => path));
 
 /** The paths of a leaf of the plan, the best one first; empty only for a search. */
-export const choicesFor = ({ catalog, chosen }: Planning, leaf: Leaf, ranged: readonly string[] = rangedBy(leaf)): readonly Choice[] => {
+export const choicesFor = (planning: Planning, leaf: Leaf, ranged: readonly string[] = rangedBy(leaf)): readonly Choice[] => {
+  const { catalog, chosen } = planning;
   const { given, key } = askedOf(leaf, ranged);
   let choices = chosen.get(key);
   if (!choices) {
     if (leaf.kind === "expand") choices = expandChoices(catalog, leaf, given);
-    else choices = leaf.kind === "parts" ? partChoices(catalog, leaf, given) : searchChoices(catalog, leaf, given);
+    else choices = leaf.kind === "parts" ? partChoices(catalog, leaf, given) : searchingOf(planning).choices(catalog, leaf, given);
     chosen.set(key, choices);
   }
   return choices;
@@ -188,7 +201,7 @@ export const rememberChoice = ({ chosen }: Planning, leaf: Leaf, choice: Choice)
  */
 export const choosePath = (planning: Planning, leaf: Leaf, ranged?: readonly string[]): Choice => {
   const [best] = choicesFor(planning, leaf, ranged);
-  return best ?? noSearchIndex(planning.catalog, leaf as Search);
+  return best ?? searchingOf(planning).refuse(planning.catalog, leaf as Search);
 };
 
 /** The searches at the bottom of a plan. */
@@ -196,42 +209,6 @@ export const searchesOf = (plan: LogicalPlan): readonly Search[] => {
   if (plan.kind === "search") return [plan];
   if (plan.kind === "filter") return searchesOf(plan.input);
   return plan.kind === "merge" ? plan.inputs.flatMap(searchesOf) : [];
-};
-
-const onIndex = (plan: LogicalPlan, index: string): LogicalPlan => {
-  if (plan.kind === "filter") return { ...plan, input: onIndex(plan.input, index) };
-  return plan.kind === "search" ? { ...plan, index } : plan;
-};
-
-/**
- * Several searches, each told to use the one index that serves all of them at the lowest price: they then share its order.
- *
- * @throws {plan.noIndex} when there is none
- */
-export const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
-  const searches = searchesOf(merge);
-  if (searches.every(({ index }) => index !== undefined && index === searches[0]?.index)) return merge;
-  const units = new Map<string, number>();
-  for (const [at, search] of searches.entries()) {
-    for (const { path, readUnits } of choicesFor(planning, search)) {
-      const name = path.index.name;
-      const before = at === 0 ? 0 : units.get(name ?? "");
-      if (name !== undefined && before !== undefined) units.set(name, before + readUnits);
-    }
-    const names = new Set(choicesFor(planning, search).map(({ path }) => path.index.name));
-    for (const name of units.keys()) if (!names.has(name)) units.delete(name);
-  }
-  const [shared] = [...units].toSorted(([, a], [, b]) => a - b);
-  if (shared) return { kind: "merge", inputs: merge.inputs.map((input) => onIndex(input, shared[0])) };
-  // A search that no index serves alone has an error of its own.
-  for (const search of searches) choosePath(planning, search);
-  const kinds = [...new Set(searches.map(({ name }) => name))];
-  const mend = planning.catalog.escapes ? "Declare them as entries of one index" : "Give the layout an index that answers for all of them";
-  throw new EdgetableError(
-    "plan.noIndex",
-    `No one index holds ${kinds.map((kind) => `"${kind}"`).join(" and ")}, so that they have no common order. ${mend}, or ask for each alone.`,
-    { details: { kinds: searches.map(({ name }) => name) } },
-  );
 };
 
 /**

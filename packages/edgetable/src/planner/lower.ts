@@ -7,7 +7,7 @@ import { type Catalog, needsIdentity, targetFields, type Index, type Shape } fro
 import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { assumedEdges, assumedParts } from "./assumed-rows.ts";
-import { checkOwnPartition, choicesFor, choosePath, onSharedIndex, searchesOf, type Planning } from "./choose-path.ts";
+import { checkOwnPartition, choicesFor, choosePath, searchesOf, searchingOf, type Planning } from "./choose-path.ts";
 import { checkProjected } from "./projected-attributes.ts";
 
 const sortCondition = ({ prefix, index, shapes, sharesPartition }: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
@@ -184,7 +184,11 @@ const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
     case "union":
       return together(plan.inputs.map((input) => lowerBase(planning, input)));
     case "merge":
-      return together(onSharedIndex(planning, plan).inputs.map((input) => lowerBase(planning, input)));
+      return together(
+        searchingOf(planning)
+          .onSharedIndex(planning, plan)
+          .inputs.map((input) => lowerBase(planning, input)),
+      );
     default:
       throw new EdgetableError("invariant", `a ${plan.kind} cannot stand below another: a defect of edgetable`);
   }
@@ -255,6 +259,9 @@ export const lower = (planning: Planning, plan: LogicalPlan): ReadPlan => {
   });
   return {
     kind: "read",
+    ...(plan.kind === "lookup" && plan.by !== undefined
+      ? { marker: { kind: "marker", node: plan.name, attribute: plan.by, consistent: plan.consistent } }
+      : {}),
     sources,
     ...(hydrated.kind === "merge" ? { merged: true } : {}),
     near: base.near,

@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Planning } from "./choose-path.ts";
+import type { Planning, Searching } from "./choose-path.ts";
 import { lower } from "./lower.ts";
 import { rules } from "./rules.ts";
 
@@ -57,9 +57,19 @@ const optimize = (planning: Planning, plan: LogicalPlan, off: ReadonlySet<string
   return verifiesEach || hasSameConditions(plan, current) ? current : optimize(planning, plan, off, true);
 };
 
+/** How a plan is made. */
+export interface PlanOptions {
+  /** Names of rules that are switched off. */
+  readonly off?: ReadonlySet<string>;
+  /** How searches are planned; only for plans with a search. */
+  readonly searching?: Searching | undefined;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /** The requests that answer a logical plan: pure. The plan and its steps are frozen; the model's templates in them are too. */
-export const planRead = (catalog: Catalog, plan: LogicalPlan, off: ReadonlySet<string> = new Set()): ReadPlan => {
-  const planning: Planning = { catalog, chosen: new Map() };
+export const planRead = (catalog: Catalog, plan: LogicalPlan, { off = NONE, searching }: PlanOptions = {}): ReadPlan => {
+  const planning: Planning = { catalog, chosen: new Map(), searching };
   const read = lower(planning, optimize(planning, plan, off));
   for (const source of read.sources) Object.freeze(source);
   Object.freeze(read.sources);

@@ -1,15 +1,15 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Condition } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
-import { attributeOf, VERSION } from "../requests/encode-item.ts";
+import { placesOf, VERSION } from "../requests/encode-item.ts";
 import { projectedAttributes, type Catalog, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { inShape } from "./access-path.ts";
 
 /** Whether a field can be read: from its own attribute, or from the computed one that carries it. */
 export const isProjected = (shape: Shape, field: string, projected: ReadonlySet<string>): boolean => {
-  const own = attributeOf(shape, field);
-  if (own !== undefined) return projected.has(own);
+  const places = placesOf(shape, field);
+  if (places.length > 0) return places.every((attribute) => projected.has(attribute));
   return [...shape.sources, ...shape.spares].some(({ attribute, template }) => projected.has(attribute) && template.fields.includes(field));
 };
 

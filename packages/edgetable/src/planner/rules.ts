@@ -2,13 +2,12 @@ import { RANGES, type Condition } from "../ir/condition.ts";
 import type { Expand, Filter, LogicalPlan, Parts, Search } from "../ir/logical-plan.ts";
 import { keepsOrder, type FieldFormat } from "../keys/template.ts";
 import { VERSION } from "../requests/encode-item.ts";
-import { attributeNames } from "../schema/standard-schema.ts";
+import { attributesOf } from "../schema/facts.ts";
 import { type Catalog, projectedAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { fixesField, inShape, rangesOver } from "./access-path.ts";
-import { anchorPaths, choosePath, onSharedIndex, rememberChoice, shapeSets, type Planning } from "./choose-path.ts";
+import { anchorPaths, choosePath, rememberChoice, searchingOf, searchShapes, shapeSets, type Planning } from "./choose-path.ts";
 import { isProjected } from "./projected-attributes.ts";
-import { searchShapes } from "./search-path.ts";
 
 /** A rewriting of a logical plan that never changes its answer, only what it costs. */
 export interface Rule {
@@ -53,7 +52,7 @@ const formatOf = (shape: Shape, path: string): FieldFormat | undefined => {
 };
 
 /** True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for text. */
-const canRange = (shapes: readonly Shape[], { operator, path }: Condition): boolean => {
+export const canRange = (shapes: readonly Shape[], { operator, path }: Condition): boolean => {
   if (!RANGES.has(operator)) return false;
   return shapes.every((shape) => {
     const kind = formatOf(shape, path)?.kind;
@@ -79,10 +78,10 @@ const isExact = (shapes: readonly Shape[], { path, operator }: Condition, sortKe
   });
 
 /** The conditions that a range of a sort key decides. Beside another bound, a prefix ends at the least text above it, which may be a key. */
-const exactRanges = (shapes: readonly Shape[], range: readonly Condition[], sortKey: string | undefined): readonly Condition[] =>
+export const exactRanges = (shapes: readonly Shape[], range: readonly Condition[], sortKey: string | undefined): readonly Condition[] =>
   range.filter((condition) => (condition.operator !== "beginsWith" || range.length === 1) && isExact(shapes, condition, sortKey));
 
-const filtered = (input: LogicalPlan, conditions: readonly Condition[]): LogicalPlan =>
+export const filtered = (input: LogicalPlan, conditions: readonly Condition[]): LogicalPlan =>
   conditions.length === 0 ? input : { kind: "filter", input, conditions };
 
 const pushIntoKeys = (planning: Planning, { conditions }: Filter, leaf: Expand | Parts): LogicalPlan => {
@@ -127,25 +126,14 @@ const pushConditionsIntoKeys: Rule = {
     ),
 };
 
-const pushIntoSearch = (planning: Planning, { conditions }: Filter, search: Search): LogicalPlan => {
-  const { path } = choosePath(planning, search);
-  const known = new Set(search.known.flatMap(({ slot, of }) => [slot, of ?? slot]));
-  const range = conditions.filter((condition) => rangesOver(path, condition.path) && canRange(path.shapes, condition));
-  const taken = new Set(exactRanges(path.shapes, range, path.index.sortKey));
-  for (const condition of conditions) if (known.has(condition.slot) && fixesField(path, condition.path)) taken.add(condition);
-  return filtered(
-    { ...search, range: [...search.range, ...range] },
-    conditions.filter((condition) => !taken.has(condition)),
-  );
-};
-
 /** Turns conditions of a search into those of an index's keys, so that only matching items are read. */
 const pushConditionsIntoSearch: Rule = {
   name: "push-conditions-into-search",
   rewrite: (planning, plan) =>
     bottomUp(
-      bottomUp(plan, (node) => (node.kind === "merge" ? onSharedIndex(planning, node) : node)),
-      (node) => (node.kind === "filter" && node.input.kind === "search" ? pushIntoSearch(planning, node, node.input) : node),
+      bottomUp(plan, (node) => (node.kind === "merge" ? searchingOf(planning).onSharedIndex(planning, node) : node)),
+      (node) =>
+        node.kind === "filter" && node.input.kind === "search" ? searchingOf(planning).pushConditions(planning, node, node.input) : node,
     ),
 };
 
@@ -153,7 +141,7 @@ const pushConditionsIntoSearch: Rule = {
 const hasOwnAttribute = (shape: Shape, path: string): boolean => {
   const own = inShape(shape, path);
   if (own.startsWith("from.") || own.startsWith("to.") || shape.carried.includes(own)) return false;
-  return !shape.dates.includes(own) && (shape.copied === undefined || shape.copied.includes(own));
+  return !shape.dates.includes(own) && !shape.former?.[own] && (shape.copied === undefined || shape.copied.includes(own));
 };
 
 /** Lets DynamoDB filter items by their own attributes, so that they are read but not sent. */
@@ -193,7 +181,7 @@ const isEmbedded = (planning: Planning, expand: Expand): boolean => {
   if (!projected) return true;
   return path.shapes.every(({ from }) => {
     const { shape, definition } = defined(catalog.nodes[from ?? ""], "source");
-    const names = attributeNames(definition.schema);
+    const names = attributesOf(definition);
     return names !== undefined && [...names, ...(shape.version ? [VERSION] : [])].every((field) => isProjected(shape, field, projected));
   });
 };

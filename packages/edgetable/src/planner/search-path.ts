@@ -1,15 +1,11 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Search } from "../ir/logical-plan.ts";
+import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
 import { type Catalog, projectedAttributes, idPaths, type Index, type Shape } from "../schema/catalog.ts";
 import { accessPaths, fixesField, inShape, rangesOver, type AccessPath } from "./access-path.ts";
+import { searchRows } from "./assumed-rows.ts";
+import { choicesFor, choosePath, priced, ranked, searchesOf, searchShapes, type Planning, type Searching } from "./choose-path.ts";
 import { tellsEnds } from "./projected-attributes.ts";
-
-/** The shapes whose items a search asks for: of an edge that is stored twice, the source's copy. */
-export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" | "name">): readonly Shape[] => {
-  if (of === "edge") return catalog.edges[name]?.shapes ?? [];
-  const entry = of === "node" ? catalog.nodes[name] : catalog.parts[name];
-  return entry ? [entry.shape] : [];
-};
+import { canRange, exactRanges, filtered } from "./rules.ts";
 
 const idFields = (catalog: Catalog, shape: Shape): readonly string[] => idPaths(catalog, shape).map((path) => inShape(shape, path));
 
@@ -45,7 +41,7 @@ const allCandidates = (catalog: Catalog, search: Search): readonly AccessPath[] 
 };
 
 /** Every path to all items of a search; with `using`, to all that the index holds. */
-export const searchCandidates = (catalog: Catalog, search: Search): readonly AccessPath[] => {
+const searchCandidates = (catalog: Catalog, search: Search): readonly AccessPath[] => {
   const paths = allCandidates(catalog, search);
   return search.index === undefined ? paths.filter(({ index }) => unaskedAttributes(catalog, index, search).length === 0) : paths;
 };
@@ -68,6 +64,14 @@ const askedBy = ({ known, ranged }: Search): readonly string[] => [...known.map(
 const noIndex = (search: Search, message: string): EdgetableError =>
   new EdgetableError("plan.noIndex", message, { details: { definition: search.name, asked: askedBy(search), index: search.index } });
 
+/** Where the attribute is stored under the name of an index's key: the template that is missing. */
+const plainKey = (catalog: Catalog, search: Search, path: string | undefined): string => {
+  const [shape] = searchShapes(catalog, search);
+  const stored = path === undefined ? undefined : (shape?.stored[path] ?? path);
+  const index = catalog.indexes.find(({ partitionKey }) => partitionKey === stored && !(partitionKey in (shape?.keys ?? {})));
+  return index ? `; for "${index.name}" compute its key: keys: { ${JSON.stringify(stored)}: "{${path}}" } in place of attributes` : "";
+};
+
 /** What to declare so that an index serves the search. */
 const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<string, unknown>): string => {
   const by = askedBy(search).filter((path) => !path.includes("."));
@@ -76,11 +80,11 @@ const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<s
   const index = takenNames.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
   return catalog.escapes
     ? `Declare an index: indexes: { ${index}: { entries: { ${search.name}: ${value} } } }. Add the format of an attribute that is not text, such as "${only ?? "age"}:number".`
-    : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}.`;
+    : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}${plainKey(catalog, search, only)}.`;
 };
 
 /** @throws {plan.noIndex} which says what is missing, and which indexes find such items by something else */
-export const noSearchIndex = (catalog: Catalog, search: Search): never => {
+const refuse = (catalog: Catalog, search: Search): never => {
   const asked = askedBy(search);
   const by = asked.length === 0 ? "" : ` by ${quoted(asked)}`;
   const [sparse] = allCandidates(catalog, search);
@@ -105,3 +109,64 @@ export const noSearchIndex = (catalog: Catalog, search: Search): never => {
   }
   throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, others)}`);
 };
+
+const choices: Searching["choices"] = (catalog, search, given) => {
+  const paths = searchCandidates(catalog, search);
+  // A search without conditions reads all rows of any index: the price of empty shards must not decide the order of its rows.
+  return ranked(
+    paths.map((path) => priced(catalog, path, searchRows(catalog, path, given))),
+    given,
+    search.asked.length > 0,
+  );
+};
+
+const onIndex = (plan: LogicalPlan, index: string): LogicalPlan => {
+  if (plan.kind === "filter") return { ...plan, input: onIndex(plan.input, index) };
+  return plan.kind === "search" ? { ...plan, index } : plan;
+};
+
+/**
+ * Several searches, each told to use the one index that serves all of them at the lowest price: they then share its order.
+ *
+ * @throws {plan.noIndex} when there is none
+ */
+const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
+  const searches = searchesOf(merge);
+  if (searches.every(({ index }) => index !== undefined && index === searches[0]?.index)) return merge;
+  const units = new Map<string, number>();
+  for (const [at, search] of searches.entries()) {
+    for (const { path, readUnits } of choicesFor(planning, search)) {
+      const name = path.index.name;
+      const before = at === 0 ? 0 : units.get(name ?? "");
+      if (name !== undefined && before !== undefined) units.set(name, before + readUnits);
+    }
+    const names = new Set(choicesFor(planning, search).map(({ path }) => path.index.name));
+    for (const name of units.keys()) if (!names.has(name)) units.delete(name);
+  }
+  const [shared] = [...units].toSorted(([, a], [, b]) => a - b);
+  if (shared) return { kind: "merge", inputs: merge.inputs.map((input) => onIndex(input, shared[0])) };
+  // A search that no index serves alone has an error of its own.
+  for (const search of searches) choosePath(planning, search);
+  const kinds = [...new Set(searches.map(({ name }) => name))];
+  const mend = planning.catalog.escapes ? "Declare them as entries of one index" : "Give the layout an index that answers for all of them";
+  throw new EdgetableError(
+    "plan.noIndex",
+    `No one index holds ${kinds.map((kind) => `"${kind}"`).join(" and ")}, so that they have no common order. ${mend}, or ask for each alone.`,
+    { details: { kinds: searches.map(({ name }) => name) } },
+  );
+};
+
+const pushConditions = (planning: Planning, { conditions }: Filter, search: Search): LogicalPlan => {
+  const { path } = choosePath(planning, search);
+  const known = new Set(search.known.flatMap(({ slot, of }) => [slot, of ?? slot]));
+  const range = conditions.filter((condition) => rangesOver(path, condition.path) && canRange(path.shapes, condition));
+  const taken = new Set(exactRanges(path.shapes, range, path.index.sortKey));
+  for (const condition of conditions) if (known.has(condition.slot) && fixesField(path, condition.path)) taken.add(condition);
+  return filtered(
+    { ...search, range: [...search.range, ...range] },
+    conditions.filter((condition) => !taken.has(condition)),
+  );
+};
+
+/** How searches are planned. */
+export const searching: Searching = { choices, refuse, onSharedIndex, pushConditions };

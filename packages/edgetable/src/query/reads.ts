@@ -1,17 +1,17 @@
-import { type ComparisonOperator, type Condition, conditionForm, distinctValues, RANGES } from "../ir/condition.ts";
-import type { Collection, Expand, KnownField, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
+import { type Condition, conditionForm } from "../ir/condition.ts";
+import type { Collection, Expand, LogicalPlan, Lookup, Parts } from "../ir/logical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 
 /** A lookup of whole ids: of nodes with the names of further fields that their key needs, or of edges. */
-export type LookupState = Pick<Lookup, "name" | "many" | "given" | "consistent"> & { readonly of: "node" | "edge" };
+export type LookupState = Pick<Lookup, "name" | "many" | "given" | "by" | "consistent"> & { readonly of: "node" | "edge" };
 
 /** The logical plan of a lookup. */
 export const lookupPlan = (state: LookupState): Lookup => ({ kind: "lookup", ...state });
 
 /** The form of a lookup: two of the same form have the same plan, whatever their ids. */
-export const lookupForm = ({ of, name, many, given, consistent }: LookupState): string =>
-  `${of}|${name}|${given.join()}|${many ? 1 : 0}${consistent ? 1 : 0}`;
+export const lookupForm = ({ of, name, many, given, by = "", consistent }: LookupState): string =>
+  `${of}|${name}|${given.join()}|${many ? 1 : 0}${consistent ? 1 : 0}|${by}`;
 
 /** A node with everything in its partition of the table, or of an index. */
 export type CollectionState = Omit<Collection, "kind">;
@@ -118,98 +118,3 @@ export const partPlan = ({ part, conditions, forward, consistent }: PartState, w
 /** The form of a chain: two chains of the same form have the same plan, whatever their values. */
 export const partForm = ({ part, conditions, forward, consistent }: PartState, want: PartWant): string =>
   `parts|${part}|${want}|${forward ? 1 : 0}${consistent ? 1 : 0}|${conditionForm(conditions)}`;
-
-/** One kind of things that is searched for. */
-export interface SearchKind {
-  readonly of: "node" | "edge" | "part";
-  readonly name: string;
-}
-
-/** Everything that a chain of builder calls has said so far. */
-export interface SearchState {
-  readonly kinds: readonly SearchKind[];
-  readonly conditions: readonly Condition[];
-  readonly values: readonly unknown[];
-  readonly forward: boolean;
-  readonly index: string | undefined;
-  readonly select: readonly string[] | undefined;
-  readonly limit: number | undefined;
-}
-
-/** What is wanted: the rows themselves, their number, or the nodes at one end of the edges. */
-export type SearchWant = "rows" | "count" | "from" | "to";
-
-const PRESENT: ReadonlySet<ComparisonOperator> = new Set([...RANGES, "eq", "contains", "in"] as const);
-
-const known = ({ conditions, values }: SearchState): readonly KnownField[] => {
-  const fields = new Map<string, KnownField>();
-  for (const { path, operator, slot } of conditions) {
-    // Nothing can be found under a null: no key holds it.
-    if (operator === "eq" && (values[slot] ?? null) !== null && !fields.has(path)) fields.set(path, { path, slot });
-  }
-  return [...fields.values()];
-};
-
-const pathsOf = (conditions: readonly Condition[], operators: ReadonlySet<ComparisonOperator>): readonly string[] => [
-  ...new Set(conditions.flatMap(({ path, operator }) => (operators.has(operator) ? [path] : []))),
-];
-
-const searchOf = (state: SearchState, kind: SearchKind, value: KnownField | undefined): LogicalPlan => {
-  const fixed = value ? [...known(state).filter(({ path }) => path !== value.path), value] : known(state);
-  const search: Search = {
-    kind: "search",
-    ...kind,
-    known: fixed,
-    ranged: pathsOf(state.conditions, RANGES).filter((path) => !fixed.some((field) => field.path === path)),
-    present: pathsOf(state.conditions, PRESENT),
-    asked: [...new Set(state.conditions.map(({ path }) => path))],
-    range: [],
-    filter: [],
-    forward: state.forward,
-    index: state.index,
-    select: state.select,
-  };
-  return state.conditions.length === 0 ? search : { kind: "filter", input: search, conditions: state.conditions };
-};
-
-/** A search with one input for each value of a list, which stand behind its other values. */
-export interface Spread {
-  readonly path: string;
-  /** The slot of the list. */
-  readonly slot: number;
-  readonly values: readonly unknown[];
-}
-
-/** The values of a search, and those by which it is spread. */
-export const spreadValues = ({ values }: SearchState, spread: Spread | undefined): readonly unknown[] =>
-  spread ? [...values, ...spread.values] : values;
-
-/**
- * The ways to spread a search over the values of one of its lists: each value once. No key holds null, so that a list
- * with one is looked for in what was read.
- */
-export const spreadsOf = ({ conditions, values }: SearchState): readonly Spread[] =>
-  conditions.flatMap(({ path, operator, slot }) => {
-    const members = operator === "in" ? distinctValues(values[slot] as readonly unknown[]) : [];
-    return members.length === 0 || members.includes(null) ? [] : [{ path, slot, values: members }];
-  });
-
-/** The logical plan of a search. */
-export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread): LogicalPlan => {
-  const values = spread
-    ? spread.values.map((_, at) => ({ path: spread.path, slot: state.values.length + at, of: spread.slot }))
-    : [undefined];
-  const inputs = values.flatMap((value) => state.kinds.map((kind) => searchOf(state, kind, value)));
-  const [only] = inputs;
-  const rows: LogicalPlan = inputs.length === 1 && only ? only : { kind: "merge", inputs };
-  if (want === "rows") return rows;
-  if (want === "count") return { kind: "count", input: rows, server: false };
-  return { kind: "hydrate", input: rows, end: want, embedded: false, given: [], consistent: false };
-};
-
-/** The form of a search: two searches of the same form have the same plan, whatever their values. */
-export const searchForm = (state: SearchState, want: SearchWant, spread?: Spread): string => {
-  const fixed = known(state).map(({ slot }) => slot);
-  const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
-  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select?.join() ?? "*"}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}`;
-};

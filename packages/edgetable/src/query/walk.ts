@@ -1,4 +1,5 @@
 import type { LogicalWalk, WalkCollect, WalkHop, WalkStep } from "../ir/walk-plan.ts";
+import type { KeptStep } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Direction, NeighbourState } from "./reads.ts";
@@ -60,12 +61,21 @@ export const walkFrom = (catalog: Catalog, state: NeighbourState): WalkState => 
   return { node, id, anchor, steps: [hop], values, at: hop.far };
 };
 
-/** The logical plan of a chain, before any rule. */
-export const walkPlan = (state: WalkState, collect: WalkCollect): LogicalWalk => {
+/** The attributes that hold the number of a last hop's edges, by the type of the node where they are. */
+export type KeptByType = Readonly<Record<string, KeptStep>>;
+
+/**
+ * The logical plan of a chain, before any rule.
+ *
+ * @param kept what may stand for counting the edges of the last hop
+ */
+export const walkPlan = (state: WalkState, collect: WalkCollect, kept?: KeptByType): LogicalWalk => {
   const steps: WalkStep[] = [];
+  const last = state.steps.at(-1);
   for (const step of state.steps) {
     // A level counts each node and edge once, however many paths lead to it.
     if (step.kind === "hop" && collect.kind === "levels") steps.push({ ...step, counts: "nodes" });
+    else if (kept && step === last && step.kind === "hop") steps.push({ ...step, kept });
     else steps.push(step);
     // Without rules, the nodes of every hop are read, as one would read them by hand.
     if (step.kind === "hop" && collect.kind === "nodes") steps.push({ kind: "hydrate", nodes: step.far });

@@ -1,11 +1,12 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { encodeField, sameValue, type Template, templateMatches } from "../keys/template.ts";
-import { attributeNames } from "../schema/standard-schema.ts";
+import { attributesOf, HIDDEN, hiddenNames } from "../schema/facts.ts";
 import { type Catalog, definitionOf, kindMark, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, type Row, valueAt } from "../util/row.ts";
 import { decodeValue, keyTextOf, readKey } from "./attribute-value.ts";
+import { renewFields } from "./former-fields.ts";
 
 const place = (row: Record<string, unknown>, path: string, value: unknown): void => {
   const dot = path.indexOf(".");
@@ -96,7 +97,7 @@ const namings = new WeakMap<Shape, Naming>();
 /** The attributes of the model that a shape's items may hold; undefined where the schema lists none or keeps others. */
 const listedBy = (catalog: Catalog, shape: Shape): readonly string[] | undefined => {
   const definition = shape.role === "reference" ? catalog.nodes[shape.from ?? ""]?.definition : definitionOf(catalog, shape);
-  return definition?.schema ? attributeNames(definition.schema) : [];
+  return definition ? attributesOf(definition) : [];
 };
 
 const namingOf = (catalog: Catalog, shape: Shape): Naming => {
@@ -107,13 +108,26 @@ const namingOf = (catalog: Catalog, shape: Shape): Naming => {
   for (const field of [...(listed ?? []), ...(shape.version ? ["version"] : [])]) names.set(shape.stored[field] ?? field, field);
   for (const [attribute, field] of Object.entries(shape.fields)) names.set(attribute, field);
   const copies = copiesOf(shape);
-  const noField = [...Object.keys(shape.keys), ...copies.map(({ attribute }) => attribute), catalog.typeAttribute, DELETING, "__proto__"];
+  const noField = [
+    ...Object.keys(shape.keys),
+    ...copies.map(({ attribute }) => attribute),
+    catalog.typeAttribute,
+    DELETING,
+    ...hiddenIn(catalog, shape),
+    "__proto__",
+  ];
   for (const attribute of noField) if (attribute !== undefined) names.set(attribute, undefined);
   const tableKeys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]);
   const keyed = new Set(tableKeys.flatMap((template) => template?.fields ?? []));
   const naming: Naming = { catalog, names, open: listed === undefined, copies: copies.filter(({ field }) => !keyed.has(field)) };
   namings.set(shape, naming);
   return naming;
+};
+
+// What an item holds for its derived attributes and copies beside its row.
+const hiddenIn = (catalog: Catalog, shape: Shape): readonly string[] => {
+  const node = catalog.nodes[(shape.role === "reference" ? shape.from : shape.definition) ?? ""]?.definition;
+  return node?.derived ? [...hiddenNames(node), ...HIDDEN] : HIDDEN;
 };
 
 const copyLists = new WeakMap<Shape, readonly FieldCopy[]>();
@@ -181,6 +195,7 @@ export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item, { unknown 
   }
   for (const { attribute, field } of copies)
     if (!Object.hasOwn(row, field) && Object.hasOwn(item, attribute)) row[field] = decodeValue(item[attribute] as AttributeValue);
+  if (shape.former) renewFields(shape, item, row);
   if (shape.dates.length > 0) reviveDates(shape, row);
   return row;
 };

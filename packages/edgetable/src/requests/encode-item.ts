@@ -1,6 +1,6 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { keyBytes, renderTemplate } from "../keys/template.ts";
-import { type Catalog, isHalfEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { type Catalog, isHalfEntry, keyAttributes, type Shape, otherPlace } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -9,6 +9,7 @@ import { defined } from "../util/invariant.ts";
 import { isNumber } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
 import { encodeDate, encodeValue, keyValue } from "./attribute-value.ts";
+import { checkNewForm, oldValue } from "./former-fields.ts";
 
 // "Partition key length 1 to 2048 bytes, sort key 1 to 1024 bytes", ServiceQuotas.
 const PARTITION_KEY_BYTES = 2048;
@@ -44,9 +45,10 @@ export const keyText = (shape: Shape, attribute: string, row: Row): string | und
   const text = renderTemplate(template, row);
   if (text === undefined) {
     if (shape.sparse.includes(attribute)) return undefined;
+    const missing = template.fields.filter((field) => (valueAt(row, field) ?? null) === null && !template.optional.includes(field));
     throw new EdgetableError(
       "keys.incomplete",
-      `"${shape.definition}" needs ${template.fields.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give all of them.`,
+      `"${shape.definition}" needs ${missing.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give ${missing.length === 1 ? "it" : "them"}, or declare the index entry sparse if some items lack ${missing.length === 1 ? "it" : "them"}.`,
       { details: { attribute, template: template.source, row } },
     );
   }
@@ -105,19 +107,35 @@ export const keyOfItem = ({ index }: Catalog, item: Item): Key => {
 export { VERSION };
 
 /** Every computed attribute of a row, and its type attribute. */
-const computedAttributes = (catalog: Catalog, shape: Shape, row: Row): Record<string, AttributeValue> => {
+const computedAttributes = (catalog: Catalog, shape: Shape, row: Row, valueOf = keyAttribute): Record<string, AttributeValue> => {
   const item: Record<string, AttributeValue> = {};
   for (const attribute in shape.keys) {
-    const value = keyAttribute(catalog, shape, attribute, row);
+    const value = valueOf(catalog, shape, attribute, row);
     if (value !== undefined) item[attribute] = value;
   }
-  if (shape.sparse.length > 0) {
+  if (shape.sparse.length > 0 || valueOf !== keyAttribute) {
     const halves = Object.keys(item).filter((attribute) => isHalfEntry(catalog, shape, attribute, (other) => !(other in item)));
     for (const attribute of halves) delete item[attribute];
   }
   if (catalog.typeAttribute !== undefined && shape.typeValue !== undefined) item[catalog.typeAttribute] = { S: shape.typeValue };
   return item;
 };
+
+const attributeIfPossible: typeof keyAttribute = (catalog, shape, attribute, row) => {
+  try {
+    return keyAttribute(catalog, shape, attribute, row);
+  } catch (error) {
+    if (isEdgetableError(error)) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * The computed attributes and the type that the item of a stored row should have. One that cannot be made of an old row is
+ * left out with its index entry, as an update that reads the row leaves it out.
+ */
+export const expectedAttributes = (catalog: Catalog, shape: Shape, row: Row): Item =>
+  computedAttributes(catalog, shape, row, attributeIfPossible);
 
 const EXAMPLE = "Math.floor(Date.now() / 1000) + 3600";
 // The end of the year 9999. A time in milliseconds is later from April 1978 on.
@@ -142,11 +160,27 @@ export const encodeField = (shape: Shape, field: string, value: unknown): Attrib
   return value instanceof Date && shape.dates.includes(field) ? encodeDate(value, field) : encodeValue(value, field);
 };
 
+/**
+ * A field's value as its item stores it: like {@link encodeField}, in the form that the model writes.
+ *
+ * @throws {migrate.notConvertible}
+ */
+export const storeField = (shape: Shape, field: string, value: unknown): AttributeValue => {
+  const former = shape.former?.[field];
+  if (!former) return encodeField(shape, field, value);
+  if (former.stored === "old") return encodeField(shape, field, oldValue(shape, field, value));
+  return checkNewForm(shape, field, encodeField(shape, field, value));
+};
+
 const isEnd = (shape: Shape, field: string): boolean => shape.kind === "edge" && (field === "from" || field === "to");
 
 /** The field's own attribute in the item, or undefined when computed attributes carry it. */
 export const attributeOf = (shape: Shape, field: string): string | undefined =>
   shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
+
+/** The attributes that may hold a field: its own one, and the one of another form. Empty when computed attributes carry it. */
+export const placesOf = (shape: Shape, field: string): readonly string[] =>
+  [attributeOf(shape, field), otherPlace(shape, field)].filter((attribute) => attribute !== undefined);
 
 const taken = new WeakMap<Shape, ReadonlySet<string>>();
 
@@ -230,7 +264,7 @@ export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
     if (value === undefined || isEnd(shape, field)) continue;
     if (shape.copied && !shape.copied.includes(field) && !(shape.version && field === VERSION)) continue;
     const attribute = attributeFor(field);
-    if (attribute !== undefined) item[attribute] = encodeField(shape, field, value);
+    if (attribute !== undefined) item[attribute] = storeField(shape, field, value);
   }
   return item;
 };

@@ -1,17 +1,17 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { GetStep, QueryStep } from "../ir/physical-plan.ts";
-import { keyId, type ReadNeed } from "../ir/write-plan.ts";
-import { comparePrimary, keyBytes, renderPartitions, renderTemplate, type Partition } from "../keys/template.ts";
-import { projectedAttributes, tableAndIndexKeys, type Catalog, type Index, type Shape } from "../schema/catalog.ts";
-import type { AttributeValue, BatchGetItemInput, GetItemInput, Item, Key, QueryInput, ScanInput } from "../transport/operations.ts";
+import { keyId } from "../ir/write-plan.ts";
+import { comparePrimary, renderTemplate } from "../keys/template.ts";
+import { projectedAttributes, tableAndIndexKeys, type Catalog, type Shape } from "../schema/catalog.ts";
+import type { AttributeValue, BatchGetItemInput, GetItemInput, Item, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
 import { after, conditionExpression, keyRange, type KeyRange, nameIn, namesOf, Placeholders } from "./expression.ts";
-import { attributeOf, keyOf } from "./encode-item.ts";
+import { keyOf, placesOf } from "./encode-item.ts";
 
 /** The placeholder of the time before which items have expired. */
-const NOW = ":now";
+export const NOW = ":now";
 
 /** True if an item has expired, though DynamoDB has not removed it yet. */
 export const isExpired = ({ ttl }: Pick<Catalog, "ttl">, item: Item, livingAt: number | undefined): boolean => {
@@ -40,7 +40,7 @@ const inShape = (shape: Shape, row: Row): Row => {
 };
 
 /** The row of a binding, with the fields that conditions fix, as a step's templates name them. */
-const rowOf = (catalog: Catalog, { shapes, known }: QueryStep, { row, values }: Binding): Row => {
+export const rowOf = (catalog: Catalog, { shapes, known }: QueryStep, { row, values }: Binding): Row => {
   const shape = defined(catalog.shapesById[shapes[0] ?? ""], "shape");
   if (known.length === 0) return inShape(shape, row);
   const fixed: Record<string, unknown> = { ...row };
@@ -51,27 +51,6 @@ const rowOf = (catalog: Catalog, { shapes, known }: QueryStep, { row, values }: 
     else fixed[path.slice(0, dot)] = { ...(fixed[path.slice(0, dot)] as object), [path.slice(dot + 1)]: values[slot] };
   }
   return inShape(shape, fixed);
-};
-
-const without = (row: Row, path: string): Row => {
-  const [field = "", ...rest] = path.split(".");
-  const value = row[field];
-  if (rest.length === 0 || typeof value !== "object" || value === null) return { ...row, [field]: undefined };
-  return { ...row, [field]: without(value as Row, rest.join(".")) };
-};
-
-/** The partitions of a step, in their order: one, unless its items are spread over shards. */
-export const partitionsOf = (catalog: Catalog, step: QueryStep, binding: Binding): readonly Partition[] => {
-  let row = rowOf(catalog, step, binding);
-  // The anchor of an edge is at both ends of the row, also at the one that the plan does not know.
-  for (const path of step.scatter?.unknown ?? []) row = without(row, path);
-  return defined(renderPartitions(step.partition, row), "partition key");
-};
-
-/** How many rows each of several partitions is asked for: its share and two deviations more, so that most pages need one round. */
-export const shareOf = (rows: number, partitions: number): number => {
-  const mean = rows / partitions;
-  return partitions === 1 ? rows : Math.ceil(mean + 2 * Math.sqrt(mean)) + 1;
 };
 
 /** The attributes to read; undefined for all. */
@@ -87,8 +66,7 @@ const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undef
       for (const { attribute } of [...shape.sources, ...(read ? shape.spares : [])]) selected.add(attribute);
       // The far end of an edge that is part of its node's own item is one of that node's fields.
       for (const field of [...Object.values(shape.alias ?? {}), ...(step.select ?? [])]) {
-        const attribute = attributeOf(shape, field);
-        if (attribute !== undefined) selected.add(attribute);
+        for (const attribute of placesOf(shape, field)) selected.add(attribute);
       }
     }
     asked = [...selected];
@@ -260,69 +238,6 @@ export const pageInput = ({ input, forward, isEmpty, within }: BoundQuery, page:
   };
 };
 
-// "Sort key length 1 to 1024 bytes", ServiceQuotas.
-const SORT_KEY_BYTES = 1024;
-
-/** The least text above another, if a key has room for it; else that text itself. */
-export const above = (text: string): string => (keyBytes(text) < SORT_KEY_BYTES ? `${text}\u0000` : text);
-
-/** A page of one node's edges. */
-export interface HopPage extends Omit<QueryPage, "backward" | "bounds"> {
-  /** One of the node's partitions, where its edges are spread over shards. */
-  readonly partition: string | undefined;
-  readonly livingAt: number | undefined;
-}
-
-/** The Queries of the edges of one node after another. */
-export interface HopQuery {
-  /** Undefined if nothing can be in the range. */
-  readonly encode: (id: Row, page: HopPage) => QueryInput | undefined;
-  /** The partitions over which a node's edges are spread; undefined if they are in one. */
-  readonly partitions: ((id: Row) => readonly string[]) | undefined;
-}
-
-/** True if a Query is the same for every node but for the partition's value. */
-const isConstant = (catalog: Catalog, step: QueryStep, near: "from" | "to"): boolean => {
-  if (step.shapes.some((id) => catalog.shapesById[id]?.alias)) return false;
-  const fields = step.sort?.kind === "range" ? [...step.sort.template.fields, step.sort.path] : (step.sort?.template.fields ?? []);
-  return !fields.some((field) => field.startsWith(`${near}.`)) && !step.known.some(({ path }) => path.startsWith(`${near}.`));
-};
-
-/**
- * A hop asks the same of every node: the Query is bound once, and only the partition's value changes.
- *
- * @param near the end of the edges at which the nodes stand
- */
-export const hopQuery = (
-  catalog: Catalog,
-  step: QueryStep,
-  { near, values }: { readonly near: "from" | "to"; readonly values: readonly unknown[] },
-): HopQuery => {
-  const whole: HopQuery["encode"] = (id, { partition, livingAt, limit, start }) => {
-    const query = bindQuery(catalog, step, { binding: { row: { from: id, to: id }, values }, livingAt, partition });
-    return pageInput(query, { limit, start, backward: false });
-  };
-  if (step.scatter) {
-    const partitions = (id: Row): readonly string[] =>
-      partitionsOf(catalog, step, { row: { from: id, to: id }, values }).map(({ text }) => text);
-    return { encode: whole, partitions };
-  }
-  if (!isConstant(catalog, step, near)) return { encode: whole, partitions: undefined };
-  let first: { readonly input: QueryInput | undefined; readonly hides: boolean } | undefined;
-  const encode: HopQuery["encode"] = (id, { livingAt, limit, start }) => {
-    const hides = livingAt !== undefined;
-    if (first?.hides !== hides) first = { input: whole(id, { partition: undefined, limit: undefined, start: undefined, livingAt }), hides };
-    const { input } = first;
-    if (!input) return undefined;
-    const partition = keyValue(step.partition.type, defined(renderTemplate(step.partition, { [near]: id }), "partition key"));
-    const ExpressionAttributeValues: Record<string, AttributeValue> = { ...input.ExpressionAttributeValues, ":p": partition };
-    if (hides && NOW in ExpressionAttributeValues) ExpressionAttributeValues[NOW] = { N: String(livingAt) };
-    const asked = limit === undefined ? { ...input, ExpressionAttributeValues } : { Limit: limit, ...input, ExpressionAttributeValues };
-    return start === undefined ? asked : { ExclusiveStartKey: start, ...asked };
-  };
-  return { encode, partitions: undefined };
-};
-
 /** A row that is asked for, and where it would be. */
 export interface AskedKey {
   readonly row: Row;
@@ -358,73 +273,3 @@ export const encodeBatchGet = (table: string, keys: readonly Key[], consistent: 
   RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}) } },
   ReturnConsumedCapacity: "TOTAL",
 });
-
-/** The strongly consistent Get of an item that a write depends on. */
-export const encodeNeededGet = (catalog: Catalog, need: ReadNeed & { readonly kind: "get" }): GetItemInput => ({
-  TableName: catalog.table,
-  Key: need.key,
-  ConsistentRead: true,
-  ReturnConsumedCapacity: "TOTAL",
-});
-
-/** The strongly consistent Query for an item whose sort key is known only in part. */
-export const encodeNeededQuery = (catalog: Catalog, need: ReadNeed & { readonly kind: "find" }): QueryInput => {
-  const names = new Placeholders();
-  const { partitionKey, sortKey = "" } = catalog.index;
-  const partition = `${names.name(partitionKey)} = ${names.value(keyValue(need.shape.keys[partitionKey]!.type, need.partition))}`;
-  const prefix = need.prefix === "" ? "" : ` AND begins_with(${names.name(sortKey)}, ${names.value({ S: need.prefix })})`;
-  return {
-    TableName: catalog.table,
-    KeyConditionExpression: partition + prefix,
-    ConsistentRead: true,
-    ReturnConsumedCapacity: "TOTAL",
-    ...names.fields,
-  };
-};
-
-/** One page of one segment of a scan. */
-export interface ScanPage {
-  readonly segment: number;
-  /** Segments of the whole scan, 1 to 1,000,000. */
-  readonly segments: number;
-  readonly start: Key | undefined;
-  readonly consistent: boolean;
-}
-
-// Pages of a megabyte would cost the same: smaller ones keep a position close to the rows that were yielded.
-const PAGE_ITEMS = 1000;
-
-/** The Scan of one page. */
-export const encodeScan = (table: string, { segment, segments, start, consistent }: ScanPage): ScanInput => ({
-  TableName: table,
-  Limit: PAGE_ITEMS,
-  ...(consistent ? { ConsistentRead: true } : {}),
-  ...(segments === 1 ? {} : { Segment: segment, TotalSegments: segments }),
-  ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-  ReturnConsumedCapacity: "TOTAL",
-});
-
-/** A page of one partition of the table or of an index, in Edgetable's own bookkeeping. */
-export interface PartitionPage {
-  readonly index: Index;
-  readonly partition: string;
-  readonly start: Key | undefined;
-  readonly limit?: number;
-  /** @default false */
-  readonly consistent?: boolean;
-}
-
-/** Reads a page of every item of a partition, whatever the model says of them. */
-export const encodePartition = (table: string, { index, partition, start, limit, consistent }: PartitionPage): QueryInput => {
-  const names = new Placeholders();
-  return {
-    TableName: table,
-    ...(index.name === undefined ? {} : { IndexName: index.name }),
-    KeyConditionExpression: `${names.name(index.partitionKey)} = ${names.value({ S: partition })}`,
-    ...names.fields,
-    ...(consistent ? { ConsistentRead: true } : {}),
-    ...(limit === undefined ? {} : { Limit: limit }),
-    ...(start ? { ExclusiveStartKey: start } : {}),
-    ReturnConsumedCapacity: "TOTAL",
-  };
-};

@@ -14,6 +14,7 @@ import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
 import { attributeOf, encodeField } from "./encode-item.ts";
+import { oldValue } from "./former-fields.ts";
 
 /** What a request says of its placeholders. */
 export interface PlaceholderFields {
@@ -91,7 +92,9 @@ const symbols = { eq: "=", ne: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" } as
 const unsupported = (shape: Shape, path: string, operator: ComparisonOperator): EdgetableError =>
   new EdgetableError(
     "plan.unsupported",
-    `"${path}" of "${shape.definition}" lives inside a computed attribute, which cannot be compared by "${operator}".`,
+    shape.former?.[path]
+      ? `"${path}" of "${shape.definition}" is being retyped, and a write cannot compare its old values by "${operator}". Read the row and give its version, or use eq, ne or in, with \`back\`.`
+      : `"${path}" of "${shape.definition}" lives inside a computed attribute, which cannot be compared by "${operator}".`,
     {
       details: { path, operator, shape: shape.id },
     },
@@ -155,8 +158,25 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;
 };
 
+const RETYPED: ReadonlySet<ComparisonOperator> = new Set(["eq", "ne", "in"]);
+
+// An item holds one form or the other. Where it holds both, a program with an older model wrote the old one.
+const compareForms = (comparison: Comparison, names: Placeholders): string => {
+  const { shape, condition } = comparison;
+  const { path, operator } = condition;
+  const { old, now, retyping } = shape.former![path]!;
+  if (retyping && operator !== "exists" && !(retyping.back && RETYPED.has(operator))) throw unsupported(shape, path, operator);
+  const inNew = (): string => compare({ attribute: now, encode: (value) => encodeField(shape, path, value) }, comparison, names);
+  if (!retyping && old === now) return inNew();
+  const inOld = compare({ attribute: old, encode: (value) => encodeField(shape, path, oldValue(shape, path, value)) }, comparison, names);
+  if (old === now) return operator === "exists" ? inNew() : `(${inOld} ${operator === "ne" ? "AND" : "OR"} ${inNew()})`;
+  const name = names.name(old);
+  return `((attribute_exists(${name}) AND ${inOld}) OR (attribute_not_exists(${name}) AND ${inNew()}))`;
+};
+
 const one = (comparison: Comparison, names: Placeholders): string => {
   const { shape, condition } = comparison;
+  if (shape.former?.[condition.path]) return compareForms(comparison, names);
   const attribute = attributeOf(shape, condition.path);
   if (attribute === undefined) return compareCarried(comparison, names);
   return compare({ attribute, encode: (value) => encodeField(shape, condition.path, value) }, comparison, names);

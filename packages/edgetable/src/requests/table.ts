@@ -7,6 +7,7 @@ import type {
   OperationOutputs,
   Projection,
   TableDescription,
+  UpdateTableInput,
 } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 
@@ -26,8 +27,8 @@ const secondaryIndex = (index: Index): GlobalSecondaryIndex => ({
   Projection: projection(index),
 });
 
-/** The CreateTable of a model: the table with all its indexes, on demand. */
-export const createTableInput = (catalog: Catalog): CreateTableInput => {
+/** The CreateTable of a model: the table with all its indexes, on demand, and with a stream if it is wanted. */
+export const createTableInput = (catalog: Catalog, stream = false): CreateTableInput => {
   const indexes = [catalog.index, ...catalog.indexes];
   const attributes = new Set(indexes.flatMap(keyAttributes));
   return {
@@ -36,6 +37,25 @@ export const createTableInput = (catalog: Catalog): CreateTableInput => {
     KeySchema: keySchema(catalog.index),
     ...(catalog.indexes.length === 0 ? {} : { GlobalSecondaryIndexes: catalog.indexes.map(secondaryIndex) }),
     BillingMode: "PAY_PER_REQUEST",
+    ...(stream ? { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } } : {}),
+  };
+};
+
+/** The UpdateTable that creates an index of the model in a table that exists. */
+export const createIndexInput = (catalog: Catalog, name: string, table: TableDescription): UpdateTableInput => {
+  const index = defined(
+    catalog.indexes.find((one) => one.name === name),
+    name,
+  );
+  const types = new Map(table.AttributeDefinitions?.map((one) => [one.AttributeName ?? "", one.AttributeType as "S" | "N" | "B"]));
+  for (const attribute of keyAttributes(index)) types.set(attribute, catalog.layout.types?.[attribute] ?? "S");
+  const { ReadCapacityUnits = 0, WriteCapacityUnits = 0 } = table.ProvisionedThroughput ?? {};
+  // A table in provisioned mode gives no default to its indexes. While it is filled, an index may need more than the table.
+  const throughput = WriteCapacityUnits === 0 ? {} : { ProvisionedThroughput: { ReadCapacityUnits, WriteCapacityUnits } };
+  return {
+    TableName: catalog.table,
+    AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType })),
+    GlobalSecondaryIndexUpdates: [{ Create: { ...secondaryIndex(index), ...throughput } }],
   };
 };
 

@@ -1,8 +1,18 @@
 import { parseTemplate, type Sharding, type Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
-import { keyAttributes, type KeySource, type Shape, type Catalog, type EdgeEntry, type NodeEntry, type PartEntry } from "./catalog.ts";
+import {
+  type FormerField,
+  keyAttributes,
+  type KeySource,
+  type Shape,
+  type Catalog,
+  type EdgeEntry,
+  type NodeEntry,
+  type PartEntry,
+} from "./catalog.ts";
 import { defaultLayout } from "./default-layout.ts";
-import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
+import { endTypes, type FormerSettings, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
+import { datesOf, derivedNames, factsOf } from "./facts.ts";
 import { type ItemLayout, type Layout, type ShardingLayout, countList } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";
 
@@ -75,6 +85,7 @@ interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "role" | 
   readonly partition: string;
   readonly sort?: string;
   readonly item: ItemLayout | undefined;
+  readonly settings: FormerSettings;
 }
 
 type Templates = Readonly<Record<string, Template>>;
@@ -116,9 +127,22 @@ const unkeyedPaths = (paths: readonly string[], tableKeys: readonly string[], ke
   return paths.filter((path) => !keyed.has(path));
 };
 
+type Names = Readonly<Record<string, string>>;
+
+const formerFields = ({ renamed = {}, retyped = {} }: FormerSettings, stored: Names): Readonly<Record<string, FormerField>> | undefined => {
+  const names = Object.keys({ ...renamed, ...retyped });
+  const former: Record<string, FormerField> = {};
+  for (const name of names) {
+    const [renaming, retyping, now] = [renamed[name], retyped[name], stored[name] ?? name];
+    const { from, stored: form } = typeof renaming === "string" ? { from: renaming } : (renaming ?? { from: now });
+    former[name] = { old: from, now, stored: form ?? retyping?.stored ?? "old", retyping };
+  }
+  return names.length === 0 ? undefined : withoutPrototype(former);
+};
+
 /** Resolves one kind of item against the layout. */
 const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape => {
-  const { macros, partition, sort, item, ...identity } = seed;
+  const { macros, partition, sort, item, settings, ...identity } = seed;
   const templates: Record<string, string> = { [layout.partitionKey]: partition };
   if (sort !== undefined && layout.sortKey !== undefined) templates[layout.sortKey] = sort;
   Object.assign(templates, item?.keys);
@@ -127,7 +151,12 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
   const keys = withoutPrototype(parsed);
   const tableKeys = keyAttributes(layout);
   const sources = findSources(keys, tableKeys, escapes);
-  const stored = withoutPrototype(item?.attributes ?? {});
+  const named = item?.attributes ?? {};
+  const former = formerFields(settings, named);
+  const all = Object.entries(former ?? {});
+  const olds = all.flatMap(([name, { old, stored: form }]) => (form === "old" && old !== name ? [[name, old] as const] : []));
+  const stored = withoutPrototype({ ...named, ...Object.fromEntries(olds) });
+  const both = all.flatMap(([name, { old, now }]) => [[old, name] as const, [now, name] as const]);
   const carried = [...new Set(sources.flatMap(({ template }) => carriedBy(template)))];
   const endPaths = carried.filter((path) => path.startsWith("from.") || path.startsWith("to."));
   return Object.freeze({
@@ -136,7 +165,8 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
     keys,
     sparse: item?.sparse ?? [],
     stored,
-    fields: Object.fromEntries(Object.entries(stored).map(([name, attribute]) => [attribute, name])),
+    fields: Object.fromEntries([...both, ...Object.entries(stored).map(([name, attribute]) => [attribute, name] as const)]),
+    former,
     carried,
     unkeyed: seed.kind === "edge" ? unkeyedPaths(endPaths, tableKeys, keys) : [],
     sources,
@@ -197,7 +227,7 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       role: "own",
       from: undefined,
       to: undefined,
-      dates: definition.dates ?? [],
+      dates: datesOf(context.definition, definition),
       version: definition.version ?? false,
       ttl: definition.ttl,
       bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
@@ -206,6 +236,7 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       // A node without an item has no sort key, so its id need not be a number.
       ...(definition.stored === false && context.layout.types?.[context.layout.sortKey ?? ""] === "N" ? {} : { sort: definition.key }),
       item: own,
+      settings: definition,
     },
     context.layout,
     context.escapes,
@@ -223,7 +254,7 @@ const partEntry = (context: Context, name: string, definition: AnyPart): PartEnt
       role: "own",
       from: definition.of,
       to: undefined,
-      dates: definition.dates ?? [],
+      dates: datesOf(context.definition, definition),
       version: definition.version ?? false,
       ttl: definition.ttl,
       bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
@@ -231,6 +262,7 @@ const partEntry = (context: Context, name: string, definition: AnyPart): PartEnt
       partition: owner,
       sort: definition.key,
       item: context.layout.parts?.[name],
+      settings: definition,
     },
     context.layout,
     context.escapes,
@@ -245,6 +277,10 @@ interface EdgePlace {
   readonly to: string;
   readonly several: boolean;
 }
+
+// Both sides of an edge carry what is copied onto it.
+const sideAttributes = (edge: AnyEdge, side: readonly string[] | undefined): readonly string[] | undefined =>
+  side && [...side, ...derivedNames(edge)];
 
 const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): Shape => {
   const { name, edge, from, to } = place;
@@ -261,16 +297,17 @@ const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): 
       role,
       from,
       to,
-      dates: edge.dates ?? [],
+      dates: datesOf(context.definition, edge),
       version: edge.version ?? false,
       ttl: edge.ttl,
       bytes: edge.expect?.bytes ?? DEFAULT_BYTES,
       several: place.several,
-      copied: mirror ? edge.sides?.to : edge.sides?.from,
+      copied: sideAttributes(edge, mirror ? edge.sides?.to : edge.sides?.from),
       macros,
       partition: mirror ? macros.to : macros.from,
       sort: mirror ? macros.from : macros.to,
       item: mirror ? (layout?.mirror ?? {}) : layout,
+      settings: edge,
     },
     context.layout,
     context.escapes,
@@ -361,6 +398,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
     parts,
     shapes,
     shapesById: withoutPrototype(byId),
+    facts: factsOf(definition),
     definition,
   });
 };

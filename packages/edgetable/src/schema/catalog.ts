@@ -1,5 +1,6 @@
 import { type Template, leadOf, templatesOverlap } from "../keys/template.ts";
-import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts";
+import type { GraphDefinition, AnyEdge, AnyNode, AnyPart, Retyping, StoredForm } from "./definition.ts";
+import type { Facts } from "./facts.ts";
 import type { IndexProjection, Layout } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";
 
@@ -31,6 +32,15 @@ export interface KeySource {
   readonly template: Template;
 }
 
+/** An attribute that items of an older model hold under another name, or with values of another type. */
+export interface FormerField {
+  /** The attributes that hold the two forms; the same if only the type changes. Where both are there, the old one is newer. */
+  readonly old: string;
+  readonly now: string;
+  readonly stored: StoredForm;
+  readonly retyping: Retyping | undefined;
+}
+
 /**
  * One kind of item, fully resolved: a node type, a part, or an edge type between two node types in one place. All code that
  * makes, finds or reads items uses shapes and nothing else of the model, so that reader and writer cannot disagree.
@@ -58,6 +68,8 @@ export interface Shape {
   /** Stored attribute by row field, where they differ; `fields` is the inverse. */
   readonly stored: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;
+  /** By field, where items may hold an older form; undefined if there is none. */
+  readonly former: Readonly<Record<string, FormerField>> | undefined;
   /** Fields that are read from computed attributes and are not stored as attributes. */
   readonly carried: readonly string[];
   readonly sources: readonly KeySource[];
@@ -126,6 +138,8 @@ export interface Catalog {
   readonly shapes: readonly Shape[];
   /** All shapes by id, including reference edges. */
   readonly shapesById: Readonly<Record<string, Shape>>;
+  /** What the model declares to follow from other rows: copies and aggregates. */
+  readonly facts: Facts;
   readonly definition: GraphDefinition;
 }
 
@@ -271,4 +285,10 @@ export const kindMark = (catalog: Catalog, shape: Shape): KindMark | undefined =
   let known = marks.get(shape);
   if (known?.catalog !== catalog) marks.set(shape, (known = { catalog, mark: findMark(catalog, shape) }));
   return known.mark;
+};
+
+/** The attribute in which an item may hold a field in the form that is not written; undefined if there is none. */
+export const otherPlace = ({ former }: Shape, field: string): string | undefined => {
+  const { old, now, stored } = (former?.[field] ?? {}) as Partial<FormerField>;
+  return old === now ? undefined : stored === "old" ? now : old;
 };

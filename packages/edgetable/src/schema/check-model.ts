@@ -1,6 +1,9 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { buildCatalog } from "./build-catalog.ts";
 import type { Catalog } from "./catalog.ts";
+import { checkFacts } from "./check-model/check-facts.ts";
+import { checkFormer, checkFormerNames } from "./check-model/check-former.ts";
+import { checkGrids } from "./check-model/check-grids.ts";
 import { checkCollisions, checkIndexAttributes, checkItems } from "./check-model/check-items.ts";
 import { checkSlots, checkTable, checkTemplates } from "./check-model/check-layout.ts";
 import { checkMembers, checkNames } from "./check-model/check-names.ts";
@@ -57,6 +60,9 @@ const inspectMembers = (definition: GraphDefinition, strange: readonly ModelFind
   checkTemplates(definition, report);
   checkSettings(definition, report);
   checkEdges(definition, report);
+  checkFacts(definition, report);
+  checkFormer(definition, report);
+  checkGrids(definition, report);
   checkValueIndexes(definition, report);
   checkSlots(definition, report);
   if (findings.some(({ rule }) => UNRESOLVABLE.includes(rule))) return { findings, catalog: undefined };
@@ -69,6 +75,7 @@ const inspectMembers = (definition: GraphDefinition, strange: readonly ModelFind
     if (!isUnplaced) checkCollisions(catalog, report);
     for (const { rule, place, message } of items) report(rule, place, message);
     checkIndexAttributes(catalog, report);
+    checkFormerNames(catalog, report);
     checkTtl(catalog, report);
     return { findings, catalog };
   } catch (error) {

@@ -1,9 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
-import { mapValues, type Row, setOwn } from "../util/row.ts";
+import { type Row, setOwn } from "../util/row.ts";
 import { type Catalog, keyAttributes, type NodeEntry, type Shape } from "./catalog.ts";
-import { type AnySchema, attributeKind, attributeSchemas, misfit, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
+import { type AnySchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
 
 const invalidId = (what: string, message: string, id: unknown): never => {
   throw new EdgetableError("schema.invalidValue", `The id of "${what}" ${message}`, { details: { of: what, id } });
@@ -139,7 +139,8 @@ export type Maybe<T> = T | Promise<T>;
 const pathOf = (issue: SchemaIssue): string =>
   (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
 
-const throwIssues = (what: string, issues: readonly SchemaIssue[]): never => {
+/** @throws {schema.invalidValue} with every issue */
+export const throwIssues = (what: string, issues: readonly SchemaIssue[]): never => {
   const findings = issues.map((issue) => ({ path: pathOf(issue), message: issue.message }));
   const text = findings.map(({ path, message }) => (path === "" ? message : `"${path}": ${message}`)).join("; ");
   throw new EdgetableError("schema.invalidValue", `${what} does not fit its schema: ${text}.`, { details: { issues: findings } });
@@ -153,8 +154,12 @@ const throwFailure = (what: string, cause: unknown): never => {
   });
 };
 
-// A result with a `then` is asynchronous.
-const validate = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
+/**
+ * A schema's result for a value; a promise only if the schema is asynchronous: if its result has a `then`.
+ *
+ * @throws {schema.failed} when the schema throws
+ */
+export const validate = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
   try {
     const result = schema["~standard"].validate(value);
     return "then" in result ? Promise.resolve(result).catch((cause: unknown) => throwFailure(what, cause)) : result;
@@ -212,7 +217,11 @@ const passEach = (schemas: Schemas, changes: Row, what: string): Row | undefined
   return outputs ?? changes;
 };
 
-const allResults = <T>(results: readonly Maybe<SchemaResult<unknown>>[], use: (results: readonly SchemaResult<unknown>[]) => T): Maybe<T> =>
+/** Uses several results; waits only if one is a promise. */
+export const allResults = <T>(
+  results: readonly Maybe<SchemaResult<unknown>>[],
+  use: (results: readonly SchemaResult<unknown>[]) => T,
+): Maybe<T> =>
   results.some((result) => result instanceof Promise)
     ? Promise.all(results.map(async (result) => result)).then(use)
     : use(results as SchemaResult<unknown>[]);
@@ -233,53 +242,6 @@ const outputsOf = (
       setOwn(outputs, name, !result || result.issues ? value : result.value);
     }
     return outputs;
-  });
-};
-
-interface Operands {
-  readonly add: Row;
-  readonly append: Row;
-}
-
-/**
- * The schema's output for the operands of `add` and `append`: elements of lists and members of sets. A number only has to fit
- * the attribute's type, because only DynamoDB knows the sum.
- *
- * @throws {schema.invalidValue} when the attribute has another type, or an element, a member or a fraction does not fit
- * @throws {schema.failed} when the schema throws
- */
-export const validateOperands = <Given extends Operands>(schema: AnySchema, given: Given, what: string): Maybe<Given> => {
-  const schemas = attributeSchemas(schema)?.each ?? {};
-  const misfits: SchemaIssue[] = [];
-  const asked: { readonly field: string; readonly path: readonly PropertyKey[]; readonly element: AnySchema; readonly value: unknown }[] =
-    [];
-  for (const [field, operand] of [...Object.entries(given.add), ...Object.entries(given.append)]) {
-    const kind = Object.hasOwn(schemas, field) ? attributeKind(schemas[field] as AnySchema) : undefined;
-    const message = kind && misfit(kind, operand);
-    if (message !== undefined) misfits.push({ path: [field], message });
-    const { element } = kind ?? {};
-    if (!element || !(Array.isArray(operand) || operand instanceof Set)) continue;
-    for (const [at, value] of [...(operand as Iterable<unknown>)].entries())
-      asked.push({ field, path: Array.isArray(operand) ? [field, at] : [field], element, value });
-  }
-  if (misfits.length > 0) throwIssues(what, misfits);
-  if (asked.length === 0) return given;
-  const results = asked.map(({ field, element, value }) => validate(element, value, `"${field}" of ${what}`));
-  return allResults(results, (done) => {
-    const issues: SchemaIssue[] = [];
-    const outputs: Record<string, unknown[]> = {};
-    for (const [at, { field, path }] of asked.entries()) {
-      const result = done[at];
-      for (const issue of result?.issues ?? []) issues.push({ message: issue.message, path: [...path, ...(issue.path ?? [])] });
-      if (result && !result.issues) (outputs[field] ??= []).push(result.value);
-    }
-    if (issues.length > 0) throwIssues(what, issues);
-    const withOutputs = (row: Row): Row =>
-      mapValues(row, (operand, field) => {
-        const values = outputs[field];
-        return values ? (Array.isArray(operand) ? values : new Set(values)) : operand;
-      });
-    return { ...given, add: withOutputs(given.add), append: withOutputs(given.append) };
   });
 };
 

@@ -1,5 +1,6 @@
-import type { Layout, ValueIndex } from "./layout.ts";
-import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
+import type { CopyList, DerivedAttribute, DerivedAttributes, EdgeCopyLists } from "./derived.ts";
+import type { Layout, ShardCounts, ValueIndex } from "./layout.ts";
+import type { AnySchema, SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
 /** The attribute names inside the braces of a key template: `"A#{x}#{n:6}"` gives `"x" | "n"`. */
 export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}}${infer Rest}`
@@ -10,10 +11,17 @@ export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}
 export type KeyOf<Key extends string, Row> =
   FieldsOf<Key> extends keyof Row ? Key : `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.`;
 
+/** A row with its derived attributes. */
+type WithDerived<Row, Derived> = keyof Derived extends never
+  ? Row
+  : { [Field in keyof Row | keyof Derived]: Field extends keyof Derived ? ValueOf<Derived[Field]> : Row[Field & keyof Row] };
+
+type ValueOf<Derived> = Derived extends DerivedAttribute<infer Value> ? Value : never;
+
 /** The types inferred for a node or part. The compiler resolves each member on first use. */
-export interface NodeTypes<KeyField extends keyof Row, Row, Schema> {
+export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown> {
   readonly id: { readonly [Field in KeyField]: Row[Field] };
-  readonly row: Row;
+  readonly row: WithDerived<Row, Derived>;
   readonly input: SchemaInput<Schema>;
   readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
 }
@@ -36,10 +44,58 @@ export interface ItemExpectation<Attribute extends string = string> {
   readonly rowsPerRange?: { readonly [Name in Attribute]?: number };
 }
 
+/**
+ * Which form items are written in. `old`: as programs with the model before write and read it. `new`: as the schema says, once
+ * there is no such program; a migration then converts the items. Both forms are read at any time.
+ */
+export type StoredForm = "old" | "new";
+
+/** The name under which the model before had an attribute. */
+export type Renaming =
+  | string
+  | {
+      readonly from: string;
+      /** @default "old" */
+      readonly stored?: StoredForm;
+    };
+
+/** How values of an attribute become what the schema says now. All of it is synchronous. */
+export interface Retyping {
+  /** The schema of the values before. Unless the attribute has another name now too, it accepts none of the new values. */
+  readonly from: AnySchema;
+  /** Makes a new value of an old one, as it is stored: a `Date` of the model before is its ISO text. */
+  with(value: unknown): unknown;
+  /** Makes an old value of a new one; `with` makes the same value of it again. Needed while `stored` is `old`. */
+  back?(value: unknown): unknown;
+  /** @default "old" */
+  readonly stored?: StoredForm;
+}
+
+/** Attributes that the model before had otherwise. */
+export interface FormerSettings {
+  readonly renamed?: Readonly<Record<string, Renaming | undefined>>;
+  readonly retyped?: Readonly<Record<string, Retyping | undefined>>;
+}
+
+/** Fields that users define at run time for the nodes of a type, and the grid that shows them. In Edgetable's own layout. */
+export interface FieldSettings<Of extends string = string> {
+  /** The node type whose nodes have the definitions: the project of an issue. A row names its parent by attributes that are called as the parent's id fields. */
+  readonly of: Of;
+  /**
+   * The attribute that gives a parent's rows their own order, and orders rows with equal values; with its format if it is
+   * not text (`"num:6"`). Like the parent, it cannot change. @default the order of the rows' keys
+   */
+  readonly orderBy?: string;
+  /** Attributes of the schema that a grid sorts by, with their formats. Each takes an index (a table has 20 at most). @default none */
+  readonly sortable?: readonly string[];
+  /** The most fields of one parent, 1 to 400. @default 400 */
+  readonly most?: number;
+  /** Over how many partitions the rows of a parent, and the values of a field, are spread. @default 1 */
+  readonly shards?: ShardCounts;
+}
+
 /** The settings of a node type beside its key and schema. */
 export interface NodeSettings<Attribute extends string = string> {
-  /** Attributes that no other node of the type may share; each is guarded by a marker item. */
-  readonly unique?: readonly Attribute[];
   /** Attributes that may never change after creation (beside those in the key). */
   readonly immutable?: readonly Attribute[];
   /** Keeps a `version` number on the item. Every write increments it by one. @default false */
@@ -48,25 +104,42 @@ export interface NodeSettings<Attribute extends string = string> {
   readonly ttl?: Attribute;
   /** Attributes whose values are `Date`s: of the years 0000 to 9999, stored as ISO 8601 text in UTC. */
   readonly dates?: readonly Attribute[];
+  /** Attributes that had another name in the model before, by the new name: see docs/migrations.md. */
+  readonly renamed?: { readonly [Name in Attribute]?: Renaming };
+  /** Attributes whose values were of another type in the model before. */
+  readonly retyped?: { readonly [Name in Attribute]?: Retyping };
   /** False for a node without an item, which exists only as the end of edges. @default true */
   readonly stored?: boolean;
   /** True to put the node's item into the reverse index too, beside its incoming edges. @default false */
   readonly mirror?: boolean;
   /** Expected sizes and numbers of its items, for predictions. */
   readonly expect?: ItemExpectation<Attribute>;
+  /** Fields that users define at run time: see `db.<node>.grid`. @default none */
+  readonly fields?: FieldSettings;
 }
 
 /** A node type, from `node`. */
-export interface NodeDefinition<out Key extends string, out Schema> extends NodeSettings {
+export interface NodeDefinition<
+  out Key extends string,
+  out Schema,
+  in out Derived = unknown,
+  out Unique extends string | undefined = undefined,
+  out Of = unknown,
+> extends NodeSettings {
   readonly kind: "node";
+  /** The node type that its fields belong to. */
+  readonly "~of": Of;
   readonly key: Key;
+  readonly unique?: readonly string[];
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
-  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
+  readonly derived?: DerivedAttributes;
+  readonly "~unique": Unique;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, Derived>;
 }
 
 /** Any node type: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
-export type AnyNode = NodeDefinition<string, any>;
+export type AnyNode = NodeDefinition<string, any, any, string | undefined>;
 
 /**
  * Declares a node type.
@@ -77,12 +150,27 @@ export type AnyNode = NodeDefinition<string, any>;
  * @example
  * const course = node({ key: "COURSE#{courseId}", schema: z.object({ courseId: z.string(), name: z.string() }) });
  */
-export const node = <const Key extends string, Schema extends SomeSchema>(
+export const node = <
+  const Key extends string,
+  Schema extends SomeSchema,
+  const Derived extends DerivedAttributes = {},
+  const Unique extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
+  const Of extends string = never,
+>(
   options: NodeSettings<keyof SchemaOutput<Schema> & string> & {
     readonly key: KeyOf<Key, SchemaOutput<Schema>>;
     readonly schema: Schema;
+    /** Attributes that no other node of the type may share; each is guarded by a marker item. `by` reads a node by one. */
+    readonly unique?: readonly Unique[];
+    /**
+     * Attributes that Edgetable computes from the node's edges or parts and keeps true, made by `count`, `sum`, `average`,
+     * `min`, `max` and `distinct`. They are read-only attributes of the row, and `indexes` may name them.
+     */
+    readonly derived?: Derived;
+    /** Fields that users define at run time, for each node of another type: see `db.<node>.grid`. */
+    readonly fields?: FieldSettings<Of>;
   },
-): NodeDefinition<Key, Schema> => Object.freeze({ kind: "node", ...options }) as never;
+): NodeDefinition<Key, Schema, NoInfer<Derived>, Unique, NoInfer<Of>> => Object.freeze({ kind: "node", ...options }) as never;
 
 /** How many edges of the type a node may have: `many-to-one` means at most one `to` for each `from`. */
 export type Multiplicity = "one-to-one" | "one-to-many" | "many-to-one" | "many-to-many";
@@ -132,6 +220,10 @@ export interface EdgeSettings<Attribute extends string = string> {
   readonly ttl?: Attribute;
   /** Attributes whose values are `Date`s: stored as ISO 8601 text in UTC. */
   readonly dates?: readonly Attribute[];
+  /** Attributes that had another name in the model before, by the new name: see docs/migrations.md. */
+  readonly renamed?: { readonly [Name in Attribute]?: Renaming };
+  /** Attributes whose values were of another type in the model before. */
+  readonly retyped?: { readonly [Name in Attribute]?: Retyping };
   /** For `stored: "twice"`: which attributes each copy carries. Without it both carry all. */
   readonly sides?: { readonly from: readonly Attribute[]; readonly to: readonly Attribute[] };
   /** For `stored: "reference"`: the source's attribute for each id field of the target, where the names differ. */
@@ -156,6 +248,7 @@ export interface EdgeDefinition<
   in out KeyField extends string | undefined,
   out Order extends string | undefined,
   out Stored extends EdgeStorage,
+  out Copies = unknown,
 > extends EdgeSettings {
   readonly kind: "edge";
   readonly from: From | readonly From[];
@@ -164,7 +257,9 @@ export interface EdgeDefinition<
   readonly key?: readonly string[];
   readonly symmetric?: boolean;
   readonly orderBy: Order;
+  readonly copies?: EdgeCopyLists;
   readonly stored: EdgeStorage;
+  readonly "~copies": Copies;
   /** The storage as the types know it: a symmetric edge is in both partitions. */
   readonly "~stored": Stored;
   readonly "~from": From;
@@ -174,7 +269,7 @@ export interface EdgeDefinition<
 
 /** Any edge type: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
-export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage>;
+export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage, any>;
 
 type EmptySchema = StandardSchema<object, object>;
 type Attributes<Schema extends SomeSchema> = keyof SchemaOutput<Schema> & string;
@@ -183,6 +278,12 @@ type Attributes<Schema extends SomeSchema> = keyof SchemaOutput<Schema> & string
 export type OrderOf<Row> = {
   [Field in keyof Row & string]-?: Row[Field] extends string | null | undefined ? Field | `${Field}:text` : `${Field}:${string}`;
 }[keyof Row & string];
+
+/** The names of the copies in a list. */
+export type CopyNames<List> = List extends readonly (infer Name extends string)[] ? Name : keyof List & string;
+
+/** An order by a copy: its name when it is text, with its format when it is not. */
+type OrderByCopy<Copies> = CopyNames<Copies[keyof Copies]> | `${CopyNames<Copies[keyof Copies]>}:${string}`;
 
 // An edge declared in place, inside defineGraph, is inferred from what is expected there too: NoInfer and
 // this let what is not given have its default and not AnyEdge's.
@@ -202,7 +303,8 @@ export const edge = <
   const To extends string,
   Schema extends SomeSchema = EmptySchema,
   const KeyField extends Attributes<Schema> | undefined = undefined,
-  const Order extends OrderOf<SchemaOutput<Schema>> | undefined = undefined,
+  const Copies extends EdgeCopyLists = {},
+  const Order extends OrderOf<SchemaOutput<Schema>> | OrderByCopy<Copies> | undefined = undefined,
   const Stored extends EdgeStorage = "once",
   const Symmetric extends boolean = false,
 >(
@@ -213,18 +315,31 @@ export const edge = <
     /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
     readonly key?: readonly (KeyField & string)[];
     readonly orderBy?: Order;
+    /**
+     * Attributes of the nodes at its ends that are copied onto the edge and kept fresh: a list of names, or by the copy's
+     * name the node's attribute, with its freshness. A copy is a read-only attribute of the edge; `orderBy` and `indexes`
+     * may name it. Linking reads the nodes that are copied from.
+     */
+    readonly copies?: Copies;
     /** @default "once" */
     readonly stored?: Stored;
     /** True when the edge has no direction: it is written in both partitions, always together. @default false */
     readonly symmetric?: Symmetric;
   },
-): EdgeDefinition<From, To, Given<Schema>, NoInfer<KeyField>, NoInfer<Order>, Symmetric extends true ? "twice" : NoInfer<Stored>> =>
-  Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
+): EdgeDefinition<
+  From,
+  To,
+  Given<Schema>,
+  NoInfer<KeyField>,
+  NoInfer<Order>,
+  Symmetric extends true ? "twice" : NoInfer<Stored>,
+  NoInfer<Copies>
+> => Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
 
 /** The settings of a part beside its node, key and schema. */
 export interface PartSettings<Attribute extends string = string> extends Pick<
   NodeSettings<Attribute>,
-  "immutable" | "version" | "ttl" | "dates"
+  "immutable" | "version" | "ttl" | "dates" | "renamed" | "retyped"
 > {
   /** What predictions assume of its items; `perNode`: how many a node has, above 0 (@default 10). */
   readonly expect?: ItemExpectation<Attribute> & { readonly perNode?: number };
@@ -237,17 +352,19 @@ export interface PartSettings<Attribute extends string = string> extends Pick<
 }
 
 /** A part, from `part`. */
-export interface PartDefinition<out Of extends string, out Key extends string, out Schema> extends PartSettings {
+export interface PartDefinition<out Of extends string, out Key extends string, out Schema, out Copies = unknown> extends PartSettings {
   readonly kind: "part";
   readonly of: Of;
   readonly key: Key;
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
-  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema>;
+  readonly copies?: CopyList;
+  readonly "~copies": Copies;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, {}>;
 }
 
 /** Any part: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every part satisfies
-export type AnyPart = PartDefinition<string, string, any>;
+export type AnyPart = PartDefinition<string, string, any, any>;
 
 /**
  * Declares a contained item that lives in its node's partition and dies with it.
@@ -256,13 +373,25 @@ export type AnyPart = PartDefinition<string, string, any>;
  * @example
  * const line = part({ of: "order", key: "LINE#{line:4}", schema: z.object({ line: z.int(), sku: z.string() }) });
  */
-export const part = <const Of extends string, const Key extends string, Schema extends SomeSchema>(
+export const part = <const Of extends string, const Key extends string, Schema extends SomeSchema, const Copies extends CopyList = {}>(
   options: PartSettings<keyof SchemaOutput<Schema> & string> & {
     readonly of: Of;
     readonly key: KeyOf<Key, SchemaOutput<Schema>>;
     readonly schema: Schema;
+    /** Attributes of the node that are copied onto the part, as for an edge. Creating a part reads its node. */
+    readonly copies?: Copies;
   },
-): PartDefinition<Of, Key, Schema> => Object.freeze({ kind: "part", ...options }) as never;
+): PartDefinition<Of, Key, Schema, NoInfer<Copies>> => Object.freeze({ kind: "part", ...options }) as never;
+
+/** Settings of the table beside its keys and indexes. A migration brings the table to have them. */
+export interface TableSettings {
+  /** Whether the table records its changes, with the item before and after each. @default left as it is */
+  readonly stream?: boolean;
+  /** Whether DynamoDB refuses to delete the table. @default left as it is */
+  readonly deletionProtection?: boolean;
+  /** Whether the table can be restored to any second of the last 35 days. @default left as it is */
+  readonly pointInTimeRecovery?: boolean;
+}
 
 /** A model as declared, without its static types. */
 export interface GraphDefinition {
@@ -275,6 +404,8 @@ export interface GraphDefinition {
   readonly indexes?: Readonly<Record<string, ValueIndex>>;
   /** The layout of an existing table. @default Edgetable's own */
   readonly layout?: Layout;
+  /** Stream, deletion protection and point-in-time recovery of the table, which a migration sets. @default left as they are */
+  readonly settings?: TableSettings;
 }
 
 /** The node types at one end of an edge, as an array. */

@@ -1,34 +1,5 @@
-import { createHash } from "node:crypto";
-import { exactText, parseTemplate, readTemplate, renderTemplate, type Template } from "../keys/template.ts";
-import { defined } from "../util/invariant.ts";
-import type { Catalog, NodeEntry } from "./catalog.ts";
-import type { Row } from "../util/row.ts";
+import type { Catalog } from "./catalog.ts";
 import type { Layout } from "./layout.ts";
-
-type SystemKeyItem = Record<string, { readonly S: string } | { readonly N: string }>;
-
-/** The key of one of Edgetable's own items. */
-export interface SystemKey {
-  readonly partition: string;
-  readonly sort: string;
-}
-
-// Always escaped, whatever the layout: a value with the delimiter must not make another item's key.
-const template = (source: string): Template => parseTemplate(source, { delimiter: "#", escapes: true });
-const render = (parsed: Template, row: Row): string => defined(renderTemplate(parsed, row), `a value of ${parsed.source}`);
-
-const markerTemplates: Readonly<Record<string, Template>> = Object.fromEntries(
-  // The key contains the type: 5 and its key text "p5005" are two values. Escaped texts contain no delimiter.
-  ["text", "number", "boolean", "date"].map((format) => [
-    format,
-    template(`~unique#{node}#{attribute}#${format === "text" ? "" : `${format}#`}{value:${format}}`),
-  ]),
-);
-const degreeTemplate = template("~degree#{edge}#{direction}");
-const numberTemplate = template("{value:number}");
-const jobTemplate = template("{id}");
-
-const OWN = "#";
 
 /** Type values of system items, where the table has a type attribute. */
 export const UNIQUE_TYPE = "~unique";
@@ -40,43 +11,6 @@ export const COUNT = "~count";
 
 /** The attribute of a job's item with the holder of its lease. */
 export const HOLDER = "~holder";
-
-const formatOf = (value: unknown): string => {
-  if (typeof value === "number" || typeof value === "bigint") return "number";
-  if (typeof value === "boolean") return "boolean";
-  return value instanceof Date ? "date" : "text";
-};
-
-/** The item that reserves one value of a unique attribute. */
-export const uniqueMarker = (node: string, attribute: string, value: unknown): SystemKey => ({
-  partition: render(defined(markerTemplates[formatOf(value)], "a format"), { node, attribute, value }),
-  sort: OWN,
-});
-
-// A row may contain a bigint where the same row, when read, contains a number: both own one marker.
-const ownerValue = (_: string, value: unknown): unknown => {
-  if (typeof value !== "bigint" && !(Number.isInteger(value) && !Number.isSafeInteger(value))) return value;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : render(numberTemplate, { value });
-};
-
-const mixesTypes = ({ idFields, shape }: NodeEntry): boolean =>
-  Object.values(shape.keys).some(({ parts }) =>
-    parts.some((part) => part.kind === "field" && part.format.kind === "either" && idFields.includes(part.path)),
-  );
-
-/** The owner of a unique marker: the node's id fields in the key's order, as JSON. */
-export const ownerText = (entry: NodeEntry, row: Row): string => {
-  const id = entry.idFields.map((field) => row[field]);
-  // In such a key a Date and its text may be two ids. Markers of other types keep their original form.
-  return mixesTypes(entry) ? exactText(id) : JSON.stringify(id, ownerValue);
-};
-
-/** The counter that guards how many edges of a type leave (`out`) or reach (`in`) the node of a partition. */
-export const degreeGuard = (partition: string, edge: string, direction: "out" | "in"): SystemKey => ({
-  partition,
-  sort: render(degreeTemplate, { edge, direction }),
-});
 
 /** The partition of all jobs. Jobs are few and short-lived, and one Query lists them. */
 export const JOBS = "~job";
@@ -90,83 +24,135 @@ export const VERSION = "version";
 export const KIND = "~kind";
 export const UNTIL = "~until";
 export const RUNS = "~runs";
-
-/** The state of a resumable job. */
-export const jobState = (id: string): SystemKey => ({ partition: JOBS, sort: render(jobTemplate, { id }) });
-
-/** The id of the job whose state has this sort key. */
-export const jobIdOf = (sort: string): string => (readTemplate(jobTemplate, sort)?.["id"] as string | undefined) ?? sort;
+export const JOB_TYPE = "~job";
 
 /** The attribute of a job with its facts. */
 export const JOB_FACTS = "~facts";
 /** The attribute of the cursor secret's item with the secret. */
 export const SECRET = "~secret";
 
+/** The attributes of the model's record: the model that the table was last migrated to, and the migration under way. */
+export const MODEL = "~model";
+export const MIGRATION = "~migration";
+
 /** The attribute of a stored cursor with a piece of the sealed state. */
 export const STATE = "~state";
 /** The attribute of a stored cursor with its expiry time in seconds since 1970, if the model has no `ttl`. */
 export const EXPIRES = "~expires";
 
+/** Type values of the items behind facts that the stream keeps. */
+export const FACTS_TYPE = "~facts";
+export const MEMO_TYPE = "~memo";
+/** The attribute of such an item that rises with each write of it. */
+export const REVISION = "~revision";
+/** Attributes of a memo: what its row contributes, the row's table key, and the id of the node. */
+export const CONTRIBUTION = "~contribution";
+export const MEMO_SOURCE = "~source";
+export const MEMO_NODE = "~node";
+
+/** The type value of the counters of a sharded aggregate, and the attribute that rises with each write of one. */
+export const COUNTER_TYPE = "~counter";
+export const COUNTER = "~counter";
+
+/** The partition of all dead letters. One Query lists them. */
+export const DEAD_LETTERS = "~deadLetter";
+/** The attribute of a dead letter with all that it says. */
+export const LETTER = "~letter";
+
 /** The attributes of Edgetable's own items beside keys and type. No attribute of a model may be stored under these names. */
-export const SYSTEM_ATTRIBUTES: readonly string[] = [OWNER, COUNT, HOLDER, DELETING, KIND, UNTIL, RUNS, JOB_FACTS, SECRET, STATE, EXPIRES];
+export const SYSTEM_ATTRIBUTES: readonly string[] = [
+  OWNER,
+  COUNT,
+  HOLDER,
+  DELETING,
+  KIND,
+  UNTIL,
+  RUNS,
+  JOB_FACTS,
+  SECRET,
+  MODEL,
+  MIGRATION,
+  STATE,
+  EXPIRES,
+  REVISION,
+  CONTRIBUTION,
+  MEMO_SOURCE,
+  MEMO_NODE,
+  LETTER,
+  COUNTER,
+];
 
-/** The key of the secret that seals cursors. */
-export const cursorSecret: SystemKey = { partition: "~secret#cursor", sort: OWN };
+/** The partitions of the secret that seals cursors and of the model's record, and the beginning of those of stored cursors. */
+export const CURSOR_SECRET = "~secret#cursor";
+export const MODEL_RECORD = "~model";
+export const CURSORS = "~cursor#";
 
-const CURSORS = "~cursor#";
-
-/** The key of one piece of a stored cursor. Each has its own partition, so that many writes do not throttle one partition. */
-export const storedCursor = (id: string, piece: number): SystemKey => ({ partition: `${CURSORS}${id}#${piece}`, sort: OWN });
+// What the partitions of items behind facts that the stream keeps begin with.
+const FACTS = "~facts#";
+const COUNTERS = "~counter#";
 
 /** True if the table has a sort key of type text. Otherwise partition keys alone identify system items. */
 export const hasTextSort = ({ sortKey, types }: Layout): boolean => sortKey !== undefined && types?.[sortKey] !== "N";
 
-const inOneText = ({ partition, sort }: SystemKey): string => {
-  if (sort === OWN) return partition;
-  // A degree guard is in its node's partition, so its distinguishing text comes first.
-  return partition.startsWith("~") ? `${partition}#${sort}` : `${sort}#${partition}`;
-};
-
-// 38 digits followed by more zeros than any id has: ids are doubles (17 digits) or integers of at most 38 digits.
-const ZEROS = "0".repeat(87);
+/**
+ * A system number has 38 digits, followed by more zeros than any id has: ids are doubles (17 digits) or integers of at most
+ * 38 digits.
+ */
+export const ZEROS: string = "0".repeat(87);
 const isSystemNumber = (value: string): boolean => value.length === 38 + ZEROS.length && value.endsWith(ZEROS);
-const numberFor = (text: string): string =>
-  `9${String(BigInt(`0x${createHash("sha256").update(text).digest("hex")}`) % 10n ** 37n).padStart(37, "0")}${ZEROS}`;
 
-/** A system key as the table's own key attributes. */
-export const systemKeyItem = ({ index, layout }: Catalog, key: SystemKey): SystemKeyItem => {
-  const { partitionKey, sortKey } = index;
-  const numeric = layout.types?.[partitionKey] === "N";
-  if (sortKey !== undefined && hasTextSort(layout) && !numeric) return { [partitionKey]: { S: key.partition }, [sortKey]: { S: key.sort } };
-  const text = inOneText(key);
-  const item: SystemKeyItem = { [partitionKey]: numeric ? { N: numberFor(text) } : { S: text } };
-  if (sortKey !== undefined) item[sortKey] = hasTextSort(layout) ? { S: OWN } : { N: "0" };
-  return item;
-};
-
-/** The type attribute of a system item, if the table has one. */
-export const systemType = (catalog: Catalog, type: string): Record<string, { readonly S: string }> =>
-  catalog.typeAttribute === undefined ? {} : { [catalog.typeAttribute]: { S: type } };
-
-const textAt = (item: Attributes, attribute: string | undefined): string => {
+/** The text of a key attribute; empty if there is none. */
+export const textAt = (item: Attributes, attribute: string | undefined): string => {
   const value = attribute === undefined ? undefined : item[attribute];
   return typeof value === "object" && value !== null && "S" in value ? String(value.S) : "";
 };
 
-type Attributes = Readonly<Record<string, object | undefined>>;
+/** An item's attributes. */
+export type Attributes = Readonly<Record<string, object | undefined>>;
 
-/** True if an item is one of Edgetable's own, by the form of its key and an attribute that no other item has. */
-export const isSystemItem = ({ index, layout }: Catalog, item: Attributes): boolean => {
-  const key = item[index.partitionKey];
-  if (key !== undefined && "N" in key)
-    return isSystemNumber(String(key.N)) && [COUNT, OWNER, JOB_FACTS, SECRET, STATE].some((attribute) => attribute in item);
-  const partition = textAt(item, index.partitionKey);
-  if (COUNT in item) return (hasTextSort(layout) ? textAt(item, index.sortKey) : partition).startsWith("~degree#");
-  if (!partition.startsWith("~")) return false;
-  if (OWNER in item) return partition.startsWith("~unique#");
-  return (
-    ((partition === JOBS || partition.startsWith(`${JOBS}#`)) && JOB_FACTS in item) ||
-    (partition === cursorSecret.partition && SECRET in item) ||
-    (partition.startsWith(CURSORS) && STATE in item)
-  );
+/** What an item of Edgetable's own is for. */
+export type SystemKind = "marker" | "guard" | "job" | "secret" | "model" | "cursor" | "memo" | "facts" | "counter" | "deadLetter";
+
+const kindByAttribute = (item: Attributes): SystemKind | undefined => {
+  if (COUNTER in item) return "counter";
+  if (COUNT in item) return "guard";
+  if (OWNER in item) return "marker";
+  if (JOB_FACTS in item) return "job";
+  if (SECRET in item) return "secret";
+  if (MODEL in item || MIGRATION in item) return "model";
+  if (REVISION in item) return MEMO_SOURCE in item ? "memo" : "facts";
+  if (LETTER in item) return "deadLetter";
+  return STATE in item ? "cursor" : undefined;
 };
+
+/** What an item of Edgetable's own is for, by the form of its key and an attribute that no other item has; undefined for other items. */
+export const systemKindOf = ({ index, layout }: Catalog, item: Attributes): SystemKind | undefined => {
+  const key = item[index.partitionKey];
+  if (key !== undefined && "N" in key) return isSystemNumber(String(key.N)) ? kindByAttribute(item) : undefined;
+  const partition = textAt(item, index.partitionKey);
+  if (COUNT in item) return (hasTextSort(layout) ? textAt(item, index.sortKey) : partition).startsWith("~degree#") ? "guard" : undefined;
+  if (!partition.startsWith("~")) return undefined;
+  const kind = kindByAttribute(item);
+  switch (kind) {
+    case "marker":
+      return partition.startsWith("~unique#") ? kind : undefined;
+    case "job":
+      return partition === JOBS || partition.startsWith(`${JOBS}#`) ? kind : undefined;
+    case "memo":
+    case "facts":
+      return partition.startsWith(FACTS) ? kind : undefined;
+    case "counter":
+      return partition.startsWith(COUNTERS) ? kind : undefined;
+    case "deadLetter":
+      return partition === DEAD_LETTERS || partition.startsWith(`${DEAD_LETTERS}#`) ? kind : undefined;
+    case "secret":
+      return partition === CURSOR_SECRET ? kind : undefined;
+    case "model":
+      return partition === MODEL_RECORD ? kind : undefined;
+    default:
+      return partition.startsWith(CURSORS) ? kind : undefined;
+  }
+};
+
+/** True if an item is one of Edgetable's own. */
+export const isSystemItem = (catalog: Catalog, item: Attributes): boolean => systemKindOf(catalog, item) !== undefined;

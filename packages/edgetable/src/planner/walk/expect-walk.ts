@@ -70,6 +70,7 @@ export const expectHop = (
   // Nodes that edges lead to may have more edges than a given one.
   const { definition } = defined(catalog.edges[hop.edge], hop.edge);
   const sides = sidesOf(hop);
+  const keeping = hop.by === "kept" ? Object.keys(hop.kept ?? {}) : [];
   const skew = sides.reduce((sum, side) => sum + reachedFactor(definition, side), 0) / sides.length;
   const [given, reached] = [meanOf(1), meanOf(skew)];
   // A frontier holds each node once. In a closure a node is read in one round only.
@@ -84,6 +85,10 @@ export const expectHop = (
     units += frontier * one.readUnits;
     frontier = Math.min(frontier * one.edges, closes ? Math.max(0, allNodes + from - nodes) : allNodes);
     to = Math.min(hop.emit === "all" ? to + frontier : frontier, allNodes);
+  }
+  if (keeping.length > 0) {
+    const bytes = Math.max(...keeping.map((type) => catalog.nodes[type]?.shape.bytes ?? 0));
+    return { from, to, requests: Math.ceil(from / BATCH_GET_KEYS), readUnits: from * readUnits(bytes, hop) };
   }
   return { from, to, requests: Math.ceil(requests), readUnits: units };
 };

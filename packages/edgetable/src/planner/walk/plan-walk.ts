@@ -12,7 +12,7 @@ import {
   type WalkPlan,
   type WalkStep,
 } from "../../ir/walk-plan.ts";
-import { attributeNames } from "../../schema/standard-schema.ts";
+import { attributesOf } from "../../schema/facts.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { isKeyDetermined } from "../access-path.ts";
@@ -46,8 +46,8 @@ const gathersOf = (catalog: Catalog, { steps, collect }: LogicalWalk, hop: WalkH
   const later = steps.slice(steps.indexOf(hop) + 1);
   if (later.some((step) => step.kind === "dedupe" || (step.kind === "hop" && isClosure(step)))) return undefined;
   // Edges without the attribute add nothing.
-  const { schema } = defined(catalog.edges[hop.edge], "edge").definition;
-  return schema !== undefined && (attributeNames(schema)?.includes(field) ?? true) ? field : undefined;
+  const { definition } = defined(catalog.edges[hop.edge], "edge");
+  return (attributesOf(definition)?.includes(field) ?? true) ? field : undefined;
 };
 
 const planHop = (

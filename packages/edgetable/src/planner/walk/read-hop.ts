@@ -87,7 +87,7 @@ export const readHop = (
 ): ReadPlan | undefined => {
   const logical = logicalHop(catalog, hop, { node, select: undefined });
   if (!logical) return undefined;
-  const whole = planRead(catalog, logical, off);
+  const whole = planRead(catalog, logical, { off });
   const queries = whole.sources.filter((source) => source.kind === "query");
   if (hop.reads === "ends") {
     const needed = new Set(gathers === undefined ? [] : [gathers]);
@@ -101,7 +101,7 @@ export const readHop = (
     }
     const hasReference = queries.some(({ shapes }) => shapes.some((id) => catalog.shapesById[id]?.role === "reference"));
     const selective = hasReference ? undefined : logicalHop(catalog, hop, { node, select: [...needed] });
-    if (selective) return planRead(catalog, selective, off);
+    if (selective) return planRead(catalog, selective, { off });
   }
   if (gathers !== undefined) for (const query of queries) checkProjected(catalog, { ...query, select: [gathers] }, []);
   return whole;

@@ -70,8 +70,14 @@ const checkEndsByGet: WalkRule = {
     }),
 };
 
+/** If only the number of a last hop's edges matters, it is taken from the nodes that keep it, 100 a request. */
+const useKeptCounts: WalkRule = {
+  name: "use-kept-counts",
+  rewrite: (_, walk) => mapHops(walk, (hop) => (hop.kept ? { ...hop, by: "kept" } : hop)),
+};
+
 /** The rules for walks, in the order in which they run. Each can be switched off by name; answers stay the same. */
-export const walkRules: readonly WalkRule[] = [dedupeEarly, dropDedupe, hydrateLate, projectEnds, checkEndsByGet];
+export const walkRules: readonly WalkRule[] = [dedupeEarly, dropDedupe, hydrateLate, projectEnds, checkEndsByGet, useKeptCounts];
 
 // What a walk means is everything but how edges are read, counted and found. Reading a node changes nothing, and neither
 // does deduplicating nodes that are given once.

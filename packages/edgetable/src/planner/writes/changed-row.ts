@@ -21,11 +21,24 @@ interface Decimal {
 }
 
 // The shortest decimal of a number is what is sent for it.
-const decimalOf = (value: number | bigint): Decimal => {
-  const [digits = "", power = "0"] = String(value).split("e");
+const decimalOf = (value: number | bigint | string): Decimal => {
+  const [digits = "", power = "0"] = String(value).toLowerCase().split("e");
   const point = digits.indexOf(".");
   const fraction = point < 0 ? 0 : digits.length - point - 1;
   return { units: BigInt(digits.replace(".", "")), exponent: Number(power) - fraction };
+};
+
+const sumOf = (one: Decimal, other: Decimal): Decimal => {
+  const exponent = Math.min(one.exponent, other.exponent, 0);
+  const scaled = ({ units, exponent: of }: Decimal): bigint => units * 10n ** BigInt(of - exponent);
+  return { units: scaled(one) + scaled(other), exponent };
+};
+
+/** What a stored number is after an addition, as its text: a double would lose digits of it. */
+export const addToStored = (stored: string, operand: number | bigint): string => {
+  let { units, exponent } = sumOf(decimalOf(stored), decimalOf(operand));
+  for (; exponent < 0 && units % 10n === 0n; exponent++) units /= 10n;
+  return exponent === 0 ? String(units) : `${units}e${exponent}`;
 };
 
 /** The sum as DynamoDB's ADD makes it, of decimals: 0.1 and 0.2 are 0.3, and no unit is lost beyond 2^53. */
@@ -34,12 +47,10 @@ export const addDecimals = (a: number | bigint, b: number | bigint): number | bi
     const sum = (a as number) + (b as number);
     if (Number.isSafeInteger(sum)) return sum;
   }
-  const [one, other] = [decimalOf(a), decimalOf(b)];
-  const scale = Math.min(one.exponent, other.exponent, 0);
-  const units = one.units * 10n ** BigInt(one.exponent - scale) + other.units * 10n ** BigInt(other.exponent - scale);
-  const unit = 10n ** BigInt(-scale);
+  const { units, exponent } = sumOf(decimalOf(a), decimalOf(b));
+  const unit = 10n ** BigInt(-exponent);
   const whole = units / unit;
-  if (whole * unit !== units) return Number(`${units}e${scale}`);
+  if (whole * unit !== units) return Number(`${units}e${exponent}`);
   return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
 };
 

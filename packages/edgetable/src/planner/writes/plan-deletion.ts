@@ -6,7 +6,9 @@ import type { ReadPlan } from "../../ir/physical-plan.ts";
 import { type Images, keyId, type Term, type WritePlan } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { underPath } from "../../schema/build-catalog.ts";
+import { counterAttributes, counterKeys, counterSetsOf, RISES } from "../../schema/counter-sets.ts";
 import type { Catalog, NodeEntry, Shape } from "../../schema/catalog.ts";
+import { isKeptInNode } from "../../schema/facts.ts";
 import { DELETING, HOLDER } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
@@ -106,12 +108,13 @@ export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): Cascad
     sweeps.push({ plan, row: { from: id, to: id }, shapes: plan.sources.flatMap((source) => source.shapes) });
   }
   const checksOwner = partsOf(catalog, name).some((part) => catalog.parts[part]?.definition.owner === "checked");
+  const countsParts = catalog.facts.aggregates.some((fact) => fact.node === name && fact.over.kind === "part" && isKeptInNode(fact));
   return {
     kind: "cascade",
     node: name,
     id,
     sweeps,
-    marks: checksOwner || wanted.some(({ cascade }) => cascade !== undefined),
+    marks: checksOwner || countsParts || wanted.some(({ cascade }) => cascade !== undefined),
     lags: sweeps.some(({ plan }) => plan.consistency === "eventual"),
   };
 };
@@ -176,6 +179,13 @@ export const planMark = (
   const terms = [present, ...guardTerms(node.shape, write.guards), unmarked];
   stage(working, { kind: "update", key, terms, shape: node.shape, changes });
   stage(working, { kind: "put", key: job.key, item: state, terms: [], shape: undefined });
+  // The counters stand for the node: nothing is linked to it past them either. Those that are not there yet are made.
+  for (const set of counterSetsOf(catalog, node))
+    for (const counter of counterKeys(catalog, set, write.id)) {
+      const marked = { ...counterAttributes(catalog, set, write.id), [DELETING]: { S: job.id } };
+      const marks = { set: marked, remove: [], add: RISES, append: {} };
+      stage(working, { kind: "update", key: counter, terms: [], shape: undefined, changes: marks });
+    }
   const own = working.staged.length;
   // The guards of edges that restrict the deletion are checked now, and go with the node.
   const counts = degreeGuards.contributions(catalog, { subject: { kind: "node", entry: node }, before: write.id, after: null });

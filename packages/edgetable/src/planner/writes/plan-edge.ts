@@ -2,14 +2,15 @@ import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir
 import type { Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { keyOf, VERSION } from "../../requests/encode-item.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
+import { derivedNames } from "../../schema/facts.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
 import { changedRow } from "./changed-row.ts";
 import { asRead, putStep } from "./plan-item.ts";
-import { atVersion, type ChangedItem, changeItem, storedVersion, unchangedItem } from "./rules/computed-attributes.ts";
+import { atVersion, type ChangedItem, changeItem, storedVersion, unchangedFields, unchangedItem } from "./rules/computed-attributes.ts";
 import { edgeCopies, type EdgeCopy, endTerms, isOtherEdge } from "./rules/edge-copies.ts";
-import { looksAt, stageDerived } from "./rules/index.ts";
+import { fill, looksAt, stageDerived } from "./rules/index.ts";
 import {
   absentOrExpired,
   type EdgeBetween,
@@ -51,8 +52,10 @@ const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse
 
 /** Writes an edge if there is none. */
 export const planLink = (working: WorkingSet, write: LinkWrite): Planned => {
-  const row = stageLink(working, betweenOf(working.catalog, write), { attributes: write.row, reverse: write.reverse });
-  return { kind: "staged", row };
+  const edge = betweenOf(working.catalog, write);
+  const filled = fill(working, edge, write.row, null);
+  if (filled?.kind !== "row") return filled;
+  return { kind: "staged", row: stageLink(working, edge, { attributes: filled.row, reverse: write.reverse }) };
 };
 
 // Where the key names one end alone, an edge to another node gives way: its other copy goes, and counts no more.
@@ -80,12 +83,15 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   const look = looksAt(catalog, change);
   const image = look ? imageOf(working, { shape, key: keyOf(catalog, shape, own.row) }, look.reason) : null;
   const next = Math.max(storedVersion(image) + 1, write.leastVersion ?? 1);
-  const copies = edgeCopies(edge, atVersion(write.row, version, next), write.reverse);
+  const filled = fill(working, edge, write.row, image);
+  if (filled?.kind !== "row") return filled;
+  const copies = edgeCopies(edge, atVersion(filled.row, version, next), write.reverse);
   const [{ row }] = copies;
   stageCopies(working, copies, look && image !== undefined ? asRead(catalog, shape, image, look) : []);
   const isOther = image ? isOtherEdge(working, own, image) : false;
   if (isOther && image) stageGivingWay(working, edge, decodeItem(catalog, shape, image));
-  stageDerived(working, { ...change, before: image && !isOther ? own.row : image === undefined ? undefined : null, after: row });
+  const before = image && !isOther ? decodeItem(catalog, shape, image) : image === undefined ? undefined : null;
+  stageDerived(working, { ...change, before, after: row });
   return { kind: "staged", row };
 };
 
@@ -101,9 +107,13 @@ export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => 
   if (key === undefined || (second && otherKey === undefined)) return undefined;
   const between = endTerms(working, { ...own, key });
   if (!between) return between === null ? notFound : undefined;
-  stage(working, { kind: "delete", key, terms: [present, ...between, ...guardTerms(shape, write.guards)], shape });
+  const look = looksAt(catalog, { subject: edge, before: row, after: null });
+  const image = look && imageOf(working, { shape, key }, look.reason);
+  if (look && !image) return image === null ? notFound : undefined;
+  const unchanged = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
+  stage(working, { kind: "delete", key, terms: [present, ...between, ...guardTerms(shape, write.guards), ...unchanged], shape });
   if (second && otherKey) stage(working, { kind: "delete", key: otherKey, terms: [], shape: second.shape });
-  stageDerived(working, { subject: edge, before: row, after: null });
+  stageDerived(working, { subject: edge, before: image ? { ...row, ...decodeItem(catalog, shape, image) } : row, after: null });
   return { kind: "staged" };
 };
 
@@ -125,7 +135,8 @@ const changeCopy = (
   }
   const terms = endTerms(working, { shape, row: known, key });
   const { changes, guards } = write;
-  const changed = changeItem(working, { shape, key, known, changes, guards, terms: [...(terms ?? []), ...more] });
+  const look = looksAt(working.catalog, { subject: betweenOf(working.catalog, write), before: known, after: undefined, changes });
+  const changed = changeItem(working, { shape, key, known, changes, guards, terms: [...(terms ?? []), ...more], look });
   return terms ? changed : changed === null ? null : terms;
 };
 
@@ -162,6 +173,11 @@ export const planRelink = (working: WorkingSet, write: RelinkWrite): Planned => 
   return { kind: "staged", row };
 };
 
+const withoutCopies = ({ definition }: EdgeEntry, row: Row): Row => {
+  const copies = derivedNames(definition);
+  return copies.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !copies.includes(name)));
+};
+
 interface ReadCopy extends EdgeCopy {
   readonly key: Key | null | undefined;
   readonly image: Item | null | undefined;
@@ -192,8 +208,13 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
     return before.entry.definition.version || version === undefined ? attributes : { ...attributes, [VERSION]: version };
   };
   const changed = changedRow(contents(own), write.changes);
-  const attributes = write.validates ? validRow(working, after.entry, changed) : changed;
-  if (!attributes) return undefined;
+  const valid = write.validates
+    ? validRow(working, after.entry, withoutCopies(before.entry, changed))
+    : withoutCopies(before.entry, changed);
+  if (!valid) return undefined;
+  const filled = fill(working, after, valid, null);
+  if (filled?.kind !== "row") return filled;
+  const attributes = filled.row;
   const reverse = { ...(second ? contents(second) : {}), ...write.changes.set, ...write.reverse };
   const row = stageLink(working, after, { attributes, reverse });
   const terms = [present, ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];

@@ -1,12 +1,13 @@
-import type { CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/logical-write.ts";
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { CheckWrite, CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/logical-write.ts";
 import type { Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { encodeItem, keyOf, keyOfItem } from "../../requests/encode-item.ts";
+import { encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
 import { atVersion, changeItem, storedVersion, unchangedFields } from "./rules/computed-attributes.ts";
-import { looksAt, stageDerived } from "./rules/index.ts";
+import { fill, looksAt, stageDerived } from "./rules/index.ts";
 import {
   absentOrExpired,
   type EdgeBetween,
@@ -26,7 +27,7 @@ import {
 } from "./working-set.ts";
 
 /** A node or part, and the shape of its items. */
-const itemOf = (catalog: Catalog, write: CreateWrite | PutWrite | UpdateWrite | DeleteWrite) => {
+const itemOf = (catalog: Catalog, write: CreateWrite | PutWrite | UpdateWrite | DeleteWrite | CheckWrite) => {
   const subject = subjectOf(catalog, write) as Exclude<Subject, EdgeBetween>;
   return { subject, shape: subject.entry.shape };
 };
@@ -51,7 +52,9 @@ export const asRead = (catalog: Catalog, shape: Shape, image: Item | null, { fie
 export const planCreate = (working: WorkingSet, write: CreateWrite): Planned => {
   const { catalog } = working;
   const { subject, shape } = itemOf(catalog, write);
-  const row = atVersion(write.row, shape.version, 1);
+  const filled = fill(working, subject, write.row, null);
+  if (filled?.kind !== "row") return filled;
+  const row = atVersion(filled.row, shape.version, 1);
   stage(working, putStep(catalog, { shape, row }, [absentOrExpired(working, shape)]));
   stageDerived(working, { subject, before: null, after: row });
   return { kind: "staged", row };
@@ -66,7 +69,9 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const look = looksAt(catalog, change);
   const image = look && imageOf(working, { shape, key: keyOf(catalog, shape, write.row) }, look.reason);
   const version = (guards.version ?? storedVersion(image)) + 1;
-  const row = atVersion(write.row, shape.version, look ? Math.max(version, leastVersion) : version);
+  const filled = fill(working, subject, write.row, image);
+  if (filled?.kind !== "row") return filled;
+  const row = atVersion(filled.row, shape.version, look ? Math.max(version, leastVersion) : version);
   const terms = look && image !== undefined ? asRead(catalog, shape, image, look) : [];
   stage(working, putStep(catalog, { shape, row }, [...guardTerms(shape, guards), ...terms]));
   const before = image ? decodeItem(catalog, shape, image) : image;
@@ -77,12 +82,12 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
 /** Changes a node or part that is there. */
 export const planUpdate = (working: WorkingSet, write: UpdateWrite): Planned => {
   const { catalog } = working;
-  const { id: known, changes, guards } = write;
+  const { id: known, changes, guards, keepsVersion = false } = write;
   const { subject, shape } = itemOf(catalog, write);
   const key = locate(working, shape, known);
   if (!key) return key === null ? notFound : undefined;
   const change: RowChange = { subject, before: known, after: undefined, changes };
-  const changed = changeItem(working, { shape, key, known, changes, guards, look: looksAt(catalog, change) });
+  const changed = changeItem(working, { shape, key, known, changes, guards, keepsVersion, look: looksAt(catalog, change) });
   if (!changed) return changed === null ? notFound : undefined;
   for (const item of changed.items) stage(working, item);
   stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes });
@@ -104,4 +109,28 @@ export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => 
   stage(working, { kind: "delete", key, terms: [present, ...guardTerms(shape, write.guards), ...terms], shape });
   stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges });
   return { kind: "staged", row };
+};
+
+/**
+ * Checks a node or part that is there, or that there is none.
+ *
+ * @throws {plan.unsupported} for one that must not be there, where its key holds more than its id
+ */
+export const planCheck = (working: WorkingSet, { exists, guards, ...write }: CheckWrite): Planned => {
+  const { catalog } = working;
+  const { shape } = itemOf(catalog, { ...write, exists, guards });
+  const key = exists ? locate(working, shape, write.id) : keyIfComplete(catalog, shape, write.id);
+  if (key) {
+    const terms = exists ? [present, ...guardTerms(shape, guards)] : [absentOrExpired(working, shape)];
+    stage(working, { kind: "check", key, terms, shape });
+    return { kind: "staged" };
+  }
+  if (exists) return key === null ? notFound : undefined;
+  throw new EdgetableError(
+    "plan.unsupported",
+    `The key of "${write.name}" holds more than its id: no check can tell that it is not there.`,
+    {
+      details: { of: write.name },
+    },
+  );
 };

@@ -1,10 +1,12 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, EndId, Guards, LogicalWrite } from "../../ir/logical-write.ts";
 import {
+  type AttributeChanges,
   type Failure,
   type Images,
   keyId,
   type PlannedItem,
+  type PutStep,
   type ReadNeed,
   type RowNeed,
   sameKey,
@@ -14,13 +16,17 @@ import {
 } from "../../ir/write-plan.ts";
 import { exactText } from "../../keys/value-text.ts";
 import { renderPrefix, renderTemplate } from "../../keys/render-template.ts";
-import { keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
+import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
+import { decodeItem } from "../../requests/decode-item.ts";
+import { encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, kindMark, type NodeEntry, type PartEntry, type Shape } from "../../schema/catalog.ts";
-import type { Item, Key } from "../../transport/operations.ts";
+import { DERIVED } from "../../schema/facts.ts";
+import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import { checkOnCopy } from "../projected-attributes.ts";
 import { checkOwnPartition } from "../choose-path.ts";
+import { addDecimals } from "./changed-row.ts";
 
 /** The node, part or edge that a write changes. */
 export type Subject =
@@ -73,13 +79,26 @@ export interface Contribution {
  */
 export type Settled<C extends Contribution = Contribution> = WriteItem | { readonly kind: "failure"; readonly of: C } | null | undefined;
 
+/** A row with what follows from other rows, or why it cannot be written; undefined while something has to be read. */
+export type Filled = { readonly kind: "row"; readonly row: Row } | { readonly kind: "failure"; readonly failure: Failure } | undefined;
+
 /** A derived fact that is stored in items other than the row's. */
+/** What follows, by all rules, from a change of another row that a rule stages. */
+export interface OtherRules {
+  readonly looksAt: (catalog: Catalog, change: RowChange) => Look | undefined;
+  readonly stageDerived: (working: WorkingSet, change: RowChange) => void;
+}
+
 export interface ItemRule<C extends Contribution = Contribution> {
   readonly name: string;
   /** True if concurrent writers meet in these items, so that a load writes the rows one after the other. */
   readonly shared: boolean;
   /** What must be known of the row before the change; undefined where the change itself tells enough. */
   looksAt?(catalog: Catalog, change: RowChange): Look | undefined;
+  /** Adds attributes that follow from other rows to a row that is written whole; `image` is the item before. */
+  fill?(working: WorkingSet, subject: Subject, row: Row, image: Item | null | undefined): Filled;
+  /** Stages the changes of other rows that follow from a change; notes what it has to read for them. */
+  spread?(working: WorkingSet, change: RowChange, others: OtherRules): void;
   /** Pure and complete: also what a stream, a verification or a repair derives from a row. */
   contributions(catalog: Catalog, change: RowChange): readonly C[];
   /** One step for one item, from what all writes of the call contribute to it. */
@@ -98,6 +117,8 @@ interface Staged {
 export interface Given {
   /** Seconds since 1970: items that expire earlier count as absent. */
   readonly livingAt?: number | undefined;
+  /** Milliseconds since 1970. */
+  readonly now?: number | undefined;
   readonly rows?: ValidRows | undefined;
 }
 
@@ -110,6 +131,8 @@ export interface WorkingSet {
   /** Rows that a schema has to pass before they are written. */
   readonly unvalidated: RowNeed[];
   readonly given: Given;
+  /** The ids of jobs that go on with what is more than a transaction holds. */
+  readonly jobs: string[];
   /** The position of the write that is being planned. */
   write: number;
 }
@@ -134,6 +157,7 @@ export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = 
   staged: [],
   unvalidated: [],
   given,
+  jobs: [],
   write: 0,
 });
 
@@ -259,6 +283,8 @@ export const unitedTerms = (terms: readonly Term[], more: readonly Term[]): read
 interface Group {
   readonly key: Key;
   readonly members: Staged[];
+  /** True if one of the writes is of this item itself. */
+  isOwn: boolean;
 }
 
 // Above this, remembering keys is cheaper than comparing each with each.
@@ -277,9 +303,10 @@ const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
     const known = byId ? byId.get(id!) : groupOf(groups, one.key);
     if (known) {
       known.members.push(one);
+      known.isOwn ||= one.item !== undefined;
       continue;
     }
-    const group = { key: one.key, members: [one] };
+    const group = { key: one.key, members: [one], isOwn: one.item !== undefined };
     groups.push(group);
     byId?.set(id!, group);
   }
@@ -289,36 +316,81 @@ const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
 const failWrittenTwice = ({ key, members }: Group): never => {
   const writes = [...new Set(members.map(({ write }) => write))];
   const text = Object.values(key).map((value) => ("S" in value ? value.S : "N" in value ? value.N : ""));
-  throw new EdgetableError(
-    "plan.unsupported",
-    `A transaction writes an item once: calls ${writes.map((at) => at + 1).join(" and ")} both write ${text.join(" / ")}. Join them into one call, or make them one after the other.`,
-    { details: { key, writes } },
-  );
+  const calls = writes.map((at) => at + 1);
+  const problem =
+    calls.length > 1
+      ? `calls ${calls.join(" and ")} both write ${text.join(" / ")}. Join them into one call, or make them one after the other.`
+      : `call ${calls.join()} writes ${text.join(" / ")} twice. Split the call, or give a derived fact behind it the freshness "stream".`;
+  throw new EdgetableError("plan.unsupported", `A transaction writes an item once: ${problem}`, { details: { key, writes } });
 };
 
-// What a rule checks of an item that the same transaction writes becomes a condition of that write. An item
-// that is there afterwards satisfies a check that it is there.
-const joinCheck = (group: Group, written: WriteItem, derived: WriteItem): WriteItem => {
-  if (derived.kind !== "check" || written.kind === "delete") return failWrittenTwice(group);
-  const more = derived.terms.filter(({ kind }) => kind !== "present");
-  return { ...written, terms: unitedTerms(written.terms, more) };
+const hasAnyOf = (one: object, other: object): boolean => Object.keys(one).some((name) => name in other);
+
+/** Two updates of one item as one; undefined if both change the same attribute, other than that both raise its revision. */
+const joinUpdates = (one: AttributeChanges, other: AttributeChanges): AttributeChanges | undefined => {
+  const { set, remove, add, append, defaults } = one;
+  const { [DERIVED]: _revision, ...added } = add;
+  const names = { ...set, ...added, ...append, ...defaults, ...Object.fromEntries(remove.map((name) => [name, true])) };
+  const more = { ...other.set, ...other.add, ...other.append, ...Object.fromEntries(other.remove.map((name) => [name, true])) };
+  if (hasAnyOf(more, names)) return undefined;
+  return {
+    set: { ...set, ...other.set },
+    remove: [...remove, ...other.remove],
+    add: { ...add, ...other.add },
+    append: { ...append, ...other.append },
+    ...(defaults && { defaults }),
+  };
+};
+
+// A node that is written whole takes what the call's other writes add to it, and its index keys follow.
+const addToPut = (catalog: Catalog, put: PutStep, { set, remove, add }: AttributeChanges): WriteItem => {
+  const item: Record<string, AttributeValue> = { ...put.item, ...set };
+  for (const name of remove) delete item[name];
+  for (const name in add) {
+    const sum = addDecimals(decodeValue(item[name] ?? { N: "0" }) as number, decodeValue(add[name]!) as number);
+    item[name] = encodeValue(sum, name);
+  }
+  const { shape } = put;
+  return { ...put, item: shape ? { ...item, ...encodeItem(catalog, shape, decodeItem(catalog, shape, item)) } : item };
+};
+
+// What a rule checks of an item that the same transaction writes becomes a condition of that write. An item that is
+// there afterwards satisfies a check that it is there.
+const joinSteps = ({ catalog }: WorkingSet, group: Group, step: WriteItem, derived: WriteItem): WriteItem => {
+  if (step.kind === "check") return { ...derived, terms: unitedTerms(step.terms, derived.terms) };
+  if (derived.kind === "check") {
+    if (step.kind === "delete") return failWrittenTwice(group);
+    const { isOwn } = group;
+    return { ...step, terms: unitedTerms(step.terms, isOwn ? derived.terms.filter(({ kind }) => kind !== "present") : derived.terms) };
+  }
+  if (derived.kind !== "update") return failWrittenTwice(group);
+  // What is added to a node that goes with the same call is not kept anywhere.
+  if (step.kind === "delete") return step;
+  if (step.kind === "put") return addToPut(catalog, step, derived.changes);
+  const changes = joinUpdates(step.changes, derived.changes);
+  return changes ? { ...step, terms: unitedTerms(step.terms, derived.terms), changes } : failWrittenTwice(group);
 };
 
 const settleGroup = (working: WorkingSet, group: Group): Settled => {
   const { catalog } = working;
   let own: WriteItem | undefined;
-  let first: Contribution | undefined;
-  const others: Contribution[] = [];
+  const byRule: (readonly [ItemRule, [Contribution, ...Contribution[]]])[] = [];
   for (const { item, contribution } of group.members) {
-    if (contribution && !first) first = contribution;
-    else if (contribution && contribution.rule === first?.rule) others.push(contribution);
-    else if (contribution || own) return failWrittenTwice(group);
+    if (contribution) {
+      const same = byRule.find(([rule]) => rule === contribution.rule);
+      if (same) same[1].push(contribution);
+      else byRule.push([contribution.rule, [contribution]]);
+    } else if (own) return failWrittenTwice(group);
     else own = item && ofItsKind(catalog, item);
   }
-  if (!first) return own;
-  const derived = first.rule.settle(working, others.length === 0 ? [first] : [first, ...others]);
-  if (derived === null) return own ?? null;
-  return own && derived && derived.kind !== "failure" ? joinCheck(group, own, derived) : derived;
+  let isPending = false;
+  for (const [rule, contributions] of byRule) {
+    const derived = rule.settle(working, contributions);
+    if (derived === undefined) isPending = true;
+    else if (derived?.kind === "failure") return derived;
+    else if (derived) own = own ? joinSteps(working, group, own, derived) : derived;
+  }
+  return isPending ? undefined : (own ?? null);
 };
 
 const failuresOf = ({ item, contribution }: Staged): readonly Failure[] => {

@@ -1,8 +1,9 @@
 import { keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
 import { carriedBy } from "../build-catalog.ts";
-import { endPaths, idPaths, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
+import { definitionOf, endPaths, idPaths, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
-import { attributeNames } from "../standard-schema.ts";
+import { attributeKind } from "../check-operands.ts";
+import { attributeNames, attributeSchemas } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
 import { plainAttributes, type Report } from "./finding.ts";
 
@@ -87,7 +88,54 @@ const checkStoredNames = (catalog: Catalog, shape: Shape, report: Report): void 
     );
 };
 
-/** Checks each kind of item by itself: identity, length of keys, stored names. */
+/** A field as its template writes it, such as `{at:date}`. */
+const writtenField = ({ source }: Template, path: string): string => {
+  const pieces = source.split("{").map((piece) => piece.split("}")[0] ?? "");
+  return `{${pieces.find((piece) => piece.split(":")[0]?.trim() === path) ?? path}}`;
+};
+
+/** Stored names of fields that are read from a key: no item would have the attribute. */
+const checkIdleNames = (shape: Shape, report: Report): void => {
+  if (shape.role === "reference") return;
+  for (const [name, stored] of Object.entries(shape.stored)) {
+    const source = shape.sources.find(({ template }) => carriedBy(template).includes(name));
+    if (!source || shape.former?.[name] || carriedBy(shape.keys[stored]).includes(name)) continue;
+    report(
+      "storedName",
+      `${placeOf(shape)}.${name}`,
+      `"${name}" is read from "${source.attribute}" (${source.template.source}), so "${stored}" would not be stored. To store it too, compute it: keys: { ${JSON.stringify(stored)}: "${writtenField(source.template, name)}" } in place of attributes.`,
+    );
+  }
+};
+
+// What a schema's type needs in a key, where texts are the default.
+const FORMATS: Readonly<Record<string, string>> = { number: "number", bigint: "number", boolean: "boolean", date: "date" };
+
+/** Fields without a format whose values are not texts: the first write would fail. */
+const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
+  const schema = definitionOf(catalog, shape)?.schema;
+  const schemas = schema && attributeSchemas(schema)?.each;
+  if (!schemas) return;
+  const reported = new Set<string>();
+  for (const template of Object.values(shape.keys)) {
+    for (const part of template.parts) {
+      if (part.kind !== "field" || part.format.kind !== "text" || reported.has(part.path)) continue;
+      const attribute = Object.hasOwn(schemas, part.path) ? schemas[part.path] : undefined;
+      const type = attribute && attributeKind(attribute)?.type;
+      const format = type === undefined || !Object.hasOwn(FORMATS, type) ? undefined : FORMATS[type];
+      if (format === undefined) continue;
+      reported.add(part.path);
+      const padded = format === "number" ? `, or pad it to a number of digits, such as {${part.path}:8}` : "";
+      report(
+        "attribute",
+        `${placeOf(shape)}.${part.path}`,
+        `{${part.path}} in ${JSON.stringify(template.source)} takes texts, and the schema says ${type}. Write {${part.path}:${format}}${padded}.`,
+      );
+    }
+  }
+};
+
+/** Checks each kind of item by itself: identity, length of keys, stored names, formats. */
 export const checkItems = (catalog: Catalog, report: Report): void => {
   const { index, indexes, typeAttribute } = catalog;
   // Such an index would contain Edgetable's own items, or the attribute would take them for something else.
@@ -99,6 +147,8 @@ export const checkItems = (catalog: Catalog, report: Report): void => {
     checkIdentity(catalog, shape, report);
     checkLength(catalog, shape, report);
     checkStoredNames(catalog, shape, report);
+    checkIdleNames(shape, report);
+    checkFormats(catalog, shape, report);
   }
   for (const { name: edge, definition, shapes, mirrors } of Object.values(catalog.edges)) {
     const { sides, schema } = definition;

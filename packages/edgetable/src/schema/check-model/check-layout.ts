@@ -6,7 +6,7 @@ import { keyAttributes } from "../catalog.ts";
 import { defaultLayout } from "../default-layout.ts";
 import { endTypes, type AnyEdge, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
 import type { EdgeLayout, IndexLayout, Layout } from "../layout.ts";
-import { attributeNames } from "../standard-schema.ts";
+import { attributesOf } from "../facts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 // HowItWorks.NamingRulesDataTypes: tables and indexes, and key attributes.
@@ -194,14 +194,14 @@ const checkEdge = (definition: GraphDefinition, name: string, base: Base, report
               item,
               of: `"${name}"`,
               macros: { from: keyOf(from), to: withFieldNames(keyOf(to), edge.by ?? {}) },
-              names: definition.nodes[from] && attributeNames(definition.nodes[from].schema),
+              names: definition.nodes[from] && attributesOf(definition.nodes[from]),
             }
           : {
               ...base,
               item,
               of: `"${name}"`,
               macros: { from: underPath("from", keyOf(from)), to: underPath("to", keyOf(to)) },
-              names: edge.schema ? attributeNames(edge.schema) : [],
+              names: attributesOf(edge),
               ends: { from: fieldsOf(from), to: fieldsOf(to) },
             };
       checkItem(`layout.edges.${name}`, scope, report);
@@ -225,14 +225,16 @@ export const checkTemplates = (definition: GraphDefinition, report: Report): voi
   const layout = definition.layout ?? OWN_LAYOUT;
   const base: Base = { layout, escapes: definition.layout === undefined };
   const valid = new Set<string>();
-  each(definition.nodes, (name, { key, schema }: AnyNode) => {
-    const scope: Scope = { ...base, item: layout.nodes?.[name], macros: { key }, names: attributeNames(schema), of: `"${name}"` };
+  each(definition.nodes, (name, node: AnyNode) => {
+    const { key } = node;
+    const scope: Scope = { ...base, item: layout.nodes?.[name], macros: { key }, names: attributesOf(node), of: `"${name}"` };
     if (checkKeyed({ place: `nodes.${name}.key`, attribute: layout.partitionKey, source: key }, scope, report)) valid.add(name);
   });
-  each(definition.parts, (name, { of, key, schema }: AnyPart) => {
+  each(definition.parts, (name, part: AnyPart) => {
+    const { of, key } = part;
     if (!valid.has(of)) return;
     const owner = definition.nodes[of]?.key ?? "";
-    const own = attributeNames(schema);
+    const own = attributesOf(part);
     const names = own && [...own, ...fieldNames(owner)];
     const scope: Scope = { ...base, item: layout.parts?.[name], macros: { key, owner }, names, of: `"${name}"` };
     checkKeyed({ place: `parts.${name}.key`, attribute: layout.sortKey ?? "", source: key }, scope, report);

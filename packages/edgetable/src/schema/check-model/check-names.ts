@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { checkOptions, type OptionChecks, type NestedChecks, inRange, listOf, namesIn, oneOf } from "../../util/check-options.ts";
-import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "../definition.ts";
+import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart, type FieldSettings } from "../definition.ts";
 import type {
   EdgeLayout,
   IndexExpectation,
@@ -22,6 +22,7 @@ export const RESERVED_NAMES: readonly string[] = [
   "find",
   "jobs",
   "load",
+  "migrations",
   "reshard",
   "scan",
   "table",
@@ -88,14 +89,23 @@ const item = {
   version: "boolean",
   ttl: "string",
   dates: attributes,
+  renamed: namesIn,
+  retyped: namesIn,
   expect: expected,
 } as const;
-const node: MemberChecks<AnyNode> = { ...item, unique: attributes, stored: "boolean", mirror: "boolean" };
+const fields: OptionChecks<FieldSettings> = {
+  of: "string",
+  orderBy: "string",
+  sortable: attributes,
+  most: [1, 400],
+  shards: undefined,
+};
+const node: MemberChecks<AnyNode> = { ...item, unique: attributes, stored: "boolean", mirror: "boolean", derived: namesIn, fields };
 const positive = (given: number, name: string): void => {
   if (typeof given === "number" && given > 0 && given < Number.POSITIVE_INFINITY) return;
   throw new EdgetableError("plan.invalidOption", `${name} is ${String(given)}: give a number above 0.`);
 };
-const part: MemberChecks<AnyPart> = { ...item, expect: { ...expected, perNode: positive }, of: "string", owner: checks };
+const part: MemberChecks<AnyPart> = { ...item, expect: { ...expected, perNode: positive }, of: "string", owner: checks, copies: undefined };
 const ends = { from: undefined, to: undefined };
 const degree = [1, 1_000_000] as const;
 const deletion = (given: string): unknown => oneOf("choice", given, ["restrict", "cascade", "leave"]);
@@ -111,6 +121,7 @@ const edge: MemberChecks<AnyEdge> = {
   expect: { ...ends, ...expected, reached: { from: positive, to: positive } },
   symmetric: "boolean",
   orderBy: undefined,
+  copies: { from: undefined, to: undefined },
   stored: ["once", "twice", "reference"],
 };
 const expectation: OptionChecks<IndexExpectation> = {
@@ -129,6 +140,7 @@ const graph: OptionChecks<GraphDefinition> = {
   parts: namesIn,
   indexes: namesIn,
   layout: namesIn,
+  settings: { stream: "boolean", deletionProtection: "boolean", pointInTimeRecovery: "boolean" },
 };
 const layoutOf: OptionChecks<Layout> = {
   partitionKey: "string",

@@ -4,6 +4,7 @@ import { fieldNames } from "../build-catalog.ts";
 import { definitionOf, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
 import { degreeLimit, endTypes, isSingle, type AnyEdge, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
 import type { ItemLayout, Layout } from "../layout.ts";
+import { attributesOf } from "../facts.ts";
 import { attributeNames, attributeSchemas, type AnySchema } from "../standard-schema.ts";
 import { DEGREE_TYPE } from "../system-items.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
@@ -161,7 +162,7 @@ const checkOrder = (definition: GraphDefinition, place: string, edge: AnyEdge, r
   if (edge.orderBy === undefined) return;
   const isReference = edge.stored === "reference";
   const schema = isReference ? definition.nodes[endTypes(edge.from)[0] ?? ""]?.schema : edge.schema;
-  const known = schema ? attributeNames(schema) : isReference ? undefined : [];
+  const known = isReference ? schema && attributeNames(schema) : attributesOf(edge);
   const what = isReference ? "an attribute of the source" : "an attribute here";
   try {
     const { fields } = parseTemplate(`{${edge.orderBy}}`, { delimiter: "#", escapes: true });

@@ -2,7 +2,7 @@ import { MAX_SHARDS } from "../../keys/template.ts";
 import { fieldNames } from "../build-catalog.ts";
 import { endTypes, type GraphDefinition } from "../definition.ts";
 import { countList, fullEntry, type FullEntry, type ShardCounts, type ShardSettings } from "../layout.ts";
-import { attributeNames } from "../standard-schema.ts";
+import { attributesOf } from "../facts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 /** Names of the indexes of Edgetable's own layout. */
@@ -45,11 +45,11 @@ interface Indexed {
 const findIndexed = (definition: GraphDefinition, name: string): Indexed | undefined => {
   const keyOf = (type: string): readonly string[] => fieldNames(definition.nodes[type]?.key ?? "");
   const node = Object.hasOwn(definition.nodes, name) ? definition.nodes[name] : undefined;
-  if (node) return { names: attributeNames(node.schema), ids: keyOf(name), stored: node.stored !== false };
+  if (node) return { names: attributesOf(node), ids: keyOf(name), stored: node.stored !== false };
   const part = definition.parts?.[name];
   if (part) {
     const owner = keyOf(part.of);
-    const own = attributeNames(part.schema);
+    const own = attributesOf(part);
     return { names: own && [...own, ...owner], ids: [...owner, ...fieldNames(part.key)], stored: true };
   }
   const edge = definition.edges?.[name];
@@ -57,13 +57,13 @@ const findIndexed = (definition: GraphDefinition, name: string): Indexed | undef
   const [sourceType = ""] = endTypes(edge.from);
   if (edge.stored === "reference") {
     const source = definition.nodes[sourceType];
-    return { names: source && attributeNames(source.schema), ids: keyOf(sourceType), stored: true };
+    return { names: source && attributesOf(source), ids: keyOf(sourceType), stored: true };
   }
   const ids: string[] = [];
   for (const end of ["from", "to"] as const)
     for (const type of endTypes(edge[end])) for (const field of keyOf(type)) ids.push(`${end}.${field}`);
   ids.push(...(edge.key ?? []));
-  return { names: edge.schema ? attributeNames(edge.schema) : [], ids, stored: true };
+  return { names: attributesOf(edge), ids, stored: true };
 };
 
 const checkEntry = (place: string, entry: FullEntry, indexed: Indexed, report: Report): void => {

@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { definitionOf, type Catalog, type Shape } from "../catalog.ts";
-import { attributeNames } from "../standard-schema.ts";
+import { attributesOf } from "../facts.ts";
 
 /** The rules of a model; docs/errors.md lists them under `schema.invalidModel`. */
 export type ModelRule =
@@ -72,8 +72,8 @@ export const each = <Value>(record: Readonly<Record<string, Value>> | undefined,
  * edge's other copy. If the schema does not list its attributes, only those that the layout renames.
  */
 export const plainAttributes = (catalog: Catalog, shape: Shape): readonly (readonly [name: string, stored: string])[] => {
-  const schema = definitionOf(catalog, shape)?.schema;
-  const names = schema ? (attributeNames(schema) ?? Object.keys(shape.stored)) : [];
+  const definition = definitionOf(catalog, shape);
+  const names = definition ? (attributesOf(definition) ?? Object.keys(shape.stored)) : [];
   return names
     .filter((name) => !shape.carried.includes(name) && shape.copied?.includes(name) !== false)
     .map((name) => [name, shape.stored[name] ?? name]);

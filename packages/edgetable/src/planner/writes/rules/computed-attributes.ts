@@ -3,13 +3,13 @@ import type { Changes, Guards } from "../../../ir/logical-write.ts";
 import type { AttributeChanges, Term, WriteItem } from "../../../ir/write-plan.ts";
 import type { Template } from "../../../keys/key-template.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
-import { attributeOf, checkCarried, encodeField, keyAttribute, keyOfItem, VERSION, writtenBy } from "../../../requests/encode-item.ts";
-import { keyTextOf } from "../../../requests/attribute-value.ts";
-import { attributeNames } from "../../../schema/standard-schema.ts";
-import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape } from "../../../schema/catalog.ts";
+import { checkCarried, keyAttribute, keyOfItem, placesOf, storeField, VERSION, writtenBy } from "../../../requests/encode-item.ts";
+import { decodeValue, keyTextOf } from "../../../requests/attribute-value.ts";
+import { attributesOf } from "../../../schema/facts.ts";
+import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
-import { changedRow, isChanged, resolvedChanges } from "../changed-row.ts";
+import { addToStored, changedRow, isChanged, resolvedChanges } from "../changed-row.ts";
 import { absent, guardTerms, imageOf, knownImage, type Look, present, type RowChange, STALE, type WorkingSet } from "../working-set.ts";
 
 /** One item of a row, and what is to happen to its fields. */
@@ -26,6 +26,8 @@ export interface ItemChange {
   readonly terms?: readonly Term[];
   /** What the rules look at in the row before. */
   readonly look?: Look | undefined;
+  /** True if the change is Edgetable's own and no write of the row: its version stays. */
+  readonly keepsVersion?: boolean;
 }
 
 type Wanted = Pick<ItemChange, "shape" | "known" | "changes">;
@@ -84,8 +86,10 @@ const isTableKey = ({ index }: Catalog, attribute: string): boolean => attribute
 
 /** True if a computed attribute that holds a changed field needs another field, which the call does not give. */
 const needsImage = (catalog: Catalog, wanted: Wanted): boolean =>
-  touchesKeys(wanted.shape, wanted.changes) &&
-  changedAttributes(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unreadFields(wanted, template).length > 0);
+  // What is added up may stand in either form.
+  Object.keys(wanted.shape.former ?? {}).some((field) => field in wanted.changes.add || field in wanted.changes.append) ||
+  (touchesKeys(wanted.shape, wanted.changes) &&
+    changedAttributes(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unreadFields(wanted, template).length > 0));
 
 // What is added to the time of an item that has none would be a time in 1970.
 const withoutExpiry = (shape: Shape, fields: Row): Row => {
@@ -111,7 +115,7 @@ const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect 
     const item: Record<string, AttributeValue> = {};
     for (const field in fields) {
       const attribute = storedIn(field);
-      if (attribute !== undefined) item[attribute] = encodeField(shape, field, fields[field]);
+      if (attribute !== undefined) item[attribute] = storeField(shape, field, fields[field]);
     }
     return item;
   };
@@ -122,6 +126,10 @@ const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect 
     if (attribute !== undefined) remove.push(attribute);
     // Without its key, a copy of a carried field that others have stored would count as the field.
     else if (shape.carried.includes(field) && !(copy in shape.keys)) remove.push(copy);
+  }
+  for (const field in shape.former) {
+    const other = otherPlace(shape, field);
+    if (other !== undefined && isChanged(changes, field)) remove.push(other);
   }
   return { set: encode(changes.set), remove, add: encode(withoutExpiry(shape, changes.add)), append: encode(changes.append) };
 };
@@ -134,9 +142,10 @@ export const unchangedFields = (
 ): readonly Term[] => {
   const attributes = new Set<string>();
   for (const field of fields) {
-    const stored = attributeOf(shape, field);
-    if (stored !== undefined) attributes.add(stored);
-    else for (const { attribute, template } of shape.sources) if (template.fields.includes(field)) attributes.add(attribute);
+    const places = placesOf(shape, field);
+    for (const attribute of places) attributes.add(attribute);
+    if (places.length === 0)
+      for (const { attribute, template } of shape.sources) if (template.fields.includes(field)) attributes.add(attribute);
   }
   const terms: Term[] = [];
   for (const attribute of attributes)
@@ -146,11 +155,10 @@ export const unchangedFields = (
 
 /** Terms by which an item is as it was read, and has no further attribute that the schema knows. */
 export const unchangedItem = (catalog: Catalog, at: { readonly shape: Shape; readonly key: Key }, image: Item): readonly Term[] => {
-  const schema = definitionOf(catalog, at.shape)?.schema;
+  const definition = definitionOf(catalog, at.shape);
   const attributes = new Set(Object.keys(image));
-  for (const name of (schema && attributeNames(schema)) ?? []) {
-    const attribute = attributeOf(at.shape, name);
-    if (attribute !== undefined) attributes.add(attribute);
+  for (const name of (definition && attributesOf(definition)) ?? []) {
+    for (const attribute of placesOf(at.shape, name)) attributes.add(attribute);
   }
   return [...attributes]
     .filter((attribute) => !(attribute in at.key))
@@ -173,8 +181,8 @@ export const versionLooksAt = ({ subject, before, after, versioned }: RowChange)
     ? { fields: [VERSION], reason: "its version rises by one" }
     : undefined;
 
-const raiseVersion = ({ shape, guards }: ItemChange, image: Item | undefined, effect: Effect): readonly Term[] => {
-  if (!shape.version) return [];
+const raiseVersion = ({ shape, guards, keepsVersion }: ItemChange, image: Item | undefined, effect: Effect): readonly Term[] => {
+  if (!shape.version || keepsVersion) return [];
   const read = image?.[VERSION];
   const version = guards.version ?? (read && "N" in read ? Number(read.N) : undefined);
   if (version === undefined) effect.add[VERSION] = { N: "1" };
@@ -275,6 +283,16 @@ export interface ChangedItem {
   readonly row: Row | undefined;
 }
 
+/** Edgetable's own sums stay DynamoDB's, which has more digits than a double; index keys follow what it will hold. */
+const exactSums = (image: Item, add: Row): Row => {
+  const sums: Record<string, unknown> = {};
+  for (const name in add) {
+    const stored = image[name];
+    if (stored && "N" in stored) sums[name] = decodeValue({ N: addToStored(stored.N ?? "0", add[name] as number | bigint) });
+  }
+  return sums;
+};
+
 /**
  * Changes an item's fields and every computed attribute that depends on them: computed from what the call gives if
  * that suffices, else from the item as it was read, on condition that what was read is unchanged. Null if there is
@@ -282,7 +300,7 @@ export interface ChangedItem {
  */
 export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem | null | undefined => {
   const { catalog } = working;
-  const { shape, key, known, changes, guards, look, there = present, terms: further = [] } = change;
+  const { shape, key, known, changes, guards, look, there = present, terms: further = [], keepsVersion } = change;
   let image = knownImage(working, key);
   if (image === undefined) {
     const reason = look?.reason ?? (needsImage(catalog, change) ? "a computed attribute needs what is not in the call" : undefined);
@@ -300,8 +318,9 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
     return { items: [{ kind: "update", key, terms, shape, changes: effect }], before: undefined, row: undefined };
   }
   const before = image && decodeItem(catalog, shape, image);
-  const after = changedRow(Object.assign({}, known, before), changes);
-  const effect = fieldEffects(catalog, shape, before ? resolvedChanges(changes, after) : changes);
+  const row = changedRow(Object.assign({}, known, before), changes);
+  const after = image && keepsVersion ? { ...row, ...exactSums(image, changes.add) } : row;
+  const effect = fieldEffects(catalog, shape, before && !keepsVersion ? resolvedChanges(changes, after) : changes);
   const touched = touchedAttributes(catalog, change);
   const computed = changeComputed(catalog, change, { after, isRead: image !== undefined }, { touched, effect });
   const { remove, set } = effect;
@@ -314,7 +333,7 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
     fields.push(...Object.keys(changes.add), ...Object.keys(changes.append), ...(look?.fields ?? []));
     terms.push(...unchangedFields(catalog, { shape, image }, fields));
   }
-  const row = before && atVersion(after, shape.version, ((before[VERSION] as number | undefined) ?? 0) + 1);
-  if (computed.moves && image) return { items: moveItem(catalog, change, { image, effect, terms }), before, row };
-  return { items: [{ kind: "update", key, terms, shape, changes: effect }], before, row };
+  const changed = before && atVersion(after, shape.version, ((before[VERSION] as number | undefined) ?? 0) + 1);
+  if (computed.moves && image) return { items: moveItem(catalog, change, { image, effect, terms }), before, row: changed };
+  return { items: [{ kind: "update", key, terms, shape, changes: effect }], before, row: changed };
 };

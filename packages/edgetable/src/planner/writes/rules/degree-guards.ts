@@ -6,7 +6,8 @@ import { type Failure, keyId, sameKey, type Term, type WriteItem } from "../../.
 import { renderTemplate } from "../../../keys/render-template.ts";
 import { type Catalog, type EdgeEntry, keyAttributes } from "../../../schema/catalog.ts";
 import { degreeLimit } from "../../../schema/definition.ts";
-import { COUNT, DEGREE_TYPE, degreeGuard, systemKeyItem, systemType } from "../../../schema/system-items.ts";
+import { COUNT, DEGREE_TYPE } from "../../../schema/system-items.ts";
+import { degreeGuard, systemKeyItem, systemType } from "../../../schema/system-keys.ts";
 import type { Item } from "../../../transport/operations.ts";
 import { defined } from "../../../util/invariant.ts";
 import { planRead } from "../../plan.ts";
@@ -65,14 +66,18 @@ const guardedEnds = (catalog: Catalog, entry: EdgeEntry): readonly GuardedEnd[] 
     const restricts = same.some((one) => definition.onDelete?.[one] === "restrict");
     const cascades = same.some((one) => definition.onDelete?.[one] === "cascade");
     const direction = definition.symmetric || end === "from" ? "out" : "in";
-    if (limit !== undefined || restricts) guarded.push({ end, direction, limit, restricts, cascades });
+    // A change of what is copied onto the edges at this end must see all of them.
+    const isCopied = catalog.facts.copies.some(
+      (copy) => copy.freshness === "transaction" && copy.onto.kind === "edge" && copy.onto.name === entry.name && copy.end === end,
+    );
+    if (limit !== undefined || restricts || isCopied) guarded.push({ end, direction, limit, restricts, cascades });
   }
   known.set(entry, guarded);
   return guarded;
 };
 
 /** What one change means for the guard of one node and one type of edge. */
-interface Count extends Contribution {
+export interface Count extends Contribution {
   readonly entry: EdgeEntry;
   readonly at: GuardedEnd;
   readonly node: EndId;

@@ -26,8 +26,8 @@ const withEnds = (row: Row, shape: Shape, { from, to }: { readonly from: EndId; 
     to: shape.several ? { type: to.type, ...to.id } : to.id,
   });
 
-// An id may carry further fields, which do not tell nodes apart.
-const isSameNode = (a: EndId, b: EndId): boolean =>
+/** True if two ends are one node. An id may carry further fields, which do not tell nodes apart. */
+export const isSameNode = (a: EndId, b: EndId): boolean =>
   a.type === b.type && Object.keys(a.id).every((field) => !(field in b.id) || sameValue(a.id[field], b.id[field]));
 
 /** The ends of the second copy, as its row names them; undefined where the edge is stored once. */

@@ -1,13 +1,72 @@
 import type { Catalog } from "../../../schema/catalog.ts";
-import { contribute, type Contribution, type ItemRule, type Look, type RowChange, type WorkingSet } from "../working-set.ts";
+import { type AnyEdge, degreeLimit } from "../../../schema/definition.ts";
+import { isSpread } from "../../../schema/facts.ts";
+import { defined } from "../../../util/invariant.ts";
+import type { Item } from "../../../transport/operations.ts";
+import type { Row } from "../../../util/row.ts";
+import {
+  contribute,
+  type Contribution,
+  type Filled,
+  type ItemRule,
+  type Look,
+  type RowChange,
+  type Subject,
+  type WorkingSet,
+} from "../working-set.ts";
 import { versionLooksAt } from "./computed-attributes.ts";
-import { degreeGuards } from "./degree-guards.ts";
 import { copiesLookAt } from "./edge-copies.ts";
 import { requiredNodes } from "./required-nodes.ts";
-import { uniqueMarkers } from "./unique-markers.ts";
 
-/** Every derived fact that is stored in items other than the row's own, in the order of a transaction's items. */
-const itemRules: readonly ItemRule[] = [requiredNodes, uniqueMarkers, degreeGuards];
+interface RareRule {
+  /** True if a model has facts that the rule derives. */
+  readonly concerns: (catalog: Catalog) => boolean;
+  readonly load: () => Promise<ItemRule>;
+}
+
+/** Rules that few models need. The first write to such a model loads them. */
+const rareRules: readonly RareRule[] = [
+  {
+    concerns: ({ nodes }) => Object.values(nodes).some(({ definition }) => (definition.unique?.length ?? 0) > 0),
+    load: async () => (await import("./unique-markers.ts")).uniqueMarkers,
+  },
+  {
+    concerns: ({ edges, facts }) =>
+      Object.values(edges).some(({ definition }) => isCounted(definition)) ||
+      facts.copies.some(({ onto, freshness }) => onto.kind === "edge" && freshness === "transaction"),
+    load: async () => (await import("./degree-guards.ts")).degreeGuards,
+  },
+  {
+    concerns: ({ facts }) => facts.copies.length > 0,
+    load: async () => (await import("./copied-attributes.ts")).copiedAttributes,
+  },
+  {
+    concerns: ({ facts }) => facts.aggregates.length > 0,
+    load: async () => (await import("./aggregates.ts")).aggregates,
+  },
+  {
+    concerns: ({ facts }) => facts.aggregates.some(isSpread),
+    load: async () => (await import("./counter-shards.ts")).counterShards,
+  },
+];
+
+const isCounted = ({ onDelete, ...edge }: AnyEdge): boolean =>
+  onDelete?.from === "restrict" || onDelete?.to === "restrict" || (degreeLimit(edge, "from") ?? degreeLimit(edge, "to")) !== undefined;
+
+const loaded = new WeakMap<Catalog, readonly ItemRule[]>();
+
+/** Loads the rules of a model, before its first write is planned. Gives nothing to wait for if they are there. */
+export const loadRules = (catalog: Catalog): Promise<void> | undefined => {
+  if (loaded.has(catalog)) return undefined;
+  const rare = rareRules.filter(({ concerns }) => concerns(catalog));
+  const keep = (rules: readonly ItemRule[]): void => void loaded.set(catalog, [requiredNodes, ...rules]);
+  if (rare.length > 0) return Promise.all(rare.map(({ load }) => load())).then(keep);
+  keep([]);
+  return undefined;
+};
+
+/** Every derived fact of a model that is stored in items other than the row's own, in the order of a transaction's items. */
+const rulesOf = (catalog: Catalog): readonly ItemRule[] => defined(loaded.get(catalog), "loadRules() before a write is planned");
 
 const joined = (one: Look | undefined, other: Look | undefined): Look | undefined =>
   one && other ? { fields: [...one.fields, ...other.fields], reason: one.reason } : (one ?? other);
@@ -15,7 +74,7 @@ const joined = (one: Look | undefined, other: Look | undefined): Look | undefine
 /** What the rules must know of the row before a change; undefined if the change concerns none of them, or tells enough. */
 export const looksAt = (catalog: Catalog, change: RowChange): Look | undefined => {
   let look = joined(copiesLookAt(change), versionLooksAt(change));
-  for (const rule of itemRules) look = joined(rule.looksAt?.(catalog, change), look);
+  for (const rule of rulesOf(catalog)) look = joined(rule.looksAt?.(catalog, change), look);
   return look;
 };
 
@@ -25,11 +84,29 @@ export const looksAt = (catalog: Catalog, change: RowChange): Look | undefined =
  */
 export const derive = (catalog: Catalog, change: RowChange): readonly Contribution[] => {
   const all: Contribution[] = [];
-  for (const rule of itemRules) for (const one of rule.contributions(catalog, change)) all.push(one);
+  for (const rule of rulesOf(catalog)) for (const one of rule.contributions(catalog, change)) all.push(one);
   return all;
+};
+
+/**
+ * A row that is written whole, with the attributes that follow from other rows.
+ *
+ * @param image the item before: null if there is none, undefined if nobody looked
+ * @returns undefined while something has to be read
+ */
+export const fill = (working: WorkingSet, subject: Subject, row: Row, image: Item | null | undefined): Filled => {
+  let filled: Filled = { kind: "row", row };
+  for (const rule of rulesOf(working.catalog)) {
+    if (filled?.kind !== "row") return filled;
+    if (rule.fill) filled = rule.fill(working, subject, filled.row, image);
+  }
+  return filled;
 };
 
 /** Stages what follows from a row's change. */
 export const stageDerived = (working: WorkingSet, change: RowChange): void => {
-  for (const rule of itemRules) for (const one of rule.contributions(working.catalog, change)) contribute(working, one);
+  for (const rule of rulesOf(working.catalog)) {
+    for (const one of rule.contributions(working.catalog, change)) contribute(working, one);
+    rule.spread?.(working, change, { looksAt, stageDerived });
+  }
 };

@@ -1,6 +1,6 @@
 import type { Failure, Term } from "../../../ir/write-plan.ts";
 import { keyIfComplete } from "../../../requests/encode-item.ts";
-import type { Catalog, EdgeEntry, NodeEntry } from "../../../schema/catalog.ts";
+import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { Row } from "../../../util/row.ts";
 import { type Contribution, type ItemRule, kindTerm, type RowChange, unitedTerms } from "../working-set.ts";
@@ -42,7 +42,8 @@ export const cascades = (catalog: Catalog, node: string): boolean => {
   return answer;
 };
 
-interface RequiredNode extends Contribution {
+/** A node that has to be there. */
+export interface RequiredNode extends Contribution {
   readonly node: NodeEntry;
   readonly failure: Failure;
 }
@@ -59,6 +60,25 @@ const requireNode = (
 
 const NONE: readonly RequiredNode[] = [];
 
+/** True if counters stand for the nodes at an end, so that links do not meet in the nodes' own items. */
+const hasCounters = ({ facts }: Catalog, { name, definition }: EdgeEntry, type: string, direction: "in" | "out"): boolean =>
+  facts.aggregates.some(
+    ({ node, over, shards }) =>
+      shards !== undefined &&
+      node === type &&
+      over.kind === "edge" &&
+      over.name === name &&
+      (over.direction === direction || definition.symmetric === true),
+  );
+
+/** The node of a part, which writes check where the model says so; none if the node is not stored. */
+export const ownerOf = (catalog: Catalog, { definition: { of: type } }: PartEntry, row: Row): readonly RequiredNode[] => {
+  const required: RequiredNode[] = [];
+  const fields = catalog.nodes[type]?.idFields ?? [];
+  requireNode(catalog, required, { type, end: "from", id: Object.fromEntries(fields.map((field) => [field, row[field]])) });
+  return required;
+};
+
 /**
  * An edge needs the nodes at its ends, a part needs its node where the model says so. The node must be there and must
  * not be marked by a deletion, which would not see what is tied to it now.
@@ -71,17 +91,12 @@ export const requiredNodes: ItemRule<RequiredNode> = {
     const required: RequiredNode[] = [];
     if (subject.kind === "edge") {
       if (subject.entry.definition.ends === "unchecked") return NONE;
-      const { from, to } = subject;
-      requireNode(catalog, required, { type: from.type, end: "from", id: from.id });
-      requireNode(catalog, required, { type: to.type, end: "to", id: to.id });
+      const { from, to, entry } = subject;
+      if (!hasCounters(catalog, entry, from.type, "out")) requireNode(catalog, required, { type: from.type, end: "from", id: from.id });
+      if (!hasCounters(catalog, entry, to.type, "in")) requireNode(catalog, required, { type: to.type, end: "to", id: to.id });
       return required;
     }
-    const { owner, of: type } = subject.entry.definition;
-    const node = owner === "checked" ? catalog.nodes[type] : undefined;
-    if (!node) return NONE;
-    const id = Object.fromEntries(node.idFields.map((field) => [field, after[field]]));
-    requireNode(catalog, required, { type, end: "from", id });
-    return required;
+    return subject.entry.definition.owner === "checked" ? ownerOf(catalog, subject.entry, after) : NONE;
   },
   settle: ({ catalog }, contributions) => {
     const [{ key, node: first }] = contributions;

@@ -2,14 +2,15 @@ import { isEdgetableError } from "../../../errors/edgetable-error.ts";
 import { type Failure, sameKey, type Term } from "../../../ir/write-plan.ts";
 import { checkLength } from "../../../requests/encode-item.ts";
 import type { Catalog, NodeEntry } from "../../../schema/catalog.ts";
-import { OWNER, ownerText, systemKeyItem, systemType, UNIQUE_TYPE, uniqueMarker } from "../../../schema/system-items.ts";
+import { OWNER, UNIQUE_TYPE } from "../../../schema/system-items.ts";
+import { ownerText, systemKeyItem, systemType, uniqueMarker } from "../../../schema/system-keys.ts";
 import type { AttributeValue, Key } from "../../../transport/operations.ts";
 import { own, type Row } from "../../../util/row.ts";
 import { isChanged } from "../changed-row.ts";
 import { type Contribution, imageOf, type ItemRule, knownImage, type Look, type RowChange, STALE, unitedTerms } from "../working-set.ts";
 
 /** What happens to one value of one node: it is claimed, released, or stays. */
-interface Claim extends Contribution {
+export interface Claim extends Contribution {
   readonly node: NodeEntry;
   readonly field: string;
   readonly owner: string;
@@ -25,7 +26,16 @@ const touchedFields = ({ subject, changes }: RowChange): readonly string[] | und
   return unique && changes ? unique.filter((field) => isChanged(changes, field)) : unique;
 };
 
-const markerKey = (catalog: Catalog, { node, field }: { readonly node: string; readonly field: string }, row: Row): Key | undefined => {
+/**
+ * The key of the marker of a row's value; undefined if the row has none.
+ *
+ * @throws {keys.tooLong} for a value that no key can hold
+ */
+export const markerKey = (
+  catalog: Catalog,
+  { node, field }: { readonly node: string; readonly field: string },
+  row: Row,
+): Key | undefined => {
   const value = own(row, field);
   if (value === undefined || value === null) return undefined;
   const marker = uniqueMarker(node, field, value);

@@ -1,0 +1,102 @@
+import { type Conditions, readWhere } from "../ir/condition.ts";
+import type { KeptStep } from "../ir/physical-plan.ts";
+import type { LogicalWalk, WalkHop } from "../ir/walk-plan.ts";
+import { exactText } from "../keys/value-text.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { Freshness } from "../schema/derived.ts";
+import { type AggregateFact, isSpread } from "../schema/facts.ts";
+import { isKeyDetermined } from "./access-path.ts";
+
+/** Which kept counts a call may take: those that transactions keep, those of stream and batch too, or none. */
+export type KeptChoice = "transaction" | "any" | "none";
+
+/** The edges of a node, or its parts, that are counted. */
+export interface Counted extends Conditions {
+  readonly node: string;
+  readonly over: { readonly kind: "edge"; readonly name: string; readonly direction: "out" | "in" | "both" } | AggregateFact["over"];
+}
+
+/** The last hop of a walk that asks only for the number of its edges; undefined if more of them matters. */
+const countedHop = ({ steps, collect }: Pick<LogicalWalk, "steps" | "collect">): WalkHop | undefined => {
+  const hop = steps.at(-1);
+  const asksNumber = collect.kind === "count" || (collect.kind === "groups" && collect.near);
+  if (!asksNumber || hop?.kind !== "hop" || hop.rounds > 1 || hop.nodeConditions.length > 0) return undefined;
+  return hop.limit === undefined && hop.index === undefined && hop.anchor === undefined ? hop : undefined;
+};
+
+/** What may stand for counting the edges of a walk's last hop, by the type of their nodes; undefined if nothing may. */
+export const keptByType = (
+  catalog: Catalog,
+  walk: Pick<LogicalWalk, "steps" | "collect"> & { readonly values: readonly unknown[] },
+  choice: KeptChoice,
+): Readonly<Record<string, KeptStep>> | undefined => {
+  const hop = catalog.facts.aggregates.length > 0 ? countedHop(walk) : undefined;
+  if (!hop) return undefined;
+  const { edge: name, direction, conditions, near } = hop;
+  const found = near.flatMap((node) => {
+    const ends = catalog.edges[name];
+    // Of the two directions, a node may stand at one end only.
+    const [leaves, reached] = [ends?.from.includes(node) === true, ends?.to.includes(node) === true];
+    const way = direction === "both" && !(leaves && reached) ? (leaves ? "out" : "in") : direction;
+    const kept = keptCount(catalog, { node, over: { kind: "edge", name, direction: way }, conditions, values: walk.values }, choice);
+    return kept ? [[node, kept] as const] : [];
+  });
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
+};
+
+/** Conditions as one text that is the same for the same conditions, in whatever order they are given. */
+const conditionsText = ({ conditions, values }: Conditions): string => {
+  const texts = conditions.map(({ path, operator, slot }) => {
+    const operand = values[slot];
+    const isList = operator === "in" && Array.isArray(operand);
+    return exactText([path, operator, isList ? operand.map((one) => exactText(one)).toSorted() : operand]);
+  });
+  return [...new Set(texts)].toSorted().join();
+};
+
+const readFact = new WeakMap<AggregateFact, string>();
+
+const factText = (fact: AggregateFact): string => {
+  let text = readFact.get(fact);
+  if (text === undefined) readFact.set(fact, (text = fact.where ? conditionsText(readWhere(fact.where, ["from", "to"])) : ""));
+  return text;
+};
+
+const FRESHEST: readonly Freshness[] = ["transaction", "stream", "batch"];
+
+/** How far behind an attribute may be: one that is spread over counters shows their sum once the stream has added them up. */
+const freshnessOf = (fact: AggregateFact): Freshness => (isSpread(fact) ? "stream" : fact.freshness);
+
+/**
+ * The attributes of a node's item whose sum is the number of its edges or parts; undefined if the model keeps no such
+ * count, or the node is not found by its id alone. Programs of other origin may write to an adopted table without keeping
+ * counts, so there only a call that allows stale counts takes one.
+ */
+export const keptCount = (catalog: Catalog, { node, over, ...asked }: Counted, choice: KeptChoice): KeptStep | undefined => {
+  const entry = catalog.nodes[node];
+  if (!entry || choice === "none" || (choice === "transaction" && !catalog.escapes)) return undefined;
+  const facts = catalog.facts.aggregates.filter(
+    (fact) =>
+      fact.node === node &&
+      fact.operation === "count" &&
+      fact.over.kind === over.kind &&
+      fact.over.name === over.name &&
+      (choice === "any" || freshnessOf(fact) === "transaction"),
+  );
+  if (facts.length === 0 || !isKeyDetermined(catalog, entry.shape, new Set(entry.idFields))) return undefined;
+  const text = conditionsText(asked);
+  const isSymmetric = over.kind === "edge" && catalog.edges[over.name]?.definition.symmetric === true;
+  const best = (direction: "out" | "in" | undefined): AggregateFact | undefined =>
+    facts
+      .filter(
+        (fact) => factText(fact) === text && (direction === undefined || (fact.over.kind === "edge" && fact.over.direction === direction)),
+      )
+      .toSorted((a, b) => FRESHEST.indexOf(freshnessOf(a)) - FRESHEST.indexOf(freshnessOf(b)))[0];
+  // A symmetric edge has no direction, and parts have none.
+  const undirected = over.kind === "part" || isSymmetric;
+  const directions = undirected ? [undefined] : over.direction === "both" ? (["out", "in"] as const) : [over.direction];
+  const found = directions.map(best);
+  if (!found.every((fact) => fact !== undefined)) return undefined;
+  const freshness = FRESHEST[Math.max(...found.map((fact) => FRESHEST.indexOf(freshnessOf(fact))))] ?? "batch";
+  return { kind: "kept", node, attributes: found.map(({ attribute }) => attribute), freshness };
+};

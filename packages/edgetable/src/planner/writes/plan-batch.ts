@@ -1,0 +1,78 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { LogicalWrite } from "../../ir/logical-write.ts";
+import { type DeleteStep, keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
+import { type Catalog, kindMark } from "../../schema/catalog.ts";
+import { isConditional, planWrite } from "./plan-write.ts";
+import { cascades } from "./rules/required-nodes.ts";
+
+/** One item of a batch, with the calls (by position) that it belongs to; the last of them wrote it. */
+export interface BatchItem {
+  readonly step: PutStep | DeleteStep;
+  readonly calls: readonly number[];
+}
+
+/** What a batch sends: each item once. */
+export interface BatchPlan {
+  readonly kind: "batch";
+  readonly items: readonly BatchItem[];
+}
+
+const INSTEAD: Readonly<Record<string, string>> = {
+  create: "refuses to replace what is there, and a batch checks nothing: use put",
+  link: "refuses to replace what is there, and a batch checks nothing: use put",
+  update: "changes what is there, and a batch writes whole items: use put",
+  check: "writes nothing, and a batch checks nothing",
+  relink: "changes what is there, and a batch writes whole items: use put",
+};
+
+/** Why a batch cannot make a write; undefined if it may. */
+const whyNotByKind = (catalog: Catalog, write: LogicalWrite): string | undefined => {
+  const instead = INSTEAD[write.kind];
+  if (instead !== undefined) return instead;
+  if (isConditional(write)) return "has a condition, and a batch checks none";
+  return write.kind === "delete" && write.of === "node" && cascades(catalog, write.name) ? "takes its parts or edges along" : undefined;
+};
+
+const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => {
+  if (item.shape && kindMark(catalog, item.shape))
+    return "may meet an item of another kind under its key (layout.sharedIds), and a batch checks nothing";
+  if ((item.kind === "put" || item.kind === "delete") && item.shape) return undefined;
+  return item.kind === "update" ? "counts towards a guarded degree" : "needs a marker or a guard to be written with it";
+};
+
+const failInBatch = (write: LogicalWrite, call: number, why: string): never => {
+  const verb = write.kind === "putEdge" ? "put" : write.kind;
+  const name = "edge" in write ? write.edge : write.name;
+  throw new EdgetableError(
+    "plan.unsupported",
+    `Call ${call + 1} of the batch, ${verb} of "${name}", ${why}. Make it alone, or in transact.`,
+    {
+      details: { call, kind: write.kind },
+    },
+  );
+};
+
+/**
+ * Plans a batch: every item alone, without conditions. Of several writes to one key the last stands
+ * and is the only one sent.
+ *
+ * @throws {plan.unsupported} for a call that is more than unconditional puts and deletions
+ */
+export const planBatch = (catalog: Catalog, writes: readonly LogicalWrite[]): BatchPlan => {
+  const items = new Map<string, BatchItem>();
+  for (const [call, given] of writes.entries()) {
+    const write: LogicalWrite = given.kind === "putEdge" || given.kind === "put" ? { ...given, ends: "unchecked" } : given;
+    const reason = whyNotByKind(catalog, write);
+    if (reason !== undefined) failInBatch(write, call, reason);
+    const plan = planWrite(catalog, write, {});
+    if (plan.kind === "settled") return failInBatch(write, call, "has nothing to write");
+    if (plan.kind === "needs") return failInBatch(write, call, `first has to read: ${plan.reads.map((need) => need.reason).join("; ")}`);
+    for (const { item } of plan.items) {
+      const why = whyNotByItem(catalog, item);
+      if (why !== undefined) failInBatch(write, call, why);
+      const id = keyId(item.key);
+      items.set(id, { step: item as PutStep | DeleteStep, calls: [...(items.get(id)?.calls ?? []), call] });
+    }
+  }
+  return { kind: "batch", items: [...items.values()] };
+};

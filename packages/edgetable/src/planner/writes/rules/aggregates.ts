@@ -1,0 +1,289 @@
+import { type Conditions, holds, readWhere } from "../../../ir/condition.ts";
+import type { EndId } from "../../../ir/logical-write.ts";
+import { type Failure, keyId, type PutStep, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
+import { keyIfComplete } from "../../../requests/encode-item.ts";
+import { decodeItem } from "../../../requests/decode-item.ts";
+import { decodeValue, encodeValue } from "../../../requests/attribute-value.ts";
+import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
+import { type AggregateFact, countHidden, DERIVED, hiddenNames, isKeptInNode, spreadHidden, sumHidden } from "../../../schema/facts.ts";
+import { counterSetsOf } from "../../../schema/counter-sets.ts";
+import { DELETING } from "../../../schema/system-items.ts";
+import type { Item } from "../../../transport/operations.ts";
+import { isNumber } from "../../../util/json-text.ts";
+import { own, type Row, valueAt } from "../../../util/row.ts";
+import { addDecimals, addToStored, isChanged } from "../changed-row.ts";
+import {
+  type Contribution,
+  type ItemRule,
+  knownImage,
+  type Look,
+  type RowChange,
+  STALE,
+  type Subject,
+  type WorkingSet,
+} from "../working-set.ts";
+import { changeItem } from "./computed-attributes.ts";
+import { isSameNode } from "./edge-copies.ts";
+import { cascades } from "./required-nodes.ts";
+
+type Numeric = number | bigint;
+
+/** An aggregate with its conditions read, and the fields of the edge or part that it depends on. */
+export interface Aggregate {
+  readonly fact: AggregateFact;
+  readonly where: Conditions | undefined;
+  readonly fields: readonly string[];
+}
+
+const known = new WeakMap<EdgeEntry | PartEntry, readonly Aggregate[]>();
+
+/** The aggregates over the edges of a type, or the parts of a kind. */
+export const aggregatesOver = (catalog: Catalog, subject: Exclude<Subject, { readonly kind: "node" }>): readonly Aggregate[] => {
+  const { entry, kind } = subject;
+  let found = known.get(entry);
+  if (found) return found;
+  found = catalog.facts.aggregates.flatMap((fact): Aggregate[] => {
+    if (fact.over.kind !== kind || fact.over.name !== entry.name) return [];
+    const where = fact.where && readWhere(fact.where, ["from", "to"]);
+    const paths = where?.conditions.map(({ path }) => path.split(".")[0] ?? "") ?? [];
+    return [
+      { fact, where, fields: [...(fact.of === undefined ? [] : [fact.of]), ...paths.filter((path) => path !== "from" && path !== "to")] },
+    ];
+  });
+  known.set(entry, found);
+  return found;
+};
+
+/** True if a row counts towards an aggregate. */
+export const counts = ({ fact, where }: Aggregate, row: Row): boolean =>
+  (where === undefined || where.conditions.every((condition) => holds(condition, row, where.values))) &&
+  (fact.of === undefined || (valueAt(row, fact.of) ?? null) !== null);
+
+/** The nodes whose aggregate a row counts towards: of a symmetric edge both ends. */
+export const aggregatedNodes = (
+  catalog: Catalog,
+  { fact }: Aggregate,
+  subject: Exclude<Subject, { readonly kind: "node" }>,
+  row: Row,
+): readonly EndId[] => {
+  if (subject.kind === "part") {
+    const { idFields = [] } = catalog.nodes[fact.node] ?? {};
+    return [{ type: fact.node, id: Object.fromEntries(idFields.map((field) => [field, row[field]])) }];
+  }
+  const { from, to, entry } = subject;
+  // A symmetric edge from a node to itself is one edge at one node.
+  const both = isSameNode(from, to) ? [from] : [from, to];
+  const ends = entry.definition.symmetric ? both : [fact.over.kind === "edge" && fact.over.direction === "in" ? to : from];
+  return ends.filter(({ type }) => type === fact.node);
+};
+
+/** What one change adds to the derived attributes of one node. */
+export interface Delta extends Contribution {
+  readonly node: NodeEntry;
+  readonly id: Row;
+  readonly added: Readonly<Record<string, Numeric>>;
+  /** True if the change ties something to the node, which must be there. */
+  readonly ties: boolean;
+}
+
+const NONE: readonly Delta[] = [];
+
+const negated = (value: Numeric): Numeric => (value === 0 ? 0 : -value);
+
+/** The number that a row holds in a field; 0 where it holds none. */
+export const numberIn = (row: Row, field: string): Numeric => {
+  const value = valueAt(row, field);
+  return isNumber(value) ? value : 0;
+};
+
+/** What a row adds to the attributes of an aggregate that is kept in transactions. */
+const addends = (aggregate: Aggregate, row: Row | null | undefined): Readonly<Record<string, Numeric>> => {
+  const { attribute, operation, of = "" } = aggregate.fact;
+  if (!row || !counts(aggregate, row)) return {};
+  if (operation === "count") return { [attribute]: 1 };
+  if (operation === "sum") return { [attribute]: numberIn(row, of) };
+  return { [sumHidden(attribute)]: numberIn(row, of), [countHidden(attribute)]: 1 };
+};
+
+/** Adds numbers to sums, by name, or takes them off. */
+export const addTo = (sums: Record<string, Numeric>, added: Readonly<Record<string, Numeric>>, negates = false): void => {
+  for (const name in added) sums[name] = addDecimals(sums[name] ?? 0, negates ? negated(added[name]!) : added[name]!);
+};
+
+const isTransactional = ({ fact }: Aggregate): boolean => isKeptInNode(fact);
+
+const fieldsOf = (aggregates: readonly Aggregate[]): readonly string[] => [...new Set(aggregates.flatMap(({ fields }) => fields))];
+
+/** The node's own item, with the derived attributes that a put of the node keeps. */
+const keptByPut = ({ subject, before, after }: RowChange): Look | undefined => {
+  if (subject.kind !== "node" || before !== undefined || !after || !subject.entry.definition.derived) return undefined;
+  const { definition } = subject.entry;
+  return {
+    fields: [...Object.keys(definition.derived ?? {}), ...hiddenNames(definition), DERIVED],
+    reason: "its derived attributes are kept",
+  };
+};
+
+/** What a node's item holds for its derived attributes beside its row. */
+const hiddenIn = (definition: NodeEntry["definition"], image: Item): Row => {
+  const row: Record<string, unknown> = {};
+  for (const name of [...hiddenNames(definition), DERIVED]) {
+    const stored = image[name];
+    if (stored) row[name] = decodeValue(stored);
+  }
+  return row;
+};
+
+/** The derived attributes of a node that is written whole: those of the item before, else of a node without edges or parts. */
+const derivedAttributes = (entry: NodeEntry, image: Item | null | undefined, catalog: Catalog): Row => {
+  const { definition, shape } = entry;
+  const row: Record<string, unknown> = {};
+  const before: Row | undefined = image ? { ...decodeItem(catalog, shape, image) } : undefined;
+  for (const [name, { operation, freshness }] of Object.entries(definition.derived ?? {})) {
+    const startsAtZero = operation === "count" || operation === "sum" || operation === "distinct";
+    // A program of an older model may have dropped what the stream wrote, which the stream brings back.
+    const starts = startsAtZero && (before ? freshness === "stream" : freshness !== "batch");
+    const value = (before && own(before, name)) ?? (starts ? 0 : undefined);
+    if (value !== undefined) row[name] = value;
+  }
+  // The counters of a new node hold all that there is to count.
+  if (!image)
+    for (const { facts, name } of counterSetsOf(catalog, entry)) for (const { attribute } of facts) row[spreadHidden(attribute)] = name;
+  return Object.assign(row, image && hiddenIn(definition, image));
+};
+
+/** What must be known of an edge or part before it changes, for the aggregates over it that are kept in one way. */
+export const lookOfRow = (
+  catalog: Catalog,
+  { subject, before, after, changes }: RowChange,
+  isConcerned: (aggregate: Aggregate) => boolean,
+): Look | undefined => {
+  if (subject.kind === "node") return undefined;
+  const all = aggregatesOver(catalog, subject).filter(isConcerned);
+  if (all.length === 0) return undefined;
+  const reason = "what it counted for before is taken back";
+  if (before === undefined && after) return { fields: fieldsOf(all), reason };
+  const concerned = changes ? all.filter(({ fields }) => fields.some((field) => isChanged(changes, field))) : after === null ? all : [];
+  const fields = fieldsOf(concerned);
+  return fields.length > 0 ? { fields, reason } : undefined;
+};
+
+const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
+  const { subject, before, after, changes } = change;
+  if (subject.kind === "node" || before === undefined) return NONE;
+  const all = aggregatesOver(catalog, subject);
+  if (all.length === 0) return NONE;
+  const deltas = new Map<string, Delta & { readonly added: Record<string, Numeric> }>();
+  for (const aggregate of all) {
+    if (!isTransactional(aggregate) || (changes && !aggregate.fields.some((field) => isChanged(changes, field)))) continue;
+    const row = after ?? before ?? {};
+    for (const { type, id } of aggregatedNodes(catalog, aggregate, subject, row)) {
+      const node = catalog.nodes[type];
+      const key = node && keyIfComplete(catalog, node.shape, id);
+      if (!key) continue;
+      const text = keyId(key);
+      let delta = deltas.get(text);
+      const ties = !before && after !== null;
+      const end = subject.kind === "edge" && subject.to.id === id ? "to" : "from";
+      const failure: Failure = { reason: "endMissing", end, id };
+      if (!delta) deltas.set(text, (delta = { rule: aggregates, key, node, id, added: {}, ties, failure: ties ? failure : undefined }));
+      addTo(delta.added, addends(aggregate, before), true);
+      addTo(delta.added, addends(aggregate, after));
+    }
+  }
+  return [...deltas.values()].filter(({ added }) => Object.keys(added).length > 0);
+};
+
+/** The attribute that shows an average, from the sum and the number that are kept beside it. */
+const averages = ({ definition }: NodeEntry, image: Item, added: Readonly<Record<string, Numeric>>) => {
+  const set: Record<string, unknown> = {};
+  const remove: string[] = [];
+  const total = (name: string): number => {
+    const value = image[name];
+    return Number(addToStored(value && "N" in value ? (value.N ?? "0") : "0", added[name] ?? 0));
+  };
+  for (const [name, fact] of Object.entries(definition.derived ?? {})) {
+    if (fact.operation !== "average" || !isKeptInNode(fact) || !(countHidden(name) in added)) continue;
+    const number = total(countHidden(name));
+    if (number > 0) set[name] = total(sumHidden(name)) / number;
+    else if (Object.hasOwn(image, name)) remove.push(name);
+  }
+  return { set, remove };
+};
+
+const settleNode = (
+  working: WorkingSet,
+  [first, ...more]: readonly [Delta, ...Delta[]],
+): WriteItem | { readonly kind: "failure"; readonly of: Delta } | null | undefined => {
+  const { catalog } = working;
+  const { key, node, id } = first;
+  const { shape, definition } = node;
+  const sums: Record<string, Numeric> = {};
+  for (const { added } of [first, ...more]) addTo(sums, added);
+  const tying = [first, ...more].find(({ ties }) => ties);
+  const changed = Object.keys(sums).filter((name) => sums[name] !== 0 && sums[name] !== 0n);
+  if (changed.length === 0) return null;
+  // A node that the same call writes whole takes what is added into its item.
+  const put = working.staged.find(({ item, key: of }) => item?.kind === "put" && sameKey(of, key))?.item as PutStep | undefined;
+  if (put) {
+    const { set, remove } = averages(node, put.item, sums);
+    const numbers = Object.fromEntries(changed.map((name) => [name, encodeValue(sums[name], name)]));
+    const shown = Object.fromEntries(Object.entries(set).map(([name, value]) => [name, encodeValue(value, name)]));
+    return { kind: "update", key, terms: [], shape, changes: { set: shown, remove, add: numbers, append: {} } };
+  }
+  const image = knownImage(working, key);
+  if (image === null) {
+    // What is taken away from a node that is gone is not counted anywhere.
+    return tying ? { kind: "failure", of: tying } : { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape };
+  }
+  const behind = Object.entries(definition.derived ?? {}).flatMap(([name, fact]) =>
+    fact.operation === "average" && isKeptInNode(fact) ? [sumHidden(name), countHidden(name)] : [],
+  );
+  const showsAverage = changed.some((name) => behind.includes(name));
+  const look: Look | undefined = showsAverage ? { fields: behind, reason: "the average follows from its sum" } : undefined;
+  const add: Record<string, Numeric> = { [DERIVED]: 1 };
+  const terms: Term[] = [];
+  // The node's deletion would not see what is counted now, and leave it behind.
+  if (tying?.failure && cascades(catalog, node.name))
+    terms.push({ kind: "equals", attribute: DELETING, value: undefined, failure: tying.failure });
+  for (const name of changed) {
+    const isKept = image === undefined || Object.hasOwn(image, name) || behind.includes(name);
+    // An item that is older than the declaration has no such attribute until a migration computes it.
+    if (isKept) add[name] = sums[name]!;
+    if (behind.includes(name)) continue;
+    terms.push(
+      isKept ? { kind: "has", attribute: name, failure: STALE } : { kind: "equals", attribute: name, value: undefined, failure: STALE },
+    );
+  }
+  const { set, remove } = image && showsAverage ? averages(node, image, sums) : { set: {}, remove: [] };
+  const changes = { set, remove, add, append: {} };
+  const there: Term = { kind: "present", failure: tying?.failure ?? STALE };
+  const update = changeItem(working, {
+    shape,
+    key,
+    known: image ? { ...id, ...hiddenIn(definition, image) } : id,
+    changes,
+    guards: {},
+    there,
+    terms,
+    look,
+    keepsVersion: true,
+  });
+  return update === null ? null : update?.items[0];
+};
+
+/**
+ * Counts, sums and averages that are kept in the transaction of the write: the node's own item takes the difference. A
+ * revision beside them (`~derived`) rises with each, so that a verification sees that nothing changed while it looked.
+ */
+export const aggregates: ItemRule<Delta> = {
+  name: "aggregates",
+  shared: true,
+  looksAt: (catalog, change) => (change.subject.kind === "node" ? keptByPut(change) : lookOfRow(catalog, change, isTransactional)),
+  fill: ({ catalog }, subject, row, image) => {
+    if (subject.kind !== "node" || !subject.entry.definition.derived) return { kind: "row", row };
+    return { kind: "row", row: { ...row, ...derivedAttributes(subject.entry, image, catalog) } };
+  },
+  contributions: deltasOf,
+  settle: settleNode,
+};

@@ -1,0 +1,406 @@
+import { EdgetableError } from "../../../errors/edgetable-error.ts";
+import { TRANSACTION_ITEMS } from "../../../ir/capacity.ts";
+import type { EndId } from "../../../ir/logical-write.ts";
+import { type Failure, keyId, type ListedItems, listedItems, type Term, type WriteItem } from "../../../ir/write-plan.ts";
+import { sameValue } from "../../../keys/value-text.ts";
+import { renderTemplate } from "../../../keys/render-template.ts";
+import { decodeValue } from "../../../requests/attribute-value.ts";
+import { decodeItem, shapeOf } from "../../../requests/decode-item.ts";
+import { keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
+import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
+import { endTypes } from "../../../schema/definition.ts";
+import { type CopyFact, COPY_REVISION, DERIVED } from "../../../schema/facts.ts";
+import { placeText } from "../../../schema/stored-id.ts";
+import { COUNT, HOLDER, JOB_FACTS, JOB_TYPE, KIND, RUNS, UNTIL } from "../../../schema/system-items.ts";
+import { degreeGuard, jobState, ownerText, systemKeyItem, systemType } from "../../../schema/system-keys.ts";
+import type { Item, Key } from "../../../transport/operations.ts";
+import { hexHashOf } from "../../../util/hash-text.ts";
+import { defined } from "../../../util/invariant.ts";
+import { own, type Row } from "../../../util/row.ts";
+import { isChanged } from "../changed-row.ts";
+import {
+  contribute,
+  type Contribution,
+  type EdgeBetween,
+  imageOf,
+  type ItemRule,
+  type Look,
+  type OtherRules,
+  readOrNeed,
+  type RowChange,
+  stage,
+  STALE,
+  type Subject,
+  unitedTerms,
+  type WorkingSet,
+} from "../working-set.ts";
+import { changeItem, unchangedFields } from "./computed-attributes.ts";
+import { edgeCopies, type EdgeCopy } from "./edge-copies.ts";
+
+type End = "from" | "to";
+
+/** A node that a row is tied to, and what of it is copied onto the row. */
+interface CopySource {
+  readonly end: End;
+  readonly id: EndId;
+  readonly node: NodeEntry;
+  readonly key: Key;
+  readonly copies: readonly CopyFact[];
+}
+
+const known = new WeakMap<EdgeEntry | PartEntry, readonly CopyFact[]>();
+
+/** The copies onto the edges of a type, or the parts of a kind. */
+export const copiesOnto = (
+  catalog: Catalog,
+  { kind, entry }: Pick<Exclude<Subject, { readonly kind: "node" }>, "kind" | "entry">,
+): readonly CopyFact[] => {
+  let found = known.get(entry);
+  if (!found) known.set(entry, (found = catalog.facts.copies.filter(({ onto }) => onto.kind === kind && onto.name === entry.name)));
+  return found;
+};
+
+/** The copies of an edge take up to two items each. */
+const MOST_PLACES = 2;
+
+/** True if the stream or a job brings copies up to date, item by item. */
+export const isRefreshed = ({ freshness, beyond }: CopyFact): boolean => freshness === "stream" || beyond === "job";
+
+const endOf = (catalog: Catalog, subject: Exclude<Subject, { readonly kind: "node" }>, end: End, row: Row): EndId => {
+  if (subject.kind === "edge") return subject[end];
+  const type = subject.entry.definition.of;
+  const { idFields } = defined(catalog.nodes[type], "the owner of a part");
+  return { type, id: Object.fromEntries(idFields.map((field) => [field, row[field]])) };
+};
+
+/** The nodes that a row copies from. */
+export const copySources = (catalog: Catalog, subject: Exclude<Subject, { readonly kind: "node" }>, row: Row): readonly CopySource[] => {
+  const all = copiesOnto(catalog, subject);
+  if (all.length === 0) return [];
+  return (["from", "to"] as const).flatMap((end): CopySource[] => {
+    const copies = all.filter((copy) => copy.end === end);
+    if (copies.length === 0) return [];
+    const id = endOf(catalog, subject, end, row);
+    const node = catalog.nodes[id.type];
+    const key = node && keyIfComplete(catalog, node.shape, id.id);
+    return node && key ? [{ end, id, node, key, copies }] : [];
+  });
+};
+
+/** The attributes that a row has from a node's item; undefined for those that the node lacks. */
+export const copiedValues = (catalog: Catalog, { node, copies }: CopySource, image: Item): Readonly<Record<string, unknown>> => {
+  const source = decodeItem(catalog, node.shape, image);
+  return Object.fromEntries(copies.map(({ attribute, of }) => [attribute, own(source, of)]));
+};
+
+const isChecked = (subject: Subject): boolean =>
+  subject.kind === "edge"
+    ? subject.entry.definition.ends !== "unchecked"
+    : subject.kind === "part" && subject.entry.definition.owner === "checked";
+
+const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, row, image) => {
+  const { catalog, given } = working;
+  if (subject.kind === "node") {
+    const revision = spreadPlaces(catalog, subject.entry.name).some(({ onto }) => onto.kind === "part") ? image?.[DERIVED] : undefined;
+    return { kind: "row", row: revision ? { ...row, [DERIVED]: decodeValue(revision) } : row };
+  }
+  const filled: Record<string, unknown> = { ...row };
+  // A refresh by the stream or a job changes what it has read, or nothing.
+  if (copiesOnto(catalog, subject).some(isRefreshed)) filled[COPY_REVISION] = given.now ?? 0;
+  let isPending = false;
+  for (const source of copySources(catalog, subject, row)) {
+    const { node, key, end, id } = source;
+    const found = imageOf(working, { shape: node.shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
+    if (found === undefined) isPending = true;
+    else if (found) {
+      const values = copiedValues(catalog, source, found);
+      for (const name in values) if (values[name] !== undefined) filled[name] = values[name];
+    } else if (isChecked(subject)) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
+  }
+  return isPending ? undefined : { kind: "row", row: filled };
+};
+
+const sourceTypes = (catalog: Catalog, { onto, end }: CopyFact): readonly string[] => {
+  if (onto.kind === "part") return [defined(catalog.parts[onto.name], "part").definition.of];
+  return endTypes(defined(catalog.edges[onto.name], "edge").definition[end]);
+};
+
+/** What a row's copies require of a node, or of the number of its edges. */
+interface Required extends Contribution {
+  readonly node: NodeEntry;
+  /** The attributes that must still be as they were read. */
+  readonly fields: readonly string[];
+  /** Of a part: the node takes note that it has one more, so that a concurrent change of what is copied sees it. */
+  readonly notes: boolean;
+  /** Of a counter: the number that must still be there. */
+  readonly count?: number | undefined;
+}
+
+const NONE: readonly Required[] = [];
+
+const requiredOf = (catalog: Catalog, { subject, after, changes }: RowChange): readonly Required[] => {
+  if (subject.kind === "node" || !after || changes) return NONE;
+  return copySources(catalog, subject, after).flatMap(({ key, node, copies, end, id }): Required[] => {
+    const mustHold = copies.filter(({ freshness }) => freshness === "transaction" || (freshness === "stream" && isChecked(subject)));
+    if (mustHold.length === 0) return [];
+    const failure: Failure = { reason: "endMissing", end, id: id.id };
+    const notes = subject.kind === "part" && mustHold.some(({ freshness }) => freshness === "transaction");
+    return [{ rule: copiedAttributes, key, node, fields: mustHold.map(({ of }) => of), notes, failure }];
+  });
+};
+
+const settleRequired = (working: WorkingSet, required: readonly [Required, ...Required[]]): WriteItem | null | undefined => {
+  const { catalog, images } = working;
+  const [{ key, node, count }] = required;
+  if (required.some((one) => "count" in one)) {
+    const value = count === undefined ? undefined : { N: String(count) };
+    return { kind: "check", key, terms: [{ kind: "equals", attribute: COUNT, value, failure: STALE }], shape: undefined };
+  }
+  const image = images[keyId(key)];
+  if (image === undefined) return null;
+  if (image === null) return { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape: node.shape };
+  let terms: readonly Term[] = [];
+  for (const { fields } of required) terms = unitedTerms(terms, unchangedFields(catalog, { shape: node.shape, image }, fields));
+  if (!required.some(({ notes }) => notes)) return { kind: "check", key, terms, shape: node.shape };
+  const changes = { set: {}, remove: [], add: { [DERIVED]: { N: "1" } }, append: {} };
+  return { kind: "update", key, terms: [{ kind: "present", failure: STALE }, ...terms], shape: node.shape, changes };
+};
+
+/** A changed attribute of a node and the rows that have a copy of it. */
+interface Spread {
+  readonly node: EndId;
+  readonly entry: NodeEntry;
+  /** By the copy's name its new value. */
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly others: OtherRules;
+  readonly end: End;
+  /** A job changes the copies, if a transaction does not hold them. */
+  readonly byJob: boolean;
+  /** True if jobs change these copies now and then: a slow one must see that a transaction came before it. */
+  readonly isRefreshed: boolean;
+}
+
+const tooMany = (name: string, node: string, items: number): never => {
+  throw new EdgetableError(
+    "request.transactionTooLarge",
+    `This attribute of "${node}" is copied onto ${items} items of "${name}", and a transaction holds ${TRANSACTION_ITEMS}. Let a job change them (beyond: "job"), or the stream (freshness: "stream").`,
+    { details: { items, limit: TRANSACTION_ITEMS } },
+  );
+};
+
+// A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas); an escaped character may take three.
+const LONGEST_ID = 200;
+
+/** Stages the item of a job that changes the copies after the source: nothing is lost if its process dies. */
+const stageJob = (working: WorkingSet, onto: CopyFact["onto"], { node, entry, end }: Spread): void => {
+  const { catalog, given, jobs } = working;
+  const now = given.now ?? 0;
+  const text = `copy ${node.type} ${ownerText(entry, node.id)} onto ${onto.name} ${end} ${now}`;
+  const id = text.length <= LONGEST_ID ? text : `${text.slice(0, LONGEST_ID - 17)} ${hexHashOf(text)}`;
+  const place = placeText({ node: node.type, over: JSON.stringify([onto.kind, onto.name, end]), id: node.id });
+  const key = systemKeyItem(catalog, jobState(id));
+  const facts = { place: { S: place }, items: { N: "0" }, pass: { N: "1" } };
+  const state = { [KIND]: { S: "copy" }, [HOLDER]: { S: "" }, [UNTIL]: { N: "0" }, [RUNS]: { N: "0" }, [JOB_FACTS]: { M: facts } };
+  const item = { ...key, ...systemType(catalog, JOB_TYPE), ...state };
+  stage(working, { kind: "put", key, item, terms: [{ kind: "absent", failure: STALE }], shape: undefined });
+  jobs.push(id);
+};
+
+const copyChanges = (values: Readonly<Record<string, unknown>>) => {
+  const set: Record<string, unknown> = {};
+  const remove: string[] = [];
+  for (const name in values) {
+    if (values[name] === undefined) remove.push(name);
+    else set[name] = values[name];
+  }
+  return { set, remove, add: {}, append: {} };
+};
+
+/** A row with copies, as it was found, and all places where it is stored. */
+interface Copying {
+  readonly subject: Exclude<Subject, { readonly kind: "node" }>;
+  readonly shape: Shape;
+  readonly item: Item;
+  readonly row: Row;
+  readonly places: readonly EdgeCopy[];
+}
+
+/** Stages the change of copies in all places where an edge or part is stored, and what other nodes count of it. */
+const stageRefresh = (
+  working: WorkingSet,
+  { subject, shape: found, item: image, row: before, places }: Copying,
+  { values, others, isRefreshed: rises }: Spread,
+): void => {
+  const { catalog, given } = working;
+  const changes = copyChanges(values);
+  const read = image[COPY_REVISION];
+  if (rises) changes.set[COPY_REVISION] = Math.max(given.now ?? 0, read && "N" in read ? Math.abs(Number(read.N)) + 1 : 0);
+  const look = others.looksAt(catalog, { subject, before, after: undefined, changes });
+  for (const { shape, row } of places) {
+    const key = keyOf(catalog, shape, row);
+    const there: Term = { kind: "present", failure: STALE };
+    const terms = look && shape === found ? unchangedFields(catalog, { shape, image }, look.fields) : [];
+    const changed = changeItem(working, { shape, key, known: row, changes, guards: {}, there, terms, keepsVersion: true });
+    for (const item of changed?.items ?? []) stage(working, item);
+  }
+  others.stageDerived(working, { subject, before, after: { ...before, ...values }, changes });
+};
+
+const edgeOf = (entry: EdgeEntry, { from, to }: { readonly from: string; readonly to: string }, row: Row): EdgeBetween => {
+  const endIn = (end: End, type: string): EndId => {
+    const { type: _type, ...id } = row[end] as Row;
+    return { type, id };
+  };
+  return { kind: "edge", entry, from: endIn("from", from), to: endIn("to", to) };
+};
+
+const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: Spread): void => {
+  const { catalog } = working;
+  const { node, entry: source, end } = what;
+  const direction = end === "from" ? "out" : "in";
+  const template = source.shape.keys[catalog.index.partitionKey];
+  const partition = defined(template && renderTemplate(template, node.id), "the partition of a node");
+  const guardKey = systemKeyItem(catalog, degreeGuard(partition, entry.name, direction));
+  const guard = imageOf(working, { shape: source.shape, key: guardKey }, `the number of its edges of "${entry.name}" must not change`);
+  if (guard === undefined) return;
+  const stored = guard?.[COUNT];
+  const count = stored && "N" in stored ? Number(stored.N) : undefined;
+  const onto = { kind: "edge", name: entry.name } as const;
+  if (count !== undefined && count >= TRANSACTION_ITEMS) {
+    if (what.byJob) return stageJob(working, onto, what);
+    tooMany(entry.name, node.type, count);
+  }
+  const found = listOf(working, {
+    of: { kind: "edge", name: entry.name, direction },
+    what,
+    counter: count === undefined ? undefined : guardKey,
+  });
+  if (!found) return;
+  if (isTooMuch(working, found, what)) return stageJob(working, onto, what);
+  contribute(working, { rule: copiedAttributes, key: guardKey, node: source, fields: [], notes: false, count } as Required);
+  for (const item of found) {
+    const shape = shapeOf(catalog, [...entry.shapes, ...entry.mirrors], item);
+    if (!shape) continue;
+    const row = decodeItem(catalog, shape, item);
+    const between = edgeOf(entry, { from: shape.from ?? "", to: shape.to ?? "" }, row);
+    stageRefresh(working, { subject: between, shape, item, row, places: edgeCopies(between, row) }, what);
+  }
+};
+
+const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: Spread): void => {
+  const { catalog } = working;
+  const { node } = what;
+  const found = listOf(working, { of: { kind: "part", name: entry.name }, what, counter: undefined }) ?? [];
+  if (isTooMuch(working, found, what)) return stageJob(working, { kind: "part", name: entry.name }, what);
+  for (const item of found) {
+    const row = { ...decodeItem(catalog, entry.shape, item), ...node.id };
+    const { shape } = entry;
+    stageRefresh(working, { subject: { kind: "part", entry }, shape, item, row, places: [{ shape, row }] }, what);
+  }
+};
+
+/** True if a job is to change what was found, because it would be too much for the transaction together with the rest. */
+const isTooMuch = ({ staged }: WorkingSet, found: readonly Item[], { byJob }: Spread): boolean =>
+  byJob && staged.length + found.length * MOST_PLACES > TRANSACTION_ITEMS;
+
+const listOf = (
+  working: WorkingSet,
+  { of, what, counter }: { readonly of: ListedItems; readonly what: Spread; readonly counter: Key | undefined },
+): readonly Item[] | undefined => {
+  const { node, entry, byJob } = what;
+  const id = `list ${of.kind} ${of.name} ${JSON.stringify(Object.values(node.id))}`;
+  const reason = `what was copied onto each "${of.name}" changes with it`;
+  const found = readOrNeed(working, { kind: "list", id, of, node, shape: entry.shape, counter, reason });
+  const items = found ? listedItems(found) : undefined;
+  if (items && items.length >= TRANSACTION_ITEMS && !byJob) tooMany(of.name, node.type, items.length);
+  return items;
+};
+
+// A node that is created may have edges already where nothing checks their ends.
+const mayPrecede = ({ definition }: EdgeEntry, end: End): boolean =>
+  definition.ends === "unchecked" || (definition.onDelete?.[end] ?? "leave") === "leave";
+
+const spread = (working: WorkingSet, { subject, before, after, changes }: RowChange, others: OtherRules): void => {
+  if (subject.kind !== "node" || !after) return;
+  const { catalog } = working;
+  const { entry } = subject;
+  const isNew = before === null;
+  for (const { onto, copies, end } of spreadPlaces(catalog, entry.name)) {
+    const concerned = copies.filter(({ of }) =>
+      changes ? isChanged(changes, of) : isNew ? own(after, of) !== undefined : !sameValue(own(before ?? {}, of), own(after, of)),
+    );
+    if (concerned.length === 0) continue;
+    const id = Object.fromEntries(entry.idFields.map((field) => [field, after[field]]));
+    const values = Object.fromEntries(concerned.map(({ attribute, of }) => [attribute, own(after, of)]));
+    const what: Spread = {
+      node: { type: entry.name, id },
+      entry,
+      values,
+      others,
+      end,
+      byJob: concerned.every(({ beyond }) => beyond === "job"),
+      isRefreshed: copiesOnto(catalog, onto).some(isRefreshed),
+    };
+    if (onto.kind === "edge") {
+      if (!isNew || mayPrecede(onto.entry, end)) spreadOverEdges(working, onto.entry, what);
+    }
+    // A part that comes after the list raises the node's revision, which must have been read before the list.
+    else if (before !== undefined && (!isNew || onto.entry.definition.owner !== "checked")) spreadOverParts(working, onto.entry, what);
+  }
+};
+
+type Onto = { readonly kind: "edge"; readonly entry: EdgeEntry } | { readonly kind: "part"; readonly entry: PartEntry };
+
+/** Copies of one node type's attributes onto the edges of one type at one end, or the parts of one kind. */
+interface SpreadPlace {
+  readonly onto: Onto;
+  readonly end: End;
+  readonly copies: readonly CopyFact[];
+}
+
+const spreadPlaces = (catalog: Catalog, node: string): readonly SpreadPlace[] => {
+  const places = new Map<string, SpreadPlace & { readonly copies: CopyFact[] }>();
+  for (const copy of catalog.facts.copies) {
+    if (copy.freshness !== "transaction" || !sourceTypes(catalog, copy).includes(node)) continue;
+    const { kind, name } = copy.onto;
+    const id = `${kind} ${name} ${copy.end}`;
+    const onto: Onto =
+      kind === "edge" ? { kind, entry: defined(catalog.edges[name], "edge") } : { kind, entry: defined(catalog.parts[name], "part") };
+    const place = places.get(id) ?? { onto, end: copy.end, copies: [] };
+    place.copies.push(copy);
+    places.set(id, place);
+  }
+  return [...places.values()];
+};
+
+const lookOfNode = (catalog: Catalog, { subject, before, after, changes }: RowChange): Look | undefined => {
+  if (subject.kind !== "node") return undefined;
+  const { name } = subject.entry;
+  const all = catalog.facts.copies.filter((copy) => copy.freshness === "transaction" && sourceTypes(catalog, copy).includes(name));
+  const sources = [...new Set(all.map(({ of }) => of))];
+  const isPut = before === undefined && after;
+  const concerned = changes ? sources.filter((field) => isChanged(changes, field)) : isPut ? sources : [];
+  if (concerned.length === 0) return undefined;
+  const hasParts = all.some(({ onto }) => onto.kind === "part");
+  const reason = "its attributes are copied onto other items";
+  const byJob = all.some(({ of, beyond }) => concerned.includes(of) && beyond === "job");
+  return {
+    fields: hasParts ? [...concerned, DERIVED] : concerned,
+    reason: byJob ? `${reason}; ${TRANSACTION_ITEMS} or more are changed by a job, at 1 read unit and the write units of each` : reason,
+  };
+};
+
+/**
+ * Attributes of a node that are copied onto its edges and parts. A new edge takes them from its ends, on condition that they
+ * are as they were read. A change of the node changes the copies in its own transaction, on condition that the number of
+ * edges is as it was: so neither a concurrent link nor an index that lags is missed.
+ */
+export const copiedAttributes: ItemRule<Required> = {
+  name: "copied attributes",
+  shared: false,
+  looksAt: lookOfNode,
+  fill: fillCopies,
+  contributions: requiredOf,
+  settle: settleRequired,
+  spread,
+};

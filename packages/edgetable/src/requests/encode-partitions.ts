@@ -1,0 +1,92 @@
+import type { QueryStep } from "../ir/physical-plan.ts";
+import { keyBytes, type Partition, renderPartitions, renderTemplate } from "../keys/template.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { AttributeValue, QueryInput } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
+import { keyValue } from "./attribute-value.ts";
+import { bindQuery, type Binding, NOW, pageInput, type QueryPage, rowOf } from "./encode-read.ts";
+
+const without = (row: Row, path: string): Row => {
+  const [field = "", ...rest] = path.split(".");
+  const value = row[field];
+  if (rest.length === 0 || typeof value !== "object" || value === null) return { ...row, [field]: undefined };
+  return { ...row, [field]: without(value as Row, rest.join(".")) };
+};
+
+/** The partitions of a step, in their order: one, unless its items are spread over shards. */
+export const partitionsOf = (catalog: Catalog, step: QueryStep, binding: Binding): readonly Partition[] => {
+  let row = rowOf(catalog, step, binding);
+  // The anchor of an edge is at both ends of the row, also at the one that the plan does not know.
+  for (const path of step.scatter?.unknown ?? []) row = without(row, path);
+  return defined(renderPartitions(step.partition, row), "partition key");
+};
+
+/** How many rows each of several partitions is asked for: its share and two deviations more, so that most pages need one round. */
+export const shareOf = (rows: number, partitions: number): number => {
+  const mean = rows / partitions;
+  return partitions === 1 ? rows : Math.ceil(mean + 2 * Math.sqrt(mean)) + 1;
+};
+
+// "Sort key length 1 to 1024 bytes", ServiceQuotas.
+const SORT_KEY_BYTES = 1024;
+
+/** The least text above another, if a key has room for it; else that text itself. */
+export const above = (text: string): string => (keyBytes(text) < SORT_KEY_BYTES ? `${text}\u0000` : text);
+
+/** A page of one node's edges. */
+export interface HopPage extends Omit<QueryPage, "backward" | "bounds"> {
+  /** One of the node's partitions, where its edges are spread over shards. */
+  readonly partition: string | undefined;
+  readonly livingAt: number | undefined;
+}
+
+/** The Queries of the edges of one node after another. */
+export interface HopQuery {
+  /** Undefined if nothing can be in the range. */
+  readonly encode: (id: Row, page: HopPage) => QueryInput | undefined;
+  /** The partitions over which a node's edges are spread; undefined if they are in one. */
+  readonly partitions: ((id: Row) => readonly string[]) | undefined;
+}
+
+/** True if a Query is the same for every node but for the partition's value. */
+const isConstant = (catalog: Catalog, step: QueryStep, near: "from" | "to"): boolean => {
+  if (step.shapes.some((id) => catalog.shapesById[id]?.alias)) return false;
+  const fields = step.sort?.kind === "range" ? [...step.sort.template.fields, step.sort.path] : (step.sort?.template.fields ?? []);
+  return !fields.some((field) => field.startsWith(`${near}.`)) && !step.known.some(({ path }) => path.startsWith(`${near}.`));
+};
+
+/**
+ * A hop asks the same of every node: the Query is bound once, and only the partition's value changes.
+ *
+ * @param near the end of the edges at which the nodes stand
+ */
+export const hopQuery = (
+  catalog: Catalog,
+  step: QueryStep,
+  { near, values }: { readonly near: "from" | "to"; readonly values: readonly unknown[] },
+): HopQuery => {
+  const whole: HopQuery["encode"] = (id, { partition, livingAt, limit, start }) => {
+    const query = bindQuery(catalog, step, { binding: { row: { from: id, to: id }, values }, livingAt, partition });
+    return pageInput(query, { limit, start, backward: false });
+  };
+  if (step.scatter) {
+    const partitions = (id: Row): readonly string[] =>
+      partitionsOf(catalog, step, { row: { from: id, to: id }, values }).map(({ text }) => text);
+    return { encode: whole, partitions };
+  }
+  if (!isConstant(catalog, step, near)) return { encode: whole, partitions: undefined };
+  let first: { readonly input: QueryInput | undefined; readonly hides: boolean } | undefined;
+  const encode: HopQuery["encode"] = (id, { livingAt, limit, start }) => {
+    const hides = livingAt !== undefined;
+    if (first?.hides !== hides) first = { input: whole(id, { partition: undefined, limit: undefined, start: undefined, livingAt }), hides };
+    const { input } = first;
+    if (!input) return undefined;
+    const partition = keyValue(step.partition.type, defined(renderTemplate(step.partition, { [near]: id }), "partition key"));
+    const ExpressionAttributeValues: Record<string, AttributeValue> = { ...input.ExpressionAttributeValues, ":p": partition };
+    if (hides && NOW in ExpressionAttributeValues) ExpressionAttributeValues[NOW] = { N: String(livingAt) };
+    const asked = limit === undefined ? { ...input, ExpressionAttributeValues } : { Limit: limit, ...input, ExpressionAttributeValues };
+    return start === undefined ? asked : { ExclusiveStartKey: start, ...asked };
+  };
+  return { encode, partitions: undefined };
+};

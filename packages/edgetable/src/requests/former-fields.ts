@@ -1,0 +1,97 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { sameValue } from "../keys/template.ts";
+import type { Shape } from "../schema/catalog.ts";
+import type { Retyping } from "../schema/definition.ts";
+import { own } from "../util/row.ts";
+import { shown } from "../util/check-options.ts";
+import type { AttributeValue, Item } from "../transport/operations.ts";
+import { decodeValue, encodeValue, sameAttribute } from "./attribute-value.ts";
+
+interface Held {
+  readonly shape: Shape;
+  readonly field: string;
+  readonly value: unknown;
+}
+
+const fail = ({ shape, field, value }: Held, says: string, cause?: unknown): never => {
+  throw new EdgetableError("migrate.notConvertible", `"${field}" of "${shape.definition}": ${says}`, {
+    details: { definition: shape.definition, attribute: field, value },
+    ...(cause === undefined ? {} : { cause }),
+  });
+};
+
+const accepts = (shape: Shape, field: string, { from }: Retyping, value: unknown): boolean => {
+  const result = from["~standard"].validate(value);
+  return "then" in result ? fail({ shape, field, value }, "the schema in `from` is asynchronous. Give one that is not.") : !result.issues;
+};
+
+const call = (shape: Shape, field: string, value: unknown, convert: "with" | "back"): unknown => {
+  const retyping = shape.former?.[field]?.retyping;
+  let made: unknown;
+  try {
+    made = retyping?.[convert]?.(value);
+  } catch (cause) {
+    return fail({ shape, field, value }, `\`${convert}\` failed for ${shown(value)}: ${String(cause)}.`, cause);
+  }
+  return made === undefined || Number.isNaN(made)
+    ? fail({ shape, field, value }, `\`${convert}\` makes no value of ${shown(value)}.`)
+    : made;
+};
+
+/** Whether an item holds a field in its old form. */
+const isOldForm = (shape: Shape, field: string, item: Item): boolean => {
+  const { old, now, retyping } = shape.former![field]!;
+  const value = own(item, old);
+  if (value === undefined || old !== now) return value !== undefined;
+  return retyping !== undefined && !("NULL" in value) && accepts(shape, field, retyping, decodeValue(value));
+};
+
+/**
+ * Replaces what an item holds in old forms by what the schema says now.
+ *
+ * @throws {migrate.notConvertible}
+ */
+export const renewFields = (shape: Shape, item: Item, row: Record<string, unknown>): void => {
+  for (const field in shape.former) {
+    const { old, now, retyping } = shape.former[field]!;
+    const stored = own(item, old);
+    if (stored === undefined || (!retyping && old === now)) continue;
+    const value = decodeValue(stored);
+    row[field] = value;
+    if (!retyping || value === null) continue;
+    const isOld = accepts(shape, field, retyping, value);
+    if (isOld) row[field] = call(shape, field, value, "with");
+    else if (old !== now)
+      fail({ shape, field, value }, `\`from\` refuses ${shown(value)}, which an item holds. Correct the item or the schema.`);
+  }
+};
+
+const isSame = (field: string, a: unknown, b: unknown): boolean =>
+  a instanceof Date || b instanceof Date ? sameValue(a, b) : sameAttribute(encodeValue(a, field), encodeValue(b, field));
+
+/**
+ * The value of a field in its old form.
+ *
+ * @throws {migrate.notConvertible} for a value that would be read as another
+ */
+export const oldValue = (shape: Shape, field: string, value: unknown): unknown => {
+  const { retyping } = shape.former![field]!;
+  if (!retyping || value === null) return value;
+  const back = call(shape, field, value, "back");
+  if (!accepts(shape, field, retyping, back) || !isSame(field, call(shape, field, back, "with"), value))
+    fail(
+      { shape, field, value },
+      `\`back\` makes ${shown(back)} of ${shown(value)}, of which \`with\` does not make the same value again.`,
+    );
+  return back;
+};
+
+/** @throws {migrate.notConvertible} for a value in its new form that would be taken for one in the old form */
+export const checkNewForm = (shape: Shape, field: string, value: AttributeValue): AttributeValue => {
+  if (isOldForm(shape, field, { [shape.former![field]!.now]: value }))
+    fail(
+      { shape, field, value },
+      `\`from\` accepts ${shown(decodeValue(value))} too, so that it would be converted again. Make \`from\` stricter, or rename the attribute.`,
+    );
+  return value;
+};

@@ -1,0 +1,282 @@
+import { fieldNames } from "../build-catalog.ts";
+import { type AnyEdge, type AnyNode, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
+import { type AggregateSource, copiesIn, type CopyList, type CopySettings, type DerivedAttribute } from "../derived.ts";
+import { attributesOf, factsOf } from "../facts.ts";
+import { attributeNames } from "../standard-schema.ts";
+import { hasTextSort } from "../system-items.ts";
+import { each, reportUnknown, type Report } from "./finding.ts";
+
+const OPERATIONS = ["count", "sum", "min", "max", "average", "distinct"];
+const IN_TRANSACTIONS = ["count", "sum", "average"];
+const FRESHNESS = ["transaction", "stream", "batch"];
+const COPY_FRESHNESS = ["immutable", "transaction", "stream"];
+// A stream keeps records for a day.
+const LONGEST_STALENESS = 86_400;
+
+/** One derived attribute of a node, and where it is declared. */
+interface Declared {
+  readonly place: string;
+  readonly node: string;
+  readonly definition: AnyNode;
+  readonly derived: DerivedAttribute;
+}
+
+/** The attributes of the edges or parts that the stream or a job copies onto them. */
+const lateCopies = ({ edges, parts }: GraphDefinition, { in: into, out, parts: part }: AggregateSource): readonly string[] => {
+  const edge = edges?.[into ?? out ?? ""];
+  const lists = part === undefined ? [edge?.copies?.from, edge?.copies?.to] : [parts?.[part]?.copies];
+  return lists.flatMap((list) =>
+    copiesIn(list).flatMap(([name, { freshness, beyond }]) => (freshness === "stream" || beyond === "job" ? [name] : [])),
+  );
+};
+
+/** What a transaction cannot see or keep of the edges or parts that an aggregate ranges over. */
+const beyondTransactions = (definition: GraphDefinition, { node, definition: owner, derived }: Declared): string | undefined => {
+  const { source, operation, of, where = {} } = derived;
+  const copied = lateCopies(definition, source).find((one) => one === of || Object.hasOwn(where, one));
+  if (copied !== undefined) return `"${copied}" is copied by the stream or a job, after the transaction`;
+  if (!IN_TRANSACTIONS.includes(operation))
+    return `when the row that holds the ${operation} goes, the next one has to be found among all others, which a transaction cannot do`;
+  if (owner.ttl !== undefined) return `"${node}" expires (ttl), and what is tied to it stays uncounted when it is created anew`;
+  if (source.parts !== undefined)
+    return definition.parts?.[source.parts]?.ttl === undefined ? undefined : `"${source.parts}" expires (ttl), which no transaction sees`;
+  const name = source.in ?? source.out ?? "";
+  const edge = definition.edges?.[name];
+  if (!edge) return undefined;
+  // A node that is created would have to find the references to it at once, and only an index finds them, a moment late.
+  if (edge.stored === "reference")
+    return `"${name}" lies in attributes of its source, so it may lead to a "${node}" that is not there, and stays when that is deleted: nothing would count it when the node is created`;
+  if (edge.ttl !== undefined) return `"${name}" expires (ttl), which no transaction sees`;
+  if (edge.ends === "unchecked") return `"${name}" may be linked to a node that is not there (ends: "unchecked")`;
+  const ends = edge.symmetric ? (["from", "to"] as const) : ([source.in === undefined ? "from" : "to"] as const);
+  const isLeft = ends.every((end) => (edge.onDelete?.[end] ?? "leave") === "leave");
+  if (isLeft)
+    return `edges of "${name}" stay when "${node}" is deleted, and count for none: set onDelete.${ends[0]} to "cascade" or "restrict"`;
+  return undefined;
+};
+
+const FEWEST = 2;
+const MOST = 64;
+// A deletion marks all counters of a node with it, in one transaction of 100 items.
+const MOST_OF_NODE = 90;
+
+/** Why an aggregate cannot be spread over counters, or would gain nothing. */
+const beyondShards = (definition: GraphDefinition, { node, definition: owner, derived }: Declared): string | undefined => {
+  const { source, shards, freshness, operation } = derived;
+  if (shards === undefined) return undefined;
+  if (!Number.isInteger(shards) || shards < FEWEST || shards > MOST)
+    return `shards must be a whole number from ${FEWEST} to ${MOST}, not ${String(shards)}.`;
+  if (freshness !== "transaction" || !IN_TRANSACTIONS.includes(operation))
+    return `shards are for a count, sum or average of freshness "transaction": nobody waits for the stream or a batch. Leave shards out.`;
+  if (source.parts !== undefined)
+    return "parts are in their node's own partition, whose 1,000 write units a second they share: counters elsewhere would not help. Leave shards out.";
+  const name = source.in ?? source.out ?? "";
+  const edge = definition.edges?.[name];
+  if (!edge) return undefined;
+  const others = Object.entries(owner.derived ?? {}).filter(
+    ([, one]) => one?.freshness === "transaction" && one.source.in === source.in && one.source.out === source.out,
+  );
+  const different = others.find(([, one]) => one.shards !== shards);
+  if (different)
+    return `"${different[0]}" of "${node}" ranges over the same edges with ${different[1].shards ?? "no"} shards, and every link would still meet there. Give both the same number of shards.`;
+  const ends = edge.symmetric ? (["from", "to"] as const) : ([source.in === undefined ? "from" : "to"] as const);
+  for (const end of ends) {
+    const gain = "every link would still meet in one item, and the shards would gain nothing";
+    if (edge.onDelete?.[end] === "restrict")
+      return `onDelete.${end} of "${name}" is "restrict", for which one item counts the edges: ${gain}. Set it to "cascade".`;
+    if (degreeLimit(edge, end) !== undefined)
+      return `"${name}" has a limit at "${end}", for which one item counts the edges: ${gain}. Leave shards or the limit out.`;
+    if (copiesIn(edge.copies?.[end]).some(([, { freshness: fresh = "transaction" }]) => fresh !== "immutable"))
+      return `"${name}" copies attributes of "${node}", which each link checks: ${gain}. Copy immutable attributes, or leave shards out.`;
+  }
+  const sets = new Map(Object.values(owner.derived ?? {}).map((one) => [JSON.stringify(one?.source), one?.shards ?? 0]));
+  const all = [...sets.values()].reduce((sum, one) => sum + one, 0);
+  return all > MOST_OF_NODE ? `"${node}" would have ${all} counters, and its deletion marks at most ${MOST_OF_NODE} at once.` : undefined;
+};
+
+const checkWithin = (
+  place: string,
+  { freshness, within }: Pick<CopySettings | DerivedAttribute, "freshness" | "within">,
+  report: Report,
+): void => {
+  if (within === undefined) return;
+  if (freshness !== "stream")
+    report("setting", `${place}.within`, `a bound of staleness is kept by the stream alone: set freshness: "stream", or leave it out.`);
+  else if (typeof within !== "number" || !(within >= 1 && within <= LONGEST_STALENESS))
+    report("setting", `${place}.within`, `${String(within)} is not a number of seconds within 1 to 86,400.`);
+};
+
+const checkSource = (definition: GraphDefinition, { place, node, derived }: Declared, report: Report): boolean => {
+  const { in: into, out, parts } = derived.source;
+  const given = [into, out, parts].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    report("name", place, "give one of `in`, `out` and `parts`: the edges or parts that it ranges over.");
+    return false;
+  }
+  if (parts !== undefined) {
+    const known = Object.entries(definition.parts ?? {}).flatMap(([name, part]) => (part.of === node ? [name] : []));
+    reportUnknown(report, place, [parts], { rule: "setting", what: `a part of "${node}"`, known });
+    return known.includes(parts);
+  }
+  const isAt = ([, edge]: readonly [string, AnyEdge]): boolean =>
+    endTypes(into === undefined || edge.symmetric ? edge.from : edge.to).includes(node);
+  const known = Object.entries(definition.edges ?? {}).flatMap((entry) => (isAt(entry) ? [entry[0]] : []));
+  const what = `an edge that ${into === undefined ? "leaves" : "reaches"} "${node}"`;
+  reportUnknown(report, place, [into ?? out ?? ""], { rule: "setting", what, known });
+  return known.includes(into ?? out ?? "");
+};
+
+const checkDerived = (definition: GraphDefinition, declared: Declared, report: Report): void => {
+  const { place, derived } = declared;
+  if (derived?.kind !== "derived" || !OPERATIONS.includes(derived.operation)) {
+    report("name", place, "this is not a derived attribute: make it with count, sum, average, min, max or distinct.");
+    return;
+  }
+  const { source, of, where = {}, freshness, operation } = derived;
+  reportUnknown(report, `${place}.freshness`, [freshness], { rule: "setting", what: "a freshness", known: FRESHNESS });
+  checkWithin(place, derived, report);
+  if (!checkSource(definition, declared, report)) return;
+  const ranged = source.parts === undefined ? definition.edges?.[source.in ?? source.out ?? ""] : definition.parts?.[source.parts];
+  const known = ranged && attributesOf(ranged);
+  const ends = source.parts === undefined ? ["from", "to"] : [];
+  if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
+  else if (operation !== "count" && operation !== "distinct")
+    report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
+  reportUnknown(report, `${place}.where`, Object.keys(where), {
+    rule: "attribute",
+    what: "an attribute here",
+    known: known && [...known, ...ends],
+  });
+  const { layout } = definition;
+  if (freshness === "stream" && !IN_TRANSACTIONS.includes(operation) && layout && !hasTextSort(layout))
+    report(
+      "setting",
+      place,
+      `the stream finds the ${operation} among the values of one partition, and this table has no sort key of text to tell them apart. Set freshness: "batch".`,
+    );
+  const unfit = beyondShards(definition, declared);
+  if (unfit !== undefined) report("setting", `${place}.shards`, unfit);
+  const reason = freshness === "transaction" ? beyondTransactions(definition, declared) : undefined;
+  if (reason !== undefined) report("setting", place, `a transaction cannot keep it: ${reason}. Or set freshness: "stream".`);
+};
+
+interface CopyPlace {
+  readonly place: string;
+  readonly name: string;
+  readonly copy: CopySettings;
+  readonly types: readonly string[];
+}
+
+const checkCopy = (definition: GraphDefinition, { place, name, copy, types }: CopyPlace, report: Report): void => {
+  const { of, freshness = "transaction", beyond = "refuse" } = copy;
+  reportUnknown(report, `${place}.${name}.beyond`, [beyond], { rule: "setting", what: "a way", known: ["refuse", "job"] });
+  if (beyond === "job" && freshness !== "transaction")
+    report("setting", `${place}.${name}.beyond`, `it is for copies of freshness "transaction", not "${freshness}". Leave it out.`);
+  reportUnknown(report, `${place}.${name}.freshness`, [freshness], { rule: "setting", what: "a freshness", known: COPY_FRESHNESS });
+  checkWithin(`${place}.${name}`, copy, report);
+  for (const type of types) {
+    const node = definition.nodes[type];
+    if (!node) continue;
+    reportUnknown(report, place, [of], { rule: "attribute", what: `an attribute of "${type}"`, known: attributesOf(node) });
+    const isFixed = node.immutable?.includes(of) === true || fieldNames(node.key).includes(of);
+    if (node.stored === false) report("setting", place, `"${type}" has no item to copy from (stored: false). Leave the copy out.`);
+    else if (freshness === "immutable" && !isFixed)
+      report(
+        "setting",
+        `${place}.${name}`,
+        `"${of}" of "${type}" may change, and an immutable copy would not. Name it in \`immutable\` of "${type}", or set another freshness.`,
+      );
+    else if (freshness === "transaction" && node.derived?.[of] !== undefined)
+      report(
+        "setting",
+        `${place}.${name}`,
+        `"${of}" of "${type}" is derived itself, and changes with many writes. Set freshness: "stream".`,
+      );
+  }
+};
+
+const checkCopies = (definition: GraphDefinition, report: Report): void => {
+  const check = (
+    place: string,
+    own: readonly string[] | undefined,
+    lists: readonly (readonly [CopyList | undefined, readonly string[]])[],
+  ) => {
+    const seen = new Set<string>();
+    for (const [list, types] of lists) {
+      for (const [name, copy] of copiesIn(list)) {
+        if (own?.includes(name) || name === "from" || name === "to" || name === "version")
+          report(
+            "reservedName",
+            place,
+            `"${name}" is an attribute here already. Give the copy another name: { ${name}Copy: "${copy.of}" }.`,
+          );
+        if (seen.has(name)) report("reservedName", place, `"${name}" is copied from both ends. Give one of the copies another name.`);
+        seen.add(name);
+        checkCopy(definition, { place, name, copy, types }, report);
+      }
+    }
+  };
+  each(definition.edges, (name, edge) => {
+    if (!edge.copies) return;
+    const place = `edges.${name}.copies`;
+    if (edge.stored === "reference")
+      report("setting", place, "an edge stored as a reference has no item to copy onto. Store the edge once, or leave copies out.");
+    if (edge.symmetric) report("setting", place, "a symmetric edge has no source and no target to copy from. Leave copies out.");
+    check(place, edge.schema && attributeNames(edge.schema), [
+      [edge.copies.from, endTypes(edge.from)],
+      [edge.copies.to, endTypes(edge.to)],
+    ]);
+  });
+  each(definition.parts, (name, part) => {
+    const own = [...(attributeNames(part.schema) ?? []), ...fieldNames(definition.nodes[part.of]?.key ?? "")];
+    check(`parts.${name}.copies`, own, [[part.copies, [part.of]]]);
+  });
+};
+
+/** A chain of facts that leads back to where it began: none of them would ever come to rest. */
+const checkCycles = (definition: GraphDefinition, report: Report): void => {
+  const declared = Object.values(definition.nodes).flatMap(({ derived = {} }) => Object.values(derived));
+  // A declaration that cannot be read is reported already.
+  if (!declared.every((one) => one?.kind === "derived")) return;
+  const { copies, aggregates } = factsOf(definition);
+  const next = (node: string, attribute: string): readonly (readonly [string, string])[] =>
+    copies.flatMap((copy) => {
+      const types =
+        copy.onto.kind === "part"
+          ? [definition.parts?.[copy.onto.name]?.of]
+          : endTypes(definition.edges?.[copy.onto.name]?.[copy.end] ?? []);
+      if (copy.of !== attribute || !types.includes(node)) return [];
+      return aggregates.flatMap((fact): (readonly [string, string])[] => {
+        const isOver =
+          fact.over.name === copy.onto.name && (fact.of === copy.attribute || Object.keys(fact.where ?? {}).includes(copy.attribute));
+        return isOver ? [[fact.node, fact.attribute]] : [];
+      });
+    });
+  for (const { node, attribute } of aggregates) {
+    const seen = new Set<string>();
+    const waiting = [...next(node, attribute)];
+    for (let one = waiting.pop(); one; one = waiting.pop()) {
+      const text = one.join(".");
+      if (seen.has(text)) continue;
+      seen.add(text);
+      waiting.push(...next(...one));
+    }
+    if (seen.has(`${node}.${attribute}`))
+      report("setting", `nodes.${node}.derived.${attribute}`, "it follows from itself, by way of a copy. Break the circle.");
+  }
+};
+
+/** Aggregates and copies: what they range over, and whether their freshness can be kept. */
+export const checkFacts = (definition: GraphDefinition, report: Report): void => {
+  each(definition.nodes, (node, one) =>
+    each(one.derived, (name, derived) => {
+      const place = `nodes.${node}.derived.${name}`;
+      const taken = [...(attributeNames(one.schema) ?? []), ...fieldNames(one.key), ...(one.version ? ["version"] : [])];
+      if (taken.includes(name)) report("reservedName", place, `"${name}" is an attribute of the schema already. Rename one.`);
+      if (one.stored === false) report("setting", place, `"${node}" has no item to keep it in (stored: false). Leave it out.`);
+      checkDerived(definition, { place, node, definition: one, derived }, report);
+    }),
+  );
+  checkCopies(definition, report);
+  checkCycles(definition, report);
+};

@@ -1,0 +1,31 @@
+import { fieldNames } from "../build-catalog.ts";
+import type { GraphDefinition } from "../definition.ts";
+import { attributesOf } from "../facts.ts";
+import { gridNames, levelName, makesPart } from "../grid-parts.ts";
+import { each, reportUnknown, type Report } from "./finding.ts";
+
+/** The fields that users define: their parents, the attributes that name and order rows, and the names that they take. */
+export const checkGrids = (definition: GraphDefinition, report: Report): void => {
+  each(definition.nodes, (name, node) => {
+    const { fields } = node;
+    if (!fields) return;
+    const place = `nodes.${name}.fields`;
+    if (definition.layout) report("setting", place, "fields belong to Edgetable's own layout. Leave out the layout, or the fields.");
+    reportUnknown(report, `${place}.of`, [fields.of], { rule: "nodeType", what: "a node type", known: Object.keys(definition.nodes) });
+    if (node.stored === false)
+      report("setting", place, "it has no item (stored: false), and a grid shows items. Leave one of the two out.");
+    const known = attributesOf(node);
+    const parent = fieldNames(definition.nodes[fields.of]?.key ?? "");
+    reportUnknown(report, place, parent, {
+      rule: "attribute",
+      what: `an attribute of "${name}": a row names its "${fields.of}" by it`,
+      known,
+    });
+    const levels = [...(fields.orderBy === undefined ? [] : [fields.orderBy]), ...(Array.isArray(fields.sortable) ? fields.sortable : [])];
+    reportUnknown(report, place, levels.map(levelName), { rule: "attribute", what: "an attribute here", known });
+    const { index: _index, ...names } = gridNames(name);
+    for (const part of Object.values(names))
+      if (definition.nodes[part] ?? definition.edges?.[part] ?? !makesPart(definition.parts?.[part]))
+        report("reservedName", place, `the fields of "${name}" are stored as "${part}", which the model defines itself. Rename that.`);
+  });
+};

@@ -1,0 +1,172 @@
+import { isNumber } from "../util/json-text.ts";
+import { mapValues, type Row } from "../util/row.ts";
+import { allResults, type Maybe, throwIssues, validate } from "./check-values.ts";
+import { type AnySchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
+
+/** The type of an attribute's values, by its schema. */
+export interface AttributeKind {
+  /** The type, in the words of the schema library. */
+  readonly type: string;
+  /** True if numbers must be whole. */
+  readonly whole: boolean;
+  /** The schema of a list's elements or a set's members, if the library exposes it. */
+  readonly element: AnySchema | undefined;
+}
+
+interface Check {
+  readonly check?: string;
+  readonly format?: string;
+  readonly value?: unknown;
+}
+
+interface ZodDefinition extends Check {
+  readonly type: string;
+  readonly innerType?: AnySchema;
+  readonly element?: AnySchema;
+  readonly valueType?: AnySchema;
+  readonly checks?: readonly { readonly _zod: { readonly def: Check } }[];
+}
+
+interface ValibotItem {
+  readonly kind: string;
+  readonly type: string;
+  readonly requirement?: unknown;
+}
+
+interface ValibotSchema extends ValibotItem {
+  readonly wrapped?: AnySchema;
+  readonly item?: AnySchema;
+  readonly value?: AnySchema;
+  readonly pipe?: readonly ValibotItem[];
+}
+
+interface ArktypeJson {
+  readonly domain?: string;
+  readonly proto?: string;
+  readonly divisor?: number;
+  readonly sequence?: unknown;
+}
+
+const isWhole = (divisor: unknown): boolean => typeof divisor === "bigint" || Number.isSafeInteger(divisor);
+
+const ofZod = (schema: AnySchema): AttributeKind | undefined => {
+  const def = (schema as unknown as { readonly _zod?: { readonly def: ZodDefinition } })._zod?.def;
+  if (!def) return undefined;
+  if (def.innerType) return ["catch", "success"].includes(def.type) ? undefined : ofZod(def.innerType);
+  const checks = [def, ...(def.checks ?? []).map((one) => one._zod.def)];
+  const whole = checks.some(({ check, format, value }) =>
+    check === "number_format" ? format?.includes("int") : check === "multiple_of" && isWhole(value),
+  );
+  return { type: def.type, whole: whole || def.type === "bigint", element: def.type === "set" ? def.valueType : def.element };
+};
+
+// Transformations that keep the type of their input.
+const KEEP_TYPE = /^(trim|to_lower|to_upper|normalize|to_min|to_max|brand|readonly)/;
+
+const ofValibot = (schema: AnySchema): AttributeKind | undefined => {
+  const { type, wrapped, item, value, pipe = [] } = schema as unknown as ValibotSchema;
+  if (pipe.slice(1).some((one) => one.kind === "schema" || (one.kind === "transformation" && !KEEP_TYPE.test(one.type)))) return undefined;
+  if (wrapped) return ofValibot(wrapped);
+  const whole = pipe.some((one) => one.type.endsWith("integer") || (one.type === "multiple_of" && isWhole(one.requirement)));
+  return { type, whole: whole || type === "bigint", element: type === "set" ? value : type === "array" ? item : undefined };
+};
+
+// Validates an element as a list of one element. Issues of the list as a whole do not count.
+const elementOf = (list: AnySchema): AnySchema => ({
+  "~standard": {
+    version: 1,
+    vendor: "arktype",
+    validate: (value) => {
+      const result = list["~standard"].validate([value]) as SchemaResult<readonly unknown[]>;
+      if (!result.issues) return { value: result.value[0] };
+      const issues = result.issues.flatMap(({ message, path = [] }): SchemaIssue[] =>
+        path.length > 0 ? [{ message, path: path.slice(1) }] : [],
+      );
+      return issues.length > 0 ? { issues } : { value };
+    },
+  },
+});
+
+const TUPLE = ["prefix", "optionals", "defaultables", "postfix", "variadic"];
+
+const ofArktype = (schema: AnySchema): AttributeKind | undefined => {
+  const { json } = schema as unknown as { readonly json: ArktypeJson };
+  if (json.proto === "Set") return { type: "set", whole: false, element: undefined };
+  if (json.proto === "Array") {
+    const { sequence } = json;
+    const plain = sequence !== undefined && !TUPLE.some((part) => Object.hasOwn(Object(sequence) as object, part));
+    return { type: "array", whole: false, element: plain ? elementOf(schema) : undefined };
+  }
+  return json.domain ? { type: json.domain, whole: json.domain === "bigint" || isWhole(json.divisor), element: undefined } : undefined;
+};
+
+const readers: Readonly<Record<string, (schema: AnySchema) => AttributeKind | undefined>> = {
+  zod: ofZod,
+  valibot: ofValibot,
+  arktype: ofArktype,
+};
+
+/** The type of an attribute's values; undefined if the library does not expose it, or if values may have several types. */
+export const attributeKind = (schema: AnySchema): AttributeKind | undefined => readers[schema["~standard"].vendor]?.(schema);
+
+const NUMBERS: readonly string[] = ["number", "bigint"];
+// A schema of any other type, such as a union or an arktype object, may still accept the operand.
+const PLAIN: readonly string[] = [...NUMBERS, "string", "boolean", "array", "set", "record", "map"];
+
+/** The reason why an operand of `add` or `append` does not fit an attribute; undefined if it may fit. */
+export const misfit = ({ type, whole }: AttributeKind, operand: unknown): string | undefined => {
+  if (!PLAIN.includes(type)) return undefined;
+  if (Array.isArray(operand)) return type === "array" ? undefined : `elements can only be appended to a list, and the schema says ${type}`;
+  if (operand instanceof Set) return type === "set" ? undefined : `a Set can only be added to a set, and the schema says ${type}`;
+  if (!NUMBERS.includes(type)) return `a number can only be added to a number, and the schema says ${type}`;
+  return whole && isNumber(operand) && !isWhole(operand)
+    ? `the schema only takes whole numbers, and ${String(operand)} has a fraction`
+    : undefined;
+};
+
+interface Operands {
+  readonly add: Row;
+  readonly append: Row;
+}
+
+/**
+ * The schema's output for the operands of `add` and `append`: elements of lists and members of sets. A number only has to fit
+ * the attribute's type, because only DynamoDB knows the sum.
+ *
+ * @throws {schema.invalidValue} when the attribute has another type, or an element, a member or a fraction does not fit
+ * @throws {schema.failed} when the schema throws
+ */
+export const validateOperands = <Given extends Operands>(schema: AnySchema, given: Given, what: string): Maybe<Given> => {
+  const schemas = attributeSchemas(schema)?.each ?? {};
+  const misfits: SchemaIssue[] = [];
+  const asked: { readonly field: string; readonly path: readonly PropertyKey[]; readonly element: AnySchema; readonly value: unknown }[] =
+    [];
+  for (const [field, operand] of [...Object.entries(given.add), ...Object.entries(given.append)]) {
+    const kind = Object.hasOwn(schemas, field) ? attributeKind(schemas[field] as AnySchema) : undefined;
+    const message = kind && misfit(kind, operand);
+    if (message !== undefined) misfits.push({ path: [field], message });
+    const { element } = kind ?? {};
+    if (!element || !(Array.isArray(operand) || operand instanceof Set)) continue;
+    for (const [at, value] of [...(operand as Iterable<unknown>)].entries())
+      asked.push({ field, path: Array.isArray(operand) ? [field, at] : [field], element, value });
+  }
+  if (misfits.length > 0) throwIssues(what, misfits);
+  if (asked.length === 0) return given;
+  const results = asked.map(({ field, element, value }) => validate(element, value, `"${field}" of ${what}`));
+  return allResults(results, (done) => {
+    const issues: SchemaIssue[] = [];
+    const outputs: Record<string, unknown[]> = {};
+    for (const [at, { field, path }] of asked.entries()) {
+      const result = done[at];
+      for (const issue of result?.issues ?? []) issues.push({ message: issue.message, path: [...path, ...(issue.path ?? [])] });
+      if (result && !result.issues) (outputs[field] ??= []).push(result.value);
+    }
+    if (issues.length > 0) throwIssues(what, issues);
+    const withOutputs = (row: Row): Row =>
+      mapValues(row, (operand, field) => {
+        const values = outputs[field];
+        return values ? (Array.isArray(operand) ? values : new Set(values)) : operand;
+      });
+    return { ...given, add: withOutputs(given.add), append: withOutputs(given.append) };
+  });
+};

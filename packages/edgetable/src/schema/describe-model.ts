@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import type { Sharding, Template } from "../keys/template.ts";
+import { mapValues } from "../util/row.ts";
+import { type Catalog, type Index, keyAttributes, type Shape } from "./catalog.ts";
+import type { StoredForm } from "./definition.ts";
+import type { IndexProjection } from "./layout.ts";
+
+/** The shards of one computed attribute: how many, and for which values otherwise. */
+export interface DescribedShards {
+  readonly counts: readonly number[];
+  readonly per?: string;
+  readonly hot?: Readonly<Record<string, readonly number[]>>;
+}
+
+/** One kind of item, as a model stores it. */
+export interface DescribedItem {
+  /** The template of each computed attribute, without the numbers of shards. */
+  readonly keys: Readonly<Record<string, string>>;
+  readonly shards?: Readonly<Record<string, DescribedShards>>;
+  /** Stored attribute by name in the model, where they differ. */
+  readonly stored?: Readonly<Record<string, string>>;
+  /** Attributes that items may hold in an older form, by name in the model. */
+  readonly former?: Readonly<Record<string, DescribedFormer>>;
+}
+
+/** An attribute that was renamed or retyped. */
+export interface DescribedFormer {
+  /** The name before; undefined if it is the same. */
+  readonly name?: string;
+  readonly retyped?: true;
+  /** The form in which items are written. */
+  readonly stored: StoredForm;
+}
+
+/** An index, as a model declares it. */
+export interface DescribedIndex {
+  readonly partitionKey: string;
+  readonly sortKey?: string;
+  readonly projection: IndexProjection;
+}
+
+/**
+ * What a model stores beside the attributes of its schemas, as plain data: what a table must follow when the model changes.
+ * Schemas are not part of it.
+ */
+export interface ModelDescription {
+  readonly key: { readonly partitionKey: string; readonly sortKey?: string };
+  readonly typeAttribute?: string;
+  readonly indexes: Readonly<Record<string, DescribedIndex>>;
+  readonly items: Readonly<Record<string, DescribedItem>>;
+  /** The attribute by which items expire. */
+  readonly ttl?: string;
+  /** Derived attributes and copies, as `course.students`, with what they are computed from. */
+  readonly facts?: Readonly<Record<string, string>>;
+}
+
+/** A named sharding stands beside the template; a plain one in it. */
+const SHARD_COUNTS = /:shard\([^)]*\)/g;
+
+const describedShards = ({ counts, per, hot }: Sharding): DescribedShards => ({
+  counts,
+  ...(per === undefined ? {} : { per: per.path }),
+  ...(hot === undefined || Object.keys(hot).length === 0 ? {} : { hot }),
+});
+
+const shardingOf = (template: Template): Sharding | undefined => {
+  for (const part of template.parts) if (part.kind === "field" && part.format.kind === "shard") return part.format.sharding;
+  return undefined;
+};
+
+const describeKey = ({ source, type }: Template): string => `${type === "N" ? "number " : ""}${source.replaceAll(SHARD_COUNTS, ":shard")}`;
+
+const describeFormer = (former: NonNullable<Shape["former"]>): Readonly<Record<string, DescribedFormer>> =>
+  mapValues(former, ({ old, now, stored, retyping }) => ({
+    ...(old === now ? {} : { name: old }),
+    ...(retyping ? { retyped: true } : {}),
+    stored,
+  }));
+
+const describeItem = ({ keys, stored: places, former }: Shape): DescribedItem => {
+  const stored = Object.fromEntries(Object.entries(places).filter(([name]) => !former?.[name]));
+  const shards: Record<string, DescribedShards> = {};
+  for (const [attribute, template] of Object.entries(keys)) {
+    const sharding = shardingOf(template);
+    if (sharding) shards[attribute] = describedShards(sharding);
+  }
+  return {
+    keys: mapValues(keys, describeKey),
+    ...(Object.keys(shards).length === 0 ? {} : { shards }),
+    ...(Object.keys(stored).length === 0 ? {} : { stored }),
+    ...(former ? { former: describeFormer(former) } : {}),
+  };
+};
+
+const describeKeys = ({ partitionKey, sortKey }: Index): { readonly partitionKey: string; readonly sortKey?: string } => ({
+  partitionKey,
+  ...(sortKey === undefined ? {} : { sortKey }),
+});
+
+// What a condition compares with may be a bigint, which JSON lacks.
+const textOf = (fact: object): string => JSON.stringify(fact, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+
+const describeFacts = ({ facts: { aggregates, copies } }: Catalog): Readonly<Record<string, string>> => {
+  const described: Record<string, string> = {};
+  // A bound is a promise of the processor, and nothing that a table holds.
+  for (const { node, attribute, within: _within, ...fact } of aggregates) described[`${node}.${attribute}`] = textOf(fact);
+  for (const { onto, attribute, within: _within, ...fact } of copies) described[`${onto.name}.${attribute}`] = textOf(fact);
+  return described;
+};
+
+/** Describes a model: every computed attribute, every index, the shards, the expiry and the facts. */
+export const describeModel = (catalog: Catalog): ModelDescription => ({
+  key: describeKeys(catalog.index),
+  ...(catalog.typeAttribute === undefined ? {} : { typeAttribute: catalog.typeAttribute }),
+  indexes: Object.fromEntries(
+    catalog.indexes.map((index) => [index.name ?? "", { ...describeKeys(index), projection: index.projection }] as const),
+  ),
+  items: Object.fromEntries(catalog.shapes.map((shape) => [shape.id, describeItem(shape)] as const)),
+  ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
+  ...(catalog.facts.aggregates.length + catalog.facts.copies.length === 0 ? {} : { facts: describeFacts(catalog) }),
+});
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+};
+
+/** A description as text: equal for equal models, in whatever order they name their parts. */
+export const descriptionText = (description: ModelDescription): string => JSON.stringify(sorted(description));
+
+/** 16 hexadecimal digits that identify a description. */
+export const descriptionHash = (description: ModelDescription): string =>
+  createHash("sha256").update(descriptionText(description)).digest("hex").slice(0, 16);
+
+/** The templates by which the items of a kind are in an index; undefined where they are not in it. */
+export const describedEntry = (
+  { items }: ModelDescription,
+  index: { readonly partitionKey: string; readonly sortKey?: string | undefined },
+  shape: string,
+): readonly string[] | undefined => {
+  const { keys } = items[shape] ?? { keys: {} };
+  const templates = keyAttributes(index).map((attribute) => keys[attribute]);
+  return templates.every((template) => template !== undefined) ? templates : undefined;
+};
+
+const FIELD_NAME = /\{([^{}:]+)/g;
+
+// A field goes by its name before, so that a renaming changes no template.
+const underOldNames = (template: string, { former = {} }: Partial<DescribedItem>): string =>
+  template.replaceAll(FIELD_NAME, (_, name: string) => `{${former[name]?.name ?? name}`);
+
+const fieldsIn = (templates: readonly string[]): readonly string[] =>
+  templates.flatMap((template) => [...template.matchAll(FIELD_NAME)].map(([, name = ""]) => name));
+
+/**
+ * True if two models give the items of a kind the same keys in an index: by templates that differ in names alone, from values
+ * of the same types.
+ */
+export const sameEntry = (
+  before: ModelDescription,
+  now: ModelDescription,
+  [index, shape]: readonly [index: { readonly partitionKey: string; readonly sortKey?: string | undefined }, shape: string],
+): boolean => {
+  const [old, ours] = [describedEntry(before, index, shape), describedEntry(now, index, shape)];
+  if (!old || !ours) return old === ours;
+  const theirItem: Partial<DescribedItem> = before.items[shape] ?? {};
+  const ourItem: Partial<DescribedItem> = now.items[shape] ?? {};
+  const isSame = old.every((text, at) => text === ours[at] || underOldNames(text, theirItem) === underOldNames(ours[at] ?? "", ourItem));
+  if (!isSame) return false;
+  const retyped = (fields: readonly string[], mine: Partial<DescribedItem>, other: Partial<DescribedItem>): boolean =>
+    fields.some((name) => mine.former?.[name]?.retyped && !other.former?.[name]?.retyped);
+  // Once every value is in its new form, a model need not say any more that it was retyped.
+  const isEnded = Object.values(theirItem.former ?? {}).every(({ stored }) => stored === "new");
+  return !retyped(fieldsIn(ours), ourItem, theirItem) && (isEnded || !retyped(fieldsIn(old), theirItem, ourItem));
+};

@@ -1,0 +1,154 @@
+import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinition } from "./definition.ts";
+import { type AggregateOperation, type AggregateSource, copiesIn, type CopyFreshness, type CopyList, type Freshness } from "./derived.ts";
+import { attributeNames } from "./standard-schema.ts";
+
+/** An attribute of a node that is copied onto its edges or parts. */
+export interface CopyFact {
+  /** The copy's name: an attribute of the edge or part. */
+  readonly attribute: string;
+  readonly onto: { readonly kind: "edge" | "part"; readonly name: string };
+  /** The end of the edge at which the node is; of a part `from`, its owner. */
+  readonly end: "from" | "to";
+  /** The node's attribute. */
+  readonly of: string;
+  readonly freshness: CopyFreshness;
+  /** Seconds after which the stream is late. */
+  readonly within?: number | undefined;
+  /** Of freshness `transaction`: a job changes more copies than a transaction holds. */
+  readonly beyond?: "job" | undefined;
+}
+
+/** An attribute of a node that is computed from its edges or parts. */
+export interface AggregateFact {
+  readonly node: string;
+  readonly attribute: string;
+  readonly operation: AggregateOperation;
+  readonly over:
+    | { readonly kind: "edge"; readonly name: string; readonly direction: "in" | "out" }
+    | { readonly kind: "part"; readonly name: string };
+  /** The attribute of the edge or part whose values are aggregated. */
+  readonly of: string | undefined;
+  readonly where: Readonly<Record<string, unknown>> | undefined;
+  readonly freshness: Freshness;
+  /** Counters over which its edges are spread; undefined: the node's own item counts. */
+  readonly shards: number | undefined;
+  /** Seconds after which the stream is late. */
+  readonly within?: number | undefined;
+}
+
+/** Everything that a model declares to follow from other rows. */
+export interface Facts {
+  readonly copies: readonly CopyFact[];
+  readonly aggregates: readonly AggregateFact[];
+}
+
+const overOf = ({ in: into, out, parts }: AggregateSource): AggregateFact["over"] =>
+  parts !== undefined
+    ? { kind: "part", name: parts }
+    : { kind: "edge", name: into ?? out ?? "", direction: into === undefined ? "out" : "in" };
+
+/** The facts that a model declares. Expects a model without findings of `checkModel`. */
+export const factsOf = ({ nodes, edges = {}, parts = {} }: GraphDefinition): Facts => {
+  const copies: CopyFact[] = [];
+  const add = (onto: CopyFact["onto"], end: "from" | "to", list: CopyList | undefined): void => {
+    for (const [attribute, { of, freshness = "transaction", within, beyond }] of copiesIn(list))
+      copies.push({ attribute, onto, end, of, freshness, within, ...(beyond === "job" ? { beyond } : {}) });
+  };
+  for (const [name, edge] of Object.entries(edges)) {
+    add({ kind: "edge", name }, "from", edge.copies?.from);
+    add({ kind: "edge", name }, "to", edge.copies?.to);
+  }
+  for (const [name, part] of Object.entries(parts)) add({ kind: "part", name }, "from", part.copies);
+  const aggregates: AggregateFact[] = [];
+  for (const [node, definition] of Object.entries(nodes))
+    for (const [attribute, { operation, source, of, where, freshness, shards, within }] of Object.entries(definition.derived ?? {}))
+      aggregates.push({ node, attribute, operation, over: overOf(source), of, where, freshness, shards, within });
+  return { copies, aggregates };
+};
+
+/** True if an attribute is a Date: listed as one, or taken from one. A model has no circle of attributes, so this ends. */
+const isDate = (graph: GraphDefinition, definition: AnyNode | AnyEdge | AnyPart | undefined, attribute: string | undefined): boolean => {
+  if (!definition || attribute === undefined) return false;
+  if (definition.dates?.includes(attribute)) return true;
+  if (definition.kind === "node") {
+    const derived = definition.derived?.[attribute];
+    if (derived?.operation !== "min" && derived?.operation !== "max") return false;
+    const { kind, name } = overOf(derived.source);
+    return isDate(graph, (kind === "part" ? graph.parts : graph.edges)?.[name], derived.of);
+  }
+  const isCopied = (list: CopyList | undefined, node: string | undefined): boolean =>
+    copiesIn(list).some(([name, { of }]) => name === attribute && isDate(graph, graph.nodes[node ?? ""], of));
+  if (definition.kind === "part") return isCopied(definition.copies, definition.of);
+  const { from, to } = definition.copies ?? {};
+  return isCopied(from, endTypes(definition.from)[0]) || isCopied(to, endTypes(definition.to)[0]);
+};
+
+/** The attributes of a definition that are Dates: those it lists, and derived ones that take their values from Dates. */
+export const datesOf = (graph: GraphDefinition, definition: AnyNode | AnyEdge | AnyPart): readonly string[] => {
+  const { dates = [] } = definition;
+  const derived = derivedNames(definition).filter((name) => !dates.includes(name) && isDate(graph, definition, name));
+  return derived.length > 0 ? [...dates, ...derived] : dates;
+};
+
+/** The attributes of a definition's rows that Edgetable computes from other rows: aggregates and copies. */
+export const derivedNames = (definition: AnyNode | AnyEdge | AnyPart): readonly string[] => {
+  if (definition.kind === "node") return Object.keys(definition.derived ?? {});
+  if (definition.kind === "part") return copiesIn(definition.copies).map(([name]) => name);
+  const { from, to } = definition.copies ?? {};
+  return [...copiesIn(from), ...copiesIn(to)].map(([name]) => name);
+};
+
+const known = new WeakMap<object, readonly string[] | null>();
+
+/** The names of all attributes that a definition's rows may have, derived ones included; undefined where the schema does not tell them. */
+export const attributesOf = (definition: AnyNode | AnyEdge | AnyPart): readonly string[] | undefined => {
+  let names = known.get(definition);
+  if (names === undefined) {
+    const own = definition.schema ? attributeNames(definition.schema) : [];
+    const more = derivedNames(definition);
+    names = own ? (more.length > 0 ? [...own, ...more] : own) : null;
+    known.set(definition, names);
+  }
+  return names ?? undefined;
+};
+
+/** The attribute of a node's item that counts the changes of its derived attributes by transactions. */
+export const DERIVED = "~derived";
+
+/** The attributes of a node's item with the sum and the number behind an average. */
+export const sumHidden = (attribute: string): string => `~sum#${attribute}`;
+export const countHidden = (attribute: string): string => `~count#${attribute}`;
+
+/** The attribute of a node's item with the revision of the facts that the stream has written into it. */
+export const STREAMED = "~streamed";
+
+/** The attribute of a node's item with the revision of the last sum of its counters. */
+export const ROLLED = "~rolled";
+
+/** The attribute of a node's item with the set of counters that holds all of a sharded attribute. */
+export const spreadHidden = (attribute: string): string => `~spread#${attribute}`;
+
+/** True if transactions keep an aggregate in the node's own item. */
+export const isKeptInNode = ({ freshness, shards }: Pick<AggregateFact, "freshness" | "shards">): boolean =>
+  freshness === "transaction" && shards === undefined;
+
+/** True if transactions keep an aggregate in counters of its own. */
+export const isSpread = ({ shards }: Pick<AggregateFact, "shards">): boolean => shards !== undefined;
+
+/** The attributes beside its row that a node's item needs for its derived attributes. */
+export const hiddenNames = ({ derived = {} }: AnyNode): readonly string[] => {
+  const names = Object.entries(derived).flatMap(([name, fact]) => {
+    if (isSpread(fact)) return [spreadHidden(name)];
+    return fact.operation === "average" && isKeptInNode(fact) ? [sumHidden(name), countHidden(name)] : [];
+  });
+  if (Object.values(derived).some(isSpread)) names.push(ROLLED);
+  return Object.values(derived).some(({ freshness }) => freshness === "stream") ? [...names, STREAMED] : names;
+};
+
+/**
+ * The attribute of an edge's or part's item that changes with each refresh of its copies by the stream: the time of the
+ * last write of the whole item, in milliseconds since 1970; once the stream has refreshed it, one more each time, and negative.
+ */
+export const COPY_REVISION = "~copies";
+/** Attributes of items that rows never show. */
+export const HIDDEN: readonly string[] = [DERIVED, COPY_REVISION];

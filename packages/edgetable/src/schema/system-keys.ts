@@ -1,0 +1,205 @@
+import { createHash } from "node:crypto";
+import { exactText, parseTemplate, readExactText, readTemplate, renderTemplate, type Template } from "../keys/template.ts";
+import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
+import type { Catalog, NodeEntry } from "./catalog.ts";
+import { type Attributes, CURSOR_SECRET, CURSORS, DEAD_LETTERS, hasTextSort, JOBS, MODEL_RECORD, textAt, ZEROS } from "./system-items.ts";
+
+type SystemKeyItem = Record<string, { readonly S: string } | { readonly N: string }>;
+
+/** The key of one of Edgetable's own items. */
+export interface SystemKey {
+  readonly partition: string;
+  readonly sort: string;
+}
+
+// Always escaped, whatever the layout: a value with the delimiter must not make another item's key.
+const template = (source: string): Template => parseTemplate(source, { delimiter: "#", escapes: true });
+const render = (parsed: Template, row: Row): string => defined(renderTemplate(parsed, row), `a value of ${parsed.source}`);
+
+const markerTemplates: Readonly<Record<string, Template>> = Object.fromEntries(
+  // The key contains the type: 5 and its key text "p5005" are two values. Escaped texts contain no delimiter.
+  ["text", "number", "boolean", "date"].map((format) => [
+    format,
+    template(`~unique#{node}#{attribute}#${format === "text" ? "" : `${format}#`}{value:${format}}`),
+  ]),
+);
+const degreeTemplate = template("~degree#{edge}#{direction}");
+const numberTemplate = template("{value:number}");
+const jobTemplate = template("{id}");
+
+const OWN = "#";
+
+const formatOf = (value: unknown): string => {
+  if (typeof value === "number" || typeof value === "bigint") return "number";
+  if (typeof value === "boolean") return "boolean";
+  return value instanceof Date ? "date" : "text";
+};
+
+/** The item that reserves one value of a unique attribute. */
+export const uniqueMarker = (node: string, attribute: string, value: unknown): SystemKey => ({
+  partition: render(defined(markerTemplates[formatOf(value)], "a format"), { node, attribute, value }),
+  sort: OWN,
+});
+
+// A row may contain a bigint where the same row, when read, contains a number: both own one marker.
+const ownerValue = (_: string, value: unknown): unknown => {
+  if (typeof value !== "bigint" && !(Number.isInteger(value) && !Number.isSafeInteger(value))) return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : render(numberTemplate, { value });
+};
+
+const mixesTypes = ({ idFields, shape }: NodeEntry): boolean =>
+  Object.values(shape.keys).some(({ parts }) =>
+    parts.some((part) => part.kind === "field" && part.format.kind === "either" && idFields.includes(part.path)),
+  );
+
+/** The owner of a unique marker: the node's id fields in the key's order, as JSON. */
+export const ownerText = (entry: NodeEntry, row: Row): string => {
+  const id = entry.idFields.map((field) => row[field]);
+  // In such a key a Date and its text may be two ids. Markers of other types keep their original form.
+  return mixesTypes(entry) ? exactText(id) : JSON.stringify(id, ownerValue);
+};
+
+// JSON holds a date, and an integer that no double holds, as text.
+const idValue = (entry: NodeEntry, field: string, value: unknown): unknown => {
+  if (typeof value !== "string") return value;
+  for (const { parts } of Object.values(entry.shape.keys))
+    for (const part of parts) {
+      if (part.kind !== "field" || part.path !== field || part.format.kind === "shard") continue;
+      if (part.format.kind === "date") return new Date(value);
+      return part.format.kind === "text" ? value : (readTemplate(numberTemplate, value)?.["value"] ?? value);
+    }
+  return value;
+};
+
+/** The id of a marker's owner, from its {@link ownerText}; undefined if it is no id of such a node. */
+export const ownerId = (entry: NodeEntry, text: string): Row | undefined => {
+  // An exact text tells types apart: a text that reads as a number is a text there.
+  const isExact = mixesTypes(entry);
+  let values: readonly unknown[];
+  try {
+    values = isExact ? readExactText(text) : (JSON.parse(text) as readonly unknown[]);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(values) || values.length !== entry.idFields.length) return undefined;
+  return Object.fromEntries(entry.idFields.map((field, at) => [field, isExact ? values[at] : idValue(entry, field, values[at])]));
+};
+
+/** The counter that guards how many edges of a type leave (`out`) or reach (`in`) the node of a partition. */
+export const degreeGuard = (partition: string, edge: string, direction: "out" | "in"): SystemKey => ({
+  partition,
+  sort: render(degreeTemplate, { edge, direction }),
+});
+
+/** The state of a resumable job. */
+export const jobState = (id: string): SystemKey => ({ partition: JOBS, sort: render(jobTemplate, { id }) });
+
+/** The id of the job whose state has this sort key. */
+export const jobIdOf = (sort: string): string => (readTemplate(jobTemplate, sort)?.["id"] as string | undefined) ?? sort;
+
+/** A record of the stream that was put aside. */
+export const deadLetter = (id: string): SystemKey => ({ partition: DEAD_LETTERS, sort: render(jobTemplate, { id }) });
+
+/** The key of the secret that seals cursors. */
+export const cursorSecret: SystemKey = { partition: CURSOR_SECRET, sort: OWN };
+
+/** The key of the model's record. */
+export const modelRecord: SystemKey = { partition: MODEL_RECORD, sort: OWN };
+
+/** The key of one piece of a stored cursor. Each has its own partition, so that many writes do not throttle one partition. */
+export const storedCursor = (id: string, piece: number): SystemKey => ({ partition: `${CURSORS}${id}#${piece}`, sort: OWN });
+
+const inOneText = ({ partition, sort }: SystemKey): string => {
+  if (sort === OWN) return partition;
+  // A degree guard is in its node's partition, so its distinguishing text comes first.
+  return partition.startsWith("~") ? `${partition}#${sort}` : `${sort}#${partition}`;
+};
+
+const numberFor = (text: string): string =>
+  `9${String(BigInt(`0x${createHash("sha256").update(text).digest("hex")}`) % 10n ** 37n).padStart(37, "0")}${ZEROS}`;
+
+const factsTemplate = template("~facts#{node}#{key}");
+const memoTemplate = template("{over}#{source}");
+const memosTemplate = template("{over}#");
+
+// "Partition key: 1 to 2048 bytes" (ServiceQuotas); an escaped character may take six.
+const LONGEST_KEY = 300;
+
+/**
+ * The item with what the stream keeps for a node. It has a partition of its own, which outlives the node: no read of the
+ * node's edges meets it.
+ *
+ * @param key the node's table key as one text
+ */
+export const factsOfNode = (node: string, key: string): SystemKey => ({
+  partition: render(factsTemplate, { node, key: key.length > LONGEST_KEY ? createHash("sha256").update(key).digest("base64url") : key }),
+  sort: OWN,
+});
+
+const counterTemplate = template("~counter#{node}#{key}#{set}#{shard}");
+
+/**
+ * One of the counters over which an aggregate of a node is spread. Each has its own partition, so that they do not share the
+ * 1,000 write units a second of one.
+ *
+ * @param owner the node's id as {@link ownerText} writes it
+ * @param set names what is counted, and how many counters there are
+ */
+export const counterOf = (node: string, owner: string, set: string, shard: number): SystemKey => {
+  const key = owner.length > LONGEST_KEY ? createHash("sha256").update(owner).digest("base64url") : owner;
+  return { partition: render(counterTemplate, { node, key, set, shard: String(shard) }), sort: OWN };
+};
+
+/** The memo of what one row contributes to a node, in the partition of the node's facts. */
+export const memoOf = ({ partition }: SystemKey, over: string, source: string): SystemKey => ({
+  partition,
+  sort: render(memoTemplate, { over, source }),
+});
+
+/** What the sort keys of all memos of a node over one kind of rows begin with. */
+export const memosOver = (over: string): string => render(memosTemplate, { over });
+
+/** A system key as the table's own key attributes. */
+export const systemKeyItem = ({ index, layout }: Catalog, key: SystemKey): SystemKeyItem => {
+  const { partitionKey, sortKey } = index;
+  const numeric = layout.types?.[partitionKey] === "N";
+  if (sortKey !== undefined && hasTextSort(layout) && !numeric) return { [partitionKey]: { S: key.partition }, [sortKey]: { S: key.sort } };
+  const text = inOneText(key);
+  const item: SystemKeyItem = { [partitionKey]: numeric ? { N: numberFor(text) } : { S: text } };
+  if (sortKey !== undefined) item[sortKey] = hasTextSort(layout) ? { S: OWN } : { N: "0" };
+  return item;
+};
+
+/** {@link systemKeyItem} of a node's facts or memos: one partition of the table for all of them, wherever its sort key is text. */
+export const factKeyItem = (catalog: Catalog, key: SystemKey): SystemKeyItem => {
+  const { index, layout } = catalog;
+  if (index.sortKey === undefined || !hasTextSort(layout) || layout.types?.[index.partitionKey] !== "N") return systemKeyItem(catalog, key);
+  return { [index.partitionKey]: { N: numberFor(key.partition) }, [index.sortKey]: { S: key.sort } };
+};
+
+/** The type attribute of a system item, if the table has one. */
+export const systemType = (catalog: Catalog, type: string): Record<string, { readonly S: string }> =>
+  catalog.typeAttribute === undefined ? {} : { [catalog.typeAttribute]: { S: type } };
+
+/** A degree guard, as its key tells it. */
+export interface GuardKey {
+  readonly partition: string;
+  readonly edge: string;
+  readonly direction: "out" | "in";
+}
+
+/** What a degree guard counts; undefined in a table whose partition keys are numbers, which hold a hash of it. */
+export const readDegreeGuard = ({ index, layout }: Catalog, item: Attributes): GuardKey | undefined => {
+  let partition = textAt(item, index.partitionKey);
+  let sort = textAt(item, index.sortKey);
+  if (!hasTextSort(layout)) {
+    const [, edge = "", direction = ""] = partition.split("#");
+    sort = ["~degree", edge, direction].join("#");
+    partition = partition.slice(sort.length + 1);
+  }
+  const read = readTemplate(degreeTemplate, sort);
+  if (!read || partition === "") return undefined;
+  return { partition, edge: String(read["edge"]), direction: read["direction"] === "in" ? "in" : "out" };
+};
