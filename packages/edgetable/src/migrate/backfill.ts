@@ -1,0 +1,162 @@
+import { encodeSingle } from "../requests/encode-write.ts";
+import type { Catalog, Shape } from "../schema/catalog.ts";
+import { isSystemItem } from "../schema/system-items.ts";
+import type { Item, Key, UpdateItemInput } from "../transport/operations.ts";
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { isFailedCondition } from "../executor/failed-term.ts";
+import { type Run, step } from "../executor/jobs/run-job.ts";
+import type { CallContext, Session } from "../executor/session.ts";
+import { type BackfilledEntry, filledAttributes, shapesOf } from "./plan-migration.ts";
+import type { Finding, UnfitItem, WantedKeys } from "./stale-keys.ts";
+
+/** How far the passes over a table have come. */
+export interface PassState {
+  /** What the pass makes right. */
+  task: "convert" | "backfill";
+  /** The pass that is under way, from 1. */
+  pass: number;
+  /** Whether the pass began when no writer of an older model was left. */
+  final: boolean;
+  /** Where the pass goes on. */
+  start: Key | undefined;
+  /** Items that the pass has read. */
+  seen: number;
+  /** Items that it changed, or failed to change because another writer did. */
+  stale: number;
+  /** Items that cannot have the keys. */
+  unfit: number;
+  /** Items changed by every pass. */
+  changed: number;
+}
+
+/** The state before the first pass. */
+export const newPasses = (): PassState => ({
+  task: "backfill",
+  pass: 1,
+  final: false,
+  start: undefined,
+  seen: 0,
+  stale: 0,
+  unfit: 0,
+  changed: 0,
+});
+
+/** Begins the next pass, or the same one again. */
+export const beginPass = (state: PassState, final: boolean, pass: number = state.pass + 1): void => {
+  Object.assign(state, { pass, final, start: undefined, seen: 0, stale: 0, unfit: 0 });
+};
+
+/** Capacity units a second that a migration may consume. */
+export interface Rate {
+  readonly read: number;
+  readonly write: number;
+}
+
+/** A pass over a table. */
+export interface Pass {
+  /** Compares an item with what the model says of it. */
+  readonly find: (item: Item) => Finding;
+  readonly state: PassState;
+  readonly rate: Rate;
+  /** True to look and change nothing. */
+  readonly dryRun: boolean;
+  /** The first items that cannot have the keys. */
+  readonly named: UnfitItem[];
+  /** Called after each page. */
+  readonly onPage: () => void;
+}
+
+/** What a backfill of these entries makes right. */
+export const wantedKeys = (catalog: Catalog, entries: readonly BackfilledEntry[], leavesOut: boolean): WantedKeys => {
+  const attributes = new Map<Shape, string[]>();
+  const types = new Map<string, "S" | "N">();
+  for (const entry of entries) {
+    const index = catalog.indexes.find(({ name }) => name === entry.index);
+    const filled = index ? filledAttributes(catalog, index) : [];
+    for (const attribute of filled) types.set(attribute, catalog.layout.types?.[attribute] ?? "S");
+    for (const shape of shapesOf(catalog, entry)) attributes.set(shape, [...new Set([...(attributes.get(shape) ?? []), ...filled])]);
+  }
+  return { catalog, attributes, types, leavesOut };
+};
+
+// A page is repeated when its process dies, and its writes are one burst.
+const PAGE = 200;
+const WRITTEN_AT_ONCE = 16;
+const NAMED = 100;
+
+type WriteResult = { readonly kind: "written" | "raced" } | { readonly kind: "refused"; readonly says: string };
+
+/** Writes the keys of an item, unless it was changed since it was read. Gives why it could not have them. */
+const write = async (session: Session, update: Parameters<typeof encodeSingle>[1], context: CallContext): Promise<WriteResult> => {
+  const { table, index } = session.catalog;
+  const { input } = encodeSingle({ table, partitionKey: index.partitionKey }, update);
+  try {
+    await session.send("UpdateItem", input as UpdateItemInput, context);
+    return { kind: "written" };
+  } catch (error) {
+    if (isFailedCondition(error)) return { kind: "raced" };
+    // The item would be over 400 KB, or the service takes the value for no key.
+    if (isEdgetableError(error, "execute.rejected")) return { kind: "refused", says: error.message };
+    throw error;
+  }
+};
+
+const takePage = async (session: Session, pass: Pass, items: readonly Item[], context: CallContext): Promise<void> => {
+  const { state, named } = pass;
+  const unfit = (one: UnfitItem): void => {
+    state.unfit++;
+    if (named.length < NAMED) named.push(one);
+  };
+  const stale: Extract<Finding, { readonly kind: "stale" }>[] = [];
+  for (const item of items) {
+    if (isSystemItem(session.catalog, item)) continue;
+    const finding = pass.find(item);
+    if (finding.kind === "unfit") unfit(finding.unfit);
+    else if (finding.kind === "stale") stale.push(finding);
+  }
+  state.stale += stale.length;
+  if (pass.dryRun) return;
+  for (let at = 0; at < stale.length; at += WRITTEN_AT_ONCE) {
+    const some = stale.slice(at, at + WRITTEN_AT_ONCE);
+    const written = await Promise.all(some.map(async ({ update }) => write(session, update, context)));
+    for (const [position, result] of written.entries()) {
+      if (result.kind === "written") state.changed++;
+      else if (result.kind === "refused") {
+        const { update } = some[position]!;
+        const [attribute = ""] = Object.keys(update.changes.set);
+        unfit({ key: update.key, definition: undefined, attribute, problem: "invalid", says: result.says });
+      }
+    }
+  }
+};
+
+const LONGEST_CATCH_UP = 1000;
+
+/**
+ * Reads the table once, from where the state says, and makes each item as the model says. Every change depends on the item
+ * being there and on what it was computed from being as they were read: a concurrent write is never undone,
+ * and the item is found again by the next pass.
+ */
+export const runPass = async (run: Run, pass: Pass): Promise<void> => {
+  const { session } = run;
+  const { effects } = session;
+  const { table } = session.catalog;
+  const { state, rate } = pass;
+  for (;;) {
+    const before = run.cost;
+    await step(run, async (context) => {
+      const start = state.start ? { ExclusiveStartKey: state.start } : {};
+      const input = { TableName: table, Limit: PAGE, ConsistentRead: true, ...start, ReturnConsumedCapacity: "TOTAL" } as const;
+      const { Items = [], LastEvaluatedKey } = await session.send("Scan", input, context);
+      await takePage(session, pass, Items, context);
+      state.seen += Items.length;
+      state.start = LastEvaluatedKey;
+    });
+    pass.onPage();
+    if (!state.start) return;
+    const spent = Math.max((run.cost.readUnits - before.readUnits) / rate.read, (run.cost.writeUnits - before.writeUnits) / rate.write);
+    const now = effects.now();
+    run.due = Math.max(run.due, now - LONGEST_CATCH_UP) + spent * 1000;
+    if (run.due > now) await effects.sleep(run.due - now, run.signal);
+  }
+};

@@ -1,0 +1,130 @@
+import { isEdgetableError, EdgetableError } from "../errors/edgetable-error.ts";
+import { describeTable, readExpiry } from "../executor/administer-table.ts";
+import { type Run, step } from "../executor/jobs/run-job.ts";
+import { createIndexInput } from "../requests/table.ts";
+import type { TableSettings } from "../schema/definition.ts";
+import type { IndexDescription, TableDescription, UpdateTableInput } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+
+const FIRST_POLL = 20;
+const SLOWEST_POLL = 5000;
+
+// UpdateTable: "You can only perform one of these operations at once"; a table that another change is made to is UPDATING.
+const isBusy = (error: unknown): boolean =>
+  isEdgetableError(error) && (error.details["fault"] === "ResourceInUseException" || error.details["fault"] === "LimitExceededException");
+
+/** The table, which must exist. */
+export const theTable = async (run: Run): Promise<TableDescription> => {
+  const { session } = run;
+  const table = await step(run, async (context) => describeTable(session, context));
+  if (table) return table;
+  const name = session.catalog.table;
+  throw new EdgetableError(
+    "execute.tableNotFound",
+    `There is no table "${name}". Create it: db.table.create() or edgetable table create.`,
+    {
+      details: { table: name },
+    },
+  );
+};
+
+const indexOf = (table: TableDescription, name: string): IndexDescription | undefined =>
+  table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name);
+
+const isReady = ({ TableStatus, GlobalSecondaryIndexes = [] }: TableDescription): boolean =>
+  TableStatus === "ACTIVE" && GlobalSecondaryIndexes.every(({ IndexStatus }) => IndexStatus === "ACTIVE");
+
+/** Changes the table until a description says that it is as wanted: waits for other changes, and repeats a lost request. */
+const changeTable = async (
+  run: Run,
+  isDone: (table: TableDescription) => boolean,
+  input: (table: TableDescription) => UpdateTableInput,
+): Promise<void> => {
+  const { session } = run;
+  for (let wait = FIRST_POLL; ; wait = Math.min(SLOWEST_POLL, wait * 2)) {
+    const table = await theTable(run);
+    if (isReady(table)) {
+      if (isDone(table)) return;
+      await step(run, async (context) => session.send("UpdateTable", input(table), context)).catch((error: unknown) => {
+        if (!isBusy(error)) throw error;
+      });
+    }
+    await session.effects.sleep(wait, run.signal);
+  }
+};
+
+/** Creates an index of the model and waits until DynamoDB has filled it. */
+export const createIndex = (run: Run, name: string): Promise<void> =>
+  changeTable(
+    run,
+    (table) => indexOf(table, name) !== undefined,
+    (table) => createIndexInput(run.session.catalog, name, table),
+  );
+
+/** Deletes an index, whether or not it is complete, and waits until it is gone. */
+export const deleteIndex = (run: Run, name: string): Promise<void> => {
+  const input: UpdateTableInput = { TableName: run.session.catalog.table, GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: name } }] };
+  return changeTable(
+    run,
+    (table) => indexOf(table, name) === undefined,
+    () => input,
+  );
+};
+
+/** Sets the stream and the deletion protection of the table. */
+export const setTable = (run: Run, wanted: TableSettings): Promise<void> =>
+  changeTable(
+    run,
+    (table) => Object.keys(missingSettings(table, wanted)).length === 0,
+    (table) => {
+      const { stream, deletionProtection } = missingSettings(table, wanted);
+      const specification = stream ? ({ StreamEnabled: true, StreamViewType: IMAGES } as const) : { StreamEnabled: false };
+      return {
+        TableName: run.session.catalog.table,
+        ...(stream === undefined ? {} : { StreamSpecification: specification }),
+        ...(deletionProtection === undefined ? {} : { DeletionProtectionEnabled: deletionProtection }),
+      };
+    },
+  );
+
+const IMAGES = "NEW_AND_OLD_IMAGES";
+
+/** The stream and the deletion protection that a table does not have as wanted. */
+export const missingSettings = (table: TableDescription, { stream, deletionProtection }: TableSettings): TableSettings => ({
+  ...(stream === undefined || stream === (table.StreamSpecification?.StreamEnabled ?? false) ? {} : { stream }),
+  ...(deletionProtection === undefined || deletionProtection === (table.DeletionProtectionEnabled ?? false) ? {} : { deletionProtection }),
+});
+
+/** Whether the table can be restored to a point in time; undefined if the service does not know that operation. */
+export const readRecovery = async (run: Run): Promise<boolean | undefined> => {
+  const { session } = run;
+  try {
+    const found = await step(run, async (context) =>
+      session.send("DescribeContinuousBackups", { TableName: session.catalog.table }, context),
+    );
+    return found.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === "ENABLED";
+  } catch (error) {
+    // Local engines lack it: "UnknownOperationException" (docs/engines.md).
+    if (isEdgetableError(error) && error.details["fault"] === "UnknownOperationException") return undefined;
+    throw error;
+  }
+};
+
+/** Switches point-in-time recovery on or off. */
+export const setRecovery = async (run: Run, enabled: boolean): Promise<void> => {
+  const { session } = run;
+  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: enabled };
+  const input = { TableName: session.catalog.table, PointInTimeRecoverySpecification };
+  await step(run, async (context) => session.send("UpdateContinuousBackups", input, context));
+};
+
+/** Switches the removal of expired items to an attribute, or off. */
+export const setExpiry = async (run: Run, attribute: string | undefined): Promise<void> => {
+  const { session } = run;
+  const found = await step(run, async (context) => readExpiry(session, context));
+  if (found === attribute) return;
+  const TimeToLiveSpecification = { AttributeName: attribute ?? defined(found, "an expiry"), Enabled: attribute !== undefined };
+  await step(run, async (context) =>
+    session.send("UpdateTimeToLive", { TableName: session.catalog.table, TimeToLiveSpecification }, context),
+  );
+};

@@ -1,0 +1,363 @@
+import { compareExpiry, compareTable } from "../requests/table.ts";
+import type { TableSettings } from "../schema/definition.ts";
+import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
+import {
+  type DescribedShards,
+  describedEntry,
+  describeModel,
+  descriptionHash,
+  type ModelDescription,
+  sameEntry,
+} from "../schema/describe-model.ts";
+import type { ModelRecord } from "../executor/model-record.ts";
+import type { TableDescription } from "../transport/operations.ts";
+
+/** What a step is predicted to take, at most. */
+export interface StepPrice {
+  /** Items that it reads or changes, at most: DynamoDB updates the number every six hours. */
+  readonly items: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+/** One step of a migration, in the order in which they are taken. */
+export type MigrationStep =
+  /** The removal of expired items is switched to the attribute, or off. */
+  | { readonly kind: "setExpiry"; readonly attribute: string | undefined; readonly says: string }
+  /** Stream, deletion protection and point-in-time recovery are set as the model says. */
+  | { readonly kind: "setTable"; readonly settings: TableSettings; readonly says: string }
+  /** Renamed and retyped attributes are stored as the model says. Before anything is written, every value is converted once. */
+  | ({
+      readonly kind: "convert";
+      /** As `person.fullName`. */
+      readonly attributes: readonly string[];
+      readonly says: string;
+    } & StepPrice)
+  /** Nodes get derived attributes, edges and parts copies, computed from what is stored. */
+  | ({ readonly kind: "derive"; readonly facts: readonly string[]; readonly says: string } & StepPrice)
+  /** Items get the index keys that the model computes. Repeated until a pass finds nothing to change. */
+  | ({
+      readonly kind: "backfill";
+      readonly entries: readonly BackfilledEntry[];
+      readonly says: string;
+    } & StepPrice)
+  /** DynamoDB builds the index, from items that all have its keys. */
+  | ({ readonly kind: "createIndex"; readonly index: string; readonly says: string } & StepPrice)
+  /** Items move to the shards in which the model puts them. */
+  | ({ readonly kind: "reshard"; readonly index: string; readonly says: string } & StepPrice)
+  /** An index that only the recorded model has. */
+  | { readonly kind: "deleteIndex"; readonly index: string; readonly says: string }
+  /** The table records the model. */
+  | { readonly kind: "record"; readonly says: string };
+
+/** The kinds of items that an index is to find. */
+export interface BackfilledEntry {
+  readonly index: string;
+  /** Ids of shapes: `student`, `likes(person>post)`, `rated:mirror`. */
+  readonly shapes: readonly string[];
+  /** True if the table has the index already: it finds these items in part until the migration has ended. */
+  readonly live: boolean;
+}
+
+/** How a table is brought to follow a model. */
+export interface MigrationPlan {
+  readonly table: string;
+  /** The hash of the connection's model. */
+  readonly model: string;
+  /** The hash of the recorded model; undefined if the table has no record. */
+  readonly recorded: string | undefined;
+  /** The hash of the model whose migration has begun and not ended. */
+  readonly underway: string | undefined;
+  readonly steps: readonly MigrationStep[];
+  /** What a migration cannot do, each as a sentence with its remedy. A plan with refusals does not run. */
+  readonly refusals: readonly string[];
+  /** What deserves attention. */
+  readonly notes: readonly string[];
+  readonly cost: { readonly readUnits: number; readonly writeUnits: number };
+}
+
+/** What a plan is made from. */
+export interface MigrationGround {
+  readonly catalog: Catalog;
+  readonly record: ModelRecord;
+  readonly table: TableDescription;
+  /** The attribute by which the table's items expire. */
+  readonly expiry: string | undefined;
+  /** The settings that the table does not have as the model says. */
+  readonly settings: TableSettings;
+}
+
+const SETTINGS = {
+  stream: "the stream",
+  deletionProtection: "deletion protection",
+  pointInTimeRecovery: "point-in-time recovery",
+} as const;
+
+const settingSteps = ({ settings }: MigrationGround): readonly MigrationStep[] => {
+  const changes = Object.entries(SETTINGS).flatMap(([name, what]) => {
+    const wanted = settings[name as keyof TableSettings];
+    return wanted === undefined ? [] : [`switch ${what} ${wanted ? "on" : "off"}`];
+  });
+  return changes.length === 0 ? [] : [{ kind: "setTable", settings, says: changes.join(", ") }];
+};
+
+const DEFAULT_BYTES = 200;
+const PASSES = 2;
+
+/** The bytes of all items, and of one. The service may not have counted them yet. */
+const sizeOf = ({ catalog, table }: MigrationGround): { readonly items: number; readonly bytes: number } => {
+  const items = table.ItemCount ?? 0;
+  const assumed = Math.max(DEFAULT_BYTES, ...catalog.shapes.map(({ bytes }) => bytes));
+  return { items, bytes: table.TableSizeBytes && items > 0 ? table.TableSizeBytes / items : assumed };
+};
+
+const indexesIn = (table: TableDescription): ReadonlySet<string> =>
+  new Set([...(table.GlobalSecondaryIndexes ?? []), ...(table.LocalSecondaryIndexes ?? [])].map(({ IndexName }) => IndexName ?? ""));
+
+/** The key attributes of an index that a migration can fill: the table's own keys are always right. */
+export const filledAttributes = (catalog: Catalog, index: Index): readonly string[] =>
+  keyAttributes(index).filter((attribute) => attribute !== catalog.index.partitionKey && attribute !== catalog.index.sortKey);
+
+interface Changes {
+  readonly entries: readonly BackfilledEntry[];
+  /** Entries of live indexes whose keys change: readers of the recorded model would miss what has moved. */
+  readonly rekeyed: readonly string[];
+}
+
+/** The entries of the model that the record lacks or has otherwise. Without a record, those of indexes that the table lacks. */
+const changedEntries = ({ catalog, record, table }: MigrationGround, model: ModelDescription): Changes => {
+  const there = indexesIn(table);
+  const entries: BackfilledEntry[] = [];
+  const rekeyed: string[] = [];
+  for (const index of catalog.indexes) {
+    const name = index.name ?? "";
+    if (filledAttributes(catalog, index).length === 0 || (!record.current && there.has(name))) continue;
+    const shapes: string[] = [];
+    const ids = new Set([...Object.keys(model.items), ...Object.keys(record.current?.model.items ?? {})]);
+    for (const id of ids) {
+      const recorded = record.current?.model ?? { ...model, items: {} };
+      if (sameEntry(recorded, model, [index, id])) continue;
+      shapes.push(id);
+      if (describedEntry(recorded, index, id) && describedEntry(model, index, id) && there.has(name)) rekeyed.push(`"${id}" in "${name}"`);
+    }
+    if (shapes.length > 0) entries.push({ index: name, shapes, live: there.has(name) });
+  }
+  return { entries, rekeyed };
+};
+
+const countsText = (counts: readonly number[]): string => (counts.length === 1 ? String(counts[0]) : `[${counts.join(", ")}]`);
+
+interface ShardChanges {
+  readonly grown: readonly string[];
+  readonly refusals: readonly string[];
+}
+
+const listsOf = ({ counts, hot = {} }: DescribedShards): ReadonlyMap<string, readonly number[]> =>
+  new Map([["", counts], ...Object.entries(hot)]);
+
+/** Indexes whose items have to move to other shards, and counts that readers would no longer look in. */
+const changedShards = ({ catalog, record }: MigrationGround, model: ModelDescription): ShardChanges => {
+  const grown = new Set<string>();
+  const refusals: string[] = [];
+  for (const index of catalog.indexes) {
+    for (const [id, { shards = {} }] of Object.entries(model.items)) {
+      const now = shards[index.partitionKey];
+      const old = record.current?.model.items[id]?.shards?.[index.partitionKey];
+      if (!now || !old || !describedEntry(model, index, id)) continue;
+      const before = listsOf(old);
+      for (const [value, counts] of listsOf(now)) {
+        // What was written last is in the shards of the writers' count: after a migration that is all items.
+        const written = (before.get(value) ?? old.counts)[0] ?? 1;
+        if (counts[0] === written) continue;
+        if (counts.includes(written)) grown.add(index.name ?? "");
+        else
+          refusals.push(
+            `"${id}" is spread over ${written} shards in "${index.name}", and the model reads ${countsText(counts)}${value === "" ? "" : ` for "${value}"`}: readers would miss items. List the old count until the items have moved: [${[...counts, written].join(", ")}].`,
+          );
+      }
+    }
+  }
+  return { grown: [...grown], refusals };
+};
+
+/** Differences that no migration mends on a live table. */
+const impossible = ({ catalog, record, table }: MigrationGround, model: ModelDescription): readonly string[] => {
+  const refusals: string[] = [];
+  for (const { place, model: wanted, table: found, harmless } of compareTable(catalog, table)) {
+    if (harmless || found === "missing") continue;
+    const remedy = place.startsWith("index ")
+      ? "DynamoDB cannot change an index: give the new one another name."
+      : "DynamoDB cannot change it: load the data into a new table.";
+    refusals.push(`${place}: the model says ${wanted}, the table ${found}. ${remedy}`);
+  }
+  for (const [id, { keys, stored = {} }] of Object.entries(record.current?.model.items ?? {})) {
+    const after = model.items[id];
+    if (!after) continue;
+    for (const attribute of keyAttributes(catalog.index))
+      if (keys[attribute] !== after.keys[attribute])
+        refusals.push(
+          `The key of "${id}" changes (${keys[attribute] ?? "none"}, now ${after.keys[attribute] ?? "none"}): its items would not be found. Declare it under another name and copy the rows with db.scan and db.load.`,
+        );
+    for (const [name, attribute] of Object.entries(stored))
+      if (!after.former?.[name] && after.stored?.[name] !== attribute)
+        refusals.push(
+          `"${name}" of "${id}" is stored as "${attribute}", and the model stores it otherwise. Keep the layout's attribute name.`,
+        );
+  }
+  return refusals;
+};
+
+/** Settings of a plan. */
+export interface PlanSettings {
+  /** Whether keys of live indexes and forms of attributes may change without regard to processes with the recorded model. */
+  readonly inPlace: boolean;
+}
+
+interface FormChanges {
+  /** Attributes whose values may be stored in another form than the model writes, as `person.fullName`. */
+  readonly attributes: readonly string[];
+  readonly refusals: readonly string[];
+}
+
+/** Renamed and retyped attributes that the recorded model has otherwise. */
+const changedForms = ({ record }: MigrationGround, model: ModelDescription, { inPlace }: PlanSettings): FormChanges => {
+  const attributes = new Set<string>();
+  const refusals = new Set<string>();
+  for (const [id, { former = {} }] of Object.entries(model.items)) {
+    const definition = id.split(/[(:]/)[0] ?? "";
+    const before = record.current?.model.items[id];
+    if (record.current && !before) continue;
+    for (const [name, { stored, name: old }] of Object.entries(former)) {
+      if (before?.former?.[name]?.stored === stored) continue;
+      attributes.add(`${definition}.${name}`);
+      if (stored === "new" && !before?.former?.[name] && !inPlace)
+        refusals.add(
+          `"${name}" of "${definition}" would be stored ${old === undefined ? "in its new type" : `under its new name, not as "${old}"`}, which processes with the recorded model do not read. Finish a migration with stored: "old" first, or pass inPlace if there is no such process.`,
+        );
+    }
+  }
+  for (const [id, { former = {} }] of Object.entries(record.current?.model.items ?? {}))
+    for (const [name, { stored, name: old }] of Object.entries(former))
+      if (stored === "old" && model.items[id] && !model.items[id].former?.[name])
+        refusals.add(
+          `Items of "${id.split(/[(:]/)[0]}" hold "${name}" ${old === undefined ? "in its old type" : `as "${old}"`}. Keep it in ${old === undefined ? "retyped" : "renamed"}, with stored: "new", until a migration has converted them.`,
+        );
+  return { attributes: [...attributes], refusals: [...refusals] };
+};
+
+const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<MigrationPlan, "steps" | "refusals"> => {
+  const [difference] = compareExpiry(catalog, expiry);
+  if (!difference) return { steps: [], refusals: [] };
+  const { ttl } = catalog;
+  if (ttl !== undefined && expiry === undefined)
+    return { steps: [{ kind: "setExpiry", attribute: ttl, says: `remove expired items by "${ttl}"` }], refusals: [] };
+  if (ttl === undefined && record.current?.model.ttl === expiry)
+    return { steps: [{ kind: "setExpiry", attribute: undefined, says: `stop removing items by "${expiry}"` }], refusals: [] };
+  if (ttl === undefined) return { steps: [], refusals: [] };
+  return {
+    steps: [],
+    refusals: [
+      `Items expire by "${expiry}" and the model says "${ttl}". Switch the table's time to live off first; DynamoDB takes up to an hour until it can be switched on again.`,
+    ],
+  };
+};
+
+const kindsText = (entries: readonly BackfilledEntry[]): string =>
+  entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
+
+const notesOf = ({ record }: MigrationGround, entries: readonly BackfilledEntry[]): readonly string[] => {
+  const notes: string[] = [];
+  if (!record.current) notes.push("The table has no record of its model: indexes that it has already are taken as complete.");
+  for (const { index, live } of entries)
+    if (live) notes.push(`"${index}" is in use already: until the migration has ended, it finds the new kinds in part.`);
+  return notes;
+};
+
+/** Compares model, record and table, and gives the steps from one to the other. */
+export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings): MigrationPlan => {
+  const { catalog, record, table } = ground;
+  const model = describeModel(catalog);
+  const hash = descriptionHash(model);
+  const { entries, rekeyed } = changedEntries(ground, model);
+  const { grown, refusals: shardRefusals } = changedShards(ground, model);
+  const expires = expirySteps(ground);
+  const forms = changedForms(ground, model, { inPlace });
+  const { items, bytes } = sizeOf(ground);
+  const written = items * Math.max(1, Math.ceil(bytes / 1024));
+  const read = Math.ceil((items * bytes) / 4096);
+  const there = indexesIn(table);
+  const missing = catalog.indexes.filter(({ name }) => !there.has(name ?? ""));
+  const steps: MigrationStep[] = [...expires.steps, ...settingSteps(ground)];
+  if (forms.attributes.length > 0)
+    steps.push({
+      kind: "convert",
+      attributes: forms.attributes,
+      says: `convert ${forms.attributes.map((name) => `"${name}"`).join(", ")}: check that every value converts, then store it as the model says`,
+      items,
+      readUnits: read * (PASSES + 1),
+      writeUnits: written,
+    });
+  const before = record.current?.model.facts ?? {};
+  const facts = record.current ? Object.keys(model.facts ?? {}).filter((name) => before[name] !== model.facts?.[name]) : [];
+  if (facts.length > 0)
+    steps.push({
+      kind: "derive",
+      facts,
+      says: `compute ${facts.map((name) => `"${name}"`).join(", ")} of what is stored`,
+      items,
+      readUnits: read * PASSES,
+      writeUnits: written,
+    });
+  if (entries.length > 0)
+    steps.push({
+      kind: "backfill",
+      entries,
+      says: `give items their index keys: ${kindsText(entries)}`,
+      items,
+      readUnits: read * PASSES,
+      writeUnits: written,
+    });
+  for (const index of grown)
+    steps.push({ kind: "reshard", index, says: `move items to the shards of "${index}"`, items, readUnits: read, writeUnits: written * 3 });
+  for (const { name = "" } of missing)
+    steps.push({
+      kind: "createIndex",
+      index: name,
+      says: `create the index "${name}"; DynamoDB fills it from items that have its keys`,
+      items,
+      readUnits: 0,
+      writeUnits: written,
+    });
+  const wanted = new Set(catalog.indexes.map(({ name }) => name));
+  for (const name of Object.keys(record.current?.model.indexes ?? {}))
+    if (!wanted.has(name) && there.has(name)) steps.push({ kind: "deleteIndex", index: name, says: `delete the index "${name}"` });
+  if (record.current?.hash !== hash || record.migration) steps.push({ kind: "record", says: "record the model in the table" });
+  const refusals = [
+    ...impossible(ground, model),
+    ...forms.refusals,
+    ...shardRefusals,
+    ...expires.refusals,
+    ...(inPlace ? [] : rekeyed.map(rekeyRefusal)),
+  ];
+  const priced = steps.filter((step) => "readUnits" in step);
+  return {
+    table: catalog.table,
+    model: hash,
+    recorded: record.current?.hash,
+    underway: record.migration?.hash,
+    steps,
+    refusals,
+    notes: notesOf(ground, entries),
+    cost: {
+      readUnits: priced.reduce((sum, { readUnits }) => sum + readUnits, 0),
+      writeUnits: priced.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
+    },
+  };
+};
+
+const rekeyRefusal = (what: string): string =>
+  `The keys of ${what} change: processes with the recorded model would miss items that have new keys. Declare the new keys as an index of another name, or pass inPlace if no process with the recorded model reads them.`;
+
+/** The shapes whose attributes an entry concerns, by id: those that the model no longer has are left as they are. */
+export const shapesOf = (catalog: Catalog, { shapes }: BackfilledEntry): readonly Shape[] =>
+  shapes.flatMap((id) => catalog.shapesById[id] ?? []);

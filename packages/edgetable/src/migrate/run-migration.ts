@@ -1,0 +1,419 @@
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { readExpiry } from "../executor/administer-table.ts";
+import type { Cost } from "../executor/call.ts";
+import { bookkeeping, findJob, type Job, type JobFacts, takeLease } from "../executor/jobs/job-store.ts";
+import { newRun, REQUEST_DEADLINE, type Run, runJob, step } from "../executor/jobs/run-job.ts";
+import { type ModelRecord, readRecord, recordedModel, type RecordedMigration, writeRecord } from "../executor/model-record.ts";
+import { runReshard } from "../executor/reshard/run-reshard.ts";
+import type { Session } from "../executor/session.ts";
+import type { TableSettings } from "../schema/definition.ts";
+import type { Item, Key, TableDescription } from "../transport/operations.ts";
+import { beginPass, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
+import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
+import { mendFacts } from "../verify/mend-facts.ts";
+import { type MigrationPlan, type MigrationStep, planMigration } from "./plan-migration.ts";
+import { findOldForms } from "./old-forms.ts";
+import { type Finding, findStaleKeys, type UnfitItem } from "./stale-keys.ts";
+
+/** The id of the job: a table has one migration at a time. */
+export const MIGRATION_JOB = "migrate";
+
+/** How a migration is run. */
+export interface MigrationSettings {
+  readonly share: number;
+  readonly finish: boolean;
+  readonly dryRun: boolean;
+  readonly leaveOut: boolean;
+  readonly inPlace: boolean;
+  readonly lease: number;
+  readonly indexLag: number;
+  readonly signal: AbortSignal | undefined;
+  /** Time after which nothing more is begun. */
+  readonly deadline: number;
+  readonly onProgress: ((progress: MigrationProgress) => void) | undefined;
+}
+
+/** How far a migration has come. */
+export interface MigrationProgress {
+  /** The step under way. */
+  readonly step: MigrationStep["kind"];
+  /** What the step is about, as text. */
+  readonly says: string;
+  /** The pass over the table, from 1; 0 before the first. */
+  readonly pass: number;
+  /** Items that the pass has read. */
+  readonly seen: number;
+  /** Items that the pass found without the right keys. */
+  readonly stale: number;
+  /** Items changed by every pass. */
+  readonly changed: number;
+  /** Items that cannot have the keys. */
+  readonly unfit: number;
+  /** Items in the table, as DynamoDB counted them within the last six hours. */
+  readonly items: number;
+}
+
+/** What a run of a migration did. */
+export interface MigrationReport {
+  /** True if the table follows the model now. */
+  readonly complete: boolean;
+  /** What is left to do, as a sentence; undefined if nothing is. */
+  readonly next: string | undefined;
+  readonly plan: MigrationPlan;
+  readonly passes: number;
+  /** Items whose keys were changed, by every run of the migration; in a dry run, those that would be. */
+  readonly changed: number;
+  /** Items that an index leaves out, because they cannot have its keys: their number, and the first 100. */
+  readonly leftOut: { readonly items: number; readonly first: readonly UnfitItem[] };
+  /** Of this run alone. */
+  readonly cost: Cost;
+}
+
+/** One run, and the passes so far. */
+interface Migrating extends Run {
+  readonly settings: MigrationSettings;
+  readonly state: PassState;
+  /** The items that the pass under way cannot mend, as far as they are named. */
+  named: UnfitItem[];
+  plan: MigrationPlan;
+  items: number;
+}
+
+// Without provisioned capacity, a table that was never busier takes 4,000 writes and 12,000 reads a second (on-demand mode).
+const ON_DEMAND: Rate = { read: 12_000, write: 4000 };
+
+const rateOf = ({ ProvisionedThroughput: { ReadCapacityUnits, WriteCapacityUnits } = {} }: TableDescription, share: number): Rate => ({
+  read: (ReadCapacityUnits || ON_DEMAND.read) * share,
+  write: (WriteCapacityUnits || ON_DEMAND.write) * share,
+});
+
+/** The settings that the table does not have as the model says. A service without point-in-time recovery has none to set. */
+const settingsOf = async (run: Run, table: TableDescription): Promise<TableSettings> => {
+  const { settings = {} } = run.session.catalog.definition;
+  const { pointInTimeRecovery } = settings;
+  const missing = missingSettings(table, settings);
+  if (pointInTimeRecovery === undefined) return missing;
+  const found = await readRecovery(run);
+  return found === undefined || found === pointInTimeRecovery ? missing : { ...missing, pointInTimeRecovery };
+};
+
+/** Plans the migration of a connection's table. */
+export const planOf = async (
+  run: Run,
+  inPlace: boolean,
+): Promise<{ readonly plan: MigrationPlan; readonly record: ModelRecord; readonly table: TableDescription }> => {
+  const { session } = run;
+  const table = await theTable(run);
+  const record = await step(run, async (context) => readRecord(session, context));
+  const expiry = await step(run, async (context) => readExpiry(session, context));
+  const settings = await settingsOf(run, table);
+  return { plan: planMigration({ catalog: session.catalog, record, table, expiry, settings }, { inPlace }), record, table };
+};
+
+/** @throws {migrate.otherModel} if the migration to another model has begun and not ended */
+const checkModel = ({ catalog }: Session, { migration }: ModelRecord, ours: string): void => {
+  if (!migration || migration.hash === ours) return;
+  const since = new Date(migration.since).toISOString();
+  throw new EdgetableError(
+    "migrate.otherModel",
+    `"${catalog.table}" is being migrated to another model (${migration.hash}, since ${since}; this one is ${ours}). Finish it with that model, or undo it: db.migrations.undo() or edgetable migrate undo.`,
+    { details: { table: catalog.table, underway: migration.hash, model: ours, since: migration.since } },
+  );
+};
+
+const checkRefusals = ({ table, refusals }: MigrationPlan): void => {
+  if (refusals.length === 0) return;
+  throw new EdgetableError("migrate.unsupported", `"${table}" cannot follow the model: ${refusals.join(" ")}`, {
+    details: { table, refusals },
+  });
+};
+
+const TOLD = 3;
+
+const toldOf = (named: readonly UnfitItem[]): string =>
+  named
+    .slice(0, TOLD)
+    .map(({ key, says }) => `${JSON.stringify(Object.values(key).map((value) => Object.values(value)[0] as unknown))}: ${says}`)
+    .join(" ");
+
+const refuseUnfit = ({ session, state, named }: Migrating): never => {
+  const code = named.some(({ problem }) => problem === "missing") ? "migrate.missingSource" : "migrate.invalidKey";
+  throw new EdgetableError(
+    code,
+    `${state.unfit} of the items in "${session.catalog.table}" cannot be in the index: ${toldOf(named)} All others have their keys. Correct these items or declare the entry sparse, or pass leaveOut to leave them out, and run the migration again.`,
+    { details: { table: session.catalog.table, items: state.unfit, first: named } },
+  );
+};
+
+const refuseUnconverted = ({ session, named }: Migrating, items: number): never => {
+  const { table } = session.catalog;
+  throw new EdgetableError(
+    "migrate.notConvertible",
+    `${items} of the items in "${table}" hold values that do not convert: ${toldOf(named)} Correct these items or the conversion, and run the migration again.`,
+    { details: { table, items, first: named } },
+  );
+};
+
+const tell = (run: Migrating, { kind, says }: MigrationStep): void => {
+  const { pass, seen, stale, changed, unfit } = run.state;
+  run.settings.onProgress?.({ step: kind, says, pass, seen, stale, changed, unfit, items: run.items });
+};
+
+// Beside writers of an older model a pass may never be clean, and what they undo is found by the final passes.
+const MOST_PASSES = 3;
+
+/** Goes on with a task where an earlier run was, or begins it. */
+const beginTask = (state: PassState, task: PassState["task"], finish: boolean): void => {
+  if (state.task !== task) beginPass(state, finish, 1);
+  // What an earlier run saw while older writers were at work proves nothing, and the items that it named are not saved.
+  else if (state.final !== finish || state.unfit > 0) beginPass(state, finish, state.pass);
+  state.task = task;
+};
+
+const CHECKING = "check that every value converts";
+
+/**
+ * Converts every value once and writes nothing, so that all that do not convert are known before; then, with `finish`, stores
+ * them in the form that the model writes, by passes until one finds nothing to convert.
+ */
+const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise<void> => {
+  const { state, settings, session } = run;
+  const { finish, dryRun } = settings;
+  const find = (item: Item): Finding => findOldForms(session.catalog, item);
+  const isResumed = state.task === "convert" && state.final && state.unfit === 0 && finish && state.start !== undefined;
+  const look = isResumed ? undefined : { ...newPasses(), task: "convert" as const };
+  for (let at = look ?? state; ;) {
+    run.named = [];
+    const isLook = at === look;
+    const onPage = (): void => tell({ ...run, state: { ...at, changed: state.changed } }, isLook ? { ...task, says: CHECKING } : task);
+    await runPass(run, { find, state: at, rate, dryRun: dryRun || isLook, named: run.named, onPage });
+    if (at.unfit > 0) refuseUnconverted(run, at.unfit);
+    if (isLook && dryRun) state.changed += at.stale;
+    if (dryRun || !finish || at.stale === 0) return;
+    if (isLook) beginTask(state, "convert", finish);
+    else beginPass(state, finish);
+    at = state;
+  }
+};
+
+/**
+ * Passes over the table until one finds every key as the model computes it. With `finish`, that pass began when no writer
+ * of an older model was left: from then on, writers keep the keys right.
+ */
+const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly kind: "backfill" }>, rate: Rate): Promise<void> => {
+  const { state, settings } = run;
+  const { finish, leaveOut, dryRun } = settings;
+  const wanted = wantedKeys(run.session.catalog, task.entries, leaveOut);
+  const find = (item: Item): Finding => findStaleKeys(wanted, item);
+  beginTask(state, "backfill", finish);
+  for (;;) {
+    run.named = [];
+    const pass: Pass = { find, state, rate, dryRun, named: run.named, onPage: () => tell(run, task) };
+    await runPass(run, pass);
+    if (dryRun) return;
+    if (state.unfit > 0 && !leaveOut) refuseUnfit(run);
+    if (state.stale === 0 || (!finish && state.pass >= MOST_PASSES)) return;
+    beginPass(state, finish);
+  }
+};
+
+/** Computes derived attributes and copies until a verification finds all of them right, or once beside older writers. */
+const derive = async (run: Migrating, task: MigrationStep, rate: Rate): Promise<void> => {
+  const { state, settings } = run;
+  const { finish, dryRun } = settings;
+  for (let pass = 1; ; pass++) {
+    const mended = await mendFacts(run, {
+      items: run.items,
+      units: Math.max(1, rate.read),
+      settle: settings.indexLag,
+      dryRun,
+      onProgress: ({ items: seen, findings }) => {
+        Object.assign(state, { seen, stale: findings });
+        tell(run, task);
+      },
+    });
+    state.changed += mended.repaired;
+    Object.assign(state, { seen: 0, stale: 0 });
+    if (dryRun) state.changed += mended.found;
+    if (dryRun || !finish || (mended.found === 0 && mended.unsettled === 0)) return;
+  }
+};
+
+/** Looks at every item again once an index exists: DynamoDB leaves out in silence what was written in a wrong type meanwhile. */
+const verify = async (run: Migrating, rate: Rate): Promise<void> => {
+  const task = run.plan.steps.find((one) => one.kind === "backfill");
+  if (!task) return;
+  beginPass(run.state, true);
+  await backfill(run, task, rate);
+};
+
+/** Takes one step. Each may be taken twice. */
+const takeStep = async (run: Migrating, task: MigrationStep, rate: Rate): Promise<void> => {
+  tell(run, task);
+  switch (task.kind) {
+    case "setExpiry":
+      return setExpiry(run, task.attribute);
+    case "setTable": {
+      const { pointInTimeRecovery, ...others } = task.settings;
+      if (Object.keys(others).length > 0) await setTable(run, others);
+      if (pointInTimeRecovery !== undefined) await setRecovery(run, pointInTimeRecovery);
+      return undefined;
+    }
+    case "convert":
+      return convert(run, task, rate);
+    case "derive":
+      return derive(run, task, rate);
+    case "backfill":
+      return backfill(run, task, rate);
+    case "createIndex":
+      return createIndex(run, task.index);
+    case "reshard": {
+      const { lease, indexLag, signal, deadline } = run.settings;
+      const settings = {
+        index: task.index,
+        rate: Math.max(1, rate.write / 3),
+        job: `${MIGRATION_JOB}:${task.index}`,
+        lease,
+        indexLag,
+        deadline,
+      };
+      const { moved } = await runReshard(run.session, { ...settings, signal: signal ?? run.signal, onProgress: undefined });
+      run.state.changed += moved;
+      return undefined;
+    }
+    case "deleteIndex":
+      return deleteIndex(run, task.index);
+    case "record":
+      return undefined;
+  }
+};
+
+const nextOf = ({ steps }: MigrationPlan): string => {
+  const keys = steps.some(({ kind }) => kind === "backfill") ? "Items have their keys. " : "";
+  const values = steps.some(({ kind }) => kind === "convert") ? "Every value converts. " : "";
+  return `${values}${keys}Once every process that writes uses this model, run it again with finish: ${[
+    ...(values ? ["values are converted"] : []),
+    "the last passes",
+    ...(steps.some(({ kind }) => kind === "createIndex") ? ["then the indexes"] : []),
+  ].join(", ")}.`;
+};
+
+/** The steps that wait until no process with an older model is left. */
+const waits = ({ kind }: MigrationStep): boolean =>
+  kind === "createIndex" || kind === "deleteIndex" || kind === "record" || kind === "reshard";
+
+/** Begins the migration in the record, unless this model's has begun already. */
+const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> => {
+  const { session, plan } = run;
+  if (record.migration) return record;
+  const creates = plan.steps.flatMap((one) => (one.kind === "createIndex" ? [one.index] : []));
+  const migration: RecordedMigration = { ...recordedModel(session), since: session.effects.now(), creates };
+  const isOurs = await step(run, async (context) => writeRecord(session, record, { current: record.current, migration }, context));
+  const now = await step(run, async (context) => readRecord(session, context));
+  if (!isOurs) checkModel(session, now, plan.model);
+  return now;
+};
+
+const takeSteps = async (run: Migrating): Promise<boolean> => {
+  const { session, settings } = run;
+  const { plan, record, table } = await planOf(run, settings.inPlace);
+  run.plan = plan;
+  run.items = table.ItemCount ?? 0;
+  checkModel(session, record, plan.model);
+  checkRefusals(plan);
+  if (plan.steps.length === 0) return true;
+  const rate = rateOf(table, settings.share);
+  const before = settings.dryRun ? record : await begin(run, record);
+  // Where nothing waits for older writers, there is nothing to confirm.
+  const finishes =
+    settings.finish || plan.steps.every((one) => one.kind === "setExpiry" || one.kind === "setTable" || one.kind === "record");
+  for (const task of plan.steps) {
+    if (settings.dryRun ? !["backfill", "convert", "derive"].includes(task.kind) : !finishes && waits(task)) continue;
+    await takeStep(run, task, rate);
+    if (task.kind === "createIndex") await verify(run, rate);
+  }
+  if (settings.dryRun || !finishes) return false;
+  const after = { current: recordedModel(session), migration: undefined };
+  if (await step(run, async (context) => writeRecord(session, before, after, context))) return true;
+  checkModel(session, await step(run, async (context) => readRecord(session, context)), plan.model);
+  return true;
+};
+
+const factsOf = ({ plan, state }: Migrating): JobFacts => ({
+  model: plan.model,
+  task: state.task,
+  pass: state.pass,
+  final: state.final ? 1 : 0,
+  start: state.start ? JSON.stringify(state.start) : "",
+  seen: state.seen,
+  stale: state.stale,
+  unfit: state.unfit,
+  changed: state.changed,
+});
+
+const resumeFrom = (state: PassState, facts: JobFacts): void => {
+  const number = (name: string): number => Number(facts[name] ?? 0);
+  Object.assign(state, {
+    task: facts["task"] === "convert" ? "convert" : "backfill",
+    pass: Math.max(1, number("pass")),
+    final: number("final") === 1,
+    start: facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined,
+    seen: number("seen"),
+    stale: number("stale"),
+    unfit: number("unfit"),
+    changed: number("changed"),
+  });
+};
+
+/** Whether a process is running the migration, or has left it behind. */
+const hasJob = (run: Run): Promise<boolean> => step(run, async () => (await jobOf(run.session)) !== undefined);
+
+/** The job of the table's migration. */
+export const jobOf = async (session: Session): Promise<Job | undefined> => {
+  try {
+    return await findJob(session, MIGRATION_JOB);
+  } catch (error) {
+    if (isEdgetableError(error, "job.notFound")) return undefined;
+    throw error;
+  }
+};
+
+/** Begins a run of work on a connection's migration. */
+export const openRun = (session: Session, { signal, deadline }: Pick<MigrationSettings, "signal" | "deadline">): Run =>
+  newRun(session, { what: "The migration", advice: "Completed steps are kept; call again to resume.", signal, deadline });
+
+/**
+ * Brings a table to follow the connection's model. May be cut off and called again, and runs beside writers of the model
+ * that the table followed before and of this one.
+ *
+ * @throws {job.busy} while another process is running it
+ * @throws {migrate.otherModel} {migrate.unsupported} {migrate.missingSource} {migrate.invalidKey}
+ */
+export const runMigration = async (session: Session, settings: MigrationSettings): Promise<MigrationReport> => {
+  const opened = openRun(session, settings);
+  const migrate = async (): Promise<MigrationReport> => {
+    const { plan, record } = await planOf(opened, settings.inPlace);
+    const run: Migrating = { ...opened, settings, state: newPasses(), named: [], plan, items: 0 };
+    checkModel(session, record, plan.model);
+    checkRefusals(plan);
+    const report = (complete: boolean): MigrationReport => ({
+      complete,
+      next: complete || settings.dryRun ? undefined : nextOf(run.plan),
+      plan: run.plan,
+      passes: run.state.pass,
+      changed: settings.dryRun ? run.state.stale + run.state.changed : run.state.changed,
+      leftOut: { items: run.state.unfit, first: run.named },
+      cost: run.cost,
+    });
+    // A process that died after the last step has left its job behind.
+    if (plan.steps.length === 0 && (settings.dryRun || !(await hasJob(opened)))) return report(true);
+    if (settings.dryRun) return report(await takeSteps(run));
+    const request = { id: MIGRATION_JOB, kind: "migrate", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
+    run.lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });
+    const { facts } = run.lease.job;
+    // The facts of another model's run say nothing of this one's items.
+    if (facts["model"] === plan.model) resumeFrom(run.state, facts);
+    return runJob(session, run.lease, { facts: () => factsOf(run), run: async () => report(await takeSteps(run)) });
+  };
+  return opened.track(migrate());
+};

@@ -1,0 +1,144 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import type { Term, UpdateStep } from "../ir/write-plan.ts";
+import { unchangedFields } from "../planner/writes/rules/computed-attributes.ts";
+import { keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
+import { decodeItem, shapeOf } from "../requests/decode-item.ts";
+import { keyAttribute, keyOfItem } from "../requests/encode-item.ts";
+import { type Catalog, isHalfEntry, type Shape } from "../schema/catalog.ts";
+import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { own, type Row } from "../util/row.ts";
+
+/** An item that cannot be in an index as the model wants it. */
+export interface UnfitItem {
+  readonly key: Key;
+  /** The node, edge or part; undefined if the model does not know the item. */
+  readonly definition: string | undefined;
+  readonly attribute: string;
+  /**
+   * `missing`: an attribute that the key is made of is not there. `invalid`: the value is no key of that index.
+   * `notConvertible`: the value of a retyped attribute cannot be converted.
+   */
+  readonly problem: "missing" | "invalid" | "notConvertible";
+  /** What is wrong, as a sentence. */
+  readonly says: string;
+}
+
+/** What a pass finds of one item. */
+export type Finding =
+  | { readonly kind: "right" }
+  | { readonly kind: "stale"; readonly update: UpdateStep }
+  | { readonly kind: "unfit"; readonly unfit: UnfitItem };
+
+const RIGHT: Finding = { kind: "right" };
+const STALE = { reason: "staleRead" } as const;
+
+/** The index keys that a backfill is to make right. */
+export interface WantedKeys {
+  readonly catalog: Catalog;
+  /** The attributes of each concerned shape. */
+  readonly attributes: ReadonlyMap<Shape, readonly string[]>;
+  /** Every attribute of the concerned indexes, with its type. */
+  readonly types: ReadonlyMap<string, "S" | "N">;
+  /** Whether items that cannot have a key are left out of the index. */
+  readonly leavesOut: boolean;
+}
+
+// DynamoDB leaves an item with such a value out of a new index, without a word, and refuses the next write of it.
+const wrongType = (wanted: WantedKeys, item: Item, name: string | undefined): UnfitItem | undefined => {
+  for (const [attribute, type] of wanted.types) {
+    const value = own(item, attribute);
+    if (value === undefined || (type in value && keyTextOf(value) !== "")) continue;
+    return {
+      key: keyOfItem(wanted.catalog, item),
+      definition: name,
+      attribute,
+      problem: "invalid",
+      says: `"${attribute}" holds ${JSON.stringify(value)}, and the index needs ${type === "S" ? "a text that is not empty" : "a number"}.`,
+    };
+  }
+  return undefined;
+};
+
+interface Computed {
+  readonly values: ReadonlyMap<string, AttributeValue | undefined>;
+  readonly unfit: UnfitItem | undefined;
+}
+
+const compute = (wanted: WantedKeys, shape: Shape, item: Item, row: Row): Computed => {
+  const { catalog } = wanted;
+  const values = new Map<string, AttributeValue | undefined>();
+  let unfit: UnfitItem | undefined;
+  for (const attribute of wanted.attributes.get(shape) ?? []) {
+    try {
+      values.set(attribute, keyAttribute(catalog, shape, attribute, row));
+    } catch (error) {
+      if (!isEdgetableError(error)) throw error;
+      const problem = error.code === "keys.incomplete" ? "missing" : "invalid";
+      unfit ??= { key: keyOfItem(catalog, item), definition: shape.definition, attribute, problem, says: error.message };
+      values.set(attribute, undefined);
+    }
+  }
+  return { values, unfit };
+};
+
+const correct = (wanted: WantedKeys, shape: Shape, item: Item, values: Computed["values"]): Finding => {
+  const { catalog } = wanted;
+  const isMissing = (attribute: string): boolean => (values.has(attribute) ? values.get(attribute) === undefined : !(attribute in item));
+  const set: Record<string, AttributeValue> = {};
+  const remove: string[] = [];
+  const terms: Term[] = [];
+  for (const [attribute, computed] of values) {
+    const value = isHalfEntry(catalog, shape, attribute, isMissing) ? undefined : computed;
+    const stored = own(item, attribute);
+    if (sameAttribute(stored, value)) continue;
+    if (value === undefined) remove.push(attribute);
+    else set[attribute] = value;
+    // A field that the keys were computed from may be as it was while another writer has put a key of its own.
+    terms.push({ kind: "equals", attribute, value: stored, failure: STALE });
+  }
+  if (terms.length === 0) return RIGHT;
+  const fields = new Set([...values.keys()].flatMap((attribute) => shape.keys[attribute]?.fields ?? []));
+  const inputs = unchangedFields(catalog, { shape, image: item }, [...fields]);
+  const changed = new Set(terms.map((term) => ("attribute" in term ? term.attribute : "")));
+  const update: UpdateStep = {
+    kind: "update",
+    key: keyOfItem(catalog, item),
+    shape: undefined,
+    terms: [
+      { kind: "present", failure: STALE },
+      ...terms,
+      ...inputs.filter((term) => !("attribute" in term && changed.has(term.attribute))),
+    ],
+    changes: { set, remove, add: {}, append: {} },
+  };
+  return { kind: "stale", update };
+};
+
+/** Compares an item's index keys with those that the model computes from the item. */
+export const findStaleKeys = (wanted: WantedKeys, item: Item): Finding => {
+  const { catalog } = wanted;
+  const shape = shapeOf(catalog, catalog.shapes, item);
+  if (!shape || !wanted.attributes.has(shape)) {
+    const unfit = wrongType(wanted, item, shape?.definition);
+    return unfit ? { kind: "unfit", unfit } : RIGHT;
+  }
+  let row: Row;
+  try {
+    row = decodeItem(catalog, shape, item);
+  } catch (error) {
+    if (!isEdgetableError(error)) throw error;
+    const { attribute } = error.details;
+    const unfit: UnfitItem = {
+      key: keyOfItem(catalog, item),
+      definition: shape.definition,
+      attribute: typeof attribute === "string" ? attribute : "",
+      problem: "invalid",
+      says: error.message,
+    };
+    return { kind: "unfit", unfit };
+  }
+  const { values, unfit } = compute(wanted, shape, item, row);
+  if (unfit && !wanted.leavesOut) return { kind: "unfit", unfit };
+  const finding = correct(wanted, shape, item, values);
+  return unfit && finding.kind === "right" ? { kind: "unfit", unfit } : finding;
+};

@@ -1,0 +1,111 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { bookkeeping, type Job, takeLease } from "../executor/jobs/job-store.ts";
+import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
+import { readRecord, writeRecord } from "../executor/model-record.ts";
+import type { Session } from "../executor/session.ts";
+import { deleteIndex, theTable } from "./change-indexes.ts";
+import type { MigrationPlan } from "./plan-migration.ts";
+import { jobOf, MIGRATION_JOB, type MigrationSettings, openRun, planOf } from "./run-migration.ts";
+
+/** What undoing a migration did. */
+export interface UndoReport {
+  /** False if no migration was under way. */
+  readonly undone: boolean;
+  /** Indexes that the migration had created and that were deleted again. */
+  readonly deleted: readonly string[];
+  /** What stays, as sentences. */
+  readonly notes: readonly string[];
+}
+
+/** Where a table stands between two models. */
+export interface MigrationStatus {
+  readonly state: "current" | "outdated" | "migrating" | "otherModel";
+  /** What the state means and what to do, as a sentence. */
+  readonly says: string;
+  readonly plan: MigrationPlan;
+  /** Milliseconds since 1970 at which the migration under way began. */
+  readonly begunAt: number | undefined;
+  /** The indexes of the table, and whether reads find all items in them. */
+  readonly indexes: readonly { readonly name: string; readonly state: "complete" | "building" | "missing" | "incomplete" }[];
+  /** The job, if a process is running it or left it behind. */
+  readonly job: Job | undefined;
+  /** What undo would do, as a sentence; undefined if nothing can be undone. */
+  readonly undo: string | undefined;
+}
+
+const sentences = {
+  current: "The table follows the model.",
+  outdated: "The table follows another model. Look at the plan, then run the migration.",
+  migrating: "The migration to this model has begun. Run it again to go on, with finish once no older writer is left.",
+  otherModel: "The migration to another model has begun: finish it with that model, or undo it.",
+} as const;
+
+/** Tells where a connection's table stands. */
+export const migrationStatus = async (
+  session: Session,
+  limits: Pick<MigrationSettings, "signal" | "deadline">,
+): Promise<MigrationStatus> => {
+  const run = openRun(session, limits);
+  const { plan, record, table } = await planOf(run, true);
+  const { migration } = record;
+  let state: MigrationStatus["state"] = plan.steps.length === 0 ? "current" : "outdated";
+  if (migration) state = migration.hash === plan.model ? "migrating" : "otherModel";
+  const incomplete = new Set(plan.steps.flatMap((one) => (one.kind === "backfill" ? one.entries.map(({ index }) => index) : [])));
+  const described = new Map(table.GlobalSecondaryIndexes?.map((one) => [one.IndexName ?? "", one.IndexStatus]));
+  const stateOf = (name: string): "complete" | "building" | "missing" | "incomplete" => {
+    const status = described.get(name);
+    if (status === undefined) return "missing";
+    if (status !== "ACTIVE") return "building";
+    return incomplete.has(name) ? "incomplete" : "complete";
+  };
+  const created = migration?.creates.filter((name) => described.has(name)) ?? [];
+  return {
+    state,
+    says: sentences[state],
+    plan,
+    begunAt: migration?.since,
+    indexes: session.catalog.indexes.map(({ name = "" }) => ({ name, state: stateOf(name) })),
+    job: await jobOf(session),
+    undo:
+      migration &&
+      (created.length === 0
+        ? "Undo forgets the migration. No index was created; attributes that were written stay."
+        : `Undo deletes ${created.map((name) => `"${name}"`).join(", ")} and forgets the migration. Attributes that were written stay.`),
+  };
+};
+
+/**
+ * Undoes the migration that has begun and not ended, whichever model it is to: deletes the indexes that it created, and
+ * forgets it. What it wrote into items stays, which costs storage and does no harm.
+ *
+ * @throws {job.busy} while a process is running it
+ */
+export const undoMigration = async (
+  session: Session,
+  settings: Pick<MigrationSettings, "signal" | "deadline" | "lease">,
+): Promise<UndoReport> => {
+  const run = openRun(session, settings);
+  const undo = async (): Promise<UndoReport> => {
+    const first = await step(run, async (context) => readRecord(session, context));
+    if (!first.migration) return { undone: false, deleted: [], notes: ["No migration is under way: what has ended is not undone."] };
+    const facts = { model: "" };
+    const request = { id: MIGRATION_JOB, kind: "migrate", duration: settings.lease, facts, resumes: false } as const;
+    const lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });
+    run.lease = lease;
+    const work = async (): Promise<UndoReport> => {
+      const record = await step(run, async (context) => readRecord(session, context));
+      const table = await theTable(run);
+      const there = new Set(table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
+      const deleted = record.migration?.creates.filter((name) => there.has(name)) ?? [];
+      for (const name of deleted) await deleteIndex(run, name);
+      const isDone = await step(run, async (context) =>
+        writeRecord(session, record, { current: record.current, migration: undefined }, context),
+      );
+      if (!isDone)
+        throw new EdgetableError("job.busy", "The record of the migration was changed by another process. Try again.", { retryable: true });
+      return { undone: true, deleted, notes: ["Index keys that were written into items stay: they cost storage and do no harm."] };
+    };
+    return runJob(session, lease, { facts: () => facts, run: work });
+  };
+  return run.track(undo());
+};
