@@ -1,0 +1,92 @@
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { backOff, type Session } from "../executor/session.ts";
+import { abortedSleep, onAbort } from "../util/time.ts";
+import { eventsOf } from "./events.ts";
+import type { Handler } from "./handlers.ts";
+import type { StreamRecord } from "./record.ts";
+
+/** How often and how long a handler is tried. */
+export interface Tries {
+  /** Milliseconds for one call of a handler. */
+  readonly timeout: number;
+  readonly attempts: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What is under way with one record. */
+export interface Delivery {
+  readonly record: StreamRecord;
+  readonly replayed: boolean;
+}
+
+const PAUSES = { baseDelay: 100, maxDelay: 5000 };
+
+/** An error as dead letters keep it. A handler may throw anything. */
+export const describeError = (error: unknown): { readonly code: string; readonly message: string } => {
+  if (isEdgetableError(error)) return { code: error.code, message: error.message };
+  if (error instanceof Error) return { code: error.name, message: error.message };
+  return { code: typeof error, message: String(error) };
+};
+
+/** Settles as the work does, or rejects when its time is up or the signal is aborted: work that hangs is left behind. */
+const withinTime = async (
+  { effects }: Session,
+  { timeout, signal }: Tries,
+  name: string,
+  work: (signal: AbortSignal) => unknown,
+): Promise<void> => {
+  const own = new AbortController();
+  const timer = new AbortController();
+  let unwatch: (() => void) | undefined;
+  const ended = new Promise<never>((_, reject) => {
+    const end = (error: EdgetableError): void => {
+      own.abort(error);
+      reject(error);
+    };
+    if (signal?.aborted) return end(abortedSleep(signal.reason));
+    if (signal) unwatch = onAbort(signal, () => end(abortedSleep(signal.reason)));
+    const late = `The handler "${name}" did not end within ${timeout} ms. Let it stop at its event's signal, do less, or give it more time (timeout).`;
+    effects.sleep(timeout, timer.signal).then(
+      () => end(new EdgetableError("execute.timeout", late, { details: { handler: name }, retryable: true })),
+      () => undefined,
+    );
+  });
+  try {
+    await Promise.race([ended, (async () => work(own.signal))()]);
+  } finally {
+    timer.abort();
+    unwatch?.();
+  }
+};
+
+/**
+ * Calls a handler with each event of a record that it wants, one after the other; from the first again if one fails.
+ *
+ * @returns the last error if no attempt succeeded, wrapped since a handler may throw anything; undefined if one did
+ */
+export const callHandler = async (
+  session: Session,
+  handler: Handler,
+  { record, replayed }: Delivery,
+  tries: Tries,
+): Promise<{ readonly error: unknown } | undefined> => {
+  const patience = { deadline: Number.POSITIVE_INFINITY, signal: tries.signal };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      for (const event of eventsOf(session.catalog, record)) {
+        const handle = handler.wants(event);
+        if (!handle) continue;
+        const occurrence = { record, time: new Date(record.time), replayed };
+        await withinTime(session, tries, handler.name, (signal) => handle({ ...event, ...occurrence, signal }));
+      }
+      return undefined;
+    } catch (error) {
+      if (attempt >= tries.attempts || tries.signal?.aborted) return { error };
+    }
+    try {
+      await backOff(session.effects, PAUSES, attempt - 1, patience);
+    } catch (error) {
+      return { error };
+    }
+  }
+};

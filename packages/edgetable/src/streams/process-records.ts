@@ -1,0 +1,175 @@
+import type { Session } from "../executor/session.ts";
+import { keyId } from "../ir/write-plan.ts";
+import { keyOfItem } from "../requests/encode-item.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { checkOptions, type OptionChecks } from "../util/check-options.ts";
+import { callHandler, type Tries } from "./call-handler.ts";
+import { FACTS_HANDLER, type Handler, readHandlers } from "./handlers.ts";
+import { maintainFacts, type RefreshedBatch } from "./maintain-facts.ts";
+import { writeDeadLetter } from "./dead-letters.ts";
+import type { StreamRecord } from "./record.ts";
+import type { StaleFact } from "./stale-facts.ts";
+
+/** How records are processed. */
+export interface ProcessorOptions {
+  /** Milliseconds for one call of a handler, 1 to 2,147,483,647; then its event's signal is aborted and it has failed. @default 30,000 */
+  readonly timeout?: number;
+  /** Calls of a handler that fails, 1 to 100, with growing pauses of up to 5 s between. @default 3 */
+  readonly attempts?: number;
+  /** Handlers under way at the same time, 1 to 1,000. Changes of one item never are. @default 16 */
+  readonly concurrency?: number;
+  /**
+   * Whether a record that keeps failing is put aside in the table, so that it does not hold up the others. If not, it is
+   * reported as failed, and those of its item that follow with it. @default true
+   */
+  readonly deadLetters?: boolean;
+  /** Is told of each record that was put aside, such as to count it. It must not throw. */
+  readonly onDeadLetter?: (letter: PutAside) => void;
+  /** Milliseconds after which an index is assumed to show what was written before, 0 to 600,000. @default 10,000 */
+  readonly indexLag?: number;
+  /** Is told how stale facts were, after each batch that concerned facts, such as for a metric. It must not throw. */
+  readonly onRefreshed?: (refreshed: RefreshedBatch) => void;
+  /** Is told of each fact that followed a change later than `within` in the model says. It must not throw. */
+  readonly onStale?: (stale: StaleFact) => void;
+}
+
+/** How a batch is processed. */
+export interface ProcessRun {
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Takes what of the batch has to be refreshed once more when an index shows it: it resolves to the records to be processed
+   * again. Without it the batch is done only then.
+   */
+  readonly defer?: ((late: Promise<readonly StreamRecord[]>) => void) | undefined;
+}
+
+/** A record that was put aside. */
+export interface PutAside {
+  readonly id: string;
+  /** The handler that failed; `"facts"` if it was the upkeep of derived attributes and copies. */
+  readonly handler: string;
+  readonly error: unknown;
+  readonly record: StreamRecord;
+}
+
+/** Processes records, wherever they were read. */
+export interface Processor {
+  /**
+   * Processes a batch: keeps the model's facts, and calls the handlers. It never rejects because of a record. Once the
+   * signal is aborted, what is not done is given back.
+   *
+   * @param records those of one item in the order of its changes
+   * @returns the records to be processed again
+   */
+  process(records: readonly StreamRecord[], options?: ProcessRun): Promise<readonly StreamRecord[]>;
+}
+
+export const processorChecks: OptionChecks<ProcessorOptions> = {
+  timeout: [1, 2_147_483_647],
+  attempts: [1, 100],
+  concurrency: [1, 1000],
+  deadLetters: "boolean",
+  onDeadLetter: "function",
+  indexLag: [0, 600_000],
+  onRefreshed: "function",
+  onStale: "function",
+};
+
+/** The records of one item, for one handler. */
+interface Lane {
+  readonly handler: Handler;
+  readonly records: readonly StreamRecord[];
+}
+
+const lanesOf = (catalog: Catalog, handlers: readonly Handler[], records: readonly StreamRecord[]): readonly Lane[] => {
+  const byItem = new Map<string, StreamRecord[]>();
+  for (const record of records) {
+    // The attributes of a key come in any order.
+    const id = keyId(keyOfItem(catalog, record.key));
+    const known = byItem.get(id);
+    if (known) known.push(record);
+    else byItem.set(id, [record]);
+  }
+  return handlers.flatMap((handler) => Array.from(byItem.values(), (own) => ({ handler, records: own })));
+};
+
+/**
+ * The processor that Lambda's handler and the consumer share.
+ *
+ * @param given the user's handlers, as `StreamHandlers` types them
+ * @throws {plan.invalidOption} for an option or a handler that is not one
+ */
+export const createProcessor = (session: Session, given: object, options: ProcessorOptions = {}): Processor => {
+  const { timeout = 30_000, attempts = 3, concurrency = 16, deadLetters = true, ...rest } = checkOptions(options, processorChecks);
+  const { onDeadLetter, indexLag = 10_000, onRefreshed, onStale } = rest;
+  const handlers = readHandlers(session.catalog, given);
+  const keepFacts = maintainFacts(session, { indexLag, onRefreshed, onStale });
+
+  /** Puts a record aside. False if it has to come again. */
+  const putAside = async (handler: string, record: StreamRecord, error: unknown, signal: AbortSignal | undefined): Promise<boolean> => {
+    if (!deadLetters || signal?.aborted) return false;
+    try {
+      const id = await writeDeadLetter(session, { handler, record, error, attempts }, signal);
+      onDeadLetter?.({ id, handler, error, record });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  const runLane = async ({ handler, records }: Lane, tries: Tries, failed: Set<StreamRecord>): Promise<void> => {
+    for (const [at, record] of records.entries()) {
+      const failure = tries.signal?.aborted
+        ? { error: undefined }
+        : await callHandler(session, handler, { record, replayed: false }, tries);
+      if (!failure || (await putAside(handler.name, record, failure.error, tries.signal))) continue;
+      for (const later of records.slice(at)) failed.add(later);
+      return;
+    }
+  };
+
+  const runHandlers = async (records: readonly StreamRecord[], tries: Tries, failed: Set<StreamRecord>): Promise<void> => {
+    const lanes = lanesOf(session.catalog, handlers, records).values();
+    const worker = async (): Promise<void> => {
+      for (const lane of lanes) await runLane(lane, tries, failed);
+    };
+    await Promise.all(Array.from({ length: concurrency }, worker));
+  };
+
+  /** Keeps the facts, and gives the records to be processed again. */
+  const runFacts = async (records: readonly StreamRecord[], { signal, defer }: ProcessRun): Promise<readonly StreamRecord[]> => {
+    if (!keepFacts) return [];
+    // What fails late is tried and put aside like what fails at once.
+    const again = async (late: Promise<readonly { readonly record: StreamRecord }[]>): Promise<readonly StreamRecord[]> =>
+      runFacts(
+        (await late).map(({ record }) => record),
+        { signal },
+      );
+    let left: readonly { readonly record: StreamRecord; readonly error: unknown }[] = records.map((record) => ({
+      record,
+      error: undefined,
+    }));
+    for (let attempt = 0; attempt < attempts && left.length > 0; attempt++) {
+      if (signal?.aborted) break;
+      const tried = left.map(({ record }) => record);
+      try {
+        left = await keepFacts(tried, { signal, defer: defer && ((late) => defer(again(late))) });
+      } catch (error) {
+        left = tried.map((record) => ({ record, error }));
+      }
+    }
+    const failed: StreamRecord[] = [];
+    for (const { record, error } of left) if (!(await putAside(FACTS_HANDLER, record, error, signal))) failed.push(record);
+    return failed;
+  };
+
+  return {
+    process: async (records, run = {}) => {
+      const failed = new Set<StreamRecord>();
+      const tries = { timeout, attempts, signal: run.signal };
+      const [left] = await Promise.all([runFacts(records, run), runHandlers(records, tries, failed)]);
+      for (const record of left) failed.add(record);
+      return records.filter((record) => failed.has(record));
+    },
+  };
+};

@@ -1,0 +1,61 @@
+import { overText, type Place } from "../executor/facts/contributions.ts";
+import { copyShape, type FanOut, streamedCopies } from "../executor/facts/refresh-copies.ts";
+import type { Triggered } from "../executor/facts/triggers.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { AggregateFact, CopyFact } from "../schema/facts.ts";
+import type { Item } from "../transport/operations.ts";
+
+/** A derived attribute or copy that followed a change later than the model's `within` says. */
+export interface StaleFact {
+  /** The node, edge or part that has it. */
+  readonly definition: string;
+  readonly attribute: string;
+  /** The bound, in seconds. */
+  readonly within: number;
+  /** Milliseconds from the change until it had followed. DynamoDB tells a change's time in whole seconds, rounded down. */
+  readonly staleness: number;
+}
+
+/** What was refreshed because of a change. */
+export interface RefreshedChange extends Triggered {
+  readonly cause: { readonly after: Item | undefined; readonly time: number };
+}
+
+type Bounded<Fact> = Fact & { readonly within: number };
+const bounded = <Fact extends AggregateFact | CopyFact>(facts: readonly Fact[]): readonly Bounded<Fact>[] =>
+  facts.filter((fact): fact is Bounded<Fact> => fact.freshness === "stream" && fact.within !== undefined);
+
+const isAt =
+  (fact: AggregateFact) =>
+  ({ node, over }: Pick<Place, "node" | "over">): boolean =>
+    node.entry.name === fact.node && overText(fact) === over;
+
+const isOnto =
+  ({ onto, end }: CopyFact) =>
+  (fanOut: FanOut): boolean =>
+    fanOut.onto.kind === onto.kind && fanOut.onto.name === onto.name && fanOut.end === end;
+
+/**
+ * The facts that followed a change too late. Of each, the one that took longest.
+ *
+ * @param now milliseconds since 1970 at which all of them had followed
+ */
+export const staleFacts = (catalog: Catalog, refreshed: readonly RefreshedChange[], now: number): readonly StaleFact[] => {
+  const [aggregates, copies] = [bounded(catalog.facts.aggregates), bounded(catalog.facts.copies)];
+  if (aggregates.length + copies.length === 0) return [];
+  const stale = new Map<string, StaleFact>();
+  const judge = (definition: string, { attribute, within }: Bounded<AggregateFact | CopyFact>, staleness: number): void => {
+    const name = `${definition}.${attribute}`;
+    if (staleness > within * 1000 && staleness > (stale.get(name)?.staleness ?? 0))
+      stale.set(name, { definition, attribute, within, staleness });
+  };
+  for (const { cause, places, nodes, copies: copied, fanOuts } of refreshed) {
+    const staleness = now - cause.time;
+    for (const fact of aggregates)
+      if (places.some(isAt(fact)) || nodes.some(({ entry }) => entry.name === fact.node)) judge(fact.node, fact, staleness);
+    const shape = copied.length > 0 ? copyShape(catalog, cause.after) : undefined;
+    const own: readonly CopyFact[] = shape ? streamedCopies(catalog, shape) : [];
+    for (const fact of copies) if (own.includes(fact) || fanOuts.some(isOnto(fact))) judge(fact.onto.name, fact, staleness);
+  }
+  return [...stale.values()];
+};
