@@ -1,0 +1,283 @@
+import { runOwnJob } from "../client/run-jobs.ts";
+import { INDEX_LAG } from "../client/job-options.ts";
+import type { OwnJob } from "../client/job-options.ts";
+import type { FieldLoss, FieldProgress, RetypeOptions, RetypeResult } from "../client/grid-types.ts";
+import type { Field, FieldValue, NewFieldType } from "../client/field-types.ts";
+import { partWrites } from "../client/writes.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { addCosts, type Cost, NO_COST, type RunOptions } from "../executor/call.ts";
+import type { CallContext } from "../executor/session.ts";
+import { exactText } from "../keys/template.ts";
+import type { Key } from "../transport/operations.ts";
+import { hexHashOf } from "../util/hash-text.ts";
+import { jsonText } from "../util/json-text.ts";
+import type { Row } from "../util/row.ts";
+import { retyped } from "./define-fields.ts";
+import { changeList, type FieldList, fieldIn, readList, type StoredField } from "./field-list.ts";
+import { convert, isEmpty, placeIn, sortText } from "./field-value.ts";
+import { columnOf, type GridModel, readItems, rowIn } from "./grid-model.ts";
+import { byField, readStream } from "./row-streams.ts";
+import { storedIn, type StoredValue, valueItem } from "./row-values.ts";
+
+/** Values that one step of a job reads and writes. */
+const STEP = 100;
+/** Losses that are named; all are counted. */
+const NAMED = 100;
+
+/** One change of a field that touches its values, under way. */
+interface Change {
+  readonly model: GridModel;
+  readonly parent: Row;
+  readonly fieldId: string;
+  readonly job: OwnJob;
+  readonly indexLag: number;
+  readonly onProgress: ((progress: FieldProgress) => void) | undefined;
+  cost: Cost;
+  values: number;
+}
+
+/** A value with its item's place. */
+interface PlacedValue extends StoredValue {
+  readonly id: Row;
+  readonly sort: string;
+}
+
+// Each step is a call with the connection's own deadline.
+const stepContext = ({ model, job }: Change): CallContext => model.driver.context({ signal: job.signal });
+
+/** Reads the values of a field, as the index finds them, in steps; a value is what its item holds now. */
+async function* valuesOf(change: Change, field: StoredField): AsyncGenerator<readonly PlacedValue[]> {
+  const { model, parent, job } = change;
+  const stream = byField(model, parent, { field, bounds: {}, forward: true });
+  let after: Key | undefined;
+  do {
+    job.check();
+    const context = stepContext(change);
+    const { candidates, next } = await readStream(model, stream, { limit: STEP, after }, context);
+    const asked = candidates.map(({ id }) => valueItem(model, id, field.fieldId));
+    const find = await readItems(model, { asked, consistent: true }, context);
+    change.cost = addCosts(change.cost, context.meter.cost);
+    yield asked.flatMap((one, at) => {
+      const stored = storedIn(rowIn(model, one, find(one))) as (StoredValue & { readonly sort: string }) | undefined;
+      const id = candidates[at]?.id;
+      return stored?.generation === field.generation && id ? [{ ...stored, id }] : [];
+    });
+    after = next;
+  } while (after !== undefined);
+}
+
+/** Works on the values of a field until none is found: the index then shows everything that was written before. */
+const untilNone = async (change: Change, field: StoredField, work: (one: PlacedValue) => Promise<Cost>): Promise<void> => {
+  const { effects } = change.model.driver.session;
+  for (;;) {
+    let found = 0;
+    for await (const values of valuesOf(change, field)) {
+      change.job.check();
+      found += values.length;
+      for (const cost of await Promise.all(values.map(work))) change.cost = addCosts(change.cost, cost);
+      change.values += values.length;
+      change.onProgress?.({ values: change.values, requests: change.cost.requests });
+    }
+    await effects.sleep(change.indexLag, change.job.signal);
+    if (found === 0) return;
+  }
+};
+
+const changeField = async (
+  change: Change,
+  next: (field: StoredField, list: FieldList) => StoredField | undefined,
+): Promise<StoredField | undefined> => {
+  const { model, parent, fieldId, job } = change;
+  job.check();
+  const { result, cost } = await changeList(model, parent, { signal: job.signal }, (list) => {
+    const field = list.fields.find((one) => one.fieldId === fieldId);
+    const changed = field && next(field, list);
+    const fields = list.fields.flatMap((one) => (one === field ? (changed ?? []) : one));
+    const most = Math.max(list.next, ...fields.flatMap((one) => [one.generation + 1, (one.other?.generation ?? 0) + 1]));
+    return { fields, next: most, result: changed };
+  });
+  change.cost = addCosts(change.cost, cost);
+  return result;
+};
+
+const bare = ({ state: _state, other: _other, ...field }: StoredField): StoredField => field;
+
+/** What a value becomes; undefined where it does not survive. */
+const survivor = ({ model }: Change, from: Field, to: Field, value: FieldValue["value"]): FieldValue["value"] | undefined => {
+  const made = convert(model.driver.catalog, from, to, value);
+  return made === undefined || isEmpty(made) ? undefined : (made as FieldValue["value"]);
+};
+
+const lossesOf = async (
+  change: Change,
+  from: StoredField,
+  to: Field,
+): Promise<{ readonly losses: readonly FieldLoss[]; readonly lost: number; readonly values: number }> => {
+  const losses: FieldLoss[] = [];
+  let [lost, values] = [0, 0];
+  for await (const some of valuesOf(change, from))
+    for (const { id, value } of some) {
+      values++;
+      if (survivor(change, from, to, value) !== undefined) continue;
+      lost++;
+      if (losses.length < NAMED) losses.push({ row: id, value });
+    }
+  return { losses, lost, values };
+};
+
+const refuseLosses = (field: Field, to: Field, { losses, lost, values }: Awaited<ReturnType<typeof lossesOf>>): EdgetableError => {
+  const shown = losses.slice(0, 3).map(({ row, value }) => `${jsonText(value)} of ${jsonText(row)}`);
+  return new EdgetableError(
+    "grid.lostValues",
+    `${lost} of ${values} values of the ${field.type} field "${field.name}" (${field.fieldId}) are nothing of the type ${to.type}: ${shown.join(", ")}${lost > shown.length ? " and others" : ""}. Correct them, or remove them with { losing: "remove" }. Nothing was changed.`,
+    { details: { field: field.fieldId, from: field.type, to: to.type, lost, values, losses } },
+  );
+};
+
+const isSameType = (a: Field, b: Field): boolean => {
+  const typeOf = ({
+    fieldId: _id,
+    name: _name,
+    required: _required,
+    generation: _generation,
+    default: _default,
+    ...type
+  }: Field): unknown => type;
+  return exactText(typeOf(bare(a))) === exactText(typeOf(bare(b)));
+};
+
+/** Checks that all values survive, while writers make sure that new ones do too. */
+const checkAll = async (change: Change, to: Field): Promise<void> => {
+  const field = await changeField(change, (one, list) => ({ ...one, state: "checking", other: { ...to, generation: list.next } }));
+  if (!field) return;
+  await change.model.driver.session.effects.sleep(change.indexLag, change.job.signal);
+  const found = await lossesOf(change, field, to);
+  if (found.lost === 0) return;
+  await changeField(change, bare);
+  throw refuseLosses(field, to, found);
+};
+
+/** Gives the values of the type before the new type. */
+const convertAll = async (change: Change, field: StoredField, from: StoredField): Promise<void> => {
+  const { model, parent } = change;
+  const { driver } = model;
+  const writes = partWrites(driver, model.value);
+  const column = columnOf(model, parent, field);
+  await untilNone(change, from, async ({ id, value, sort }) => {
+    const to = survivor(change, from, field, value);
+    const guard = { if: { generation: from.generation, value: { eq: value } } };
+    const run = { signal: change.job.signal };
+    if (to === undefined) return (await writes.delete(id, { fieldId: field.fieldId }, guard).run(run)).cost;
+    const row = {
+      fieldId: field.fieldId,
+      generation: field.generation,
+      value: to,
+      column,
+      sort: sortText(driver.catalog, field, to, placeIn(from, sort)),
+    };
+    return (await writes.put(id, row, guard).run(run)).cost;
+  });
+};
+
+const jobName = ({ node }: GridModel, what: string, parent: Row, fieldId: string): string =>
+  `${what} ${node.name} ${fieldId} ${hexHashOf(exactText(parent)).slice(0, 32)}`;
+
+interface Ask {
+  readonly run: RunOptions;
+  readonly fieldId: string;
+  readonly indexLag: number | undefined;
+  readonly onProgress: Change["onProgress"];
+}
+
+const begin = async <Result>(
+  model: GridModel,
+  parent: Row,
+  { ask, what, fingerprint }: { readonly ask: Ask; readonly what: string; readonly fingerprint: string },
+  work: (change: Change) => Promise<Result>,
+): Promise<Result> => {
+  const { run, fieldId, indexLag = INDEX_LAG, onProgress } = ask;
+  const options = { fingerprint, ...(run.signal ? { signal: run.signal } : {}) };
+  return runOwnJob(model.driver, jobName(model, what, parent, fieldId), {
+    options,
+    work: (job) => work({ model, parent, fieldId, job, indexLag, onProgress, cost: NO_COST, values: 0 }),
+  });
+};
+
+/**
+ * Gives a field another type. All values are checked first, and then converted; who writes meanwhile writes what survives.
+ * The same call resumes one that was cut off.
+ */
+export const retypeField = async (
+  model: GridModel,
+  parent: Row,
+  ask: Ask & { readonly to: NewFieldType; readonly options: RetypeOptions },
+): Promise<RetypeResult> => {
+  const { to: given, options } = ask;
+  const target = async (): Promise<{ readonly field: StoredField; readonly to: Field }> => {
+    const field = fieldIn(await readList(model, parent, model.driver.context(ask.run)), ask.fieldId);
+    return { field, to: retyped(model, field, given) };
+  };
+  const begun = await target();
+  const what = { ask, what: "retype", fingerprint: exactText(given).slice(0, 1000) };
+  return begin(model, parent, what, async (change) => {
+    const { field, to } = begun;
+    if (options.dryRun) return { ...(await lossesOf(change, field, to)), field: bare(field), cost: change.cost };
+    if (field.state === "converting" && !isSameType(field, to))
+      throw new EdgetableError(
+        "grid.retyping",
+        `"${field.name}" (${field.fieldId}) is being changed to ${field.type}. Resume that change first, by the same call.`,
+        {
+          retryable: true,
+          details: { field: field.fieldId },
+        },
+      );
+    if (field.state !== "converting") {
+      if (isSameType(field, to)) return { losses: [], lost: 0, values: 0, field: bare(field), cost: change.cost };
+      if (options.losing !== "remove") await checkAll(change, to);
+    }
+    const converting = await changeField(change, (one, list) => {
+      if (one.state === "converting") return one;
+      const { default: value, ...settings } = one;
+      const kept = value === undefined ? undefined : survivor(change, one, to, value);
+      const { fieldId, name, required } = settings;
+      return {
+        ...to,
+        fieldId,
+        name,
+        required,
+        generation: list.next,
+        ...(kept === undefined ? {} : { default: kept }),
+        state: "converting",
+        other: bare(one),
+      } as StoredField;
+    });
+    if (!converting?.other)
+      throw new EdgetableError("grid.unknownField", `The field ${jsonText(ask.fieldId)} was deleted meanwhile.`, {
+        details: { field: ask.fieldId },
+      });
+    await convertAll(change, converting, converting.other);
+    const done = await changeField(change, bare);
+    return { losses: [], lost: 0, values: change.values, field: done ?? bare(converting), cost: change.cost };
+  });
+};
+
+/** Deletes a field and its values. The same call resumes one that was cut off. */
+export const deleteField = async (model: GridModel, parent: Row, ask: Ask): Promise<{ readonly values: number; readonly cost: Cost }> => {
+  const list = await readList(model, parent, model.driver.context(ask.run));
+  // One that is being deleted is hidden from everyone else.
+  if (!list.fields.some(({ fieldId, state }) => fieldId === ask.fieldId && state === "deleting")) fieldIn(list, ask.fieldId);
+  return begin(model, parent, { ask, what: "delete-field", fingerprint: "" }, async (change) => {
+    const field = await changeField(change, (one) => ({ ...one, state: "deleting" }));
+    if (!field) return { values: 0, cost: change.cost };
+    const writes = partWrites(model.driver, model.value);
+    for (const one of [...(field.other ? [field.other as StoredField] : []), field])
+      await untilNone(change, one, async ({ id }) => {
+        const outcome = await writes
+          .delete(id, { fieldId: one.fieldId }, { if: { generation: one.generation } })
+          .run({ signal: change.job.signal });
+        return outcome.cost;
+      });
+    await changeField(change, () => undefined);
+    return { values: change.values, cost: change.cost };
+  });
+};

@@ -1,0 +1,129 @@
+import { partWrites } from "../client/writes.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { addCosts, type Cost, type RunOptions } from "../executor/call.ts";
+import { backOff, type CallContext } from "../executor/session.ts";
+import { didYouMean } from "../util/did-you-mean.ts";
+import { jsonText } from "../util/json-text.ts";
+import type { Row } from "../util/row.ts";
+import type { Field } from "../client/field-types.ts";
+import { type AskedItem, type GridModel, readItems, rowIn } from "./grid-model.ts";
+
+/** A field as it is kept. */
+export type StoredField = Field & {
+  /** While the type changes: the field as it was, or is to be. */
+  readonly other?: Field;
+};
+
+/** All fields of a parent, in one item: in the order of their columns. */
+export interface FieldList {
+  readonly parent: Row;
+  readonly fields: readonly StoredField[];
+  /** The number of the next id that is made. */
+  readonly next: number;
+  /** Counts the changes of the list; 0 while there is none. */
+  readonly version: number;
+}
+
+/** The one list of a parent. */
+const LIST = { list: "all" };
+
+/** Where the list of a parent is. */
+export const listItem = (model: GridModel, parent: Row): AskedItem => ({ shape: model.list.shape, row: { ...parent, ...LIST } });
+
+/** The list in its item. */
+export const listOf = (parent: Row, row: Row | undefined): FieldList => ({
+  parent,
+  fields: (row?.["fields"] as readonly StoredField[] | undefined) ?? [],
+  next: (row?.["next"] as number | undefined) ?? 1,
+  version: (row?.["version"] as number | undefined) ?? 0,
+});
+
+/** Reads the fields of a parent, strongly consistent unless told otherwise. One request. */
+export const readList = async (model: GridModel, parent: Row, context: CallContext, consistent = true): Promise<FieldList> => {
+  const asked = listItem(model, parent);
+  const find = await readItems(model, { asked: [asked], consistent }, context);
+  return listOf(parent, rowIn(model, asked, find(asked)));
+};
+
+/** The fields that may be used: all but those that are being deleted. */
+export const liveFields = ({ fields }: FieldList): readonly StoredField[] => fields.filter(({ state }) => state !== "deleting");
+
+/**
+ * A field by its id.
+ *
+ * @throws {grid.unknownField} when the parent has no such field, or it is being deleted
+ */
+export const fieldIn = (list: FieldList, fieldId: string): StoredField => {
+  const live = liveFields(list);
+  const found = live.find((field) => field.fieldId === fieldId);
+  if (found) return found;
+  const named = live.find(({ name }) => name === fieldId);
+  const mend = named
+    ? ` The field of that name is ${jsonText(named.fieldId)}.`
+    : didYouMean(
+        fieldId,
+        live.map((field) => field.fieldId),
+      );
+  throw new EdgetableError(
+    "grid.unknownField",
+    `There is no field ${jsonText(fieldId)} in ${jsonText(list.parent)}.${mend} It may have been deleted meanwhile: list() tells which there are.`,
+    {
+      details: { field: fieldId, parent: list.parent },
+    },
+  );
+};
+
+/** What a change of the list comes to. */
+export interface Changed<Result> {
+  readonly result: Result;
+  readonly cost: Cost;
+}
+
+const PAUSES = { baseDelay: 10, maxDelay: 500 };
+
+/**
+ * Changes the list of a parent as one: reads it, and writes it if nobody else has meanwhile; else again.
+ *
+ * @param change gives the new fields, and may throw
+ * @throws {execute.conflict} when others changed it until the deadline
+ */
+export const changeList = async <Result>(
+  model: GridModel,
+  parent: Row,
+  run: RunOptions,
+  change: (list: FieldList) => { readonly fields: readonly StoredField[]; readonly next?: number; readonly result: Result },
+): Promise<Changed<Result>> => {
+  const { driver, list } = model;
+  const context = driver.context(run);
+  const writes = partWrites(driver, list);
+  let cost = context.meter.cost;
+  for (let attempt = 0; ; attempt++) {
+    const before = await readList(model, parent, context);
+    const { fields, next = before.next, result } = change(before);
+    // With a token, an answer that is lost is no question.
+    const call =
+      before.version === 0
+        ? writes.create(parent, { ...LIST, fields, next }, { idempotent: true })
+        : writes.update(parent, LIST, { fields, next }, { ifVersion: before.version, idempotent: true });
+    const outcome = await call.run(run);
+    cost = addCosts(cost, outcome.cost);
+    if (outcome.ok) return { result, cost: addCosts(context.meter.cost, cost) };
+    if (outcome.reason === "endMissing")
+      throw new EdgetableError(
+        "execute.notWritten",
+        `There is no "${model.parent.name}" ${jsonText(parent)} to have fields. Create it first.`,
+        {
+          details: { ...outcome },
+        },
+      );
+    if (!(await backOff(driver.session.effects, PAUSES, attempt, context)))
+      throw new EdgetableError(
+        "execute.conflict",
+        `Others kept changing the fields of ${jsonText(parent)} until the deadline. Try again.`,
+        {
+          retryable: true,
+          details: { parent },
+        },
+      );
+  }
+};

@@ -1,0 +1,293 @@
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import {
+  encodeField,
+  encodePrefix,
+  exactText,
+  isWellFormed,
+  keyBytes,
+  parseTemplate,
+  readTemplate,
+  renderTemplate,
+  type Template,
+} from "../keys/template.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { checkNodeId } from "../schema/check-values.ts";
+import { defined, unreachable } from "../util/invariant.ts";
+import { jsonText } from "../util/json-text.ts";
+import type { Row } from "../util/row.ts";
+import type { Field, FieldInput, FieldType, FieldValue, NodeId } from "../client/field-types.ts";
+
+/** Texts are ordered by so many bytes of theirs; those that begin alike, by their rows. */
+const ORDERED_BYTES = 160;
+
+// A place in a column: the value, then the row's own order, then the row.
+const templateOf = (value: string, dialect = { delimiter: "#", escapes: true }): Template =>
+  parseTemplate(`${value}#{order}#{row}`, dialect);
+const TEXTS = templateOf("{value}");
+const NUMBERS = templateOf("{value:number}");
+const templates: Readonly<Record<FieldType, Template>> = {
+  text: TEXTS,
+  number: NUMBERS,
+  date: TEXTS,
+  boolean: templateOf("{value:boolean}"),
+  choice: templateOf("{value:4}"),
+  choices: TEXTS,
+  reference: TEXTS,
+};
+
+const beginningOf = (text: string): string => {
+  if (text.length * 3 <= ORDERED_BYTES) return text;
+  let kept = "";
+  let bytes = 0;
+  for (const character of text) {
+    bytes += keyBytes(character);
+    if (bytes > ORDERED_BYTES) break;
+    kept += character;
+  }
+  return kept;
+};
+
+/** Letters without case and accents: what a reader takes for equal is ordered as equal. */
+const lettersOf = (text: string): string => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+const referenceKey = (catalog: Catalog, node: string, id: NodeId): string => {
+  const entry = defined(catalog.nodes[node], node);
+  return defined(renderTemplate(defined(entry.shape.keys[catalog.index.partitionKey], "key"), id), "key");
+};
+
+/** What a value is ordered by, as the field's template takes it. */
+const orderedValue = (catalog: Catalog, field: Field, value: FieldValue["value"]): unknown => {
+  switch (field.type) {
+    case "text":
+      return beginningOf(field.order === "letters" ? lettersOf(value as string) : (value as string)) || "\u0000";
+    case "number":
+    case "boolean":
+    case "date":
+      return value;
+    case "choice":
+      return field.choices.indexOf(value as string);
+    case "choices":
+      return beginningOf(
+        field.choices
+          .flatMap((choice, at) => ((value as readonly string[]).includes(choice) ? [String(at).padStart(4, "0")] : []))
+          .join("."),
+      );
+    case "reference":
+      return beginningOf(referenceKey(catalog, field.node, value as NodeId));
+    default:
+      return unreachable(field);
+  }
+};
+
+/** A row's place among the rows of its parent, and its name: ends each place in a column. */
+export interface RowPlace {
+  readonly order: string;
+  readonly row: string;
+}
+
+/** The text that orders a row by its value of a field: the value, then the row's own place. */
+export const sortText = (catalog: Catalog, field: Field, value: FieldValue["value"], place: RowPlace): string =>
+  defined(renderTemplate(templates[field.type], { value: orderedValue(catalog, field, value), ...place }), "the place of a value");
+
+/** The row's own place, of a text that {@link sortText} made for the field. */
+export const placeIn = (field: Field, sort: string): RowPlace => {
+  const { order, row } = defined(readTemplate(templates[field.type], sort), "the place of a value");
+  return { order: order as string, row: row as string };
+};
+
+/** Where the places of a value begin and end in its column: from `low` on, below `high`. */
+export interface Bounds {
+  readonly low?: string;
+  readonly high?: string;
+}
+
+/** The least text above every place of a value: its delimiter sorts below all that may stand in a value. */
+const behind = (text: string): string => `${text}$`;
+
+/**
+ * Where the rows lie that pass a comparison; undefined where it says nothing about the order. They may lie a little too
+ * wide, for texts are ordered by their beginning: each row is checked as well.
+ */
+export const boundsOf = (catalog: Catalog, field: Field, operator: string, operand: unknown): Bounds | undefined => {
+  const template = templates[field.type];
+  const at = (value: unknown): string => encodeField(template, "value", orderedValue(catalog, field, value as FieldValue["value"]));
+  switch (operator) {
+    case "eq":
+      return { low: at(operand), high: behind(at(operand)) };
+    case "gte":
+    case "gt":
+      return { low: at(operand) };
+    case "lte":
+    case "lt":
+      return { high: behind(at(operand)) };
+    case "between": {
+      const [low, high] = operand as readonly [unknown, unknown];
+      return { low: at(low), high: behind(at(high)) };
+    }
+    case "beginsWith": {
+      const text = beginningOf(field.type === "text" && field.order === "letters" ? lettersOf(operand as string) : (operand as string));
+      if (text === "") return undefined;
+      const low = encodePrefix(template, "value", text);
+      return { low, high: `${low}\u{10ffff}` };
+    }
+    default:
+      return undefined;
+  }
+};
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
+
+/** A day or a moment as it is stored; undefined for any other text. */
+const dateOf = (text: string): string | undefined => {
+  const isDay = DAY.test(text);
+  if (!isDay && !MOMENT.test(text)) return undefined;
+  const date = new Date(text);
+  // 2023-02-30 is read as the second of March.
+  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== text.slice(0, 10)) return undefined;
+  return isDay ? text : date.toISOString();
+};
+
+const listed = (field: { readonly choices: readonly string[] }): string => {
+  const shown = field.choices.slice(0, 10).map((choice) => jsonText(choice));
+  return shown.join(", ") + (field.choices.length > shown.length ? " and others" : "");
+};
+
+/** What a field takes, for messages. */
+const takes = (field: Field): string => {
+  switch (field.type) {
+    case "text":
+      return "a text";
+    case "number":
+      return "a finite number";
+    case "date":
+      return 'a day such as "2023-05-01", or a moment in UTC such as "2023-05-01T10:00:00Z"';
+    case "boolean":
+      return "true or false";
+    case "choice":
+      return `one of ${listed(field)}`;
+    case "choices":
+      return `a list of ${listed(field)}, each once`;
+    case "reference":
+      return `the id of a "${field.node}"`;
+    default:
+      return unreachable(field);
+  }
+};
+
+/** A value as it is stored; undefined where it does not fit the field. */
+const fitted = (catalog: Catalog, field: Field, value: unknown): FieldValue["value"] | undefined => {
+  switch (field.type) {
+    case "text":
+      return typeof value === "string" && isWellFormed(value) ? value : undefined;
+    case "number":
+      return Number.isFinite(value) ? (Object.is(value, -0) ? 0 : (value as number)) : undefined;
+    case "date":
+      return typeof value === "string" ? dateOf(value) : undefined;
+    case "boolean":
+      return typeof value === "boolean" ? value : undefined;
+    case "choice":
+      return field.choices.includes(value as string) ? (value as string) : undefined;
+    case "choices": {
+      if (!Array.isArray(value) || new Set(value).size < value.length) return undefined;
+      return value.every((one) => field.choices.includes(one as string))
+        ? field.choices.filter((choice) => value.includes(choice))
+        : undefined;
+    }
+    case "reference":
+      try {
+        return checkNodeId(catalog, defined(catalog.nodes[field.node], field.node), value) as NodeId;
+      } catch (error) {
+        if (isEdgetableError(error)) return undefined;
+        throw error;
+      }
+    default:
+      return unreachable(field);
+  }
+};
+
+/** True for what takes a value away: null, undefined, an empty text, an empty list. */
+export const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
+
+/** Bytes of a text value: an item holds 400 KB (ServiceQuotas), beside its keys and other values. */
+const MOST_BYTES = 100_000;
+
+/**
+ * A value as it is stored.
+ *
+ * @param row the row that it is for, for the message
+ * @throws {grid.invalidValue} when it does not fit the field
+ */
+export const checkValue = (catalog: Catalog, field: Field, value: unknown, row?: Row): FieldValue["value"] => {
+  const fits = fitted(catalog, field, value);
+  const tooLong = typeof fits === "string" && fits.length * 3 > MOST_BYTES && keyBytes(fits) > MOST_BYTES;
+  if (fits !== undefined && !tooLong) return fits;
+  const where = row ? ` of the row ${exactText(row)}` : "";
+  const why = tooLong ? `has more than ${MOST_BYTES} bytes` : `is not ${takes(field)}`;
+  throw new EdgetableError(
+    "grid.invalidValue",
+    `The value ${shownValue(value)} for the ${field.type} field "${field.name}" (${field.fieldId})${where} ${why}.`,
+    {
+      details: { row, field: field.fieldId, name: field.name, type: field.type, value },
+    },
+  );
+};
+
+const MOST_SHOWN = 80;
+
+const shownValue = (value: unknown): string => {
+  const text = typeof value === "number" ? String(value) : jsonText(value);
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+};
+
+const textOf = (catalog: Catalog, from: Field, value: FieldValue["value"]): string => {
+  if (from.type === "choices") return (value as readonly string[]).join(", ");
+  return from.type === "reference" ? referenceKey(catalog, from.node, value as NodeId) : `${value as string | number | boolean}`;
+};
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** A text read as a value of a field, as from a CSV file; undefined where it is none. */
+const readText = (catalog: Catalog, field: Field, text: string): FieldInput | undefined => {
+  const trimmed = text.trim();
+  switch (field.type) {
+    case "text":
+      return text;
+    case "number":
+      return NUMBER.test(trimmed) && Number.isFinite(Number(trimmed)) ? Number(trimmed) : undefined;
+    case "date":
+      return dateOf(trimmed);
+    case "boolean":
+      return /^true$/i.test(trimmed) ? true : /^false$/i.test(trimmed) ? false : undefined;
+    case "choice":
+      return field.choices.find((choice) => choice === trimmed);
+    case "choices": {
+      if (field.choices.includes(trimmed)) return [trimmed];
+      const parts = [...new Set(trimmed.split(",").map((part) => part.trim()))].filter((part) => part !== "");
+      return fitted(catalog, field, parts);
+    }
+    case "reference": {
+      const { idFields } = defined(catalog.nodes[field.node], field.node);
+      const [only] = idFields;
+      return only !== undefined && idFields.length === 1 ? fitted(catalog, field, { [only]: trimmed }) : undefined;
+    }
+    default:
+      return unreachable(field);
+  }
+};
+
+/** A value of one field as a value of another type; undefined where it does not survive. */
+export const convert = (catalog: Catalog, from: Field, to: Field, value: FieldValue["value"]): FieldInput | undefined => {
+  const same = fitted(catalog, to, value);
+  if (same !== undefined) return same;
+  if (to.type === "boolean" && from.type === "number") return value === 0 ? false : value === 1 ? true : undefined;
+  if (to.type === "number" && from.type === "boolean") return value === true ? 1 : 0;
+  // The id of a node is no text that anybody wrote.
+  if (from.type === "reference" && to.type !== "text") return undefined;
+  return readText(catalog, to, textOf(catalog, from, value));
+};
+
+/** A text as filters compare it: as the field orders it. */
+export const comparable = (field: Field, value: FieldValue["value"]): FieldValue["value"] =>
+  field.type === "text" && field.order === "letters" ? lettersOf(value as string) : value;

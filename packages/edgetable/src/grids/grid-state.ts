@@ -1,0 +1,264 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { type ComparisonOperator, type Condition, readWhere } from "../ir/condition.ts";
+import { comparePrimary, exactText } from "../keys/template.ts";
+import { attributesOf } from "../schema/facts.ts";
+import { levelName } from "../schema/grid-parts.ts";
+import { attributeSchemas } from "../schema/standard-schema.ts";
+import { oneOf } from "../util/check-options.ts";
+import { didYouMean } from "../util/did-you-mean.ts";
+import { jsonText } from "../util/json-text.ts";
+import type { Row } from "../util/row.ts";
+import type { Field, FieldType } from "../client/field-types.ts";
+import { type FieldList, fieldIn, liveFields, type StoredField } from "./field-list.ts";
+import { type Bounds, boundsOf, checkValue, comparable } from "./field-value.ts";
+import { type GridModel, orderField } from "./grid-model.ts";
+
+/** Where rows come that have no value to be sorted by. */
+export type Empties = "last" | "first" | "without";
+
+/** A column that rows are sorted by. */
+export interface SortColumn {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+/** What a chain of builder calls asks of a grid. */
+export interface GridState {
+  readonly columns: readonly string[] | undefined;
+  readonly sort: readonly SortColumn[];
+  readonly where: readonly Row[];
+  readonly empties: Empties;
+}
+
+/** A column: an attribute of the rows, or a field. */
+export type Column =
+  | { readonly kind: "fixed"; readonly name: string }
+  | { readonly kind: "field"; readonly name: string; readonly field: StoredField };
+
+const FIELD = "field:";
+
+/** The name under which the value of a field is compared, as in a filter. */
+const fieldColumn = ({ fieldId }: Pick<Field, "fieldId">): string => FIELD + fieldId;
+
+/**
+ * The column of a name.
+ *
+ * @throws {grid.unknownField} {grid.unknownColumn}
+ */
+const columnNamed = ({ node }: GridModel, list: FieldList, name: unknown): Column => {
+  const text = String(name);
+  if (text.startsWith(FIELD)) return { kind: "field", name: text, field: fieldIn(list, text.slice(FIELD.length)) };
+  const known = attributesOf(node.definition);
+  if (known?.includes(text) !== false) return { kind: "fixed", name: text };
+  const byName = liveFields(list).find((field) => field.name === text || field.fieldId === text);
+  const mend = byName ? ` The field of that name is "${fieldColumn(byName)}".` : didYouMean(text, known);
+  throw new EdgetableError(
+    "grid.unknownColumn",
+    `"${node.name}" has no column ${jsonText(name)}.${mend} Give an attribute, or "field:" and the id of a field.`,
+    {
+      details: { column: name },
+    },
+  );
+};
+
+const ORDERING: readonly ComparisonOperator[] = ["eq", "ne", "lt", "lte", "gt", "gte", "between", "in", "exists"];
+const EQUALITY: readonly ComparisonOperator[] = ["eq", "ne", "in", "exists"];
+
+/** The comparisons of each type of field. */
+const COMPARISONS: Readonly<Record<FieldType, readonly ComparisonOperator[]>> = {
+  text: [...ORDERING, "beginsWith", "contains"],
+  number: ORDERING,
+  date: [...ORDERING, "beginsWith"],
+  boolean: EQUALITY,
+  choice: EQUALITY,
+  choices: ["eq", "ne", "contains", "exists"],
+  reference: EQUALITY,
+};
+
+const PART_OF_DATE = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T[\d:.]*Z?)?)?)?$/;
+
+const operandOf = ({ driver: { catalog } }: GridModel, field: StoredField, operator: ComparisonOperator, operand: unknown): unknown => {
+  const invalid = (value: unknown, expected: string): EdgetableError =>
+    new EdgetableError(
+      "grid.invalidFilter",
+      `"${operator}" of the ${field.type} field "${field.name}" (${field.fieldId}) takes ${expected}, got ${jsonText(value)}.`,
+      {
+        details: { field: field.fieldId, type: field.type, operator, value },
+      },
+    );
+  const one = (value: unknown): unknown => {
+    if (field.type === "date" && operator !== "eq" && operator !== "ne" && operator !== "in") {
+      if (typeof value === "string" && PART_OF_DATE.test(value)) return value;
+      throw invalid(value, 'the beginning of a day or a moment, such as "2023-05"');
+    }
+    if (field.type === "text" && typeof value === "string") return comparable(field, value);
+    try {
+      return checkValue(catalog, field, value);
+    } catch (error) {
+      throw invalid(value, (error as Error).message);
+    }
+  };
+  switch (operator) {
+    case "exists":
+      return operand;
+    case "between":
+    case "in":
+      return (operand as readonly unknown[]).map(one);
+    case "contains": {
+      if (field.type !== "choices") return one(operand);
+      if (field.choices.includes(operand as string)) return operand;
+      throw invalid(operand, "one of its choices");
+    }
+    default:
+      return one(operand);
+  }
+};
+
+/** A condition on a column. */
+export interface ColumnCondition {
+  readonly column: Column;
+  readonly condition: Condition;
+}
+
+/** A grid whose columns are known. */
+export interface Resolved {
+  readonly list: FieldList;
+  /** The columns that are shown; undefined for all. */
+  readonly columns: readonly Column[] | undefined;
+  readonly sort: readonly (SortColumn & { readonly by: Column })[];
+  readonly conditions: readonly ColumnCondition[];
+  readonly values: readonly unknown[];
+  readonly empties: Empties;
+}
+
+/** The conditions of a grid. */
+const conditionsOf = (model: GridModel, list: FieldList, where: readonly Row[]): Pick<Resolved, "conditions" | "values"> => {
+  const conditions: ColumnCondition[] = [];
+  const values: unknown[] = [];
+  for (const filter of where) {
+    // The id of a node is no comparison.
+    const given = Object.fromEntries(
+      Object.entries(filter).map(([name, value]) => {
+        const column = columnNamed(model, list, name);
+        const isId = column.kind === "field" && column.field.type === "reference" && isIdOf(model, column.field.node, value);
+        return [name, isId ? { eq: value } : value];
+      }),
+    );
+    const read = readWhere(given, [], values.length);
+    for (const [at, condition] of read.conditions.entries()) {
+      const column = columnNamed(model, list, condition.path);
+      let operand = read.values[at];
+      if (column.kind === "field") {
+        const { field } = column;
+        if (!COMPARISONS[field.type].includes(condition.operator))
+          throw new EdgetableError(
+            "grid.invalidFilter",
+            `The ${field.type} field "${field.name}" (${field.fieldId}) has no comparison "${condition.operator}". It has ${COMPARISONS[field.type].join(", ")}.`,
+            { details: { field: field.fieldId, type: field.type, operator: condition.operator } },
+          );
+        refuseRetyping(field, "filter by");
+        operand = operandOf(model, field, condition.operator, operand);
+      }
+      conditions.push({ column, condition });
+      values.push(operand);
+    }
+  }
+  return { conditions, values };
+};
+
+const isIdOf = ({ driver: { catalog } }: GridModel, node: string, value: unknown): boolean => {
+  const fields = catalog.nodes[node]?.idFields ?? [];
+  return typeof value === "object" && value !== null && fields.some((field) => field in value);
+};
+
+const refuseRetyping = (field: StoredField, what: string): void => {
+  if (field.state !== "converting") return;
+  throw new EdgetableError(
+    "grid.retyping",
+    `The values of "${field.name}" (${field.fieldId}) are being converted to ${field.type}: ${what} another column, or try again when that is done.`,
+    { retryable: true, details: { field: field.fieldId } },
+  );
+};
+
+/** The fixed columns that rows can be sorted by. */
+const sortableColumns = (model: GridModel): readonly string[] => {
+  const order = orderField(model);
+  return [...(order === undefined ? [] : [order]), ...(model.settings.sortable ?? []).map(levelName)];
+};
+
+const checkSort = (model: GridModel, list: FieldList, { column, descending }: SortColumn): Resolved["sort"][number] => {
+  const by = columnNamed(model, list, column);
+  if (by.kind === "field") refuseRetyping(by.field, "sort by");
+  else if (!sortableColumns(model).includes(by.name)) {
+    const known = sortableColumns(model);
+    throw new EdgetableError(
+      "grid.notSortable",
+      `No index orders "${model.node.name}" by "${by.name}". ${known.length === 0 ? "It is sorted by fields alone" : `It is sorted by ${known.map((one) => `"${one}"`).join(", ")} and by fields`}; declare others with fields: { sortable: ["${by.name}"] }.`,
+      { details: { column: by.name, known } },
+    );
+  }
+  return { column: by.name, descending, by };
+};
+
+/**
+ * A grid with its columns found and its operands checked.
+ *
+ * @throws {grid.unknownField} {grid.unknownColumn} {grid.invalidFilter} {grid.notSortable} {grid.retyping}
+ */
+export const resolve = (model: GridModel, list: FieldList, { columns, sort, where, empties }: GridState): Resolved => {
+  oneOf("place for empty values", empties, ["last", "first", "without"]);
+  return {
+    list,
+    columns: columns?.map((name) => columnNamed(model, list, name)),
+    sort: sort.map((one) => checkSort(model, list, one)),
+    ...conditionsOf(model, list, where),
+    empties,
+  };
+};
+
+/** The fields whose values decide whether a row is in the answer, and where. */
+export const decidingFields = ({ sort, conditions }: Resolved): readonly StoredField[] => {
+  const fields = new Map<string, StoredField>();
+  for (const column of [...sort.map(({ by }) => by), ...conditions.map((one) => one.column)])
+    if (column.kind === "field") fields.set(column.field.fieldId, column.field);
+  return [...fields.values()];
+};
+
+/** The fields that are shown. */
+export const shownFields = ({ list, columns }: Resolved): readonly StoredField[] =>
+  columns?.flatMap((column) => (column.kind === "field" ? [column.field] : [])) ?? liveFields(list);
+
+/** Where in a column the rows lie that pass all conditions on it; undefined where no row can. */
+export const boundsIn = ({ driver: { catalog } }: GridModel, { conditions, values }: Resolved, field: StoredField): Bounds | undefined => {
+  let [low, high] = [undefined as string | undefined, undefined as string | undefined];
+  for (const { column, condition } of conditions) {
+    if (column.kind !== "field" || column.field.fieldId !== field.fieldId) continue;
+    if (condition.operator === "exists" && values[condition.slot] === false) return undefined;
+    const bounds = boundsOf(catalog, field, condition.operator, values[condition.slot]);
+    if (bounds?.low !== undefined && (low === undefined || comparePrimary(bounds.low, low) > 0)) low = bounds.low;
+    if (bounds?.high !== undefined && (high === undefined || comparePrimary(bounds.high, high) < 0)) high = bounds.high;
+  }
+  if (low !== undefined && high !== undefined && comparePrimary(low, high) >= 0) return undefined;
+  return { ...(low === undefined ? {} : { low }), ...(high === undefined ? {} : { high }) };
+};
+
+/** True if a row without a value of the column may pass the conditions on it. */
+export const mayBeEmpty = ({ node }: GridModel, { conditions, values }: Resolved, column: Column): boolean => {
+  const passes = conditions.every(
+    (one) =>
+      one.column.name !== column.name ||
+      one.condition.operator === "ne" ||
+      (one.condition.operator === "exists" && values[one.condition.slot] === false),
+  );
+  if (!passes || column.kind === "field") return passes;
+  const result = attributeSchemas(node.definition.schema)?.each[column.name]?.["~standard"].validate(undefined);
+  return !(result && "issues" in result && result.issues !== undefined);
+};
+
+/** Names a query: its cursors are bound to it. */
+export const queryName = ({ driver: { catalog }, node }: GridModel, { list, sort, conditions, values, empties }: Resolved): string => {
+  const fields = [...sort.map(({ by }) => by), ...conditions.map(({ column }) => column)];
+  const generations = fields.map((column) => (column.kind === "field" ? column.field.generation : 0));
+  const asked = conditions.map(({ condition }) => [condition.path, condition.operator]);
+  return `${catalog.table}|grid|${node.name}|${exactText([Object.values(list.parent), sort.map(({ column, descending }) => [column, descending]), asked, values, generations, empties])}`;
+};

@@ -1,0 +1,130 @@
+import { requestOf } from "../client/search-call.ts";
+import { startKeyOf } from "../executor/read-partition.ts";
+import type { Found } from "../executor/read-rows.ts";
+import { type ReadRequest, runRead } from "../executor/run-read.ts";
+import type { CallContext } from "../executor/session.ts";
+import { readWhere } from "../ir/condition.ts";
+import type { QueryStep } from "../ir/physical-plan.ts";
+import { readTemplate } from "../keys/template.ts";
+import { keyTextOf } from "../requests/attribute-value.ts";
+import type { Position } from "../requests/cursor.ts";
+import { partitionsOf } from "../requests/encode-partitions.ts";
+import { columnIndex } from "../schema/grid-parts.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
+import type { StoredField } from "./field-list.ts";
+import { sortText, type Bounds } from "./field-value.ts";
+import { columnOf, type GridModel, placeOf } from "./grid-model.ts";
+
+/** A row that may be next, as an index tells it. */
+export interface Candidate {
+  readonly id: Row;
+  /** The key behind which its stream goes on. */
+  readonly key: Key;
+  /** True if the row is still where the index found it: an index lags behind the table. */
+  readonly isCurrent: (row: Row, item: Item, valueOf: (field: StoredField) => unknown) => boolean;
+}
+
+/** Rows of one parent in one order, from an index: what is read of a column, or of the rows themselves. */
+export interface RowStream {
+  /** Which rows come: those with a value of the column, those without, or all. */
+  readonly rows: "valued" | "empty" | "all";
+  readonly request: ReadRequest;
+  /** Partitions of the index that one step reads. */
+  readonly lanes: number;
+  readonly candidate: (found: Found) => Candidate;
+}
+
+type Seed = Pick<RowStream, "rows" | "candidate"> & {
+  readonly of: "node" | "part";
+  readonly name: string;
+  readonly index: string;
+  readonly where: Row;
+  readonly forward: boolean;
+};
+
+const streamOf = ({ driver }: GridModel, { of, name, index, where, forward, rows, candidate }: Seed): RowStream => {
+  const { conditions, values } = readWhere(where);
+  const state = { kinds: [{ of, name }], conditions, values, forward, index, select: undefined, limit: undefined };
+  const request = requestOf(driver, { state }, "rows");
+  const step = request.plan.sources[0] as QueryStep;
+  return { rows, request, lanes: step.scatter ? partitionsOf(driver.catalog, step, request.binding).length : 1, candidate };
+};
+
+const startKey = ({ driver: { catalog } }: GridModel, index: string, item: Item): Key => startKeyOf(catalog, { index } as QueryStep, item);
+
+const sortAttribute = ({ driver: { catalog } }: GridModel, name: string): string =>
+  defined(catalog.indexes.find((index) => index.name === name)?.sortKey, "sort key");
+
+const idOf = ({ node }: GridModel, row: Row): Row => Object.fromEntries(node.idFields.map((field) => [field, row[field]]));
+
+const rowStream = (model: GridModel, parent: Row, seed: Pick<Seed, "index" | "where" | "forward" | "rows">): RowStream => {
+  const sort = sortAttribute(model, seed.index);
+  return streamOf(model, {
+    of: "node",
+    name: model.node.name,
+    ...seed,
+    where: { ...parent, ...seed.where },
+    candidate: ({ row, item }) => ({
+      id: idOf(model, row),
+      key: startKey(model, seed.index, item),
+      isCurrent: (_, now) => keyTextOf(now[sort]) === keyTextOf(item[sort]),
+    }),
+  });
+};
+
+/** The rows of a parent in their own order. */
+export const ownOrder = (model: GridModel, parent: Row, forward: boolean, rows: "empty" | "all"): RowStream =>
+  rowStream(model, parent, { index: model.names.index, where: {}, forward, rows });
+
+/** The rows of a parent by a fixed column. */
+export const byAttribute = (
+  model: GridModel,
+  parent: Row,
+  { column, where, forward }: { readonly column: string; readonly where: Row; readonly forward: boolean },
+): RowStream => rowStream(model, parent, { index: columnIndex(model.node.name, column), where, forward, rows: "valued" });
+
+/** The rows of a parent that have a value of a field, by their values. */
+export const byField = (
+  model: GridModel,
+  parent: Row,
+  { field, bounds, forward }: { readonly field: StoredField; readonly bounds: Bounds; readonly forward: boolean },
+): RowStream => {
+  const { catalog } = model.driver;
+  const { index } = model.names;
+  const attribute = sortAttribute(model, index);
+  const template = defined(model.value.shape.keys[attribute], "sort key");
+  const range = { ...(bounds.low === undefined ? {} : { gte: bounds.low }), ...(bounds.high === undefined ? {} : { lt: bounds.high }) };
+  return streamOf(model, {
+    of: "part",
+    name: model.value.name,
+    index,
+    where: { column: columnOf(model, parent, field), ...(Object.keys(range).length > 0 ? { sort: range } : {}) },
+    forward,
+    rows: "valued",
+    candidate: ({ row, item }) => ({
+      id: idOf(model, row),
+      key: startKey(model, index, item),
+      isCurrent: (now, _, valueOf) => {
+        const value = valueOf(field);
+        const place = readTemplate(template, keyTextOf(item[attribute]) ?? "")?.["sort"];
+        return value !== undefined && place === sortText(catalog, field, value as never, placeOf(model, now));
+      },
+    }),
+  });
+};
+
+/** Reads on in a stream: candidates in order, and whether there may be more behind them. */
+export const readStream = async (
+  { driver: { session } }: GridModel,
+  stream: RowStream,
+  { limit, after }: { readonly limit: number; readonly after: Key | undefined },
+  context: CallContext,
+): Promise<{ readonly candidates: readonly Candidate[]; readonly next: Key | undefined }> => {
+  // A row has one place in each order, so that no two share a sort key.
+  const ties = { named: [], left: false, more: false, partitions: stream.lanes };
+  const from: Position | undefined = after && { source: 0, key: after, backward: false, ties };
+  const { found, next } = await runRead(session, { ...stream.request, limit, ...(from ? { from } : {}) }, context);
+  return { candidates: found.map(stream.candidate), next: next?.key };
+};
