@@ -79,7 +79,7 @@ test("of several that delete it at once all find it gone", async () => {
 test("a lost answer is recognised: the table that is there is the own one, and the one that is gone too", async () => {
   lost = ["CreateTable"];
   expect(await connect().table.create()).toEqual({ created: true });
-  expect(sent).toEqual(["DescribeTable", "CreateTable", "CreateTable", "DescribeTable"]);
+  expect(sent).toEqual(["DescribeTable", "CreateTable", "CreateTable", "DescribeTable", "UpdateItem"]);
   lost = ["DeleteTable"];
   expect(await connect().table.delete()).toEqual({ deleted: true });
 });
@@ -90,7 +90,7 @@ test("a table that is being deleted is waited for, and created anew", async () =
   goes = true;
   sent = [];
   expect(await connect().table.create()).toEqual({ created: true });
-  expect(sent).toEqual(["DescribeTable", "DescribeTable", "DescribeTable", "CreateTable", "DescribeTable"]);
+  expect(sent).toEqual(["DescribeTable", "DescribeTable", "DescribeTable", "CreateTable", "DescribeTable", "UpdateItem"]);
 });
 
 test("a table that is being created is deleted once that is done, as the service wants it", async () => {

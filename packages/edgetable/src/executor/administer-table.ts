@@ -1,12 +1,14 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { compareExpiry, compareTable, createTableInput, expiryOf, type TableDifference } from "../requests/table.ts";
 import type { TableDescription } from "../transport/operations.ts";
+import { noteComplete } from "./known-indexes.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const FIRST_POLL = 20;
 const SLOWEST_POLL = 2000;
 
-const describeTable = async (session: Session, context: CallContext): Promise<TableDescription | undefined> => {
+/** Describes the table; undefined if there is none. */
+export const describeTable = async (session: Session, context: CallContext): Promise<TableDescription | undefined> => {
   try {
     return (await session.send("DescribeTable", { TableName: session.catalog.table }, context)).Table;
   } catch (error) {
@@ -57,7 +59,8 @@ const checkDifferences = (table: string, found: readonly TableDifference[]): voi
   );
 };
 
-const readExpiry = async (session: Session, context: CallContext): Promise<string | undefined> =>
+/** The attribute by which the table's items expire. */
+export const readExpiry = async (session: Session, context: CallContext): Promise<string | undefined> =>
   expiryOf(await session.send("DescribeTimeToLive", { TableName: session.catalog.table }, context));
 
 /** Enables the removal of expired items if the model has a `ttl`. Refuses a table that has it enabled for another attribute. */
@@ -79,13 +82,63 @@ const enableExpiry = async (session: Session, context: CallContext): Promise<voi
   }
 };
 
+/** The view type that typed events need: what an item was before and after each change. */
+const IMAGES = "NEW_AND_OLD_IMAGES";
+
+/**
+ * Lets a table record its changes. Leaves a stream as it is that already does so.
+ *
+ * @throws {stream.images} when the table has a stream without both images: it has to be switched off first
+ */
+const enableStream = async (session: Session, context: CallContext): Promise<void> => {
+  const { table } = session.catalog;
+  const isEnabled = async (): Promise<boolean> => {
+    const found = (await describeTable(session, context))?.StreamSpecification;
+    if (found?.StreamEnabled !== true) return false;
+    if (found.StreamViewType !== IMAGES) throw lacksImages(table, found.StreamViewType);
+    return true;
+  };
+  if (await isEnabled()) return;
+  const input = { TableName: table, StreamSpecification: { StreamEnabled: true, StreamViewType: IMAGES } } as const;
+  try {
+    await session.send("UpdateTable", input, context);
+  } catch (error) {
+    // Another client was faster, or the answer to an earlier attempt was lost.
+    if (!isEdgetableError(error, "execute.rejected") || !(await isEnabled())) throw error;
+  }
+  await waitWhile(session, context, (one) => one?.TableStatus === "UPDATING");
+};
+
+/** The error of a stream whose records lack an item's state before or after a change. */
+export const lacksImages = (table: string, viewType: string | undefined): EdgetableError =>
+  new EdgetableError(
+    "stream.images",
+    `The stream of "${table}" records ${viewType}, and events need ${IMAGES}. A stream's view type cannot be changed: switch the stream off (UpdateTable, StreamEnabled false), let its readers finish, and run \`edgetable table create --stream\`.`,
+    { details: { table, viewType } },
+  );
+
+/** Records the model of a new table. Whoever may create tables and not write items leaves it without a record. */
+const recordModel = async (session: Session, context: CallContext): Promise<void> => {
+  const { NO_RECORD, recordedModel, writeRecord } = await import("./model-record.ts");
+  try {
+    await writeRecord(session, NO_RECORD, { current: recordedModel(session), migration: undefined }, context);
+    noteComplete(session);
+  } catch (error) {
+    if (!isEdgetableError(error, "execute.accessDenied")) throw error;
+  }
+};
+
 /** Creates the table and waits until it is active. A table that exists, or is created meanwhile, has to fit the model. */
-export const createTable = async (session: Session, context: CallContext): Promise<{ readonly created: boolean }> => {
+export const createTable = async (
+  session: Session,
+  context: CallContext,
+  { stream = false }: { readonly stream?: boolean | undefined } = {},
+): Promise<{ readonly created: boolean }> => {
   const { catalog } = session;
   const existing = await waitWhile(session, context, (table) => table?.TableStatus === "DELETING");
   if (existing) checkDifferences(catalog.table, compareTable(catalog, existing));
   const exists = (error: EdgetableError): boolean => error.details["fault"] === "ResourceInUseException";
-  const created = !existing && (await unlessDone(session.send("CreateTable", createTableInput(catalog), context), exists));
+  const created = !existing && (await unlessDone(session.send("CreateTable", createTableInput(catalog, stream), context), exists));
   const table = await waitWhile(session, context, (one) => {
     if (one?.TableStatus === "DELETING")
       throw new EdgetableError(
@@ -97,6 +150,10 @@ export const createTable = async (session: Session, context: CallContext): Promi
   });
   if (table && !existing && !created) checkDifferences(catalog.table, compareTable(catalog, table));
   await enableExpiry(session, context);
+  if (stream && !created) await enableStream(session, context);
+  // A table in a layout of its own may be read by programs that do not know Edgetable: it has no record until it is migrated.
+  if (created && catalog.escapes) await recordModel(session, context);
+  else if (created) noteComplete(session);
   return { created };
 };
 

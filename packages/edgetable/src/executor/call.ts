@@ -1,3 +1,4 @@
+import type { KeptStep } from "../ir/physical-plan.ts";
 import type { DriftedField } from "../requests/decode-item.ts";
 import type { ConsumedCapacity, Item, Key, Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import { checkSignal, checkOptions, oneOf, type OptionChecks } from "../util/check-options.ts";
@@ -215,6 +216,8 @@ export interface Report<T> {
   readonly strays: number;
   /** Items of which a stored copy disagrees with their key; rows hold what the key says. */
   readonly drifted: Drift;
+  /** Derived attributes that were taken instead of counting edges or parts, with their freshness. */
+  readonly kept?: readonly KeptStep[];
 }
 
 /**

@@ -3,11 +3,13 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import { comparePrimary, type Partition } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
-import { above, type Bounds, partitionsOf, shareOf } from "../requests/encode-read.ts";
+import { above, partitionsOf, shareOf } from "../requests/encode-partitions.ts";
+import type { Bounds } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
-import { type Found, nameOf, type Reader, type Rows } from "./read-rows.ts";
+import { nameOf } from "./item-name.ts";
+import type { Found, Reader, Rows } from "./read-rows.ts";
 import {
   acceptItems,
   countPartition,

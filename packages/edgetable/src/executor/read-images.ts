@@ -1,23 +1,30 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
-import { planCount } from "../planner/writes/rules/degree-guards.ts";
-import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-read.ts";
+import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
+import type { ReadPlan } from "../ir/physical-plan.ts";
+import { type Images, keyId, listImage, type ReadNeed } from "../ir/write-plan.ts";
+import { planRead } from "../planner/plan.ts";
+import { allEdges, consistentIfPossible, planCount } from "../planner/writes/rules/degree-guards.ts";
+import { encodeGet } from "../requests/encode-read.ts";
+import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
 import { decodeItem, isOfShape } from "../requests/decode-item.ts";
 import { encodeField, keyOfItem } from "../requests/encode-item.ts";
 import { sameAttribute } from "../requests/attribute-value.ts";
-import type { Shape } from "../schema/catalog.ts";
+import type { Catalog, Shape } from "../schema/catalog.ts";
 import { COUNT } from "../schema/system-items.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch.ts";
 import type { FindNode } from "./run-read.ts";
 import { checkedItem } from "./read-rows.ts";
-import type { CallContext, Session } from "./session.ts";
+import { backOff, type CallContext, type Session } from "./session.ts";
 import type { Row } from "../util/row.ts";
 
 type Get = ReadNeed & { readonly kind: "get" };
 type Find = ReadNeed & { readonly kind: "find" };
 type Count = ReadNeed & { readonly kind: "count" };
+type List = ReadNeed & { readonly kind: "list" };
+
+const LAG_TRIES = 20;
 type Found = Record<string, Item | null>;
 
 interface Reader {
@@ -82,6 +89,47 @@ const readCount = async ({ session, context }: Reader, need: Count, images: Foun
   images[need.id] = { [COUNT]: { N: String(count) } };
 };
 
+const planList = (catalog: Catalog, { of, node }: List): ReadPlan => {
+  const { type } = node;
+  if (of.kind === "edge")
+    return consistentIfPossible((consistent) =>
+      planRead(catalog, allEdges(catalog, { node: type, edge: of.name, direction: of.direction, consistent })),
+    );
+  return consistentIfPossible((consistent) =>
+    planRead(catalog, { kind: "parts", part: of.name, known: [], range: [], filter: [], forward: true, consistent }),
+  );
+};
+
+// One more than a transaction holds shows that there are too many.
+const LISTED = TRANSACTION_ITEMS + 1;
+const LAG_PAUSES = { baseDelay: 20, maxDelay: 500 };
+
+const readList = async ({ session, context }: Reader, need: List, images: Found): Promise<void> => {
+  const { runRead } = await import("./run-read.ts");
+  const plan = planList(session.catalog, need);
+  const { id, type } = need.node;
+  const binding = { row: need.of.kind === "edge" ? { from: id, to: id } : id, values: [] };
+  const request = { plan, binding, limit: LISTED, from: undefined, findNode: noNode };
+  for (let attempt = 0; ; attempt++) {
+    const { counter } = need;
+    const counted = counter && (await session.send("GetItem", encodeGet(session.catalog, counter, { consistent: true }), context)).Item;
+    // Expired items that are still there are counted.
+    const { found } = await runRead(session, request, { ...context, livingAt: undefined });
+    images[need.id] = listImage(found.map(({ item }) => item));
+    if (!counter) return;
+    images[keyId(counter)] = counted ?? null;
+    const stored = counted?.[COUNT];
+    const expected = stored && "N" in stored ? Number(stored.N) : 0;
+    if (found.length === expected || expected >= TRANSACTION_ITEMS) return;
+    if (attempt < LAG_TRIES && (await backOff(session.effects, LAG_PAUSES, attempt, context))) continue;
+    throw new EdgetableError(
+      "execute.conflict",
+      `${found.length} edges of "${need.of.name}" are found at this "${type}", and their counter says ${expected}. An index may lag: try again. If it stays so, run edgetable verify.`,
+      { retryable: true, details: { expected, found: found.length } },
+    );
+  }
+};
+
 /**
  * Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several; a Query for each item
  * that is to be found, and Queries for each node whose edges are to be counted.
@@ -93,7 +141,8 @@ export const readImages = async (session: Session, reads: readonly ReadNeed[], c
   const pending: Promise<void>[] = [];
   for (const need of reads) {
     if (need.kind === "get") gets.push(need);
-    else pending.push(need.kind === "find" ? readFind(reader, need, images) : readCount(reader, need, images));
+    else if (need.kind === "find") pending.push(readFind(reader, need, images));
+    else pending.push(need.kind === "count" ? readCount(reader, need, images) : readList(reader, need, images));
   }
   if (gets.length > 0) pending.push(readGets(reader, gets, images));
   await Promise.all(pending);

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
@@ -18,18 +17,6 @@ const keyTextIn = (value: AttributeValue | undefined): string => keyTextOf(value
 export const identity = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): string => {
   const partition = keyTextIn(item[partitionKey]);
   return sortKey === undefined ? partition : `${partition.length}:${partition}${keyTextIn(item[sortKey])}`;
-};
-
-/** The length of a SHA-256 in base64. */
-const HASH_LENGTH = 43;
-
-/**
- * A short name for an item, whichever partition of an index it is in: its whole table key, or the SHA-256 of a long one,
- * which no two keys share.
- */
-export const nameOf = (catalog: Catalog, item: Item): string => {
-  const key = identity(catalog, item);
-  return key.length < HASH_LENGTH ? key : createHash("sha256").update(key).digest("base64url");
 };
 
 /** Items by {@link identity}. */

@@ -13,11 +13,14 @@ import { batchGet } from "./batch.ts";
 import { byIdentity, checkedItem, type Found, identity, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
 import type { ReadBudget } from "./read-budget.ts";
 import { acceptItems, countPartition, nextPage, openPartition, pageOf, passesAll, startKeyOf } from "./read-partition.ts";
+import { readComplete } from "./known-indexes.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const readBudgets = loadOnce(async () => import("./read-budget.ts"));
 /** Sharded indexes have code of their own, which is loaded by the first read of one. */
 const merging = loadOnce(async () => import("./merge-partitions.ts"));
+
+const byMarker = loadOnce(async () => import("./read-by-marker.ts"));
 
 /** Finds a node whose table key does not follow from its id. */
 export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
@@ -171,9 +174,21 @@ export const missingOf = ({ hydrate: step }: ReadPlan, found: readonly Found[]):
 };
 
 /** Runs a read plan: what `explain` shows, in that order. Rows of a backward page come in forward order. */
-export const runRead = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
+export const runRead = (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> =>
+  request.empty
+    ? Promise.resolve({ found: [], next: undefined })
+    : readComplete(session, request.plan.sources, context, () => readAll(session, request, context));
+
+const readAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
   const { plan, binding, limit } = request;
-  if (request.empty) return { found: [], next: undefined };
+  if (plan.marker) {
+    const { marker, ...rest } = plan;
+    const { readByMarker } = await byMarker();
+    return readByMarker({ session, marker, value: binding.values[0], context }, (row, strong) => {
+      const sources = strong ? plan.sources.map((source) => ({ ...source, consistent: true })) : plan.sources;
+      return runRead(session, { ...request, binding: { row, values: [] }, plan: { ...rest, sources } }, context);
+    });
+  }
   const from = request.from ?? { source: 0, key: undefined, backward: false };
   const { backward } = from;
   const spending = request.budget && (await readBudgets()).pageSpending(session, context, request.budget);
@@ -197,9 +212,11 @@ const countSource = async (reader: Reader, source: number): Promise<number> => {
 };
 
 /** Counts what a plan would read, no further than its limit. */
-export const runCount = async (session: Session, request: ReadRequest, context: CallContext): Promise<number> => {
+export const runCount = (session: Session, request: ReadRequest, context: CallContext): Promise<number> =>
+  request.empty ? Promise.resolve(0) : readComplete(session, request.plan.sources, context, () => countAll(session, request, context));
+
+const countAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<number> => {
   const { plan, binding, limit: wanted = Number.POSITIVE_INFINITY } = request;
-  if (request.empty) return 0;
   const reader = { session, plan, binding, context, limit: undefined, backward: false };
   let count = 0;
   if (plan.merged && request.limit === undefined) {

@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError, joinDetails } from "../errors/edgetable-error.ts";
-import { stepUnits } from "../ir/capacity.ts";
+import { ASSUMED_BYTES, writeUnits as unitsOf } from "../ir/capacity.ts";
 import type { Changes, LogicalWrite } from "../ir/logical-write.ts";
 import {
   type Atomic,
@@ -13,12 +13,13 @@ import {
 } from "../ir/write-plan.ts";
 import { exactText } from "../keys/value-text.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
+import { loadRules } from "../planner/writes/rules/index.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { type EncodedWrite, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import { type Catalog, ownerFields, type Shape } from "../schema/catalog.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
-import { type Maybe, validateChanges, validateOperands, validateRow } from "../schema/check-values.ts";
+import { type Maybe, validateChanges, validateRow } from "../schema/check-values.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
@@ -27,7 +28,8 @@ import { readRow } from "./read-rows.ts";
 import { backOff, type CallContext, isAmbiguous, type Session } from "./session.ts";
 
 // Most schemas are synchronous, and a promise for each value would cost more than the rest of the call.
-const andThen = <A, B>(value: Maybe<A>, next: (value: A) => B): Maybe<B> => (value instanceof Promise ? value.then(next) : next(value));
+const andThen = <A, B>(value: Maybe<A>, next: (value: A) => Maybe<B>): Maybe<B> =>
+  value instanceof Promise ? value.then(next) : next(value);
 
 const VERSIONED: readonly string[] = [VERSION];
 const NONE: readonly string[] = [];
@@ -87,19 +89,27 @@ const validateNewEdge = (
   schema: AnySchema,
 ): Maybe<LogicalWrite> => {
   const given = catalog.edges[write.edge]?.definition.version ? without(write.row, VERSIONED) : write.row;
-  return andThen(validateRow(schema, given, `"${write.edge}"`), (row) =>
+  return andThen(validateRow(schema, given, `"${write.edge}"`), (row): Maybe<LogicalWrite> =>
     validateReverse(schema, { ...write, row }, `the other copy of "${write.edge}"`),
-  ) as Maybe<LogicalWrite>;
+  );
 };
+
+const loadOperands = loadOnce(async () => import("../schema/check-operands.ts"));
 
 const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relink" }, schema: AnySchema): Maybe<LogicalWrite> => {
   const { changes: given } = write;
   const what = write.kind === "update" ? `"${write.name}"` : `"${write.edge}"`;
-  const operands = hasFields(given.add) || hasFields(given.append) ? validateOperands(schema, given, what) : given;
-  return andThen(andThen(operands, (valid) => validateSet(schema, valid, what)) as Maybe<Changes>, (changes) => {
-    const valid = changes === given ? write : { ...write, changes };
-    return valid.kind === "update" ? valid : validateReverse(schema, valid, what);
-  }) as Maybe<LogicalWrite>;
+  const operands =
+    hasFields(given.add) || hasFields(given.append)
+      ? andThen(loadOperands(), ({ validateOperands }) => validateOperands(schema, given, what))
+      : given;
+  return andThen(
+    andThen(operands, (valid) => validateSet(schema, valid, what)),
+    (changes): Maybe<LogicalWrite> => {
+      const valid = changes === given ? write : { ...write, changes };
+      return valid.kind === "update" ? valid : validateReverse(schema, valid, what);
+    },
+  );
 };
 
 const schemaOf = (catalog: Catalog, write: Exclude<LogicalWrite, { kind: "create" | "put" }>): AnySchema | undefined => {
@@ -130,7 +140,7 @@ const validateRows = async (catalog: Catalog, needs: readonly RowNeed[]): Promis
 export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<LogicalWrite> => {
   if (write.kind === "create" || write.kind === "put") return validateWhole(catalog, write);
   const schema = schemaOf(catalog, write);
-  if (!schema || write.kind === "delete" || write.kind === "unlink") return write;
+  if (!schema || write.kind === "delete" || write.kind === "check" || write.kind === "unlink") return write;
   if (write.kind === "link" || write.kind === "putEdge") return validateNewEdge(catalog, write, schema);
   if (write.kind === "relink" && write.type !== undefined) return write;
   return validateChange(write, schema);
@@ -145,7 +155,7 @@ export interface FailedWrite {
 
 /** How writes that belong together ended: all happened, or none. */
 export type WriteResult =
-  | { readonly ok: true; readonly rows: readonly (Row | undefined)[]; readonly atomic: Atomic }
+  | { readonly ok: true; readonly rows: readonly (Row | undefined)[]; readonly atomic: Atomic; readonly jobs?: readonly string[] }
   | { readonly ok: false; readonly failed: readonly FailedWrite[]; readonly images?: Images };
 
 type Failed = WriteResult & { readonly ok: false };
@@ -153,7 +163,7 @@ type Ready = WritePlan & { readonly kind: "ready" };
 type Needs = WritePlan & { readonly kind: "needs" };
 
 // Racing writers back off from each other; past this many tries the caller should know.
-const TRIES = 12;
+const TRIES = 30;
 const PAUSES = { baseDelay: 10, maxDelay: 1000 };
 
 /** A token of 32 hexadecimal digits, from the injected randomness, so that a seed replays a run. */
@@ -202,7 +212,7 @@ const refused = (sending: Sending, refusals: readonly Refusal[], error: Edgetabl
   const { catalog, effects } = session;
   // DynamoDB charges a failed condition and does not say how much.
   let writeUnits = 0;
-  for (const { item } of plan.items) writeUnits += stepUnits(catalog, { ...item, kind: "check" }, plan.atomic.kind === "transaction");
+  for (const { item } of plan.items) writeUnits += unitsOf(item.shape?.bytes ?? ASSUMED_BYTES, plan.atomic.kind === "transaction");
   const attempts = Number(error.details["attempts"] ?? 1);
   session.note(
     { ...encoded, index: undefined, attempts, duration: effects.now() - started, itemsRead: 0, readUnits: 0, writeUnits },
@@ -288,12 +298,12 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
   const encoded = encodeTransaction(
     target,
     plan.items.map(({ item }) => item),
-    newToken(session),
+    context.token ?? newToken(session),
   );
   const sending: Sending = { session, context, plan, encoded, started: session.effects.now() };
   try {
     await session.send("TransactWriteItems", encoded.input as never, context);
-    return { ok: true, rows: plan.rows, atomic: plan.atomic };
+    return { ok: true, rows: plan.rows, atomic: plan.atomic, ...(plan.jobs && { jobs: plan.jobs }) };
   } catch (error) {
     const refusals: Refusal[] = [];
     const isCanceled = isEdgetableError(error) && error.details["fault"] === "TransactionCanceledException";
@@ -347,6 +357,8 @@ export const runPlanned = async (
   read: Images = NOTHING,
 ): Promise<WriteResult> => {
   let known = read;
+  const loading = loadRules(session.catalog);
+  if (loading) await loading;
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const needs = planner(known);
     const plan = needs.kind === "needs" ? await planReading({ session, context }, planner, { needs, known }) : needs;
@@ -369,4 +381,8 @@ export const runPlanned = async (
 
 /** Makes writes together; see {@link runPlanned}. */
 export const runWrites = (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> =>
-  runPlanned(session, (images, rows) => planWrites(session.catalog, writes, images, { livingAt: context.livingAt, rows }), context);
+  runPlanned(
+    session,
+    (images, rows) => planWrites(session.catalog, writes, images, { livingAt: context.livingAt, now: session.effects.now(), rows }),
+    context,
+  );

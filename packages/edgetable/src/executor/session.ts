@@ -42,6 +42,8 @@ export interface CallContext extends Patience {
   readonly shown?: unknown;
   /** True if a request must not be repeated after an attempt that may have taken effect: a repeat would add to the first. */
   readonly once?: boolean | undefined;
+  /** The token of the call's transaction. @default a random one for each sending of a plan */
+  readonly token?: string | undefined;
   /** How items that others have stored are read. */
   readonly reading?: ReadingOptions | undefined;
   /** The only attribute that is needed of a Query's items. */

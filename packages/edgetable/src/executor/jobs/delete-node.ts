@@ -2,20 +2,22 @@ import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.t
 import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
 import type { DeleteWrite } from "../../ir/logical-write.ts";
 import type { JobDone } from "../../ir/write-outcome.ts";
-import type { Atomic, Images, WritePlan } from "../../ir/write-plan.ts";
+import type { Atomic, Images, Term, WritePlan } from "../../ir/write-plan.ts";
 import { type CascadePlan, planCascade, planEnding, planMark } from "../../planner/writes/plan-deletion.ts";
 import { planWrites } from "../../planner/writes/plan-write.ts";
 import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
 import type { Position } from "../../requests/cursor.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import { COUNT, DELETING, ownerText } from "../../schema/system-items.ts";
+import { counterKeys, counterSetsOf, RISES } from "../../schema/counter-sets.ts";
+import { COUNT, DELETING } from "../../schema/system-items.ts";
+import { ownerText } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import type { Cost } from "../call.ts";
 import { type FailedWrite, runPlanned, type WriteResult } from "../run-write.ts";
-import type { Session } from "../session.ts";
+import type { CallContext, Session } from "../session.ts";
 import {
   bookkeeping,
   checkLease,
@@ -189,6 +191,29 @@ const sweepUntilEmpty = async (deletion: Deletion): Promise<void> => {
   }
 };
 
+/** Takes the mark of a deletion off the counters of a node that stays. */
+const unmarkCounters = async (
+  session: Session,
+  { write, job }: { readonly write: DeleteWrite; readonly job: string },
+  context: CallContext,
+): Promise<void> => {
+  const { catalog } = session;
+  const terms: readonly Term[] = [{ kind: "equals", attribute: DELETING, value: { S: job }, failure: { reason: "notFound" } }];
+  const changes = { set: {}, remove: [DELETING], add: RISES, append: {} };
+  for (const set of counterSetsOf(catalog, defined(catalog.nodes[write.name], "node")))
+    for (const key of counterKeys(catalog, set, write.id)) {
+      const item = { kind: "update", key, terms, shape: undefined, changes } as const;
+      const plan = {
+        kind: "ready",
+        items: [{ item, writes: [0] }],
+        rows: [undefined],
+        atomic: { kind: "item" },
+        repeatable: true,
+      } as const;
+      await runPlanned(session, () => plan, context);
+    }
+};
+
 const waitForIndex = async ({ session, plan, settings, signal }: Deletion): Promise<void> => {
   if (plan.lags && settings.indexLag > 0) await session.effects.sleep(settings.indexLag, signal);
 };
@@ -225,7 +250,10 @@ const deleteMarked = async (deletion: Deletion, lease: Lease, images?: Images): 
   const last = atOnce ?? (await end([]));
   const items = deletion.items + (last.ok ? deletion.removedBefore : 0);
   // A node that was written again while it was deleted stays.
-  if (!last.ok) await endJob(session, lease, bookkeeping(session, lease.duration));
+  if (!last.ok) {
+    await step(deletion, (context) => unmarkCounters(session, { write, job: job.id }, context));
+    await endJob(session, lease, bookkeeping(session, lease.duration));
+  }
   return { ok: true, row: last.ok ? last.rows[0] : undefined, atomic: { kind: "job", id: job.id, items }, cost: deletion.cost };
 };
 
@@ -272,7 +300,7 @@ const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
   const { session, write, plan, id } = deletion;
   const { catalog } = session;
   if (!plan.marks) {
-    // Nobody else ties anything to a node with parts alone: it needs no mark.
+    // Nothing asks for a node whose parts neither check nor change it: it needs no mark.
     const result = await deleteAtOnce(deletion, (removals) =>
       step(deletion, (context) =>
         runPlanned(session, (images) => planWrites(catalog, [write, ...removals.map((one) => one.write)], images), context),

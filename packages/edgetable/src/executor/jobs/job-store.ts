@@ -1,28 +1,18 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { DeleteStep, UpdateStep } from "../../ir/write-plan.ts";
-import { encodeGet, encodePartition } from "../../requests/encode-read.ts";
+import { encodePartition } from "../../requests/encode-direct.ts";
+import { encodeGet } from "../../requests/encode-read.ts";
 import { encodeSingle } from "../../requests/encode-write.ts";
-import {
-  hasTextSort,
-  HOLDER,
-  JOB_FACTS,
-  jobIdOf,
-  JOBS,
-  jobState,
-  KIND,
-  RUNS,
-  systemKeyItem,
-  systemType,
-  UNTIL,
-} from "../../schema/system-items.ts";
+import { hasTextSort, HOLDER, JOB_FACTS, JOB_TYPE, JOBS, KIND, RUNS, UNTIL } from "../../schema/system-items.ts";
+import { jobIdOf, jobState, systemKeyItem, systemType } from "../../schema/system-keys.ts";
 import type { AttributeValue, DeleteItemInput, Item, Key, UpdateItemInput } from "../../transport/operations.ts";
 import { Meter } from "../call.ts";
 import { isFailedCondition } from "../failed-term.ts";
 import { newToken } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 
-/** What kind of work a job is. */
-export type JobKind = "load" | "delete" | "reshard";
+/** What kind of work a job is; `custom` is a program's own, run by `db.jobs.run`. */
+export type JobKind = "load" | "delete" | "copy" | "reshard" | "verify" | "migrate" | "stream" | "custom";
 
 /** A job's state, as plain values. */
 export type JobFacts = Readonly<Record<string, string | number>>;
@@ -61,8 +51,6 @@ export interface LeaseRequest {
   /** Whether the job must exist already. */
   readonly resumes: boolean;
 }
-
-const JOB_TYPE = "~job";
 
 /** A context for a job's bookkeeping: it is neither aborted with the job nor charged to it. */
 export const bookkeeping = (session: Session, milliseconds: number): CallContext => ({

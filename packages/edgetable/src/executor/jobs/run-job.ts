@@ -17,18 +17,20 @@ export interface JobWork<Result> {
   readonly endsItself?: boolean;
   /** Milliseconds that the request which ends the job is tried for. @default 60,000 */
   readonly deadline?: number;
+  /** Milliseconds between two renewals, where a quarter of the lease is not longer. @default 1,000 */
+  readonly beat?: number;
 }
 
 /**
  * Runs a job under its lease. Renews the lease and saves the job's facts while the work runs, four times in the lease's
- * duration and at least once a second. Deletes the job's item when the work is done. Releases the lease when the work
+ * duration and, unless the work says otherwise, at least once a second. Deletes the job's item when the work is done. Releases the lease when the work
  * fails, so that the next run need not wait.
  */
 export const runJob = async <Result>(session: Session, lease: Lease, work: JobWork<Result>): Promise<Result> => {
   const stopping = new AbortController();
   const beat = async (): Promise<void> => {
     while (!stopping.signal.aborted && lease.until > 0) {
-      await session.effects.sleep(Math.min(LONGEST_BEAT, lease.duration / 4), stopping.signal).catch(() => undefined);
+      await session.effects.sleep(Math.min(work.beat ?? LONGEST_BEAT, lease.duration / 4), stopping.signal).catch(() => undefined);
       if (stopping.signal.aborted) return;
       const context = { ...bookkeeping(session, lease.duration), signal: stopping.signal };
       // A renewal that fails is tried again with the next beat: the lease tells whether there is still time.

@@ -4,14 +4,14 @@ import { keyId } from "../../ir/write-plan.ts";
 import { exactText } from "../../keys/value-text.ts";
 import { removalOf, type Sweep } from "../../planner/writes/plan-deletion.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
-import { derive } from "../../planner/writes/rules/index.ts";
+import { derive, loadRules } from "../../planner/writes/rules/index.ts";
 import { subjectOf } from "../../planner/writes/working-set.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
 import { kindMark } from "../../schema/catalog.ts";
 import type { Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
-import { batchWriteAll } from "../batch.ts";
+import { batchWriteAll } from "../batch-write.ts";
 import { runRead, type FindNode } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -48,18 +48,20 @@ export const sweepPage = async (
   const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, findNode: noNode };
   // Items that have expired and are still there go with their node too.
   const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
+  await loadRules(catalog);
   const removals = new Map<string, Removal>();
   for (const { shape, row, item } of found) {
     if (!sweep.shapes.includes(shape.id)) continue;
     const key = keyOfItem(catalog, item);
     const write = removalOf(shape, row);
     const isShared = kindMark(catalog, shape) !== undefined;
+    const subject = subjectOf(catalog, write);
     if (write.kind !== "unlink") {
       const id = keyId(key);
-      removals.set(id, { id, key, write, plain: !isShared, isShared });
+      const counts = derive(catalog, { subject, before: row, after: null }).length > 0;
+      removals.set(id, { id, key, write, plain: !isShared && !counts, isShared });
       continue;
     }
-    const subject = subjectOf(catalog, write);
     const isAlone = subject.kind === "edge" && edgeCopies(subject, write.key).length === 1;
     const plain = !isShared && isAlone && derive(catalog, { subject, before: write.key, after: null }).length === 0;
     const fields = defined(catalog.edges[write.edge], "edge").key.map((field) => write.key[field]);

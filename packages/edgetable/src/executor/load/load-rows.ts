@@ -1,5 +1,6 @@
 import { EdgetableError, isEdgetableError, withDetails } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
+import { loadRules } from "../../planner/writes/rules/index.ts";
 import { hasPassed, onAbort } from "../../util/time.ts";
 import { bookkeeping, checkLease, type JobFacts, takeLease } from "../jobs/job-store.ts";
 import { runJob } from "../jobs/run-job.ts";
@@ -182,6 +183,7 @@ const loadAll = async (loading: Loading): Promise<LoadReport> => {
   const { state, collisions, writer } = loading;
   let failure: { readonly error: unknown } | undefined;
   try {
+    await loadRules(loading.session.catalog);
     await readRows(loading);
   } catch (error) {
     failure = { error };

@@ -6,15 +6,18 @@ import { planWrite } from "../../planner/writes/plan-write.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive } from "../../planner/writes/rules/index.ts";
 import { subjectOf } from "../../planner/writes/working-set.ts";
-import { encodeItem, keyOf } from "../../requests/encode-item.ts";
+import { attributeOf, encodeField, encodeItem, keyOf } from "../../requests/encode-item.ts";
 import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
-import type { WriteRequest } from "../../transport/operations.ts";
-import { batchWrite, requestKey } from "../batch.ts";
+import { derivedNames } from "../../schema/facts.ts";
+import type { AttributeValue, Item, Key, WriteRequest } from "../../transport/operations.ts";
+import type { Row } from "../../util/row.ts";
+import { batchWrite, requestKey } from "../batch-write.ts";
 import { addCosts, type Cost, Meter, NO_COST } from "../call.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { Collisions, CollisionSettings, RowItem } from "./collisions.ts";
+import { openInFlight } from "./in-flight.ts";
 
 /** A row that was not loaded. */
 export interface FailedRow {
@@ -229,10 +232,28 @@ export const mayContinue = (state: LoadState): boolean => {
 /** How a row is written: in a batch, or by a write of its own, which no other write of the same keys may overlap. */
 export type PlannedRow =
   | { readonly kind: "batch"; readonly items: readonly RowItem[] }
-  | { readonly kind: "alone"; readonly items: readonly RowItem[]; readonly write: LogicalWrite; readonly keys: readonly string[] };
+  | {
+      readonly kind: "alone";
+      readonly items: readonly RowItem[];
+      readonly write: LogicalWrite;
+      readonly keys: readonly string[];
+      /** Of a row that counts somewhere: all items that it concerns, so that rows can share a transaction. */
+      readonly concerns: readonly string[] | undefined;
+    };
 
 const isUnconditionalPut = (item: WriteItem): item is PutStep & { readonly shape: Shape } =>
   item.kind === "put" && item.terms.length === 0 && item.shape !== undefined;
+
+/** An item as far as its row is given: index keys may need what follows from other rows. */
+const givenItem = (key: Key, shape: Shape, row: Row): Item => {
+  const item: Record<string, AttributeValue> = { ...key };
+  for (const field in row) {
+    // What only keys hold has no attribute of its own.
+    const attribute = field === "from" || field === "to" ? undefined : attributeOf(shape, field);
+    if (attribute !== undefined && row[field] !== undefined) item[attribute] = encodeField(shape, field, row[field]);
+  }
+  return item;
+};
 
 /** Plans one row's write; it goes into a batch if its plan consists of puts without conditions. */
 export const planRow = (catalog: Catalog, write: LogicalWrite): PlannedRow => {
@@ -248,74 +269,27 @@ export const planRow = (catalog: Catalog, write: LogicalWrite): PlannedRow => {
   const subject = subjectOf(catalog, write);
   const reverse = write.kind === "putEdge" ? write.reverse : {};
   const places = subject.kind === "edge" ? edgeCopies(subject, write.row, reverse) : [{ shape: subject.entry.shape, row: write.row }];
-  for (const { shape, row } of places) items.push({ id: keyId(keyOf(catalog, shape, row)), shape, item: encodeItem(catalog, shape, row) });
+  const isFilled = derivedNames(subject.entry.definition).length > 0;
+  for (const { shape, row } of places) {
+    const key = keyOf(catalog, shape, row);
+    items.push({ id: keyId(key), shape, item: isFilled ? givenItem(key, shape, row) : encodeItem(catalog, shape, row) });
+  }
   const keys = items.map(({ id }) => id);
   // Writes that share a marker or a guard go one after the other, so that they do not cancel each other's transactions.
-  for (const { rule, key } of derive(catalog, { subject, before: null, after: write.row })) if (rule.shared) keys.push(keyId(key));
-  return { kind: "alone", items, write, keys };
-};
-
-/** A write that is in flight, of a range of rows. */
-export interface InFlightWrite {
-  /** The first row with an item in it. */
-  readonly firstRow: number;
-  /** Keys that no later write may change until this one is done. */
-  readonly keys: Iterable<string>;
-  /** Never rejects. */
-  run(): Promise<void>;
-}
-
-/** The writes in flight. */
-export interface InFlight {
-  /** Starts a write once there is room, after every write in flight of the same keys. Resolves when there is room. */
-  start(write: InFlightWrite): Promise<void>;
-  /** Resolves when all writes are done. */
-  done(): Promise<void>;
-  /** The first row that is not written, of those before `end`. */
-  position(end: number): number;
-}
-
-/** Keeps track of the writes in flight, of which there are at most `limit`. */
-export const openInFlight = (limit: number): InFlight => {
-  const running = new Map<InFlightWrite, Promise<void>>();
-  const lastOfKey = new Map<string, Promise<void>>();
-  const queue: (() => void)[] = [];
-  // Writes that wait for room: their rows are not written either.
-  const waiting = new Set<InFlightWrite>();
-  const remove = (write: InFlightWrite, done: Promise<void>): void => {
-    running.delete(write);
-    for (const key of write.keys) if (lastOfKey.get(key) === done) lastOfKey.delete(key);
-    queue.shift()?.();
-  };
-  return {
-    start: async (write) => {
-      waiting.add(write);
-      while (running.size >= limit) await new Promise<void>((admit) => queue.push(admit));
-      waiting.delete(write);
-      const earlier = new Set<Promise<void>>();
-      for (const key of write.keys) {
-        const last = lastOfKey.get(key);
-        if (last) earlier.add(last);
-      }
-      const ran = earlier.size > 0 ? Promise.all(earlier).then(() => write.run()) : write.run();
-      const done: Promise<void> = ran.then(() => remove(write, done));
-      running.set(write, done);
-      for (const key of write.keys) lastOfKey.set(key, done);
-    },
-    done: async () => {
-      await Promise.all(running.values());
-    },
-    position: (end) => {
-      let position = end;
-      for (const { firstRow } of running.keys()) position = Math.min(position, firstRow);
-      for (const { firstRow } of waiting) position = Math.min(position, firstRow);
-      return position;
-    },
-  };
+  const concerns = [...keys];
+  for (const { rule, key } of derive(catalog, { subject, before: null, after: write.row })) {
+    concerns.push(keyId(key));
+    if (rule.shared) keys.push(keyId(key));
+  }
+  const isCounted = subject.kind !== "node" && keys.length > items.length;
+  return { kind: "alone", items, write, keys, concerns: isCounted ? concerns : undefined };
 };
 
 // An input that makes one key over and over must not keep a batch open for ever.
 const MOST_IN_BATCH = 10 * BATCH_WRITE_ITEMS;
+
+// Nor must rows that are written alone: the load's position, from which a job resumes, would stand still before the batch.
+const MOST_BEHIND = 1000;
 
 /** Items of several rows, written by one request. */
 interface OpenBatch {
@@ -325,6 +299,20 @@ interface OpenBatch {
   /** Items put into it, replaced ones included. */
   items: number;
 }
+
+type AloneRow = PlannedRow & { readonly kind: "alone" };
+
+/** Rows that count somewhere, written by one transaction: the nodes at which they count are updated once. */
+interface OpenGroup {
+  readonly rows: { readonly row: number; readonly planned: AloneRow }[];
+  /** The items of the rows themselves, and those where other rows count as well. */
+  readonly keys: Set<string>;
+  /** All items that the transaction concerns. */
+  readonly concerns: Set<string>;
+}
+
+// "TransactWriteItems: 100 items" (ServiceQuotas); a row may turn out to concern a few more, and is then written alone.
+const MOST_IN_GROUP = 90;
 
 /** Something to wait for, if there is anything: most rows only fill a batch. */
 export type Pause = Promise<unknown> | undefined;
@@ -339,16 +327,9 @@ export interface RowWriter {
   position(end: number): number;
 }
 
-/**
- * Opens a writer of rows: most of them in batches, some alone.
- *
- * @param written called after each write
- */
-export const openWriter = (session: Session, state: LoadState, written: () => void): RowWriter => {
+/** Sends what was gathered. */
+const openSender = (session: Session, state: LoadState, written: () => void) => {
   const { settings } = state;
-  const inFlight = openInFlight(settings.concurrency);
-  const keepsOrder = settings.order === "kept";
-  let open: OpenBatch | undefined;
 
   const contextOf = (): CallContext => ({
     meter: new Meter(),
@@ -378,6 +359,57 @@ export const openWriter = (session: Session, state: LoadState, written: () => vo
     written();
   };
 
+  /** Writes rows in one transaction, or one by one if it does not succeed: then only the rows that are at fault fail. */
+  const sendGroup = async ({ rows }: OpenGroup): Promise<void> => {
+    if (rows.length > 1) {
+      const context = contextOf();
+      const writes = rows.map(({ planned }) => planned.write);
+      const result = await runWrites(session, writes, context).catch((error: unknown) => {
+        if (isEdgetableError(error) && (ROW_CODES.has(error.code) || error.code === "plan.unsupported")) return undefined;
+        throw error;
+      });
+      const items = result?.ok ? rows.reduce((sum, { planned }) => sum + planned.items.length, 0) : 0;
+      countWritten(state, items, context.meter.cost);
+      if (result?.ok) return written();
+    }
+    for (const { row, planned } of rows) await writeUnlessHalted(state, [row], () => sendAlone(row, planned.write, planned.items.length));
+  };
+
+  return { sendBatch, sendAlone, sendGroup };
+};
+
+/**
+ * Opens a writer of rows: most of them in batches, some alone.
+ *
+ * @param written called after each write
+ */
+export const openWriter = (session: Session, state: LoadState, written: () => void): RowWriter => {
+  const { settings } = state;
+  const inFlight = openInFlight(settings.concurrency);
+  const { sendBatch, sendAlone, sendGroup } = openSender(session, state, written);
+  const keepsOrder = settings.order === "kept";
+  let open: OpenBatch | undefined;
+  let group: OpenGroup | undefined;
+
+  const flushGroup = async (): Promise<void> => {
+    const ready = group;
+    group = undefined;
+    if (!ready) return;
+    const rows = ready.rows.map(({ row }) => row);
+    await inFlight.start({ firstRow: rows[0] ?? 0, keys: ready.keys, run: () => writeUnlessHalted(state, rows, () => sendGroup(ready)) });
+  };
+
+  const addToGroup = async (row: number, planned: AloneRow, concerns: readonly string[]): Promise<void> => {
+    const isTwice = planned.items.some(({ id }) => group?.concerns.has(id));
+    const size = new Set([...(group?.concerns ?? []), ...concerns]).size;
+    if (group && (isTwice || size > MOST_IN_GROUP || row - (group.rows[0]?.row ?? row) >= MOST_BEHIND)) await flushGroup();
+    group ??= { rows: [], keys: new Set(), concerns: new Set() };
+    group.rows.push({ row, planned });
+    // In the input's order, an edge comes after its nodes.
+    for (const key of keepsOrder ? concerns : planned.keys) group.keys.add(key);
+    for (const key of concerns) group.concerns.add(key);
+  };
+
   const flush = async (): Promise<void> => {
     const batch = open;
     open = undefined;
@@ -388,7 +420,9 @@ export const openWriter = (session: Session, state: LoadState, written: () => vo
   };
 
   const addToBatch = (row: number, items: readonly RowItem[]): Pause => {
-    let pause: Pause;
+    // What the open group writes to one of its keys comes first, and it does not wait for ever.
+    const isFirst = keepsOrder && items.some(({ id }) => group?.concerns.has(id));
+    let pause: Pause = isFirst || row - (group?.rows[0]?.row ?? row) >= MOST_BEHIND ? flushGroup() : undefined;
     for (const { id, item } of items) {
       const batch = (open ??= { firstRow: row, requests: new Map(), items: 0 });
       const rows = batch.requests.get(id)?.rows ?? [];
@@ -402,9 +436,13 @@ export const openWriter = (session: Session, state: LoadState, written: () => vo
     return pause;
   };
 
-  const startAlone = async (row: number, { write, items, keys }: PlannedRow & { readonly kind: "alone" }): Promise<void> => {
+  const startAlone = async (row: number, planned: AloneRow): Promise<void> => {
+    const { write, items, keys, concerns } = planned;
     // What the open batch writes to one of its keys comes first.
-    if (keepsOrder && keys.some((id) => open?.requests.has(id))) await flush();
+    const isFirst = keepsOrder && (concerns ?? keys).some((id) => open?.requests.has(id));
+    if (isFirst || (open && row - open.firstRow >= MOST_BEHIND)) await flush();
+    if (concerns) return addToGroup(row, planned, concerns);
+    if (keepsOrder && keys.some((id) => group?.concerns.has(id))) await flushGroup();
     const run = (): Promise<void> => writeUnlessHalted(state, [row], () => sendAlone(row, write, items.length));
     await inFlight.start({ firstRow: row, keys, run });
   };
@@ -413,8 +451,9 @@ export const openWriter = (session: Session, state: LoadState, written: () => vo
     write: (row, planned) => (planned.kind === "batch" ? addToBatch(row, planned.items) : startAlone(row, planned)),
     finish: async () => {
       if (!state.halted) await flush();
+      if (!state.halted) await flushGroup();
       await inFlight.done();
     },
-    position: (end) => Math.min(inFlight.position(end), open?.firstRow ?? end, state.stuck),
+    position: (end) => Math.min(inFlight.position(end), open?.firstRow ?? end, group?.rows[0]?.row ?? end, state.stuck),
   };
 };

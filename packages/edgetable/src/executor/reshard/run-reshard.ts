@@ -1,10 +1,11 @@
 import { growthOf, renderPartitions, type Template } from "../../keys/template.ts";
 import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
 import { checkLength, keyOfItem, keyText } from "../../requests/encode-item.ts";
-import { encodePartition } from "../../requests/encode-read.ts";
+import { encodePartition } from "../../requests/encode-direct.ts";
 import { encodeSingle } from "../../requests/encode-write.ts";
 import type { UpdateStep, Term } from "../../ir/write-plan.ts";
 import type { Catalog, Index, Shape } from "../../schema/catalog.ts";
+import { otherPlace } from "../../schema/catalog.ts";
 import type { Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
 import { own } from "../../util/row.ts";
@@ -101,7 +102,10 @@ const moveItem = async (session: Session, place: OldPlace, item: Item, context: 
   const to = checkLength(catalog, attribute, keyText(shape, attribute, decodeItem(catalog, shape, item)));
   if (to === undefined || ("S" in from && from.S === to)) return false;
   // The key is changed only if it, and the attributes that decide its shard count, are as they were read.
-  const deciding = (shape.keys[attribute]?.optional ?? []).map((field) => shape.stored[field] ?? field);
+  const deciding = (shape.keys[attribute]?.optional ?? []).flatMap((field) => [
+    shape.stored[field] ?? field,
+    otherPlace(shape, field) ?? field,
+  ]);
   const terms: Term[] = [];
   for (const name of [attribute, ...deciding]) terms.push({ kind: "equals", attribute: name, value: own(item, name), failure: STALE });
   const changes = { set: { [attribute]: { S: to } }, remove: [], add: {}, append: {} };

@@ -42,7 +42,7 @@ const pick = (row: Row, fields: readonly string[]): Row =>
 const ENDS = ["from", "to"];
 
 /** What an edge's row has beside its ends. */
-const attributesOf = (row: Row): Row => without(row, ENDS);
+export const attributesOf = (row: Row): Row => without(row, ENDS);
 
 /** An edge as a load takes it. */
 const edgeRow = (name: string, row: Row, attributes: Row = attributesOf(row)): Row => ({
@@ -58,7 +58,8 @@ const partRow = (catalog: Catalog, name: string, row: Row): Row => {
   return { part: name, owner: pick(row, owner.idFields), row: without(row, ownerFields(catalog, name)) };
 };
 
-const endOf = (shape: Shape, row: Row, end: "from" | "to"): { readonly type: string; readonly id: Row } => {
+/** An end of an edge, as its row names it. */
+export const endOf = (shape: Shape, row: Row, end: "from" | "to"): { readonly type: string; readonly id: Row } => {
   const id = row[end] as Row;
   return { type: defined(shape[end], "an end's type"), id: shape.several ? without(id, ["type"]) : id };
 };

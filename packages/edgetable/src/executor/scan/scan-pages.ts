@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { encodeScan } from "../../requests/encode-read.ts";
+import { encodeScan } from "../../requests/encode-direct.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import type { CallContext, Session } from "../session.ts";
 

@@ -1,10 +1,12 @@
 import { holds } from "../../ir/condition.ts";
 import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
-import { add, type Amount } from "../amount.ts";
+import { add, type Amount, times } from "../amount.ts";
+import { readComplete } from "../known-indexes.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { Sink } from "./flow.ts";
 import { getEdges, readNodes } from "./read-by-key.ts";
+import { countKept } from "./count-kept.ts";
 import { checkStart, edgeReader, type Expanded } from "./read-edges.ts";
 import { beginRun, runInFlight, type StopReason, type WalkRequest, type WalkRun } from "./walk-run.ts";
 import {
@@ -89,10 +91,14 @@ const runHop = async (run: WalkRun, hop: PlannedHop, frontier: Frontier): Promis
     else if (request.supernode === "page") memberOf(state.deferred, id, () => []).push(rest);
     else run.sampled.push(node.key);
   };
+  const counted = ({ key, paths }: Expansion, edges: Amount): void => {
+    if (edges !== 0) cross({ key, paths: { ...paths, count: times(paths.count, edges) }, from: { frontier: id, key } });
+  };
   const keep = request.plan.steps[frontier.step + 1];
   const known = (keep?.kind === "keep" && run.known.get(keep.slot)) || new Set<NodeKey>();
   const byKey = frontier.begun.length === 0 && endsByGet(hop, { nodes: frontier.waiting.size, known: known.size });
-  if (byKey) await getEdges(run, hop, { known, next, done });
+  if (hop.by === "kept") await countKept(run, hop, { next, done, counted });
+  else if (byKey) await getEdges(run, hop, { known, next, done });
   else await runInFlight({ width, next, run: edgeReader(run, hop), done });
 };
 
@@ -317,7 +323,10 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
     checkStart(session, request);
     run.flow.arriving(0)({ key: run.names.pack(request.start.type, request.start.id), paths: ONE_PATH, from: null });
   }
-  await runFrontiers(run);
+  const reads = request.plan.steps.flatMap((step) =>
+    step.kind === "hop" ? Object.values(step.reading).flatMap(({ sources }) => sources) : [],
+  );
+  await readComplete(session, reads, at.context, () => runFrontiers(run));
   const rows = collect.kind === "nodes" ? await giveNodes(run) : [];
   const { paths, more } = pathsOf(run, at.paths);
   const { stopped, continues } = stoppedOf(run, more);

@@ -4,9 +4,11 @@ import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.t
 import { keyId } from "../../ir/write-plan.ts";
 import { openSealed, sealBytes, sealText, type Secrets } from "../../requests/cursor.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
-import { EXPIRES, STATE, storedCursor, systemKeyItem } from "../../schema/system-items.ts";
+import { EXPIRES, STATE } from "../../schema/system-items.ts";
+import { storedCursor, systemKeyItem } from "../../schema/system-keys.ts";
 import type { AttributeValue, Key, WriteRequest } from "../../transport/operations.ts";
-import { batchGet, batchWrite } from "../batch.ts";
+import { batchGet } from "../batch.ts";
+import { batchWrite } from "../batch-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { ONE_PATH } from "./walk-state.ts";
 

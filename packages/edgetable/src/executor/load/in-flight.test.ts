@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openInFlight } from "./write-rows.ts";
+import { openInFlight } from "./in-flight.ts";
 
 const gate = (): { readonly open: () => void; readonly opened: Promise<void> } => {
   let open = (): void => undefined;

@@ -1,0 +1,212 @@
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import type { UpdateStep } from "../../ir/write-plan.ts";
+import { addDecimals } from "../../planner/writes/changed-row.ts";
+import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
+import { encodeTransaction } from "../../requests/encode-write.ts";
+import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, REVISION } from "../../schema/system-items.ts";
+import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
+import { factKeyItem, memoOf, systemType } from "../../schema/system-keys.ts";
+import type { AttributeValue, CancellationReason, Item, Key } from "../../transport/operations.ts";
+import { batchGet } from "../batch.ts";
+import { byIdentity, identity } from "../read-rows.ts";
+import { newToken } from "../run-write.ts";
+import { backOff, type CallContext, type Session } from "../session.ts";
+import { type Contribution, contributionsOf, type FactNode, type Place, placeId, sourceName } from "./contributions.ts";
+
+/** "TransactWriteItems: 100 items" (ServiceQuotas), one of which holds the facts. */
+const MEMOS_AT_ONCE = 98;
+/** So many places are read together: what was read is soon written. */
+const PLACES_AT_ONCE = 400;
+const TRIES = 30;
+const PAUSES = { baseDelay: 10, maxDelay: 1000 };
+
+/**
+ * For how long a memo outlives its row, in seconds. No refresh may take longer: it must meet the memo whose revision it has
+ * read.
+ */
+const MEMO_LIFE = 7 * 24 * 60 * 60;
+
+/** What could not be refreshed, and why. */
+export interface FailedRefresh {
+  readonly node: FactNode;
+  readonly error: Error;
+}
+
+type Numeric = number | bigint;
+
+const numberIn = (value: AttributeValue | undefined): Numeric => (value && "N" in value ? (decodeValue(value) as Numeric) : 0);
+const negated = (value: Numeric): Numeric => (value === 0 ? 0 : -value);
+
+/** The names of sums and numbers, to which the facts of a node add up; other contributions are values of the memos alone. */
+const addsUp = (name: string): boolean => name.startsWith("~");
+
+const addDifference = (sums: Record<string, Numeric>, have: Contribution, want: Contribution): void => {
+  for (const name of new Set([...Object.keys(have), ...Object.keys(want)])) {
+    if (!addsUp(name)) continue;
+    sums[name] = addDecimals(sums[name] ?? 0, addDecimals(numberIn(want[name]), negated(numberIn(have[name]))));
+  }
+};
+
+/** The place that a memo is of; undefined for another item. */
+export const readMemoPlace = (memo: Item): (StoredPlace & { readonly source: Key }) | undefined => {
+  const [text, source] = [memo[MEMO_NODE], memo[MEMO_SOURCE]];
+  if (!text || !("S" in text) || !source || !("M" in source)) return undefined;
+  return { ...readPlace(text.S), source: source.M };
+};
+
+const memoKey = ({ catalog }: Session, { node, over, source }: Place): Key =>
+  factKeyItem(catalog, memoOf(node.facts, over, sourceName(catalog, source)));
+
+/** A place with its memo and its row's item as they were read, in this order. */
+interface ReadPlace {
+  readonly place: Place;
+  readonly memo: Item | undefined;
+  readonly want: Contribution;
+}
+
+/**
+ * Reads the memos and then the rows. In the other order a row that changes in between would be taken for what it was, under
+ * the memo's newer revision.
+ */
+const readPlaces = async (session: Session, places: readonly Place[], context: CallContext): Promise<readonly ReadPlace[]> => {
+  const { catalog } = session;
+  const memoKeys = places.map((place) => memoKey(session, place));
+  const memos = byIdentity(catalog, await batchGet(session, { keys: memoKeys, consistent: true }, context));
+  const sources = new Map(places.map(({ source }) => [identity(catalog, source), source]));
+  const rows = byIdentity(catalog, await batchGet(session, { keys: [...sources.values()], consistent: true }, context));
+  return places.map((place, at) => {
+    const id = placeId(catalog, place);
+    const item = rows.get(identity(catalog, place.source));
+    const want = contributionsOf(catalog, item).find((one) => placeId(catalog, one) === id)?.contribution ?? {};
+    return { place, memo: memos.get(identity(catalog, memoKeys[at] as Key)), want };
+  });
+};
+
+const contributionIn = (memo: Item | undefined): Contribution => {
+  const value = memo?.[CONTRIBUTION];
+  return value && "M" in value ? value.M : {};
+};
+
+/** Writes a memo, also if nothing changes: a slower refresh that has read an older row must find another revision. */
+const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateStep => {
+  const { catalog, effects } = session;
+  const read = memo?.[REVISION];
+  // A memo that expired is forgotten with its revision: a new one starts at the clock, never where an old one was.
+  const revision = read ? Number((read as { readonly N: string }).N) + 1 : Math.floor(effects.now());
+  const expires = catalog.ttl ?? EXPIRES;
+  const isGone = Object.keys(want).length === 0;
+  const set: Record<string, AttributeValue> = {
+    ...systemType(catalog, MEMO_TYPE),
+    [REVISION]: { N: String(revision) },
+    [CONTRIBUTION]: { M: want },
+    [MEMO_SOURCE]: { M: place.source },
+    [MEMO_NODE]: { S: placeText({ node: place.node.entry.name, over: place.over, id: place.node.id }) },
+    ...(isGone ? { [expires]: { N: String(Math.floor(effects.now() / 1000) + MEMO_LIFE) } } : {}),
+  };
+  return {
+    kind: "update",
+    key: memoKey(session, place),
+    terms: [{ kind: "equals", attribute: REVISION, value: read, failure: { reason: "staleRead" } }],
+    shape: undefined,
+    changes: { set, remove: isGone ? [] : [expires], add: {}, append: {} },
+  };
+};
+
+const factsStep = ({ catalog }: Session, node: FactNode, places: readonly ReadPlace[]): UpdateStep => {
+  const sums: Record<string, Numeric> = {};
+  for (const { memo, want } of places) addDifference(sums, contributionIn(memo), want);
+  const add: Record<string, AttributeValue> = { [REVISION]: { N: "1" } };
+  for (const name in sums) if (Number(sums[name]) !== 0) add[name] = encodeValue(sums[name], name);
+  const changes = { set: systemType(catalog, FACTS_TYPE), remove: [], add, append: {} };
+  return { kind: "update", key: factKeyItem(catalog, node.facts), terms: [], shape: undefined, changes };
+};
+
+/** True if another writer came between: what was read has to be read again. */
+const isConflict = (error: unknown): boolean => {
+  if (!isEdgetableError(error) || error.details["fault"] !== "TransactionCanceledException") return false;
+  const reasons = (error.details["reasons"] ?? []) as readonly CancellationReason[];
+  return reasons.some(({ Code }) => Code === "ConditionalCheckFailed" || Code === "TransactionConflict");
+};
+
+/** Writes the memos of one node and the node's facts together. Gives false if somebody came between. */
+const writeTogether = async (session: Session, places: readonly ReadPlace[], context: CallContext): Promise<boolean> => {
+  const { catalog } = session;
+  const { node } = (places[0] as ReadPlace).place;
+  const steps = [factsStep(session, node, places), ...places.map((place) => memoStep(session, place))];
+  const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
+  try {
+    await session.send("TransactWriteItems", encodeTransaction(target, steps, newToken(session)).input as never, context);
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
+};
+
+/** Lists that a transaction takes: places of one node. */
+const perTransaction = (places: readonly ReadPlace[]): readonly (readonly ReadPlace[])[] => {
+  const byNode = new Map<string, ReadPlace[]>();
+  for (const one of places) {
+    const { partition } = one.place.node.facts;
+    const same = byNode.get(partition);
+    if (same) same.push(one);
+    else byNode.set(partition, [one]);
+  }
+  const lists: (readonly ReadPlace[])[] = [];
+  for (const all of byNode.values()) for (let at = 0; at < all.length; at += MEMOS_AT_ONCE) lists.push(all.slice(at, at + MEMOS_AT_ONCE));
+  return lists;
+};
+
+const inTurn = async <T>(lists: readonly T[], run: (one: T) => Promise<void>, width: number): Promise<void> => {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < lists.length) await run(lists[next++] as T);
+  };
+  await Promise.all(Array.from({ length: Math.min(width, lists.length) }, worker));
+};
+
+const refreshSome = async (session: Session, places: readonly Place[], context: CallContext, failed: FailedRefresh[]): Promise<void> => {
+  let left = places;
+  for (let attempt = 0; left.length > 0; attempt++) {
+    const again: Place[] = [];
+    await inTurn(
+      perTransaction(await readPlaces(session, left, context)),
+      async (list) => {
+        try {
+          if (!(await writeTogether(session, list, context))) again.push(...list.map(({ place }) => place));
+        } catch (error) {
+          failed.push({ node: (list[0] as ReadPlace).place.node, error: error as Error });
+        }
+      },
+      session.concurrency,
+    );
+    left = again;
+    if (left.length === 0) return;
+    if (attempt + 1 < TRIES && (await backOff(session.effects, PAUSES, attempt, context))) continue;
+    const error = new EdgetableError("execute.conflict", "Other processors refreshed the same facts, every time. Try again.", {
+      retryable: true,
+      details: { tries: attempt + 1 },
+    });
+    for (const { node } of left) failed.push({ node, error });
+    return;
+  }
+};
+
+/**
+ * Brings what rows contribute to nodes up to date: reads each memo, then its row, and in one transaction writes the memo on
+ * condition of its revision and adds the difference to the node's facts. Exact however often, late or in whatever order it
+ * is asked for.
+ *
+ * @returns the nodes of which something could not be refreshed
+ */
+export const refreshAggregates = async (
+  session: Session,
+  places: readonly Place[],
+  context: CallContext,
+): Promise<readonly FailedRefresh[]> => {
+  const distinct = [...new Map(places.map((place) => [placeId(session.catalog, place), place])).values()];
+  const failed: FailedRefresh[] = [];
+  for (let at = 0; at < distinct.length; at += PLACES_AT_ONCE)
+    await refreshSome(session, distinct.slice(at, at + PLACES_AT_ONCE), context, failed);
+  return failed;
+};

@@ -1,0 +1,121 @@
+import type { Catalog } from "../../schema/catalog.ts";
+import type { Item } from "../../transport/operations.ts";
+import { identity } from "../read-rows.ts";
+import type { CallContext, Session } from "../session.ts";
+import { factNode, type FactNode, type Place } from "./contributions.ts";
+import { projectFacts, streamedAggregates } from "./project-facts.ts";
+import { readMemoPlace, refreshAggregates } from "./refresh-aggregates.ts";
+import { type FailedCopies, refreshCopies, refreshFanOut } from "./refresh-copies.ts";
+import { hasCounters, rollUpNodes } from "./roll-up-counters.ts";
+import { allOf, type Triggered } from "./triggers.ts";
+
+/** The first error of what one cause needed. */
+export interface FailedCause<Cause> {
+  readonly cause: Cause;
+  readonly error: Error;
+}
+
+/** What has to be looked at, and why. */
+export interface Caused<Cause> extends Triggered {
+  readonly cause: Cause;
+}
+
+/** Refreshes everything that has to be looked at: aggregates, the nodes that hold them, and copies. */
+export const refreshTriggered = async <Cause>(
+  session: Session,
+  all: readonly Caused<Cause>[],
+  context: CallContext,
+): Promise<readonly FailedCause<Cause>[]> => {
+  const { catalog } = session;
+  const failed = new Map<Cause, Error>();
+  const note = (concerned: (one: Caused<Cause>) => boolean, error: Error): void => {
+    for (const one of all) if (!failed.has(one.cause) && concerned(one)) failed.set(one.cause, error);
+  };
+  const isAt = ({ facts }: FactNode, one: Caused<Cause>): boolean =>
+    one.places.some(({ node }) => node.facts.partition === facts.partition) ||
+    one.nodes.some((node) => node.facts.partition === facts.partition);
+  const places = all.flatMap((one): readonly Place[] => one.places);
+  for (const { node, error } of await refreshAggregates(session, places, context)) note((one) => isAt(node, one), error);
+  const nodes = [...places.map(({ node }) => node), ...all.flatMap((one) => one.nodes)];
+  for (const { node, error } of await projectFacts(session, nodes, context)) note((one) => isAt(node, one), error);
+  const concerned = all.flatMap((one) => one.nodes);
+  for (const { node, error } of await rollUpNodes(session, concerned, context)) note((one) => isAt(node, one), error);
+  const copies = await refreshCopies(
+    session,
+    all.flatMap((one) => one.copies),
+    context,
+  );
+  const isOf = ({ key }: FailedCopies, one: Caused<Cause>): boolean =>
+    one.copies.some((other) => identity(catalog, other) === identity(catalog, key));
+  for (const one of copies) note((caused) => isOf(one, caused), one.error);
+  for (const caused of all)
+    for (const fanOut of caused.fanOuts)
+      try {
+        const [first] = await refreshFanOut(session, fanOut, context);
+        if (first) note((one) => one === caused, first.error);
+      } catch (error) {
+        note((one) => one === caused, error as Error);
+      }
+  return Array.from(failed, ([cause, error]) => ({ cause, error }));
+};
+
+const ofMemo = (session: Session, item: Item): Triggered | undefined => {
+  const memo = readMemoPlace(item);
+  if (!memo) return undefined;
+  const entry = session.catalog.nodes[memo.node];
+  // The model has no such node any more: what was counted for it stays as it is.
+  if (!entry) return { places: [], nodes: [], copies: [], fanOuts: [] };
+  const place: Place = { node: factNode(session.catalog, entry, memo.id), over: memo.over, source: memo.source };
+  return { places: [place], nodes: [], copies: [], fanOuts: [] };
+};
+
+/** How many items a refresh looked at. */
+export interface Refreshed {
+  /** Contributions of rows to nodes, nodes and copies that were written. */
+  readonly places: number;
+  readonly nodes: number;
+  readonly copies: number;
+  readonly failed: readonly { readonly key: Item; readonly error: Error }[];
+}
+
+/**
+ * Refreshes the facts with freshness "stream" that follow from items, as a scan finds them: rows, nodes, and memos (a lost
+ * deletion shows in a memo alone). The same function that the stream's processor calls: it may run beside it, at any time and
+ * any number of times.
+ *
+ * Costs for each edge or part and node that it counts at: 1 read unit for the memo and the row each, and 4 write units, of
+ * which rows of one node that are given together share 2; 1 read unit and 1 write unit for each node; 1 read unit and
+ * the item's write units for each edge or part with copies.
+ */
+export const refreshItems = async (session: Session, items: readonly Item[], context: CallContext): Promise<Refreshed> => {
+  const failed: { key: Item; error: Error }[] = [];
+  const all: Caused<Item>[] = [];
+  for (const item of items) {
+    try {
+      all.push({ cause: item, ...(ofMemo(session, item) ?? allOf(session.catalog, item)) });
+    } catch (error) {
+      failed.push({ key: item, error: error as Error });
+    }
+  }
+  for (const { cause, error } of await refreshTriggered(session, all, context)) failed.push({ key: cause, error });
+  const numberOf = (count: (one: Triggered) => number): number => all.reduce((sum, one) => sum + count(one), 0);
+  return {
+    places: numberOf(({ places }) => places.length),
+    nodes: numberOf(({ nodes }) => nodes.length),
+    copies: numberOf(({ copies }) => copies.length),
+    failed,
+  };
+};
+
+/** How often everything has to be refreshed for what follows from it by way of copied facts. None without such facts. */
+export const passesOf = (catalog: Catalog): number => {
+  if (!hasStreamFacts({ catalog })) return 0;
+  const isDerived = (attribute: string): boolean => catalog.facts.aggregates.some((fact) => fact.attribute === attribute);
+  const chained = catalog.facts.copies.filter(({ of, freshness }) => freshness === "stream" && isDerived(of));
+  return 1 + 2 * new Set(chained.map(({ of }) => of)).size;
+};
+
+/** True if a model has facts that the stream keeps. */
+export const hasStreamFacts = ({ catalog }: Pick<Session, "catalog">): boolean =>
+  Object.values(catalog.nodes).some((entry) => streamedAggregates(catalog, entry).length > 0 || hasCounters(catalog, entry)) ||
+  catalog.facts.copies.some(({ freshness }) => freshness === "stream");

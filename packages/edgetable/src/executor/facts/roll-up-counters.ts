@@ -1,0 +1,179 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { keyId, type Term, type WritePlan } from "../../ir/write-plan.ts";
+import { addDecimals } from "../../planner/writes/changed-row.ts";
+import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
+import { openWorkingSet, present, settle, stage } from "../../planner/writes/working-set.ts";
+import { decodeValue } from "../../requests/attribute-value.ts";
+import { keyIfComplete } from "../../requests/encode-item.ts";
+import { type CounterSet, counterKeys, counterSetsOf } from "../../schema/counter-sets.ts";
+import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
+import { countHidden, ROLLED, spreadHidden, sumHidden } from "../../schema/facts.ts";
+import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
+import type { Row } from "../../util/row.ts";
+import { batchGet } from "../batch.ts";
+import { byIdentity, identity } from "../read-rows.ts";
+import { runPlanned } from "../run-write.ts";
+import { backOff, type CallContext, type Session } from "../session.ts";
+import type { FactNode } from "./contributions.ts";
+import type { FailedRefresh } from "./refresh-aggregates.ts";
+
+const TRIES = 30;
+const PAUSES = { baseDelay: 10, maxDelay: 1000 };
+
+type Numeric = number | bigint;
+
+const numberIn = (item: Item | undefined, name: string): Numeric => {
+  const value = item?.[name];
+  return value && "N" in value ? (decodeValue(value) as Numeric) : 0;
+};
+
+/** A node whose aggregates are spread over counters. */
+export interface CountedNode {
+  readonly entry: NodeEntry;
+  readonly id: Row;
+}
+
+/** What the counters of a node make of its attributes. */
+export interface Totals {
+  readonly set: Readonly<Record<string, number | bigint>>;
+  /** Averages of nothing. */
+  readonly remove: readonly string[];
+}
+
+/** What a set of counters makes of its attributes. */
+export const totalsOf = ({ facts }: CounterSet, counters: readonly (Item | undefined)[]): Totals => {
+  const set: Record<string, Numeric> = {};
+  const remove: string[] = [];
+  for (const { attribute, operation } of facts) {
+    const total = (name: string): Numeric => counters.reduce<Numeric>((sum, item) => addDecimals(sum, numberIn(item, name)), 0);
+    if (operation === "count") set[attribute] = total(countHidden(attribute));
+    else if (operation === "sum") set[attribute] = total(sumHidden(attribute));
+    else {
+      const number = Number(total(countHidden(attribute)));
+      if (number > 0) set[attribute] = Number(total(sumHidden(attribute))) / number;
+      else remove.push(attribute);
+    }
+  }
+  return { set, remove };
+};
+
+/** True if the counters of a set hold all that there is to count: not before a migration has filled those of an older node. */
+export const holdsAll = ({ facts, name }: CounterSet, item: Item): boolean =>
+  facts.every(({ attribute }) => {
+    const stored = item[spreadHidden(attribute)];
+    return stored !== undefined && "S" in stored && stored.S === name;
+  });
+
+/** Reads the counters of a node, strongly consistent: one read unit for each. Attributes that they do not hold yet are left out. */
+export const readCounters = async (session: Session, { entry, id }: CountedNode, node: Item, context: CallContext): Promise<Totals> => {
+  const { catalog } = session;
+  const sets = counterSetsOf(catalog, entry).filter((set) => holdsAll(set, node));
+  const keys = sets.map((set) => counterKeys(catalog, set, id));
+  const items = byIdentity(catalog, await batchGet(session, { keys: keys.flat(), consistent: true }, context));
+  const totals = sets.map((set, at) =>
+    totalsOf(
+      set,
+      (keys[at] ?? []).map((key) => items.get(identity(catalog, key))),
+    ),
+  );
+  return { set: Object.assign({}, ...totals.map(({ set }) => set)) as Totals["set"], remove: totals.flatMap(({ remove }) => remove) };
+};
+
+const nextRevision = (read: AttributeValue | undefined, now: number): number =>
+  read && "N" in read ? Number(read.N) + 1 : Math.floor(now);
+
+/**
+ * Writes the totals and the index keys that hold them. The node is read before its counters, and must still be at the revision
+ * that was read: a slower sum fails. Also writes where nothing changes, for the same reason.
+ */
+const planTotals = (
+  { catalog, effects }: Session,
+  { entry, id }: CountedNode,
+  { key, node, totals }: { readonly key: Key; readonly node: Item; readonly totals: Totals },
+): WritePlan => {
+  const working = openWorkingSet(catalog, { [keyId(key)]: node });
+  const changes = {
+    set: { ...totals.set, [ROLLED]: nextRevision(node[ROLLED], effects.now()) },
+    remove: totals.remove,
+    add: {},
+    append: {},
+  };
+  const terms: readonly Term[] = [{ kind: "equals", attribute: ROLLED, value: node[ROLLED], failure: { reason: "conditionFailed" } }];
+  const changed = changeItem(working, {
+    shape: entry.shape,
+    key,
+    known: id,
+    changes,
+    guards: {},
+    there: present,
+    terms,
+    keepsVersion: true,
+  });
+  for (const item of changed?.items ?? []) stage(working, item);
+  const items = settle(working);
+  if ("failure" in items) return { kind: "settled", ...items };
+  const atomic = items.length > 1 ? ({ kind: "transaction", items: items.length } as const) : ({ kind: "item" } as const);
+  return { kind: "ready", items, rows: [undefined], atomic, repeatable: true };
+};
+
+/**
+ * Sums the counters of a node into its row. Exact however often, late or in whatever order it is asked for: the last one that
+ * ends has read the counters after every change that it was asked for.
+ *
+ * @returns the totals; undefined if the node is not there
+ */
+export const rollUpNode = async (session: Session, counted: CountedNode, context: CallContext): Promise<Totals | undefined> => {
+  const { catalog } = session;
+  const key = keyIfComplete(catalog, counted.entry.shape, counted.id);
+  if (!key) return undefined;
+  for (let attempt = 0; ; attempt++) {
+    const [node] = await batchGet(session, { keys: [key], consistent: true }, context);
+    if (!node) return undefined;
+    const totals = await readCounters(session, counted, node, context);
+    if (Object.keys(totals.set).length + totals.remove.length === 0) return totals;
+    let isPlanned = false;
+    const result = await runPlanned(
+      session,
+      () => {
+        if (isPlanned) return { kind: "settled", write: 0, failure: { reason: "conditionFailed" } };
+        isPlanned = true;
+        return planTotals(session, counted, { key, node, totals });
+      },
+      context,
+    );
+    if (result.ok) return totals;
+    if (result.failed.every(({ failure }) => failure.reason === "notFound")) return undefined;
+    if (attempt + 1 < TRIES && (await backOff(session.effects, PAUSES, attempt, context))) continue;
+    throw new EdgetableError("execute.conflict", "Others changed the node between reading and writing, every time. Try again.", {
+      retryable: true,
+      details: { tries: attempt + 1 },
+    });
+  }
+};
+
+/**
+ * Sums the counters of nodes into their rows.
+ *
+ * @returns the nodes that could not be written
+ */
+export const rollUpNodes = async (
+  session: Session,
+  nodes: readonly FactNode[],
+  context: CallContext,
+): Promise<readonly FailedRefresh[]> => {
+  const counted = nodes.filter(({ entry }) => hasCounters(session.catalog, entry));
+  const failed: FailedRefresh[] = [];
+  await Promise.all(
+    [...new Map(counted.map((node) => [node.facts.partition, node])).values()].map(async (node) => {
+      try {
+        await rollUpNode(session, node, context);
+      } catch (error) {
+        failed.push({ node, error: error as Error });
+      }
+    }),
+  );
+  return failed;
+};
+
+/** True if nodes of a type have counters. */
+export const hasCounters = (catalog: Catalog, entry: NodeEntry): boolean => counterSetsOf(catalog, entry).length > 0;

@@ -1,0 +1,158 @@
+import { sameAttribute } from "../../requests/attribute-value.ts";
+import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
+import { keyOfItem } from "../../requests/encode-item.ts";
+import { type Catalog, endPaths, type NodeEntry, type Shape } from "../../schema/catalog.ts";
+import { COPY_REVISION, ROLLED, STREAMED } from "../../schema/facts.ts";
+import { readPlace } from "../../schema/stored-id.ts";
+import { isSystemItem, MEMO_NODE, systemKindOf } from "../../schema/system-items.ts";
+import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
+import { isDeepStrictEqual } from "node:util";
+import { own, type Row, valueAt } from "../../util/row.ts";
+import { type Contribution, contributionsOf, type FactNode, factNode, type Place, placeId } from "./contributions.ts";
+import { streamedAggregates } from "./project-facts.ts";
+import { hasCounters } from "./roll-up-counters.ts";
+import { copyShape, type FanOut, nextRevision, streamedCopies } from "./refresh-copies.ts";
+
+/** One change of one item, as a stream tells it. */
+export interface ItemChangeRecord {
+  readonly key: Key;
+  /** The item before and after; undefined where there was or is none. */
+  readonly before: Item | undefined;
+  readonly after: Item | undefined;
+}
+
+/** What has to be looked at because of a change. */
+export interface Triggered {
+  /** Rows that may contribute something else to a node than before. */
+  readonly places: readonly Place[];
+  /** Nodes whose items may lack their facts. */
+  readonly nodes: readonly FactNode[];
+  /** Edges and parts whose copies may be old. */
+  readonly copies: readonly Key[];
+  /** Nodes of which an attribute changed that others copy. */
+  readonly fanOuts: readonly FanOut[];
+}
+
+const NOTHING: Triggered = { places: [], nodes: [], copies: [], fanOuts: [] };
+
+const sameContribution = (a: Contribution = {}, b: Contribution = {}): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => sameAttribute(a[name], b[name]));
+
+/** The places at which an item contributes something else than before: of an edge that was led elsewhere, both nodes. */
+const changedPlaces = (catalog: Catalog, { before, after }: ItemChangeRecord): readonly Place[] => {
+  const places = new Map(contributionsOf(catalog, before).map((place) => [placeId(catalog, place), place]));
+  const changed: Place[] = [];
+  for (const place of contributionsOf(catalog, after)) {
+    const id = placeId(catalog, place);
+    const old = places.get(id);
+    places.delete(id);
+    if (!sameContribution(old?.contribution, place.contribution)) changed.push(place);
+  }
+  for (const place of places.values()) if (!sameContribution(place.contribution)) changed.push(place);
+  return changed;
+};
+
+const nodeIn = (
+  catalog: Catalog,
+  item: Item | undefined,
+): { readonly entry: NodeEntry; readonly shape: Shape; readonly row: Row } | undefined => {
+  const shape = item && shapeOf(catalog, catalog.shapes, item);
+  const entry = shape?.kind === "node" ? catalog.nodes[shape.definition] : undefined;
+  return item && shape && entry && { entry, shape, row: decodeItem(catalog, shape, item) };
+};
+
+const numberAt = (item: Item | undefined, attribute: string): number | undefined => {
+  const value = item?.[attribute];
+  return value && "N" in value ? Number(value.N) : undefined;
+};
+
+/**
+ * True if a write may have lost what the stream wrote into a node: the node is new, its revision went back, or a derived
+ * attribute changed without a new revision.
+ */
+const mayLackFacts = (catalog: Catalog, entry: NodeEntry, { before, after }: ItemChangeRecord): boolean => {
+  if (!after) return false;
+  const isRolledUp = hasCounters(catalog, entry);
+  if (streamedAggregates(catalog, entry).length === 0 && !isRolledUp) return false;
+  if (!before || (isRolledUp && before[ROLLED] && !after[ROLLED])) return true;
+  const [was, is] = [numberAt(before, STREAMED), numberAt(after, STREAMED)];
+  if (is !== undefined && (was === undefined || is > was)) return false;
+  if (is !== was) return true;
+  return streamedAggregates(catalog, entry).some(({ attribute }) => !sameAttribute(before[attribute], after[attribute]));
+};
+
+/** The node that a counter counts for. */
+const countedNode = (catalog: Catalog, item: Item): readonly FactNode[] => {
+  const text = item[MEMO_NODE];
+  if (!text || !("S" in text)) return [];
+  const { node, id } = readPlace(text.S);
+  const entry = catalog.nodes[node];
+  return entry && hasCounters(catalog, entry) ? [factNode(catalog, entry, id)] : [];
+};
+
+/** The copies of a node's attributes that a change makes old. A node that is gone leaves its last ones. */
+const fanOutsOf = (
+  catalog: Catalog,
+  record: ItemChangeRecord,
+  node: { readonly entry: NodeEntry; readonly row: Row },
+): readonly FanOut[] => {
+  const { entry, row } = node;
+  const before = record.before && nodeIn(catalog, record.before)?.row;
+  const fanOuts = new Map<string, FanOut>();
+  for (const { onto, end, of, freshness } of catalog.facts.copies) {
+    if (freshness !== "stream" || (before && isDeepStrictEqual(own(before, of), own(row, of)))) continue;
+    const shapes =
+      onto.kind === "part"
+        ? [catalog.parts[onto.name]?.shape]
+        : [...(catalog.edges[onto.name]?.shapes ?? []), ...(catalog.edges[onto.name]?.mirrors ?? [])];
+    if (!shapes.some((shape) => shape?.[end] === entry.name)) continue;
+    const id = Object.fromEntries(entry.idFields.map((field) => [field, row[field]]));
+    fanOuts.set(`${onto.kind} ${onto.name} ${end}`, { entry, id, onto, end });
+  }
+  return [...fanOuts.values()];
+};
+
+const isOwn = (revision: AttributeValue | undefined): boolean => revision !== undefined && "N" in revision && revision.N.startsWith("-");
+
+/** True if a change of an edge or part is the stream's own, or leaves its copies and its ends as they were. */
+const keepsCopies = (catalog: Catalog, shape: Shape, { before, after }: ItemChangeRecord): boolean => {
+  if (!before || !after || copyShape(catalog, before) !== shape) return false;
+  const [was, is] = [before[COPY_REVISION], after[COPY_REVISION]];
+  const paths = shape.kind === "edge" ? [...endPaths(catalog, shape, "from"), ...endPaths(catalog, shape, "to")] : [];
+  const [old, row] = [decodeItem(catalog, shape, before), decodeItem(catalog, shape, after)];
+  if (!paths.every((path) => isDeepStrictEqual(valueAt(old, path), valueAt(row, path)))) return false;
+  if (!sameAttribute(was, is)) return sameAttribute(is, { N: String(nextRevision(was, 0)) }) || (was === undefined && isOwn(is));
+  return streamedCopies(catalog, shape).every(({ attribute }) => isDeepStrictEqual(own(old, attribute), own(row, attribute)));
+};
+
+/**
+ * What has to be looked at because of a change. A change of one of Edgetable's own items needs nothing.
+ *
+ * @throws {keys.unreadable} for an item that does not read as its kind
+ */
+export const triggeredBy = (catalog: Catalog, record: ItemChangeRecord): Triggered => {
+  const { before, after, key } = record;
+  if (after && systemKindOf(catalog, after) === "counter") return { ...NOTHING, nodes: countedNode(catalog, after) };
+  if ((after && isSystemItem(catalog, after)) || (before && isSystemItem(catalog, before))) return NOTHING;
+  const places = changedPlaces(catalog, record);
+  const node = nodeIn(catalog, after);
+  if (node)
+    return {
+      places,
+      nodes: mayLackFacts(catalog, node.entry, record) ? [factNode(catalog, node.entry, node.row)] : [],
+      copies: [],
+      fanOuts: fanOutsOf(catalog, record, node),
+    };
+  const shape = copyShape(catalog, after);
+  return { places, nodes: [], copies: shape && !keepsCopies(catalog, shape, record) ? [key] : [], fanOuts: [] };
+};
+
+/** What has to be looked at for an item as a scan finds it, whatever happened to it before. */
+export const allOf = (catalog: Catalog, item: Item): Triggered => {
+  const after = item;
+  const places = contributionsOf(catalog, item);
+  const node = isSystemItem(catalog, item) ? undefined : nodeIn(catalog, after);
+  const keepsFacts = node && (streamedAggregates(catalog, node.entry).length > 0 || hasCounters(catalog, node.entry));
+  const nodes = keepsFacts ? [factNode(catalog, node.entry, node.row)] : [];
+  return { places, nodes, copies: copyShape(catalog, item) ? [keyOfItem(catalog, item)] : [], fanOuts: [] };
+};

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph, edge, node, part } from "../../index.ts";
+import { startEngine, type TestEngine } from "../../test-support/engine.ts";
+import { createSession, systemEffects } from "../session.ts";
+import { openCopyJob, runCopyJob } from "./copy-job.ts";
+import type { Transport } from "../../transport/transport.ts";
+import { verify } from "../../verify/index.ts";
+
+const id = z.string();
+const modelIn = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      student: node({ key: "STUDENT#{id}", schema: z.object({ id }) }),
+      course: node({ key: "COURSE#{id}", schema: z.object({ id, name: z.string(), title: z.string() }) }),
+    },
+    edges: {
+      takes: edge({
+        from: "student",
+        to: "course",
+        copies: { to: { course: { of: "name", beyond: "job" } } },
+        orderBy: "course",
+        onDelete: { from: "cascade", to: "cascade" },
+      }),
+    },
+    parts: {
+      lesson: part({ of: "course", key: "LESSON#{at}", schema: z.object({ at: id }), copies: { title: { of: "title", beyond: "job" } } }),
+    },
+  });
+
+let engine: TestEngine;
+let table: string;
+type Db = ReturnType<ReturnType<typeof modelIn>["connect"]>;
+let db: Db;
+const STUDENTS = 130;
+const maths = { id: "maths" };
+
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  table = engine.freshTableName("copyjob");
+  db = modelIn(table).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.course.create({ ...maths, name: "v0", title: "t0" }).orThrow();
+  const students = Array.from({ length: STUDENTS }, (_, at) => ({ id: `s${at}` }));
+  await db.load(students.map((row) => ({ node: "student", row }) as const));
+  await db.load(students.map((from) => ({ edge: "takes", from, to: maths }) as const));
+});
+
+const names = async (): Promise<ReadonlySet<unknown>> => new Set((await db.course(maths).in("takes").edges()).map(({ course }) => course));
+
+/** A transport that sends no more after its n-th request, as in a process that is killed. */
+const dyingAt = (n: number): Transport => {
+  let requests = 0;
+  return {
+    send: async (operation, input, options) => {
+      if (++requests > n) return new Promise(() => undefined);
+      return engine.transport.send(operation, input, options);
+    },
+    close: async () => undefined,
+  };
+};
+
+/** Changes the name by a program that dies right after: gives the job that it leaves. */
+const renameAndDie = async (name: string): Promise<string> => {
+  for (let n = 1; ; n++) {
+    const dying = modelIn(table).connect({ transport: dyingAt(n) });
+    const dead = dying.course
+      .update(maths, { name })
+      .run({ deadline: 600_000 })
+      .catch(() => undefined);
+    await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 100))]);
+    const jobs = await db.jobs.list();
+    expect(jobs.length).toBe((await db.course.get(maths, { consistent: true }))?.name === name ? 1 : 0);
+    if (jobs[0]) {
+      expect(jobs).toMatchObject([{ kind: "copy", running: false }]);
+      return jobs[0].id;
+    }
+  }
+};
+
+test("100 copies and more are changed by a job, and what is linked or refused meanwhile is right", async () => {
+  expect(JSON.stringify((await db.course.update(maths, { title: "v1" }).explain()).notes)).toContain("by a job, at 1 read unit");
+  for (let at = 0; at < 105; at++) await db.lesson.create(maths, { at: `l${at}` }).orThrow();
+  const renamed = db.course.update(maths, { title: "v1" }).orThrow();
+  await db.lesson.create(maths, { at: "late" }).orThrow();
+  const { atomic, cost } = await renamed;
+  expect(atomic).toMatchObject({ kind: "job", id: expect.stringContaining("copy course") as string });
+  expect((atomic as { readonly items: number }).items).toBeGreaterThanOrEqual(105);
+  expect(cost.writeUnits).toBeGreaterThan(105);
+  expect(new Set((await db.course(maths).parts("lesson").all()).map(({ title }) => title))).toEqual(new Set(["v1"]));
+  expect(await db.jobs.list()).toEqual([]);
+  // Few are changed in the transaction.
+  const arts = { id: "arts" };
+  await db.course.create({ ...arts, name: "x", title: "x" }).orThrow();
+  await db.takes.link({ id: "s1" }, arts).orThrow();
+  expect((await db.course.update(arts, { name: "y" }).orThrow()).atomic).toMatchObject({ kind: "transaction" });
+  expect(await db.takes.get({ id: "s1" }, arts)).toMatchObject({ course: "y" });
+  expect(await verify(db, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
+});
+
+test("a job that is killed after any request is in the list, and goes on where it was", { timeout: 60_000 }, async () => {
+  const job = await renameAndDie("v1");
+  await expect(db.jobs.forget(job)).rejects.toMatchObject({ code: "job.mismatch" });
+  const settings = { indexLag: 5, lease: 120, signal: undefined, deadline: Number.POSITIVE_INFINITY };
+  for (const n of [1, 2, 4, 60, 150]) {
+    const session = createSession({ catalog: db.catalog, transport: dyingAt(n), effects: systemEffects });
+    const dead = runCopyJob(openCopyJob(session, job, settings)).catch(() => undefined);
+    await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 300))]);
+    expect((await db.jobs.list()).map(({ id: left }) => left)).toEqual([job]);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  const handle = await db.jobs.resume(job, { indexLag: 5 });
+  expect(await handle.done).toMatchObject({ ok: true, atomic: { kind: "job", id: job } });
+  expect(await names()).toEqual(new Set(["v1"]));
+  expect(await db.jobs.list()).toEqual([]);
+  expect(await verify(db, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
+});
+
+test("jobs of two changes that run at once, the older one late, end with the last change", async () => {
+  const first = await renameAndDie("v1");
+  const { leasedUntil } = (await db.jobs.list())[0]!;
+  expect(leasedUntil).toBe(0);
+  const dying = modelIn(table).connect({ transport: dyingAt(3) });
+  const dead = dying.course
+    .update(maths, { name: "v2" })
+    .run({ deadline: 600_000 })
+    .catch(() => undefined);
+  await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 200))]);
+  const jobs = await db.jobs.list();
+  expect(jobs.map((one) => one.id)).toContain(first);
+  const handles = await db.jobs.resumeAll({ indexLag: 5 });
+  await Promise.all(handles.map(({ done }) => done));
+  const { name } = (await db.course.get(maths, { consistent: true }))!;
+  expect(await names()).toEqual(new Set([name]));
+});

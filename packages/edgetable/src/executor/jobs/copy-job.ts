@@ -1,0 +1,119 @@
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import type { Position } from "../../requests/cursor.ts";
+import { type FanOut, lagsBehind, refreshFanOutPage } from "../facts/refresh-copies.ts";
+import { readPlace } from "../../schema/stored-id.ts";
+import type { Catalog } from "../../schema/catalog.ts";
+import type { Cost } from "../call.ts";
+import type { Session } from "../session.ts";
+import { type Job, type JobFacts, type Lease, takeLease } from "./job-store.ts";
+import { newRun, type Run, runJob, step } from "./run-job.ts";
+
+/** How copies are changed by a job. */
+export interface CopySettings {
+  /** Milliseconds after which an index is assumed to show everything that was written before. */
+  readonly indexLag: number;
+  /** Milliseconds for which a lease is valid. */
+  readonly lease: number;
+  readonly signal: AbortSignal | undefined;
+  /** Time after which nothing more is begun; the job can then be resumed. */
+  readonly deadline: number;
+}
+
+/** A job that changes the copies of a node's attributes, and how far it has come. */
+export interface CopyJob extends Run {
+  readonly id: string;
+  readonly settings: CopySettings;
+  /** Edges and parts that were refreshed, by earlier runs too; those that two passes found count twice. */
+  items: number;
+  pass: number;
+}
+
+/** Opens the job that a change of a node has begun. */
+export const openCopyJob = (session: Session, id: string, settings: CopySettings): CopyJob => ({
+  ...newRun(session, {
+    what: "The change of copies",
+    advice: "The source has changed, and so have the copies before this point; resume the job.",
+    signal: settings.signal,
+    deadline: settings.deadline,
+  }),
+  id,
+  settings,
+  items: 0,
+  pass: 1,
+});
+
+const fanOutOf = (catalog: Catalog, { facts }: Job): FanOut => {
+  const { node, over, id } = readPlace(String(facts["place"]));
+  const [kind, name, end] = JSON.parse(over) as ["edge" | "part", string, "from" | "to"];
+  const entry = catalog.nodes[node];
+  const isKnown = catalog.facts.copies.some((copy) => copy.onto.kind === kind && copy.onto.name === name && copy.end === end);
+  if (entry && isKnown) return { entry, id, onto: { kind, name }, end };
+  throw new EdgetableError(
+    "job.mismatch",
+    `The job changes copies of "${node}" on "${name}", which this model does not have. Resume it with the model that began it.`,
+    { details: { node, name } },
+  );
+};
+
+const changeCopies = async (job: CopyJob, lease: Lease, position: { value: Position | undefined }): Promise<void> => {
+  const { session, settings } = job;
+  const fanOut = fanOutOf(session.catalog, lease.job);
+  // An index may not show an edge that was linked before the source changed: it is looked at once more after its lag.
+  const passes = lagsBehind(session.catalog, fanOut) ? 2 : 1;
+  for (; job.pass <= passes; job.pass++) {
+    if (job.pass > 1 && position.value === undefined && settings.indexLag > 0) await session.effects.sleep(settings.indexLag, job.signal);
+    do {
+      const from = position.value;
+      const page = await step(job, (context) => refreshFanOutPage(session, { fanOut, from }, context));
+      const [failed] = page.failed;
+      if (failed) throw failed.error;
+      job.items += page.items;
+      position.value = page.next;
+    } while (position.value !== undefined);
+  }
+};
+
+const run = async (job: CopyJob): Promise<void> => {
+  const { session, id, settings } = job;
+  const request = { id, kind: "copy", duration: settings.lease, facts: {}, resumes: true } as const;
+  const lease = await step(job, (context) => takeLease(session, request, context));
+  job.lease = lease;
+  const { facts } = lease.job;
+  job.items = Number(facts["items"] ?? 0);
+  job.pass = Number(facts["pass"] ?? 1);
+  const position = { value: facts["position"] ? (JSON.parse(String(facts["position"])) as Position) : undefined };
+  await runJob(session, lease, {
+    facts: (): JobFacts => ({
+      place: String(facts["place"]),
+      items: job.items,
+      pass: job.pass,
+      ...(position.value && { position: JSON.stringify(position.value) }),
+    }),
+    run: () => changeCopies(job, lease, position),
+  });
+};
+
+/** How a job of copies ended. */
+export interface CopiesChanged {
+  readonly items: number;
+  readonly cost: Cost;
+}
+
+/**
+ * Changes the copies of a node's attributes on all its edges of a type, or its parts of one kind: each is read, then its
+ * source, and written on condition that nobody has refreshed it meanwhile. Late and repeated runs change nothing that is newer.
+ *
+ * @throws {job.busy} while another process runs it
+ * @throws {job.notFound} when it has ended
+ */
+export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> => job.track(run(job).then(() => ({ items: job.items, cost: job.cost })));
+
+/** Runs a job that a write has just begun, unless another process has taken it over. */
+export const finishCopyJob = async (job: CopyJob): Promise<CopiesChanged> => {
+  try {
+    return await runCopyJob(job);
+  } catch (error) {
+    if (!isEdgetableError(error, "job.busy") && !isEdgetableError(error, "job.notFound")) throw error;
+    return { items: job.items, cost: job.cost };
+  }
+};

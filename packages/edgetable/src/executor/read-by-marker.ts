@@ -1,0 +1,54 @@
+import type { MarkerStep } from "../ir/physical-plan.ts";
+import { sameKey } from "../ir/write-plan.ts";
+import { markerKey } from "../planner/writes/rules/unique-markers.ts";
+import { encodeGet } from "../requests/encode-read.ts";
+import { OWNER } from "../schema/system-items.ts";
+import { ownerId } from "../schema/system-keys.ts";
+import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
+import { checkedItem, type Rows } from "./read-rows.ts";
+import type { CallContext, Session } from "./session.ts";
+
+/** A node that is asked for by the value of a unique attribute. */
+export interface MarkerRead {
+  readonly session: Session;
+  readonly marker: MarkerStep;
+  readonly value: unknown;
+  readonly context: CallContext;
+}
+
+const NONE: Rows = { found: [], next: undefined };
+
+/**
+ * Reads the marker of a unique value, then the node that it names, and gives the node only if it has the value. The
+ * value may pass to another node between the two reads, or the first read may be of the past: then both are made again,
+ * strongly consistent. A marker that twice in a row names a node without the value is an orphan, and nobody has the value.
+ *
+ * @param read reads the node with an id
+ * @throws {execute.timeout} when the value passed on between the reads until the deadline
+ */
+export const readByMarker = async (
+  { session, marker, value, context }: MarkerRead,
+  read: (id: Row, strong: boolean) => Promise<Rows>,
+): Promise<Rows> => {
+  const { catalog } = session;
+  const { node, attribute: field } = marker;
+  const entry = defined(catalog.nodes[node], node);
+  const key = defined(markerKey(catalog, { node, field }, { [field]: value }), "the key of a marker");
+  let strong = marker.consistent;
+  let named: string | undefined;
+  for (;;) {
+    const output = await session.send("GetItem", encodeGet(catalog, key, { consistent: strong }), context);
+    const owner = checkedItem(catalog, key, output.Item)?.[OWNER];
+    const text = owner && "S" in owner ? owner.S : undefined;
+    const id = text === undefined ? undefined : ownerId(entry, text);
+    if (!id) return NONE;
+    const rows = await read(id, strong);
+    const [one] = rows.found;
+    const held = one && markerKey(catalog, { node, field }, one.row);
+    if (held && sameKey(held, key)) return rows;
+    if (strong && named === text) return NONE;
+    if (strong) named = text;
+    strong = true;
+  }
+};

@@ -1,0 +1,198 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { validateWrite } from "../executor/run-write.ts";
+import type { LogicalWrite } from "../ir/logical-write.ts";
+import { encodeField as encodeKeyField, readTemplate, renderPartitions, sameValue, type Template } from "../keys/template.ts";
+import { decodeValue, encodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
+import { type DriftedField, driftedFields } from "../requests/decode-item.ts";
+import { encodeField, expectedAttributes } from "../requests/encode-item.ts";
+import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
+import type { Maybe } from "../schema/check-values.ts";
+import { derivedNames } from "../schema/facts.ts";
+import type { AttributeValue, Item } from "../transport/operations.ts";
+import { own, valueAt } from "../util/row.ts";
+import { attributesOf } from "../executor/scan/read-item.ts";
+import type { Finding } from "./finding.ts";
+import type { SeenRow } from "./see-item.ts";
+
+/** What is wrong with a row's own item, and what mends it. */
+export interface RowCheck {
+  readonly findings: readonly Finding[];
+  readonly set: Item;
+  readonly remove: readonly string[];
+}
+
+const isSharded = ({ parts }: Template): boolean => parts.some((part) => part.kind === "field" && part.format.kind === "shard");
+
+type Placing = "elsewhere" | "oldShard" | "wrongShard";
+
+// While a shard count grows, readers look into the shards of the old counts too.
+const placing = ({ row }: SeenRow, template: Template, stored: AttributeValue): Placing => {
+  const text = keyTextOf(stored);
+  if (text === undefined || !isSharded(template)) return "elsewhere";
+  try {
+    if (renderPartitions(template, row)?.some((partition) => partition.text === text)) return "oldShard";
+  } catch (error) {
+    if (!isEdgetableError(error)) throw error;
+  }
+  const fields = readTemplate(template, text);
+  const isSame = fields !== undefined && Object.keys(fields).every((path) => sameValue(fields[path], valueAt(row, path)));
+  return isSame ? "wrongShard" : "elsewhere";
+};
+
+const shown = (value: AttributeValue | undefined): unknown => (value === undefined ? undefined : decodeValue(value));
+
+const REASONS = {
+  storedKey: "The values in the key would be written in another form: a read by them does not find the item.",
+  indexKey: "The index does not show the row, or shows it in the wrong place.",
+  wrongShard: "Readers do not look into this shard.",
+  typeAttribute: "The item does not say of which type it is.",
+  drift: "The key tells the value; the attribute beside it differs.",
+} as const;
+
+const computedFinding = (seen: SeenRow, kind: keyof typeof REASONS, attribute: string, expected: AttributeValue | undefined): Finding => ({
+  kind,
+  key: seen.key,
+  definition: seen.shape.definition,
+  attribute,
+  stored: shown(own(seen.item, attribute)),
+  expected: shown(expected),
+  reason: REASONS[kind],
+});
+
+const tableKeys = new WeakMap<Catalog, ReadonlySet<string>>();
+const foreignKeys = new WeakMap<Shape, readonly string[]>();
+
+/** Index keys that a shape does not fill. Other applications may fill those of an adopted table. */
+const unfilledKeys = (catalog: Catalog, shape: Shape): readonly string[] => {
+  let known = foreignKeys.get(shape);
+  if (!known) {
+    const all = catalog.escapes ? new Set(catalog.indexes.flatMap(keyAttributes)) : [];
+    foreignKeys.set(shape, (known = [...all].filter((attribute) => !(attribute in shape.keys))));
+  }
+  return known;
+};
+
+// A copy may be stored in the key's own notation ("0007" for 7), which it keeps.
+const driftMend = (shape: Shape, { field, value, copy }: DriftedField): AttributeValue => {
+  const source = shape.sources.find(({ template }) => template.fields.includes(field));
+  if (typeof copy === "string" && typeof value !== "string" && !(value instanceof Date) && source)
+    return encodeValue(encodeKeyField(source.template, field, value), field);
+  return encodeField(shape, field, value);
+};
+
+interface Draft {
+  readonly findings: Finding[];
+  readonly set: Record<string, AttributeValue>;
+  readonly remove: string[];
+}
+
+const checkComputed = (catalog: Catalog, seen: SeenRow, draft: Draft): void => {
+  const { shape, item, row } = seen;
+  let ofTable = tableKeys.get(catalog);
+  if (!ofTable) tableKeys.set(catalog, (ofTable = new Set(keyAttributes(catalog.index))));
+  const expected = expectedAttributes(catalog, shape, row);
+  const mend = (attribute: string): void => {
+    const value = own(expected, attribute);
+    if (value) draft.set[attribute] = value;
+    else draft.remove.push(attribute);
+  };
+  // Both halves of an index entry are one finding.
+  const find = (finding: Finding): void => {
+    const isTold = draft.findings.some(
+      ({ kind, attribute: told }) =>
+        kind === "indexKey" &&
+        finding.kind === kind &&
+        catalog.indexes.some(
+          (index) => keyAttributes(index).includes(told ?? "") && keyAttributes(index).includes(finding.attribute ?? ""),
+        ),
+    );
+    if (!isTold) draft.findings.push(finding);
+  };
+  for (const attribute in shape.keys) {
+    const [stored, wanted] = [item[attribute], expected[attribute]];
+    if (stored === undefined && wanted === undefined) continue;
+    if (stored && wanted && (keyTextOf(stored) === keyTextOf(wanted) || sameAttribute(stored, wanted))) continue;
+    if (ofTable.has(attribute)) {
+      if (wanted) draft.findings.push(computedFinding(seen, "storedKey", attribute, wanted));
+      continue;
+    }
+    const place = stored && wanted ? placing(seen, shape.keys[attribute]!, stored) : "elsewhere";
+    if (place === "oldShard") continue;
+    find(computedFinding(seen, place === "wrongShard" ? place : "indexKey", attribute, wanted));
+    mend(attribute);
+  }
+  for (const attribute of unfilledKeys(catalog, shape)) {
+    if (!Object.hasOwn(item, attribute)) continue;
+    find(computedFinding(seen, "indexKey", attribute, undefined));
+    mend(attribute);
+  }
+  const { typeAttribute } = catalog;
+  // Items of an adopted table may lack it: then their keys tell the type.
+  if (!catalog.escapes || typeAttribute === undefined || Object.hasOwn(item, typeAttribute)) return;
+  draft.findings.push(computedFinding(seen, "typeAttribute", typeAttribute, expected[typeAttribute]));
+  mend(typeAttribute);
+};
+
+/** Compares a row's own item with what the model computes for the row. Pure, and without garbage where nothing is wrong. */
+export const checkRow = (catalog: Catalog, seen: SeenRow): RowCheck => {
+  const { shape, item, row, key } = seen;
+  const draft: Draft = { findings: [], set: {}, remove: [] };
+  checkComputed(catalog, seen, draft);
+  for (const drifted of driftedFields(shape, item, row)) {
+    const { field, value, copy } = drifted;
+    const attribute = shape.stored[field] ?? field;
+    draft.findings.push({
+      kind: "drift",
+      key,
+      definition: shape.definition,
+      attribute,
+      stored: copy,
+      expected: value,
+      reason: REASONS.drift,
+    });
+    draft.set[attribute] = driftMend(shape, drifted);
+  }
+  return draft;
+};
+
+const putOf = ({ subject, shape, row: stored }: SeenRow): LogicalWrite | undefined => {
+  const guards = {};
+  // What follows from other rows is no part of the schema.
+  const derived = derivedNames(subject.entry.definition);
+  const row = derived.length === 0 ? stored : Object.fromEntries(Object.entries(stored).filter(([field]) => !derived.includes(field)));
+  if (subject.kind !== "edge") return { kind: "put", of: subject.kind, name: subject.entry.name, row, guards };
+  // A copy that holds only some attributes cannot fit the schema of all.
+  if (shape.copied) return undefined;
+  const { entry, from, to } = subject;
+  return { kind: "putEdge", edge: entry.name, from, to, row: attributesOf(row), reverse: {} } as LogicalWrite;
+};
+
+const invalidFinding = (seen: SeenRow, error: unknown): Finding => {
+  if (!isEdgetableError(error)) throw error;
+  const issues = error.details["issues"] as readonly { readonly path: string }[] | undefined;
+  const attribute = issues?.[0]?.path;
+  return {
+    kind: "invalid",
+    key: seen.key,
+    definition: seen.shape.definition,
+    attribute: attribute === "" ? undefined : attribute,
+    stored: attribute === undefined ? undefined : valueAt(seen.row, attribute),
+    reason: error.message,
+  };
+};
+
+/** Asks a row's schema; a promise only if the schema is asynchronous. */
+export const validateSeen = (catalog: Catalog, seen: SeenRow): Maybe<Finding | undefined> => {
+  const put = putOf(seen);
+  if (!put) return undefined;
+  try {
+    const valid = validateWrite(catalog, put);
+    if (!(valid instanceof Promise)) return undefined;
+    return valid.then(
+      () => undefined,
+      (error: unknown) => invalidFinding(seen, error),
+    );
+  } catch (error) {
+    return invalidFinding(seen, error);
+  }
+};

@@ -1,0 +1,68 @@
+import type { WriteItem } from "../ir/write-plan.ts";
+import type { Key } from "../transport/operations.ts";
+
+/** What can be wrong with a table, in the order of reports. */
+export const findingKinds = {
+  storedKey: "an item whose table key is not the one that its values make",
+  indexKey: "an index key that differs from what the model computes, is missing, or stands alone",
+  wrongShard: "an item in a shard where no reader looks for it",
+  drift: "an attribute that repeats a value of the key and differs from it",
+  typeAttribute: "an item without the attribute that names its type",
+  invalid: "a row that its schema refuses",
+  oneSided: "an edge with only one of its two copies",
+  differing: "an edge whose copies differ",
+  dangling: "an edge to or from a node that does not exist",
+  leftEdge: "an edge whose node was deleted, in a model that leaves such edges",
+  orphanedPart: "a part whose node does not exist",
+  missingMarker: "a unique value without its marker",
+  foreignMarker: "a unique value whose marker names another node",
+  duplicate: "a unique value that two nodes have",
+  orphanedMarker: "a marker of a value that its node does not have",
+  wrongCount: "a degree guard that counts other than there are",
+  wrongAggregate: "a count, sum or average that differs from what edges and parts make",
+  staleCopy: "a copy of a node's attribute that differs from the node",
+  idleGuard: "a degree guard or counter that counts nothing, of a node that does not exist",
+  deletionMark: "a node marked by a deletion whose job is gone",
+  abandonedJob: "a job that nobody has run for a day",
+  expiredCursor: "a stored cursor that expired a day ago or earlier",
+  unclaimed: "an item that nothing in the model claims",
+} as const;
+
+/** The name of a kind of finding. */
+export type FindingKind = keyof typeof findingKinds;
+
+/** Kinds that ordinary use leaves behind and that harm nobody: they do not make a table unclean. */
+export const harmless: ReadonlySet<FindingKind> = new Set(["leftEdge", "idleGuard", "abandonedJob", "expiredCursor"]);
+
+/** One thing that is wrong in the table. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** The item where it was found. */
+  readonly key: Key;
+  /** The node, edge or part; of an unclaimed item the nearest one. */
+  readonly definition?: string | undefined;
+  readonly attribute?: string | undefined;
+  /** What is stored there; left out where nothing is. */
+  readonly stored?: unknown;
+  /** What the model computes; left out where nothing should be. */
+  readonly expected?: unknown;
+  /** Another item that has to do with it: the other copy, the missing node, the marker. */
+  readonly other?: Key | undefined;
+  /** A sentence about it. */
+  readonly reason: string;
+}
+
+/** How a finding is mended. */
+export type Mend =
+  /** Writes of one transaction, on condition that everything is as it was read. */
+  | { readonly kind: "writes"; readonly steps: readonly WriteItem[] }
+  /** The same, but they delete data: only if the caller asks for it. */
+  | { readonly kind: "orphan"; readonly steps: readonly WriteItem[] }
+  /** Nobody but a person can tell. */
+  | { readonly kind: "none"; readonly advice: string };
+
+/** Findings about one item that are mended together. */
+export interface Problem {
+  readonly findings: readonly [Finding, ...Finding[]];
+  readonly mend: Mend;
+}

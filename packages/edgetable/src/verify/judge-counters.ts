@@ -1,0 +1,122 @@
+import type { WriteItem } from "../ir/write-plan.ts";
+import { holdsAll, totalsOf } from "../executor/facts/roll-up-counters.ts";
+import { decodeValue } from "../requests/attribute-value.ts";
+import { counterAttributes, counterKeys, type CounterSet, counterSetsOf, RISES } from "../schema/counter-sets.ts";
+import { ROLLED, spreadHidden } from "../schema/facts.ts";
+import { COUNTER } from "../schema/system-items.ts";
+import type { AttributeValue, Item } from "../transport/operations.ts";
+import { shown } from "../util/check-options.ts";
+import { rewrite, sumsOf } from "./judge-counts.ts";
+import { nodeAt } from "./judge-edge.ts";
+import type { Finding } from "./finding.ts";
+import { asRead, check, deletion, itemAt, type Judging, put, report, settled, UNSURE, writes } from "./judging.ts";
+import { counterSum } from "./read-sums.ts";
+import { countedNames, counterOwner, sameNumbers } from "./relations.ts";
+import type { Seen, SeenRow } from "./see-item.ts";
+
+type Key = ReturnType<typeof counterKeys>[number];
+
+/** One counter, as it is and as its edges make it. */
+interface Counter {
+  readonly key: Key;
+  readonly item: Item | null;
+  readonly expected: Item;
+  readonly isRight: boolean;
+}
+
+const zero: AttributeValue = { N: "0" };
+
+const countersOf = (judging: Judging, { key: node, row }: SeenRow, set: CounterSet): readonly Counter[] | undefined => {
+  const keys = counterKeys(judging.catalog, set, row);
+  const found = keys.map((key) => itemAt(judging, key));
+  const sums = sumsOf(
+    judging,
+    { type: set.entry.name, id: Object.fromEntries(set.entry.idFields.map((field) => [field, row[field]])) },
+    node,
+  );
+  if (!sums || found.includes(undefined)) return undefined;
+  const names = countedNames(set);
+  return keys.map((key, at): Counter => {
+    const item = found[at] ?? null;
+    const expected = Object.fromEntries(names.map((name) => [name, sums[counterSum(key, name)] ?? zero]));
+    const isRight = names.every((name) => sameNumbers(item?.[name] ?? zero, decodeValue(expected[name] ?? zero) as number));
+    return { key, item, expected, isRight };
+  });
+};
+
+const counterStep = (
+  judging: Judging,
+  { catalog, set, row }: { readonly catalog: Judging["catalog"]; readonly set: CounterSet; readonly row: SeenRow["row"] },
+  counter: Counter,
+): WriteItem | undefined => {
+  const { key, item, expected, isRight } = counter;
+  if (isRight) return check(judging, key, item);
+  const about = counterAttributes(catalog, set, row);
+  if (!item) return put(key, { ...key, ...about, ...RISES, ...expected }, [{ kind: "absent", failure: UNSURE }]);
+  const changes = { set: { ...about, ...expected }, remove: [], add: RISES, append: {} };
+  return { kind: "update", key, terms: asRead(judging, item, undefined), shape: undefined, changes };
+};
+
+/**
+ * Judges the counters over which a node's aggregates are spread, by the edges that there are. What the node's row shows may be
+ * older than its counters and is not compared. All of a set is mended at once, with the node: from then on they hold all that
+ * there is to count.
+ */
+export const judgeCounters = (judging: Judging, seen: SeenRow): void => {
+  const { catalog } = judging;
+  const { subject, item, key, shape, row } = seen;
+  if (subject.kind !== "node") return;
+  for (const set of counterSetsOf(catalog, subject.entry)) {
+    const counters = countersOf(judging, seen, set);
+    const isWhole = holdsAll(set, item);
+    if (!counters || (isWhole && counters.every(({ isRight }) => isRight))) continue;
+    const before = totalsOf(
+      set,
+      counters.map((one) => one.item ?? undefined),
+    );
+    const { set: totals } = totalsOf(
+      set,
+      counters.map(({ expected }) => expected),
+    );
+    const findings = set.facts.map(({ attribute }): Finding => {
+      const [stored, expected] = [isWhole ? before.set[attribute] : undefined, totals[attribute]];
+      const what = isWhole ? `add up to ${shown(stored ?? 0)}` : "were never filled";
+      const reason = `The counters of "${attribute}" ${what}; the edges of "${set.edge}" make it ${shown(expected ?? 0)}.`;
+      return { kind: "wrongAggregate", key, definition: shape.definition, attribute, stored, expected, reason };
+    });
+    const [first, ...rest] = findings;
+    const values = Object.fromEntries(set.facts.map(({ attribute }) => [attribute, totals[attribute]]));
+    const step = rewrite(judging, seen, values);
+    if (step.kind !== "update" || !first) continue;
+    const spread = Object.fromEntries(set.facts.map(({ attribute }) => [spreadHidden(attribute), { S: set.name }]));
+    const rolled = item[ROLLED];
+    const revision = { N: String(rolled && "N" in rolled ? Number(rolled.N) + 1 : Math.floor(judging.circumstances.now)) };
+    const changes = { ...step.changes, set: { ...step.changes.set, ...spread, [ROLLED]: revision } };
+    const unrolled = rolled ? [] : settled([{ kind: "equals", attribute: ROLLED, value: undefined, failure: UNSURE }]);
+    const steps = counters.flatMap((one) => counterStep(judging, { catalog, set, row }, one) ?? []);
+    judging.problems.push({
+      findings: [first, ...rest],
+      mend: writes({ ...step, terms: [...step.terms, ...unrolled], changes }, ...steps),
+    });
+  }
+};
+
+/** Judges a counter by its node: one of other declarations, or of a node that is gone and without edges, is read by nobody. */
+export const judgeIdleCounter = (judging: Judging, { key, item }: Seen): void => {
+  const owner = counterOwner(judging.catalog, item);
+  if (!owner) {
+    const finding: Finding = { kind: "idleGuard", key, attribute: COUNTER, reason: "It counts for other declarations than the model's." };
+    report(judging, finding, writes(deletion(judging, { key, item })));
+    return;
+  }
+  const { set, key: node } = owner;
+  if (nodeAt(judging, { node: set.entry, key: node }) !== false) return;
+  const finding: Finding = {
+    kind: "idleGuard",
+    key,
+    definition: set.entry.name,
+    other: node,
+    reason: `There is no "${set.entry.name}" to count for.`,
+  };
+  report(judging, finding, writes(deletion(judging, { key, item }), check(judging, node, itemAt(judging, node))));
+};

@@ -1,0 +1,210 @@
+import { planCount } from "../planner/writes/rules/degree-guards.ts";
+import { keyId, type WriteItem } from "../ir/write-plan.ts";
+import { decodeValue, sameAttribute } from "../requests/attribute-value.ts";
+import { encodeField, expectedAttributes } from "../requests/encode-item.ts";
+import type { EndId } from "../ir/logical-write.ts";
+import { type AggregateFact, COPY_REVISION, countHidden, DERIVED, isKeptInNode, sumHidden } from "../schema/facts.ts";
+import { COUNT } from "../schema/system-items.ts";
+import { readDegreeGuard } from "../schema/system-keys.ts";
+import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { exactText } from "../keys/value-text.ts";
+import { shown } from "../util/check-options.ts";
+import { type Row, valueAt } from "../util/row.ts";
+import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { checkRow, type RowCheck } from "./check-row.ts";
+import { nodeAt } from "./judge-edge.ts";
+import type { Finding } from "./finding.ts";
+import { asRead, check, itemAt, type Judging, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
+import { copiesOf, guardedNode, sameNumbers } from "./relations.ts";
+import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
+
+/** Judges a degree guard by the edges that there are. */
+export const judgeGuard = (judging: Judging, { key, item }: Seen): void => {
+  const { catalog } = judging;
+  const guard = readDegreeGuard(catalog, item);
+  const at = guard && guardedNode(catalog, item);
+  if (!guard || !at) return;
+  const { node, id } = at;
+  const edges = { node: { type: node.name, id }, edge: guard.edge, direction: guard.direction };
+  // Edges that nothing finds from this end cannot be counted.
+  if (!planCount(catalog, edges)) return;
+  const counted = readNeed(judging, {
+    kind: "count",
+    id: `count ${keyId(key)}`,
+    ...edges,
+    shape: node.shape,
+    reason: "its edges are counted",
+  });
+  if (!counted) return;
+  const stored = item[COUNT] && decodeValue(item[COUNT]);
+  const expected = counted[COUNT] && decodeValue(counted[COUNT]);
+  const terms = asRead(judging, item, undefined);
+  if (stored !== expected) {
+    const reason = `It counts ${shown(stored)} edges of "${guard.edge}"; there are ${shown(expected)}.`;
+    const changes = { set: { [COUNT]: counted[COUNT]! }, remove: [], add: {}, append: {} };
+    const step: WriteItem = { kind: "update", key, terms, shape: undefined, changes };
+    report(judging, { kind: "wrongCount", key, definition: guard.edge, attribute: COUNT, stored, expected, reason }, writes(step));
+    return;
+  }
+  if (expected !== 0 || node.definition.stored === false) return;
+  if (nodeAt(judging, { node, key: at.key }) !== false) return;
+  const finding: Finding = {
+    kind: "idleGuard",
+    key,
+    definition: guard.edge,
+    other: at.key,
+    reason: `There is no "${node.name}" and no edge to count.`,
+  };
+  report(judging, finding, writes({ kind: "delete", key, terms, shape: undefined }, check(judging, at.key, judging.images[keyId(at.key)])));
+};
+
+/** What a node's item has to hold for a fact, from what its edges or parts add up to. */
+const expectedOf = ({ attribute, operation }: AggregateFact, sums: Item): Readonly<Record<string, number | bigint | undefined>> => {
+  const numberOf = (name: string): number | bigint => {
+    const value = sums[name] && decodeValue(sums[name]);
+    return typeof value === "bigint" ? value : Number(value ?? 0);
+  };
+  if (operation !== "average") return { [attribute]: numberOf(attribute) };
+  const [total, count] = [numberOf(sumHidden(attribute)), numberOf(countHidden(attribute))];
+  const mean = Number(count) === 0 ? undefined : Number(total) / Number(count);
+  return { [sumHidden(attribute)]: total, [countHidden(attribute)]: count, [attribute]: mean };
+};
+
+/** What a node's edges and parts add up to; undefined while they have to be read. */
+export const sumsOf = (judging: Judging, node: EndId, key: Key): Item | null | undefined =>
+  readNeed(judging, { kind: "sum", id: `sum ${keyId(key)}`, node, key });
+
+/** The step that gives a row's item other values, with the index keys that follow from them. */
+export const rewrite = (judging: Judging, { key, item, shape, row }: SeenRow, values: Readonly<Record<string, unknown>>): WriteItem => {
+  const after: Row = { ...row, ...values };
+  const set: Record<string, AttributeValue> = {};
+  const remove: string[] = [];
+  for (const name in values) {
+    if (values[name] === undefined) remove.push(name);
+    else set[name] = encodeField(shape, name, values[name]);
+  }
+  const computed = expectedAttributes(judging.catalog, shape, after);
+  for (const attribute in shape.keys) {
+    const value = computed[attribute];
+    if (value && !sameAttribute(value, item[attribute])) set[attribute] = value;
+    else if (!value && attribute in item) remove.push(attribute);
+  }
+  return { kind: "update", key, terms: asRead(judging, item, shape), shape, changes: { set, remove, add: {}, append: {} } };
+};
+
+/** What is wrong with the counts, sums and averages in a node's item. */
+interface WrongAggregates {
+  readonly findings: readonly Finding[];
+  /** What the item has to hold. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** Compares what transactions keep in a node's item with the edges and parts that there are; undefined while they have to be read. */
+const wrongAggregates = (judging: Judging, { shape, key, item, subject, row }: SeenRow): WrongAggregates | undefined => {
+  const findings: Finding[] = [];
+  const values: Record<string, unknown> = {};
+  if (subject.kind !== "node") return { findings, values };
+  const { name, idFields } = subject.entry;
+  const facts = judging.catalog.facts.aggregates.filter(({ node, ...fact }) => node === name && isKeptInNode(fact));
+  if (facts.length === 0) return { findings, values };
+  const node = { type: name, id: Object.fromEntries(idFields.map((field) => [field, row[field]])) };
+  const sums = sumsOf(judging, node, key);
+  if (!sums) return undefined;
+  for (const fact of facts) {
+    const expected = expectedOf(fact, sums);
+    const wrong = Object.keys(expected).filter((attribute) => !sameNumbers(item[attribute], expected[attribute]));
+    if (
+      wrong.length === 0 ||
+      (wrong.every((attribute) => attribute !== fact.attribute) && !item[wrong[0]!] && !Number(expected[wrong[0]!]))
+    )
+      continue;
+    const { attribute, over } = fact;
+    const stored = item[attribute] && decodeValue(item[attribute]);
+    const what = stored === undefined ? "is missing" : `is ${shown(stored)}`;
+    const reason = `"${attribute}" ${what}; the ${over.kind === "edge" ? "edges" : "parts"} of "${over.name}" make it ${shown(expected[attribute] ?? 0)}.`;
+    findings.push({ kind: "wrongAggregate", key, definition: shape.definition, attribute, stored, expected: expected[attribute], reason });
+    Object.assign(values, expected);
+  }
+  return { findings, values };
+};
+
+/** The attributes of index entries that hold one of these attributes. */
+const entriesOf = ({ indexes }: Catalog, { keys }: Shape, values: Readonly<Record<string, unknown>>): ReadonlySet<string> => {
+  const holding = Object.keys(keys).filter((attribute) => keys[attribute]?.fields.some((field) => field in values));
+  const entries = indexes.map(keyAttributes).filter((entry) => entry.some((attribute) => holding.includes(attribute)));
+  return new Set([...holding, ...entries.flat()]);
+};
+
+/**
+ * The index keys that follow from a wrong count, sum or average. They are mended with it: an entry that followed the wrong
+ * value first would be written twice. Undefined while the edges and parts have to be read.
+ */
+export const keysOfWrongAggregates = (
+  judging: Judging,
+  seen: SeenRow,
+  { set, remove }: Pick<RowCheck, "set" | "remove">,
+): ReadonlySet<string> | undefined => {
+  const { catalog } = judging;
+  const { shape, subject } = seen;
+  const derived = subject.kind === "node" ? (subject.entry.definition.derived ?? {}) : {};
+  const entries = entriesOf(catalog, shape, derived);
+  if (![...Object.keys(set), ...remove].some((attribute) => entries.has(attribute))) return new Set();
+  const wrong = wrongAggregates(judging, seen);
+  return wrong && entriesOf(catalog, shape, wrong.values);
+};
+
+/** Judges the counts, sums and averages that transactions keep in a node's item, by the edges and parts that there are. */
+export const judgeAggregates = (judging: Judging, seen: SeenRow): void => {
+  const { catalog } = judging;
+  const { shape, item } = seen;
+  const wrong = wrongAggregates(judging, seen);
+  const [first, ...rest] = wrong?.findings ?? [];
+  if (!wrong || !first) return;
+  const entries = entriesOf(catalog, shape, wrong.values);
+  const stale = checkRow(catalog, seen).findings.filter(({ kind, attribute = "" }) => kind !== "drift" && entries.has(attribute));
+  const step = rewrite(judging, seen, wrong.values);
+  // The revision tells apart what is the same again after two changes.
+  const unchanged = settled([{ kind: "equals", attribute: DERIVED, value: item[DERIVED], failure: UNSURE }]);
+  const changes = step.kind === "update" ? { ...step.changes, add: { [DERIVED]: { N: "1" } } } : undefined;
+  if (step.kind !== "update" || !changes) return;
+  const terms = DERIVED in item ? step.terms : [...step.terms, ...unchanged];
+  judging.problems.push({ findings: [first, ...rest, ...stale], mend: writes({ ...step, terms, changes }) });
+};
+
+/** Judges the copies of nodes' attributes on an edge or part, by the nodes. */
+export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
+  const { catalog } = judging;
+  const { key, shape, row, item } = seen;
+  const findings: Finding[] = [];
+  const values: Record<string, unknown> = {};
+  const checks = new Map<string, WriteItem>();
+  for (const { fact, node, key: source } of copiesOf(catalog, seen)) {
+    const found = itemAt(judging, source);
+    const origin = found ? seeItem(catalog, found) : undefined;
+    if (origin?.kind !== "row" || origin.shape !== node.shape) continue;
+    const [stored, expected] = [row[fact.attribute], valueAt(origin.row, fact.of)];
+    if (exactText(stored) === exactText(expected)) continue;
+    const reason = `"${fact.attribute}" repeats "${fact.of}" of a "${node.name}", which is another one now.`;
+    findings.push({
+      kind: "staleCopy",
+      key,
+      definition: shape.definition,
+      attribute: fact.attribute,
+      stored,
+      expected,
+      other: source,
+      reason,
+    });
+    values[fact.attribute] = expected;
+    checks.set(keyId(source), check(judging, source, origin.item, origin.shape));
+  }
+  const [first, ...rest] = findings;
+  if (!first) return;
+  const step = rewrite(judging, seen, values);
+  // A slow refresh that has read an older source must find another revision.
+  const revision = item[COPY_REVISION];
+  if (step.kind === "update" && revision && "N" in revision) {
+    const set = { ...step.changes.set, [COPY_REVISION]: { N: String(-(Math.abs(Number(revision.N)) + 1)) } };
+    judging.problems.push({ findings: [first, ...rest], mend: writes({ ...step, changes: { ...step.changes, set } }, ...checks.values()) });
+  } else judging.problems.push({ findings: [first, ...rest], mend: writes(step, ...checks.values()) });
+};

@@ -1,0 +1,161 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { attributesOf, joinCopies } from "../executor/scan/read-item.ts";
+import { keyId, sameKey, type WriteItem } from "../ir/write-plan.ts";
+import { removalOf } from "../planner/writes/plan-deletion.ts";
+import { planWrites } from "../planner/writes/plan-write.ts";
+import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
+import { isOfShape } from "../requests/decode-item.ts";
+import { attributeOf, encodeItem } from "../requests/encode-item.ts";
+import type { Catalog, NodeEntry } from "../schema/catalog.ts";
+import { otherPlace } from "../schema/catalog.ts";
+import { derivedNames } from "../schema/facts.ts";
+import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import type { Finding, FindingKind, Mend } from "./finding.ts";
+import { asRead, check, deletion, itemAt, type Judging, none, orphan, put, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
+import { derivedOf } from "./relations.ts";
+import { type OtherCopy, seeItem, type SeenRow } from "./see-item.ts";
+
+/** Encodes a copy; one that an old row no longer makes is nobody's to write. */
+const encodedOr = (catalog: Catalog, { shape, row }: EdgeCopy, then: (item: Item) => Mend): Mend => {
+  try {
+    return then(encodeItem(catalog, shape, row));
+  } catch (error) {
+    if (!isEdgetableError(error)) throw error;
+    return none(error.message);
+  }
+};
+
+const restoring = (judging: Judging, other: OtherCopy, own: WriteItem): Mend =>
+  encodedOr(judging.catalog, other, (item) => writes(put(other.key, item, [{ kind: "absent", failure: UNSURE }]), own));
+
+// The second copy keeps what the first one does not hold, and what the model does not know.
+const following = (judging: Judging, { seen, theirs }: { readonly seen: SeenRow; readonly theirs: SeenRow }, own: WriteItem): Mend =>
+  encodedOr(judging.catalog, defined(seen.other, "the other copy"), (encoded) => {
+    const { copied } = seen.shape;
+    const item: Record<string, AttributeValue> = { ...theirs.item, ...encoded };
+    for (const field in theirs.row) {
+      const attribute = attributeOf(theirs.shape, field);
+      const other = otherPlace(theirs.shape, field);
+      if (other !== undefined) delete item[other];
+      const isFollowed = !copied || copied.includes(field) || field in theirs.shape.keys;
+      if (attribute !== undefined && isFollowed && !(field in seen.row)) delete item[attribute];
+    }
+    for (const attribute in theirs.shape.keys) if (!Object.hasOwn(encoded, attribute)) delete item[attribute];
+    return writes(put(theirs.key, item, asRead(judging, theirs.item, theirs.shape)), own);
+  });
+
+const FIELDS = 5;
+
+/** Judges the copy of an edge that decides, by the other one. */
+export const judgeLead = (judging: Judging, seen: SeenRow & { readonly other: NonNullable<SeenRow["other"]> }): void => {
+  const { catalog, circumstances } = judging;
+  const { key, item, shape, row, other } = seen;
+  const found = itemAt(judging, other.key);
+  if (found === undefined) return;
+  const definition = shape.definition;
+  const own = check(judging, key, item, shape);
+  if (found === null) {
+    const reason = "Its second copy is not there: reads from the other end miss the edge.";
+    const finding: Finding = { kind: "oneSided", key, definition, other: other.key, reason };
+    return report(judging, finding, restoring(judging, other, own));
+  }
+  const theirs = seeItem(catalog, found);
+  // What is wrong with an item that is no edge is found there.
+  if (theirs.kind !== "row" || !theirs.other) return;
+  const copyOf = (one: SeenRow, leads: boolean) => {
+    const entry = defined(catalog.edges[definition], definition);
+    return { entry, shape: one.shape, item: one.item, row: one.row, leads, id: keyId(key), key: one.key, otherKey: other.key };
+  };
+  const joined = joinCopies(copyOf(seen, true), copyOf(theirs, false));
+  const derived = derivedNames(seen.subject.entry.definition);
+  const differences = Object.keys((joined.row["reverse"] as object | undefined) ?? {}).filter((field) => !derived.includes(field));
+  const counts = circumstances.differing !== "keep" ? differences.length > 0 || joined.uneven : joined.uneven;
+  if (!counts) return;
+  const mine = attributesOf(row);
+  const lacking = Object.keys(mine).filter((field) => !(field in theirs.row));
+  const fields = [...differences, ...lacking].slice(0, FIELDS);
+  const pick = (from: SeenRow): unknown => Object.fromEntries(fields.map((field) => [field, from.row[field]]));
+  const reason = `The copies differ in ${fields.map((field) => `"${field}"`).join(", ") || "their version"}.`;
+  const finding: Finding = {
+    kind: "differing",
+    key,
+    definition,
+    attribute: fields[0],
+    stored: pick(theirs),
+    expected: pick(seen),
+    other: other.key,
+    reason,
+  };
+  const mends = circumstances.differing === "mend" || differences.length === 0;
+  const advice =
+    'An edge written with `reverse` differs on purpose. Say so (differing: "keep"), or let the second copy follow the first ("mend").';
+  report(judging, finding, mends ? following(judging, { seen, theirs }, own) : none(advice));
+};
+
+/** Judges the copy of an edge that follows: the one that decides must be there. */
+export const judgeSecond = (judging: Judging, seen: SeenRow & { readonly other: NonNullable<SeenRow["other"]> }): void => {
+  const { catalog } = judging;
+  const { key, item, shape, other } = seen;
+  const found = itemAt(judging, other.key);
+  if (found !== null) return;
+  const entry = defined(catalog.edges[shape.definition], shape.definition);
+  const finding: Finding = {
+    kind: "oneSided",
+    key,
+    definition: shape.definition,
+    other: other.key,
+    reason: "Its first copy is not there: reads from the other end miss the edge.",
+  };
+  if (!entry.definition.symmetric) {
+    // The first copy decides: without it there is no edge.
+    const steps = [deletion(judging, { key, item, shape }), check(judging, other.key, null)];
+    return report(judging, finding, writes(...steps));
+  }
+  // Neither copy of an edge without a direction comes before the other: the one that is there tells the other.
+  report(judging, finding, restoring(judging, other, check(judging, key, item, shape)));
+};
+
+/** Whether there is a node of the type under a key; undefined while it has to be read. */
+export const nodeAt = (judging: Judging, { node, key }: { readonly node: NodeEntry; readonly key: Key }): boolean | undefined => {
+  const found = itemAt(judging, key);
+  return found === undefined ? undefined : found !== null && isOfShape(judging.catalog, node.shape, found);
+};
+
+const removal = (judging: Judging, seen: SeenRow, missing: Key): Mend => {
+  const { catalog, images } = judging;
+  const { key, item, shape, row } = seen;
+  const absent = check(judging, missing, judging.images[keyId(missing)]);
+  if (seen.subject.kind === "part") return orphan(deletion(judging, { key, item, shape }), absent);
+  for (const counter of derivedOf(catalog, seen).counters) itemAt(judging, counter.key);
+  const plan = planWrites(catalog, [removalOf(shape, row)], images);
+  if (plan.kind === "needs") for (const need of plan.reads) readNeed(judging, need);
+  if (plan.kind !== "ready") return none("Unlink the edge.");
+  const steps = plan.items.map(({ item: step }) =>
+    sameKey(step.key, key) ? { ...step, terms: asRead(judging, item, shape) } : { ...step, terms: settled(step.terms) },
+  );
+  return orphan(...(steps.some((step) => sameKey(step.key, missing)) ? steps : [...steps, absent]));
+};
+
+/** Judges an edge or part by the nodes that it needs. */
+export const judgeNodes = (judging: Judging, seen: SeenRow): void => {
+  const { subject, key, shape } = seen;
+  for (const { node, key: needed, failure } of derivedOf(judging.catalog, seen).nodes) {
+    if (nodeAt(judging, { node, key: needed }) !== false) continue;
+    const end = failure.reason === "endMissing" ? failure.end : "from";
+    const base = { key, definition: shape.definition, other: needed };
+    if (subject.kind === "edge") {
+      const { onDelete, symmetric } = subject.entry.definition;
+      const leaves = (onDelete?.[end] ?? "leave") === "leave" && !(symmetric && (onDelete?.from ?? onDelete?.to ?? "leave") !== "leave");
+      const kind: FindingKind = leaves ? "leftEdge" : "dangling";
+      const reason = `There is no "${node.name}" at its end "${end}".`;
+      report(judging, { ...base, kind, attribute: end, reason }, removal(judging, seen, needed));
+    } else if (subject.kind === "part") {
+      report(
+        judging,
+        { ...base, kind: "orphanedPart", reason: `There is no "${node.name}" that it is part of.` },
+        removal(judging, seen, needed),
+      );
+    }
+  }
+};

@@ -1,0 +1,107 @@
+import type { WriteItem } from "../ir/write-plan.ts";
+import { decodeValue } from "../requests/attribute-value.ts";
+import type { Shape } from "../schema/catalog.ts";
+import { DELETING, EXPIRES, KIND, UNTIL } from "../schema/system-items.ts";
+import { jobState, systemKeyItem } from "../schema/system-keys.ts";
+import type { Item } from "../transport/operations.ts";
+import { checkRow } from "./check-row.ts";
+import type { Finding } from "./finding.ts";
+import { keysOfWrongAggregates } from "./judge-counts.ts";
+import { asRead, check, deletion, itemAt, type Judging, none, orphan, report, writes } from "./judging.ts";
+import type { Seen, SeenRow } from "./see-item.ts";
+
+const DAY = 86_400_000;
+
+/** Judges a row by its own item alone. */
+export const judgeOwnItem = (judging: Judging, seen: SeenRow): void => {
+  const { key, item, shape } = seen;
+  const { findings, ...wrong } = checkRow(judging.catalog, seen);
+  const moved = findings.filter(({ kind }) => kind === "storedKey");
+  for (const finding of moved)
+    report(judging, finding, none("Read the row by the key that is stored, put it again, and delete this item."));
+  const left = keysOfWrongAggregates(judging, seen, wrong);
+  if (!left) return;
+  const [first, ...rest] = findings.filter(({ kind, attribute = "" }) => kind !== "storedKey" && !left.has(attribute));
+  if (!first) return;
+  const set = Object.fromEntries(Object.entries(wrong.set).filter(([attribute]) => !left.has(attribute)));
+  const remove = wrong.remove.filter((attribute) => !left.has(attribute));
+  const step: WriteItem = {
+    kind: "update",
+    key,
+    terms: asRead(judging, item, shape),
+    shape,
+    changes: { set, remove, add: {}, append: {} },
+  };
+  judging.problems.push({ findings: [first, ...rest], mend: writes(step) });
+};
+
+/** Judges the mark of a deletion by its job, at a node or at one of its counters. */
+export const judgeMark = (judging: Judging, { key, item, shape }: Seen & { readonly shape?: Shape }): void => {
+  const mark = item[DELETING];
+  if (!mark) return;
+  const job = "S" in mark ? mark.S : "";
+  const jobKey = systemKeyItem(judging.catalog, jobState(job));
+  if (itemAt(judging, jobKey) !== null) return;
+  const finding: Finding = {
+    kind: "deletionMark",
+    key,
+    definition: shape?.definition,
+    attribute: DELETING,
+    stored: job,
+    other: jobKey,
+    reason: "A deletion has marked the node, and its job is gone: nothing can be linked to it.",
+  };
+  const changes = { set: {}, remove: [DELETING], add: {}, append: {} };
+  report(
+    judging,
+    finding,
+    writes({ kind: "update", key, terms: asRead(judging, item, shape), shape: undefined, changes }, check(judging, jobKey, null)),
+  );
+};
+
+const numberOf = (item: Item, attribute: string): number => {
+  const value = item[attribute];
+  return value && "N" in value ? Number(value.N) : 0;
+};
+
+const judgeJob = (judging: Judging, { key, item }: Seen): void => {
+  if (numberOf(item, UNTIL) > judging.circumstances.now - DAY) return;
+  const kind = item[KIND] && decodeValue(item[KIND]);
+  // The positions of a stream's consumers. They outlive what they were for, or it would be read again.
+  if (kind === "stream") return;
+  const finding: Finding = {
+    kind: "abandonedJob",
+    key,
+    attribute: UNTIL,
+    stored: kind,
+    reason: `A job (${String(kind)}) that was cut off and not resumed.`,
+  };
+  // What a deletion or a change of copies has begun is ended by resuming it.
+  const mend = kind === "delete" || kind === "copy" ? none("Resume it: db.jobs.resumeAll().") : orphan(deletion(judging, { key, item }));
+  report(judging, finding, mend);
+};
+
+const judgeCursor = (judging: Judging, { key, item }: Seen): void => {
+  const attribute = judging.catalog.ttl ?? EXPIRES;
+  const expires = numberOf(item, attribute) * 1000;
+  if (expires === 0 || expires > judging.circumstances.now - DAY) return;
+  const finding: Finding = {
+    kind: "expiredCursor",
+    key,
+    attribute,
+    stored: expires / 1000,
+    reason: "Nothing has removed it since it expired.",
+  };
+  report(judging, finding, writes(deletion(judging, { key, item })));
+};
+
+/** Judges an item that is no row and of which nothing else tells. */
+export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void => {
+  const { key, item } = seen;
+  if (seen.kind === "job") judgeJob(judging, seen);
+  if (seen.kind === "cursor") judgeCursor(judging, seen);
+  if (seen.kind === "counter") judgeMark(judging, seen);
+  if (seen.kind !== "unclaimed") return;
+  const { nearest, attribute, reason } = seen;
+  report(judging, { kind: "unclaimed", key, definition: nearest, attribute, reason }, orphan(deletion(judging, { key, item })));
+};

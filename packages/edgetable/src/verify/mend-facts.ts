@@ -1,0 +1,75 @@
+import { Meter } from "../executor/call.ts";
+import type { Run } from "../executor/jobs/run-job.ts";
+import { loadRules } from "../planner/writes/rules/index.ts";
+import { openCollector } from "./collect.ts";
+import type { FindingKind } from "./finding.ts";
+import { costOf, runVerification, type Verification, type VerifyProgress } from "./run-verify.ts";
+import { bitsFor, openTallies } from "./tallies.ts";
+
+/** How facts are mended. */
+export interface MendSettings {
+  /** Items that the table holds, roughly. */
+  readonly items: number;
+  /** Read units a second that the scans may take. */
+  readonly units: number;
+  /** Milliseconds between two readings that must agree. */
+  readonly settle: number;
+  readonly dryRun: boolean;
+  readonly onProgress: (progress: VerifyProgress) => void;
+}
+
+/** What was wrong with the facts that a model declares. */
+export interface MendedFacts {
+  readonly found: number;
+  readonly repaired: number;
+  /** Items that writers kept changing. */
+  readonly unsettled: number;
+}
+
+const FACTS: ReadonlySet<FindingKind> = new Set(["wrongAggregate", "staleCopy"]);
+
+const CONCURRENCY = 4;
+
+/**
+ * Verifies a table and mends its derived attributes and copies, and nothing else: for a model that has come to declare them.
+ * Every write requires that what it was computed from is as it was read.
+ */
+export const mendFacts = async (run: Run, { items, units, settle, dryRun, onProgress }: MendSettings): Promise<MendedFacts> => {
+  const { session } = run;
+  await loadRules(session.catalog);
+  const collector = openCollector(0);
+  const verification: Verification = {
+    run,
+    settings: {
+      segments: CONCURRENCY,
+      concurrency: CONCURRENCY,
+      units,
+      differing: "keep",
+      settle,
+      limit: undefined,
+      repair: { mode: dryRun ? "dryRun" : "repair", deletesOrphans: false, only: FACTS, onWrite: undefined },
+      onFinding: undefined,
+      onProgress,
+      progressEvery: 1000,
+    },
+    tallies: openTallies({ seed: Math.floor(session.effects.random() * 2 ** 32), bits: bitsFor(items) }),
+    collector,
+    pass: 1,
+    items: 0,
+    seen: 0,
+    unsettled: 0,
+    meter: new Meter(0),
+    reported: session.effects.now(),
+    position: undefined,
+    save: undefined,
+    saveEvery: 0,
+  };
+  await runVerification(verification);
+  run.cost = costOf(verification);
+  const mended = collector.kinds.filter(({ kind }) => FACTS.has(kind));
+  return {
+    found: mended.reduce((sum, { count }) => sum + count, 0),
+    repaired: mended.reduce((sum, { repaired }) => sum + repaired, 0),
+    unsettled: verification.unsettled,
+  };
+};

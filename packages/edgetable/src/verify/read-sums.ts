@@ -1,0 +1,109 @@
+import { batchGet } from "../executor/batch.ts";
+import { type FindNode, runRead } from "../executor/run-read.ts";
+import type { CallContext, Session } from "../executor/session.ts";
+import type { LogicalPlan } from "../ir/logical-plan.ts";
+import type { ReadPlan } from "../ir/physical-plan.ts";
+import { keyId, sameKey } from "../ir/write-plan.ts";
+import { exactText } from "../keys/value-text.ts";
+import { planRead } from "../planner/plan.ts";
+import { addDecimals } from "../planner/writes/changed-row.ts";
+import { allEdges, consistentIfPossible } from "../planner/writes/rules/degree-guards.ts";
+import { encodeValue } from "../requests/attribute-value.ts";
+import type { Position } from "../requests/cursor.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { AggregateFact } from "../schema/facts.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import type { Row } from "../util/row.ts";
+import type { SumNeed } from "./judging.ts";
+import { derivedOf } from "./relations.ts";
+import { seeItem, type SeenRow } from "./see-item.ts";
+
+const noNode: FindNode = () => Promise.resolve(undefined);
+const PAGE = 500;
+
+interface Source {
+  readonly plan: ReadPlan;
+  readonly row: Row;
+}
+
+const planOver = (catalog: Catalog, { over }: AggregateFact, { node }: SumNeed): Source => {
+  if (over.kind === "edge") {
+    const edges = { node: node.type, edge: over.name, direction: over.direction };
+    const plan = consistentIfPossible((consistent) => planRead(catalog, allEdges(catalog, { ...edges, consistent })));
+    return { plan, row: { from: node.id, to: node.id } };
+  }
+  const parts: LogicalPlan = { kind: "parts", part: over.name, known: [], range: [], filter: [], forward: true, consistent: true };
+  return { plan: consistentIfPossible((consistent) => planRead(catalog, { ...parts, consistent })), row: node.id };
+};
+
+/** The rows that were found, as the copies that decide hold them; read again where another copy or an index was found. */
+const leadingRows = async (
+  session: Session,
+  { items, isWhole }: { readonly items: readonly Item[]; readonly isWhole: boolean },
+  context: CallContext,
+): Promise<readonly SeenRow[]> => {
+  const { catalog } = session;
+  const rows: SeenRow[] = [];
+  const keys = new Map<string, Key>();
+  for (const item of items) {
+    const seen = seeItem(catalog, item);
+    if (seen.kind !== "row") continue;
+    if (seen.leads && isWhole) rows.push(seen);
+    else {
+      const key = seen.leads || !seen.other ? seen.key : seen.other.key;
+      keys.set(keyId(key), key);
+    }
+  }
+  const read = keys.size === 0 ? [] : await batchGet(session, { keys: [...keys.values()], consistent: true }, context);
+  for (const item of read) {
+    const seen = seeItem(catalog, item);
+    if (seen.kind === "row") rows.push(seen);
+  }
+  return rows;
+};
+
+const isLoop = ({ subject }: SeenRow): boolean =>
+  subject.kind === "edge" && subject.from.type === subject.to.type && exactText(subject.from.id) === exactText(subject.to.id);
+
+/** Visits what one fact of a node is made from, page by page. */
+const visitRows = async (session: Session, { plan, row }: Source, context: CallContext, visit: (seen: SeenRow) => void): Promise<void> => {
+  let from: Position | undefined;
+  do {
+    const request = { plan, binding: { row, values: [] }, limit: PAGE, from, findNode: noNode };
+    const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
+    const items = found.map(({ item }) => item);
+    for (const seen of await leadingRows(session, { items, isWhole: plan.consistency !== "eventual" }, context)) visit(seen);
+    from = next;
+  } while (from !== undefined);
+};
+
+/** The name of what one counter of a node has to count, among the sums of the node. */
+export const counterSum = (counter: Key, name: string): string => `${keyId(counter)} ${name}`;
+
+/** Adds up what a node's edges and parts make of the attributes that transactions keep in its item. */
+export const readSums = async (session: Session, need: SumNeed, context: CallContext): Promise<Item> => {
+  const { catalog } = session;
+  const sums: Record<string, number | bigint> = {};
+  const facts = catalog.facts.aggregates.filter(({ node, freshness }) => node === need.node.type && freshness === "transaction");
+  const sources = new Map(facts.map((fact) => [JSON.stringify(fact.over), fact]));
+  const taken = new Set<string>();
+  const add = (seen: SeenRow): void => {
+    // An edge from a node to itself is found in both directions, and adds to both facts at once.
+    if (isLoop(seen)) {
+      const id = keyId(seen.key);
+      if (taken.has(id)) return;
+      taken.add(id);
+    }
+    const { deltas, counters } = derivedOf(catalog, seen);
+    for (const { key, added } of deltas) {
+      if (!sameKey(key, need.key)) continue;
+      for (const name in added) sums[name] = addDecimals(sums[name] ?? 0, added[name]!);
+    }
+    for (const { key, node, added } of counters) {
+      if (!sameKey(node, need.key)) continue;
+      for (const name in added) sums[counterSum(key, name)] = addDecimals(sums[counterSum(key, name)] ?? 0, added[name]!);
+    }
+  };
+  for (const fact of sources.values()) await visitRows(session, planOver(catalog, fact, need), context, add);
+  return Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, encodeValue(value, name)]));
+};

@@ -1,0 +1,306 @@
+import { type Claim, uniqueMarkers } from "../planner/writes/rules/unique-markers.ts";
+import { ownerOf, type RequiredNode, requiredNodes } from "../planner/writes/rules/required-nodes.ts";
+import { aggregates, type Delta } from "../planner/writes/rules/aggregates.ts";
+import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.ts";
+import { derive } from "../planner/writes/rules/index.ts";
+import { keyIfComplete, VERSION } from "../requests/encode-item.ts";
+import { decodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
+import { exactText, readTemplate } from "../keys/template.ts";
+import { holdsAll } from "../executor/facts/roll-up-counters.ts";
+import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
+import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
+import { readPlace } from "../schema/stored-id.ts";
+import { type CopyFact, countHidden, derivedNames, isKeptInNode, sumHidden } from "../schema/facts.ts";
+import type { Catalog, NodeEntry, Shape } from "../schema/catalog.ts";
+import { COUNT, DELETING, MEMO_NODE, OWNER } from "../schema/system-items.ts";
+import { readDegreeGuard } from "../schema/system-keys.ts";
+import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { isNumber } from "../util/json-text.ts";
+import { type Row, valueAt } from "../util/row.ts";
+import type { Seen, SeenRow } from "./see-item.ts";
+import type { Contents, FactId, Tallies } from "./tallies.ts";
+
+/** Which differences between the copies of an edge count. */
+export type Differing = "report" | "keep" | "mend";
+
+/** What has to be there for a row besides its own item: what the writers' rules derive from it. */
+export interface Derived {
+  readonly claims: readonly Claim[];
+  readonly counts: readonly Count[];
+  readonly nodes: readonly RequiredNode[];
+  readonly deltas: readonly Delta[];
+  readonly counters: readonly CounterDelta[];
+}
+
+const NOTHING: Derived = { claims: [], counts: [], nodes: [], deltas: [], counters: [] };
+
+/** Asks the rules of writes what has to be there for a row. */
+export const derivedOf = (catalog: Catalog, { subject, row, leads }: SeenRow): Derived => {
+  if (!leads) return NOTHING;
+  const claims: Claim[] = [];
+  const counts: Count[] = [];
+  const deltas: Delta[] = [];
+  const counters: CounterDelta[] = [];
+  let nodes: RequiredNode[] = [];
+  for (const one of derive(catalog, { subject, before: null, after: row })) {
+    if (one.rule === uniqueMarkers) claims.push(one as Claim);
+    else if (one.rule === degreeGuards) counts.push(one as Count);
+    else if (one.rule === aggregates) deltas.push(one as Delta);
+    else if (one.rule === requiredNodes) nodes.push(one as RequiredNode);
+    else if (one.rule === counterShards) {
+      const spread = one as Spread;
+      if (spread.kind === "delta") counters.push(spread);
+      // Its counter stands for the node in writes; the node has to be there all the same.
+      else if (spread.kind === "witness" && spread.failure) {
+        const { key, entry: node, failure } = spread;
+        nodes.push({ rule: requiredNodes, key, node, failure });
+      }
+    }
+  }
+  // A part without its node is an orphan, whether or not writes check it.
+  if (subject.kind === "part") nodes = [...ownerOf(catalog, subject.entry, row)];
+  return { claims, counts, nodes, deltas, counters };
+};
+
+const holds = ({ copied }: Shape, field: string): boolean => !copied || copied.includes(field);
+
+const contentsOf = ({ row, shape: one, subject }: SeenRow, other: Shape, differing: Differing): Contents => {
+  const contents: Record<string, unknown> = {};
+  const derived = derivedNames(subject.entry.definition);
+  for (const field in row) {
+    // What is copied onto an edge is compared with its source.
+    if (derived.length > 0 && derived.includes(field)) continue;
+    if (field === "from" || field === "to" || !holds(one, field) || !holds(other, field)) continue;
+    contents[field] = differing === "keep" && field !== VERSION ? true : row[field];
+  }
+  return contents;
+};
+
+const idOf = (key: Key): FactId => {
+  const texts: string[] = [];
+  for (const attribute in key) texts.push(keyTextOf(key[attribute]) ?? "");
+  return texts;
+};
+
+const pairId = ({ key, other, leads }: SeenRow): FactId => (leads || !other ? idOf(key) : idOf(other.key));
+const nodeId = (key: Key, type: string): FactId => ["node", type, ...idOf(key)];
+
+/** The node whose edges a guard counts; undefined if its key does not tell. */
+export const guardedNode = (
+  catalog: Catalog,
+  item: Item,
+): { readonly node: NodeEntry; readonly key: Key; readonly id: Row } | undefined => {
+  const guard = readDegreeGuard(catalog, item);
+  const entry = guard && catalog.edges[guard.edge];
+  if (!entry) return undefined;
+  const types = entry.definition.symmetric ? [...entry.from, ...entry.to] : guard.direction === "out" ? entry.from : entry.to;
+  for (const type of new Set(types)) {
+    const node = catalog.nodes[type];
+    const template = node?.shape.keys[catalog.index.partitionKey];
+    const id = template && readTemplate(template, guard.partition);
+    const key = node && id && keyIfComplete(catalog, node.shape, id);
+    if (node && id && key) return { node, key, id };
+  }
+  return undefined;
+};
+
+const numberIn = (item: Item, attribute: string): number => {
+  const value = item[attribute];
+  return value && "N" in value ? Number(value.N) : 0;
+};
+
+const textIn = (item: Item, attribute: string): string => {
+  const value = item[attribute];
+  return value && "S" in value ? value.S : "";
+};
+
+const NO_CONTENTS: Contents = {};
+const MISSING: Contents = { missing: true };
+
+/** A copy of a node's attribute on an edge or part, and the node. */
+export interface SourcedCopy {
+  readonly fact: CopyFact;
+  readonly node: NodeEntry;
+  readonly key: Key;
+}
+
+const NO_COPIES: readonly SourcedCopy[] = [];
+
+/** The copies of nodes' attributes that a row's item holds. */
+export const copiesOf = (catalog: Catalog, { subject, shape, row }: SeenRow): readonly SourcedCopy[] => {
+  if (subject.kind === "node" || catalog.facts.copies.length === 0) return NO_COPIES;
+  return catalog.facts.copies.flatMap((fact): readonly SourcedCopy[] => {
+    if (fact.onto.kind !== subject.kind || fact.onto.name !== subject.entry.name || !holds(shape, fact.attribute)) return [];
+    const type = subject.kind === "edge" ? subject[fact.end].type : subject.entry.definition.of;
+    const node = catalog.nodes[type];
+    const id = subject.kind === "edge" ? subject[fact.end].id : row;
+    const key = node && keyIfComplete(catalog, node.shape, id);
+    return node && key ? [{ fact, node, key }] : [];
+  });
+};
+
+const sourceId = (key: Key, { of }: CopyFact, value: unknown): FactId => ["copy", ...idOf(key), of, exactText(value)];
+
+// Sums are whole numbers: a sum of decimals is taken to six places. What a smaller difference hides is below a millionth.
+const MILLION = 1_000_000;
+const scaled = (value: unknown): number => {
+  if (!isNumber(value)) return 0;
+  if (typeof value === "bigint") return Number(BigInt.asIntN(32, value * 1_000_000n));
+  const number = Math.round(value * MILLION);
+  return Number.isSafeInteger(number) ? number : Number(BigInt.asIntN(32, BigInt(Math.trunc(value)) * 1_000_000n));
+};
+
+const sumId = (key: Key, attribute: string): FactId => ["sum", ...idOf(key), attribute];
+
+/** The names of what a counter counts. */
+export const countedNames = ({ facts }: CounterSet): readonly string[] =>
+  facts.flatMap(({ attribute, operation }) => {
+    if (operation === "count") return [countHidden(attribute)];
+    return operation === "sum" ? [sumHidden(attribute)] : [sumHidden(attribute), countHidden(attribute)];
+  });
+
+/** The node that a counter counts for; undefined for a counter of other declarations, which nobody reads. */
+export const counterOwner = (
+  catalog: Catalog,
+  item: Item,
+): { readonly set: CounterSet; readonly key: Key; readonly id: Row } | undefined => {
+  const text = textIn(item, MEMO_NODE);
+  if (text === "") return undefined;
+  const { node, over, id } = readPlace(text);
+  const entry = catalog.nodes[node];
+  const set = entry && counterSetsOf(catalog, entry).find(({ name }) => name === over);
+  const key = set && keyIfComplete(catalog, set.entry.shape, id);
+  return set && key && { set, key, id };
+};
+
+// The node speaks for all its counters: one that is not there says nothing of what it does not count.
+const counterSayings = (
+  catalog: Catalog,
+  { key, item, row, shape }: Pick<SeenRow, "key" | "item" | "row" | "shape">,
+  sayings: Saying[],
+): void => {
+  const entry = catalog.nodes[shape.definition];
+  for (const set of entry ? counterSetsOf(catalog, entry) : []) {
+    if (!holdsAll(set, item)) sayings.push({ kind: "sum", id: sumId(key, set.name), contents: MISSING, times: 1, isOwn: true });
+    for (const counter of counterKeys(catalog, set, row))
+      for (const name of countedNames(set))
+        sayings.push({ kind: "sum", id: sumId(counter, name), contents: NO_CONTENTS, times: 0, isOwn: true });
+  }
+};
+
+// DynamoDB adds decimals exactly, to 38 digits; what was added up here is rounded to a double with every row.
+const ROUNDING = 1e-9;
+
+/** True if a stored number is the expected one, as far as sums of fractions can tell. */
+export const sameNumbers = (stored: AttributeValue | undefined, expected: number | bigint | undefined): boolean => {
+  if (stored === undefined || expected === undefined) return stored === expected;
+  if (sameAttribute(stored, { N: String(expected) })) return true;
+  const [a, b] = [Number(decodeValue(stored)), Number(expected)];
+  return !(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b));
+};
+
+/** True if a stored average is the one that follows from the sum and the number beside it. */
+const showsAverage = (stored: AttributeValue | undefined, [sum = 0, number = 0]: readonly unknown[]): boolean =>
+  isNumber(sum) && isNumber(number) && sameNumbers(stored, Number(number) === 0 ? undefined : Number(sum) / Number(number));
+
+/** What a node's item says of the facts that its edges and parts make, or take from it. */
+const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayings: Saying[]): void => {
+  const { aggregates: facts, copies } = catalog.facts;
+  counterSayings(catalog, { key, item, row, shape }, sayings);
+  for (const { node, attribute, operation, ...fact } of facts) {
+    if (node !== shape.definition || !isKeptInNode(fact)) continue;
+    const names = operation === "average" ? [sumHidden(attribute), countHidden(attribute)] : [attribute];
+    const values = names.map((name) => item[name] && decodeValue(item[name]));
+    // An item that is older than the declaration has no such attribute. Nothing takes this off, nor what is no number.
+    const isWrong = operation === "average" ? !showsAverage(item[attribute], values) : !isNumber(values[0]);
+    if (isWrong) sayings.push({ kind: "sum", id: sumId(key, attribute), contents: MISSING, times: 1, isOwn: true });
+    for (const [at, name] of names.entries())
+      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: -scaled(values[at]), isOwn: true });
+  }
+  for (const fact of copies)
+    if (isSource(catalog, fact, shape.definition)) sayings.push({ kind: "there", id: sourceId(key, fact, valueAt(row, fact.of)) });
+};
+
+const isSource = (catalog: Catalog, { onto, end }: CopyFact, node: string): boolean =>
+  onto.kind === "part" ? catalog.parts[onto.name]?.definition.of === node : (catalog.edges[onto.name]?.[end].includes(node) ?? false);
+
+/** One thing that an item says about others. */
+type Saying =
+  | { readonly kind: "sum"; readonly id: FactId; readonly contents: Contents; readonly times: number; readonly isOwn: boolean }
+  | { readonly kind: "needed" | "there"; readonly id: FactId };
+
+const rowSayings = (catalog: Catalog, seen: SeenRow, differing: Differing): readonly Saying[] => {
+  const sayings: Saying[] = [];
+  const { shape, row, other, leads } = seen;
+  if (shape.kind === "node") sayings.push({ kind: "there", id: nodeId(seen.key, shape.definition) });
+  if (other)
+    sayings.push({
+      kind: "sum",
+      id: pairId(seen),
+      contents: contentsOf(seen, other.shape, differing),
+      times: leads ? 1 : -1,
+      isOwn: true,
+    });
+  if (shape.kind === "node") nodeSayings(catalog, seen, sayings);
+  for (const { fact, key } of copiesOf(catalog, seen)) sayings.push({ kind: "needed", id: sourceId(key, fact, row[fact.attribute]) });
+  if (!leads) return sayings;
+  const { claims, counts, nodes, deltas, counters } = derivedOf(catalog, seen);
+  for (const { key, owner } of claims) sayings.push({ kind: "sum", id: idOf(key), contents: { owner }, times: 1, isOwn: true });
+  // What a guard counts wrong is the guard's fault, not that of each of its edges.
+  for (const { key } of counts) sayings.push({ kind: "sum", id: idOf(key), contents: NO_CONTENTS, times: 1, isOwn: false });
+  for (const { key, added } of [...deltas, ...counters])
+    for (const name in added)
+      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: scaled(added[name]), isOwn: false });
+  for (const { key, node } of nodes) sayings.push({ kind: "needed", id: nodeId(key, node.name) });
+  return sayings;
+};
+
+/** What an item says about others, and others about it. */
+const sayingsOf = (catalog: Catalog, seen: Seen, differing: Differing): readonly Saying[] => {
+  switch (seen.kind) {
+    case "row":
+      return rowSayings(catalog, seen, differing);
+    case "marker":
+      return [{ kind: "sum", id: idOf(seen.key), contents: { owner: textIn(seen.item, OWNER) }, times: -1, isOwn: true }];
+    case "guard": {
+      const sum: Saying = { kind: "sum", id: idOf(seen.key), contents: NO_CONTENTS, times: -numberIn(seen.item, COUNT), isOwn: true };
+      const node = guardedNode(catalog, seen.item);
+      if (!node || node.node.definition.stored === false) return [sum];
+      return [sum, { kind: "needed", id: nodeId(node.key, node.node.name) }];
+    }
+    case "counter": {
+      const owner = counterOwner(catalog, seen.item);
+      if (!owner) return [{ kind: "needed", id: ["a counter that nobody reads"] }];
+      const { set, key } = owner;
+      const sums = countedNames(set).map((name): Saying => {
+        const value = seen.item[name];
+        return { kind: "sum", id: sumId(seen.key, name), contents: NO_CONTENTS, times: -scaled(value && decodeValue(value)), isOwn: false };
+      });
+      return [...sums, { kind: "needed", id: nodeId(key, set.entry.name) }];
+    }
+    default:
+      return [];
+  }
+};
+
+/** Adds to the tallies what an item says about others. */
+export const tally = (tallies: Tallies, catalog: Catalog, seen: Seen, differing: Differing): void => {
+  for (const one of sayingsOf(catalog, seen, differing)) {
+    if (one.kind === "sum") tallies.add(one.id, one.contents, one.times);
+    else tallies.note(one.kind, one.id);
+  }
+};
+
+/** Whether an item has to be judged by its relations to others, as the finished tallies tell. */
+export const isSuspect = (tallies: Tallies, catalog: Catalog, seen: Seen, differing: Differing): boolean =>
+  sayingsOf(catalog, seen, differing).some((one) => {
+    if (one.kind === "sum") return one.isOwn && tallies.differs(one.id);
+    return one.kind === "needed" && tallies.lacks(one.id);
+  });
+
+/** Whether an item has to be judged whatever the tallies tell: there are few of these. */
+export const isAlwaysJudged = (seen: Seen): boolean =>
+  seen.kind === "unclaimed" ||
+  seen.kind === "job" ||
+  seen.kind === "cursor" ||
+  ((seen.kind === "row" || seen.kind === "counter") && DELETING in seen.item);

@@ -1,0 +1,80 @@
+import { runPlanned } from "../executor/run-write.ts";
+import { type Run, step } from "../executor/jobs/run-job.ts";
+import { keyId, type WriteItem } from "../ir/write-plan.ts";
+import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
+import type { Finding, FindingKind, Problem } from "./finding.ts";
+import { type Judging, settleCandidates, type Verdict } from "./settle.ts";
+
+/** A write of a repair, as it is sent or would be. */
+export interface RepairWrite {
+  /** What it mends. */
+  readonly findings: readonly Finding[];
+  readonly operation: string;
+  readonly input: unknown;
+}
+
+/** What is mended. */
+export interface RepairSettings {
+  /** `dryRun`: nothing is written; `onWrite` is told all the same. */
+  readonly mode: "repair" | "dryRun";
+  readonly deletesOrphans: boolean;
+  /** Kinds that are mended; undefined: all. */
+  readonly only?: ReadonlySet<FindingKind> | undefined;
+  readonly onWrite: ((write: RepairWrite) => void) | undefined;
+}
+
+const stepsOf = ({ mend, findings }: Problem, { deletesOrphans, only }: RepairSettings): readonly WriteItem[] | undefined => {
+  if (only && !findings.some(({ kind }) => only.has(kind))) return undefined;
+  if (mend.kind === "none" || (mend.kind === "orphan" && !deletesOrphans)) return undefined;
+  return mend.steps;
+};
+
+const TOKEN = "0".repeat(32);
+
+const encodedAs = ({ session: { catalog } }: Run, steps: readonly WriteItem[]): Pick<RepairWrite, "operation" | "input"> => {
+  const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
+  const [only] = steps;
+  return only && only.kind !== "check" && steps.length === 1 ? encodeSingle(target, only) : encodeTransaction(target, steps, TOKEN);
+};
+
+/** Makes the writes of one problem. Gives false if something they depend on has changed. */
+const mend = async (run: Run, steps: readonly WriteItem[]): Promise<boolean> => {
+  const atomic = steps.length === 1 ? ({ kind: "item" } as const) : ({ kind: "transaction", items: steps.length } as const);
+  const items = steps.map((item) => ({ item, writes: [0] }));
+  const plan = { kind: "ready", items, atomic, repeatable: false, rows: [undefined] } as const;
+  const result = await step(run, (context) => runPlanned(run.session, () => plan, context));
+  return result.ok;
+};
+
+const ROUNDS = 5;
+
+const idOf = ({ kind, attribute, other }: Finding): string => `${kind} ${attribute ?? ""} ${other ? keyId(other) : ""}`;
+
+const findingsOf = (problems: readonly Problem[]): readonly Finding[] => problems.flatMap(({ findings }) => findings);
+
+/**
+ * Mends what was found about an item, then judges the item again, until nothing is left that could be mended. Every write
+ * requires that what it depends on is as it was read, so that it undoes nobody's work.
+ *
+ * @returns the findings that are mended
+ */
+export const repairItem = async (judging: Judging, { key, problems }: Verdict, settings: RepairSettings): Promise<readonly Finding[]> => {
+  let left = problems;
+  for (let round = 0; round < ROUNDS; round++) {
+    let written = 0;
+    for (const problem of left) {
+      const steps = stepsOf(problem, settings);
+      if (!steps) continue;
+      settings.onWrite?.({ findings: problem.findings, ...encodedAs(judging.run, steps) });
+      if (settings.mode === "dryRun") continue;
+      written++;
+      await mend(judging.run, steps);
+    }
+    if (written === 0) break;
+    // Whether a write was refused or not: the table as it is now tells.
+    const { verdicts } = await settleCandidates(judging, [key]);
+    left = verdicts[0]?.problems ?? [];
+  }
+  const remaining = new Set(findingsOf(left).map(idOf));
+  return findingsOf(problems).filter((finding) => !remaining.has(idOf(finding)));
+};

@@ -1,0 +1,263 @@
+import { addCosts, type Cost, type Meter } from "../executor/call.ts";
+import { checkLease } from "../executor/jobs/job-store.ts";
+import { pace, REQUEST_DEADLINE, type Run } from "../executor/jobs/run-job.ts";
+import { positionText, readPosition, scanPages, trackPlaces } from "../executor/scan/scan-pages.ts";
+import type { CallContext } from "../executor/session.ts";
+import { keyId } from "../ir/write-plan.ts";
+import { keyOfItem } from "../requests/encode-item.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import { hasPassed } from "../util/time.ts";
+import { checkRow, validateSeen } from "./check-row.ts";
+import type { Collector, KindReport } from "./collect.ts";
+import type { Finding } from "./finding.ts";
+import { type Differing, isAlwaysJudged, isSuspect, tally } from "./relations.ts";
+import { repairItem, type RepairSettings } from "./repair.ts";
+import { seeItem } from "./see-item.ts";
+import { type Judging, settleCandidates, type Verdict } from "./settle.ts";
+import type { Tallies } from "./tallies.ts";
+
+/** How a table is verified. */
+export interface VerifySettings {
+  readonly segments: number;
+  readonly concurrency: number;
+  /** Read units a second; undefined: as fast as it goes. */
+  readonly units: number | undefined;
+  readonly differing: Differing;
+  readonly settle: number;
+  readonly repair: RepairSettings | undefined;
+  /** Items after which it stops: then nothing is said about what items say of each other. */
+  readonly limit: number | undefined;
+  readonly onFinding: ((finding: Finding) => void) | undefined;
+  readonly onProgress: ((progress: VerifyProgress) => void) | undefined;
+  readonly progressEvery: number;
+}
+
+/** How far a verification has come. */
+export interface VerifyProgress {
+  /** 1: every item is looked at; 2: what does not agree with other items is looked for, if there is any. */
+  readonly pass: 1 | 2;
+  /** Items read in this pass. */
+  readonly items: number;
+  readonly findings: number;
+  readonly repaired: number;
+  readonly cost: Cost;
+}
+
+/** One verification under way. */
+export interface Verification {
+  readonly run: Run;
+  readonly settings: VerifySettings;
+  readonly tallies: Tallies;
+  readonly collector: Collector;
+  pass: 1 | 2;
+  /** Items of the first pass, and of this one. */
+  items: number;
+  seen: number;
+  unsettled: number;
+  meter: Meter;
+  reported: number;
+  /** Where the first pass goes on. */
+  position: string | undefined;
+  /** Saves how far it has come; undefined if it is no job. */
+  readonly save: (() => Promise<void>) | undefined;
+  readonly saveEvery: number;
+}
+
+const countOf = (kinds: readonly KindReport[], which: "count" | "repaired"): number => kinds.reduce((sum, one) => sum + one[which], 0);
+
+/** What a verification has cost so far. */
+export const costOf = ({ run, meter }: Verification): Cost => addCosts(run.cost, meter.cost);
+
+export const progressOf = (verification: Verification): VerifyProgress => {
+  const { pass, seen, collector } = verification;
+  const { kinds } = collector;
+  return { pass, items: seen, findings: countOf(kinds, "count"), repaired: countOf(kinds, "repaired"), cost: costOf(verification) };
+};
+
+const tell = (verification: Verification): void => {
+  const { run, settings } = verification;
+  const now = run.session.effects.now();
+  if (!settings.onProgress || !hasPassed(settings.progressEvery, verification.reported, now)) return;
+  verification.reported = now;
+  settings.onProgress(progressOf(verification));
+};
+
+// "BatchGetItem: 100 items", ServiceQuotas: an item with its relations takes about three.
+const AT_ONCE = 100;
+const BATCHES = 4;
+
+/** Takes the keys of candidates, and judges them in batches while the scan goes on. */
+interface Court {
+  add(key: Key): Promise<void> | undefined;
+  /** Judges what is left, and waits for everything. */
+  end(): Promise<void>;
+}
+
+const openCourt = (judging: Judging, take: (verdict: Verdict) => Promise<void>, giveUp: (items: number) => void): Court => {
+  let keys: Key[] = [];
+  const running = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
+  const judgeBatch = async (batch: readonly Key[]): Promise<void> => {
+    const { verdicts, unsettled } = await settleCandidates(judging, batch);
+    giveUp(unsettled);
+    for (const verdict of verdicts) await take(verdict);
+  };
+  const start = (): void => {
+    const batch = keys;
+    keys = [];
+    const work: Promise<void> = judgeBatch(batch)
+      .catch((error: unknown) => void (failure ??= { error }))
+      .finally(() => running.delete(work));
+    running.add(work);
+  };
+  const drain = async (most: number): Promise<void> => {
+    while (running.size > most) await Promise.race(running);
+    if (failure) throw failure.error;
+  };
+  return {
+    add: (key) => {
+      keys.push(key);
+      if (keys.length < AT_ONCE) return undefined;
+      start();
+      return drain(BATCHES - 1);
+    },
+    end: async () => {
+      if (keys.length > 0) start();
+      await drain(0);
+    },
+  };
+};
+
+const courtOf = (verification: Verification, scope: "own" | "relations", told: (finding: Finding) => void): Court => {
+  const { run, settings, collector } = verification;
+  const judging: Judging = { run, settle: settings.settle, circumstances: () => ({ scope, differing: settings.differing }) };
+  const take = async (verdict: Verdict): Promise<void> => {
+    for (const { findings } of verdict.problems)
+      for (const finding of findings) {
+        collector.add(finding);
+        told(finding);
+        settings.onFinding?.(finding);
+      }
+    if (!settings.repair) return;
+    for (const finding of await repairItem(judging, verdict, settings.repair)) collector.repaired(finding);
+  };
+  return openCourt(judging, take, (items) => void (verification.unsettled += items));
+};
+
+/** What a scan does with what it reads. */
+interface Visit {
+  readonly from: string | undefined;
+  readonly page: (items: readonly Item[]) => Promise<void>;
+  /** Called now and then, when everything before a position was looked at. */
+  readonly rest?: (position: string) => Promise<void>;
+}
+
+/** Scans the table once. Reads no faster than the settings allow. */
+const scan = async (verification: Verification, visit: Visit): Promise<void> => {
+  const { run, settings, meter, saveEvery } = verification;
+  const { session, signal, lease, deadline } = run;
+  const { segments, concurrency, units, limit } = settings;
+  const guard = lease && ((): void => checkLease(session, lease));
+  const context = (): CallContext => ({ meter, signal, guard, deadline: Math.min(deadline, session.effects.now() + REQUEST_DEADLINE) });
+  const { table } = session.catalog;
+  const from = visit.from === undefined ? { segments, begun: 0, open: {} } : readPosition(visit.from, table);
+  const places = trackPlaces(from);
+  verification.seen = 0;
+  let paid = meter.readUnits;
+  let restedAt = session.effects.now();
+  for await (const { items, mark } of scanPages(session, places, { segments: from.segments, concurrency, consistent: false, context })) {
+    await visit.page(items);
+    mark.pending--;
+    if (visit.rest && hasPassed(saveEvery, restedAt, session.effects.now())) {
+      const position = places.position();
+      if (position) await visit.rest(positionText(table, position));
+      restedAt = session.effects.now();
+    }
+    verification.seen += items.length;
+    tell(verification);
+    if (limit !== undefined && verification.seen >= limit) return;
+    if (units === undefined) continue;
+    await pace(run, meter.readUnits - paid, units);
+    paid = meter.readUnits;
+  }
+};
+
+/** Looks at every item by itself, and takes down what the items say of each other. */
+const passAlone = async (verification: Verification): Promise<void> => {
+  const { run, settings, tallies } = verification;
+  const { catalog } = run.session;
+  const court = courtOf(verification, "own", () => undefined);
+  const page = async (items: readonly Item[]): Promise<void> => {
+    const slow: Promise<Key | undefined>[] = [];
+    for (const item of items) {
+      const seen = seeItem(catalog, item);
+      tally(tallies, catalog, seen, settings.differing);
+      let isSuspicious = isAlwaysJudged(seen);
+      if (seen.kind === "row" && !isSuspicious) {
+        const valid = validateSeen(catalog, seen);
+        if (valid instanceof Promise) slow.push(valid.then((finding) => finding && seen.key));
+        isSuspicious = checkRow(catalog, seen).findings.length > 0 || (valid !== undefined && !(valid instanceof Promise));
+      }
+      const full = isSuspicious ? court.add(seen.key) : undefined;
+      if (full) await full;
+    }
+    for (const key of slow.length > 0 ? await Promise.all(slow) : []) {
+      const full = key && court.add(key);
+      if (full) await full;
+    }
+    verification.items += items.length;
+  };
+  const { save, position } = verification;
+  const rest = async (reached: string): Promise<void> => {
+    await court.end();
+    verification.position = reached;
+    await save?.();
+  };
+  await scan(verification, { from: position, page, ...(save && { rest }) });
+  await court.end();
+};
+
+const markerKinds: ReadonlySet<Finding["kind"]> = new Set(["missingMarker", "foreignMarker", "duplicate"]);
+const MOST_MARKERS = 100_000;
+
+/** Judges what the tallies show to disagree. Markers come last: a value whose marker names another node is told once. */
+const passTogether = async (verification: Verification): Promise<void> => {
+  const { run, settings, tallies } = verification;
+  const { catalog } = run.session;
+  const told = new Set<string>();
+  const court = courtOf(verification, "relations", ({ kind, other }) => {
+    if (other && markerKinds.has(kind)) told.add(keyId(other));
+  });
+  const markers: Key[] = [];
+  const page = async (items: readonly Item[]): Promise<void> => {
+    for (const item of items) {
+      const seen = seeItem(catalog, item);
+      if (!isSuspect(tallies, catalog, seen, settings.differing)) continue;
+      const waits = seen.kind === "marker" && markers.length < MOST_MARKERS;
+      if (waits) markers.push(keyOfItem(catalog, item));
+      const full = waits ? undefined : court.add(seen.key);
+      if (full) await full;
+    }
+  };
+  // Markers wait for the rest: this pass is resumed at its beginning.
+  await scan(verification, { from: undefined, page });
+  await court.end();
+  for (const key of markers) {
+    const full = told.has(keyId(key)) ? undefined : court.add(key);
+    if (full) await full;
+  }
+  await court.end();
+};
+
+/** Runs a verification to its end. */
+export const runVerification = async (verification: Verification): Promise<void> => {
+  const { settings, tallies } = verification;
+  if (verification.pass === 1) await passAlone(verification);
+  if (settings.limit === undefined && !tallies.agrees()) {
+    verification.pass = 2;
+    verification.position = undefined;
+    await verification.save?.();
+    await passTogether(verification);
+  }
+  settings.onProgress?.(progressOf(verification));
+};

@@ -1,0 +1,137 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { attributesOf, endOf } from "../executor/scan/read-item.ts";
+import { keyId } from "../ir/write-plan.ts";
+import { templateMatches } from "../keys/template.ts";
+import { edgeCopies, type EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
+import type { Subject } from "../planner/writes/working-set.ts";
+import { keyTextOf } from "../requests/attribute-value.ts";
+import { decodeItem, shapeOf } from "../requests/decode-item.ts";
+import { keyIfComplete, keyOfItem } from "../requests/encode-item.ts";
+import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { type SystemKind, systemKindOf } from "../schema/system-items.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
+
+/** The other copy of an edge that is stored twice. */
+export interface OtherCopy extends EdgeCopy {
+  readonly key: Key;
+}
+
+/** An item that is a row of the model, or one of the two of an edge. */
+export interface SeenRow {
+  readonly kind: "row";
+  readonly key: Key;
+  readonly item: Item;
+  readonly shape: Shape;
+  readonly row: Row;
+  readonly subject: Subject;
+  /** False of the copy that follows the other one: nothing but the other copy is derived from it. */
+  readonly leads: boolean;
+  /** Undefined of what is stored once. */
+  readonly other: OtherCopy | undefined;
+}
+
+/** What an item of the table is. */
+export type Seen =
+  | SeenRow
+  | { readonly kind: SystemKind; readonly key: Key; readonly item: Item }
+  | {
+      readonly kind: "unclaimed";
+      readonly key: Key;
+      readonly item: Item;
+      /** The definition that it resembles most, and the first attribute by which it is not of it. */
+      readonly nearest: string | undefined;
+      readonly attribute: string | undefined;
+      readonly reason: string;
+    };
+
+const isStoredTwice = new WeakMap<Shape, boolean>();
+
+const hasTwoCopies = ({ edges }: Catalog, shape: Shape): boolean => {
+  let known = isStoredTwice.get(shape);
+  if (known === undefined) {
+    const entry = edges[shape.definition];
+    isStoredTwice.set(shape, (known = entry !== undefined && (entry.definition.symmetric === true || entry.mirrors.length > 0)));
+  }
+  return known;
+};
+
+const seeEdge = (catalog: Catalog, shape: Shape, { item, row, key }: Pick<SeenRow, "item" | "row" | "key">): SeenRow => {
+  const entry = defined(catalog.edges[shape.definition], shape.definition);
+  const subject = { kind: "edge", entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") } as const;
+  const once: SeenRow = { kind: "row", key, item, shape, row, subject, leads: true, other: undefined };
+  if (!hasTwoCopies(catalog, shape)) return once;
+  const [own, second] = edgeCopies(subject, attributesOf(row));
+  // An edge from a node to itself, with no direction, is one item.
+  if (!second) return once;
+  const copy = shape.role === "mirror" ? own : second;
+  const otherKey = keyIfComplete(catalog, copy.shape, copy.row);
+  if (!otherKey) return once;
+  const leads = entry.definition.symmetric ? keyId(key) < keyId(otherKey) : shape.role === "own";
+  return { ...once, leads, other: { ...copy, key: otherKey } };
+};
+
+// How much of an item's identity a shape shares, and the first attribute that it does not.
+const likeness = (catalog: Catalog, shape: Shape, item: Item): { readonly score: number; readonly attribute: string | undefined } => {
+  let score = 0;
+  let attribute: string | undefined;
+  const { typeAttribute } = catalog;
+  if (typeAttribute !== undefined) {
+    const type = item[typeAttribute];
+    if (type && "S" in type && type.S === shape.typeValue) score += 2;
+    else attribute = typeAttribute;
+  }
+  for (const name of keyAttributes(catalog.index)) {
+    const template = shape.keys[name];
+    const value = item[name];
+    if (template && value && template.type in value && (template.type === "N" || templateMatches(template, keyTextOf(value) ?? "")))
+      score++;
+    else attribute ??= name;
+  }
+  return { score, attribute };
+};
+
+const unclaimed = (catalog: Catalog, item: Item, key: Key): Seen => {
+  let nearest: Shape | undefined;
+  let best: ReturnType<typeof likeness> = { score: 0, attribute: undefined };
+  for (const shape of catalog.shapes) {
+    const like = likeness(catalog, shape, item);
+    if (like.score > best.score) [nearest, best] = [shape, like];
+  }
+  const attribute = best.attribute ?? catalog.index.sortKey ?? catalog.index.partitionKey;
+  if (!nearest)
+    return { kind: "unclaimed", key, item, nearest: undefined, attribute: undefined, reason: "Nothing in the model has this form." };
+  const value = item[attribute];
+  const text = value === undefined ? "missing" : `"${keyTextOf(value) ?? JSON.stringify(value)}"`;
+  const wanted = attribute === catalog.typeAttribute ? `"${nearest.typeValue}"` : nearest.keys[attribute]?.source;
+  const reason = `It is nearest to "${nearest.definition}", but "${attribute}" is ${text}, not ${wanted}.`;
+  return { kind: "unclaimed", key, item, nearest: nearest.definition, attribute, reason };
+};
+
+const unreadable = (error: unknown, { definition }: Shape, { key, item }: Pick<SeenRow, "key" | "item">): Seen => {
+  if (!isEdgetableError(error)) throw error;
+  const attribute = error.details["attribute"];
+  const reason = `It does not read as "${definition}": ${error.message}`;
+  return { kind: "unclaimed", key, item, nearest: definition, attribute: typeof attribute === "string" ? attribute : undefined, reason };
+};
+
+/** What an item is, of which the model may know nothing. */
+export const seeItem = (catalog: Catalog, item: Item): Seen => {
+  const key = keyOfItem(catalog, item);
+  const system = systemKindOf(catalog, item);
+  if (system) return { kind: system, key, item };
+  const shape = shapeOf(catalog, catalog.shapes, item);
+  if (!shape) return unclaimed(catalog, item, key);
+  try {
+    const row = decodeItem(catalog, shape, item);
+    if (shape.kind === "edge") return seeEdge(catalog, shape, { item, row, key });
+    const subject: Subject =
+      shape.kind === "node"
+        ? { kind: "node", entry: defined(catalog.nodes[shape.definition], shape.definition) }
+        : { kind: "part", entry: defined(catalog.parts[shape.definition], shape.definition) };
+    return { kind: "row", key, item, shape, row, subject, leads: true, other: undefined };
+  } catch (error) {
+    return unreadable(error, shape, { key, item });
+  }
+};

@@ -1,0 +1,115 @@
+import { readImages } from "../executor/read-images.ts";
+import { type Run, step } from "../executor/jobs/run-job.ts";
+import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
+import { sameItem } from "../requests/attribute-value.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import { validateSeen } from "./check-row.ts";
+import type { Problem } from "./finding.ts";
+import { judge, type Judgement } from "./judge.ts";
+import type { Circumstances, Need, SumNeed } from "./judging.ts";
+import { readSums } from "./read-sums.ts";
+
+/** An item whose problems stood while everything that they depend on stayed the same. */
+export interface Verdict {
+  readonly key: Key;
+  readonly problems: readonly Problem[];
+}
+
+/** How candidates are judged. */
+export interface Judging {
+  readonly run: Run;
+  readonly circumstances: () => Omit<Circumstances, "now">;
+  /** Milliseconds between the two readings that have to agree. */
+  readonly settle: number;
+}
+
+interface Case extends Verdict {
+  readonly used: readonly Need[];
+}
+
+const isSum = (need: Need): need is SumNeed => need.kind === "sum";
+
+/** Reads what was asked for, strongly consistent. */
+const readNeeds = async (run: Run, needs: readonly Need[]): Promise<Images> => {
+  const { session } = run;
+  const plain = needs.filter((need): need is ReadNeed => !isSum(need));
+  const images: Record<string, Item | null> = { ...(await step(run, (context) => readImages(session, plain, context))) };
+  for (const need of needs.filter(isSum)) images[need.id] = await step(run, (context) => readSums(session, need, context));
+  return images;
+};
+
+// Reads until nothing is missing: the row before its markers, the edges before the node.
+const readAndJudge = async ({ run, circumstances }: Judging, keys: readonly Key[], known: Images) => {
+  const { session } = run;
+  let images: Images = known;
+  const now = session.effects.now();
+  for (;;) {
+    const judgements = keys.map((key) => judge(session.catalog, key, images, { ...circumstances(), now }));
+    const needs = new Map<string, Need>();
+    for (const one of judgements) for (const need of one.needs) needs.set(need.id, need);
+    if (needs.size === 0) return { images, judgements };
+    images = { ...images, ...(await readNeeds(run, [...needs.values()])) };
+  }
+};
+
+const withSchema = async ({ run }: Judging, { problems, row }: Judgement): Promise<readonly Problem[]> => {
+  const invalid = row && (await validateSeen(run.session.catalog, row));
+  if (!invalid) return problems;
+  const mend = { kind: "none", advice: "Correct the value, or the schema." } as const;
+  return [...problems, { findings: [invalid], mend }];
+};
+
+const casesOf = async (judging: Judging, keys: readonly Key[], images: Images) => {
+  const read = await readAndJudge(judging, keys, images);
+  const cases: Case[] = [];
+  for (const [at, judgement] of read.judgements.entries()) {
+    const problems = await withSchema(judging, judgement);
+    if (problems.length > 0) cases.push({ key: keys[at]!, problems, used: judgement.used });
+  }
+  return { cases, images: read.images };
+};
+
+const sameImage = (a: Item | null | undefined, b: Item | null | undefined): boolean => (a && b ? sameItem(a, b) : a === b);
+
+// A finding about one item alone needs no second look: the item was as it was read.
+const isAlone = ({ used }: Case): boolean => used.length <= 1;
+
+const TRIES = 6;
+
+/**
+ * Judges items by strongly consistent reads of everything that they depend on. Several items are not read at one moment, and
+ * writers that are no transactions change them one after the other. A problem therefore stands only if a second reading, some
+ * time later, finds every item as the first one did: in between, all of them were so at the same time.
+ *
+ * @returns the problems that stand, and how many items kept changing
+ */
+export const settleCandidates = async (
+  judging: Judging,
+  candidates: readonly Key[],
+): Promise<{ readonly verdicts: readonly Verdict[]; readonly unsettled: number }> => {
+  const { run, settle } = judging;
+  const verdicts: Verdict[] = [];
+  let first = await casesOf(judging, candidates, {});
+  for (let attempt = 0; ; attempt++) {
+    verdicts.push(...first.cases.filter(isAlone));
+    const open = first.cases.filter((one) => !isAlone(one));
+    if (open.length === 0 || attempt === TRIES) return { verdicts, unsettled: open.length };
+    await run.session.effects.sleep(settle, run.signal);
+    const needs = new Map<string, Need>();
+    for (const { used } of open) for (const need of used) needs.set(need.id, need);
+    const again = await readNeeds(run, [...needs.values()]);
+    const second = await casesOf(
+      judging,
+      open.map(({ key }) => key),
+      again,
+    );
+    const before = first.images;
+    const stands = ({ key }: Case): boolean => {
+      const id = keyId(key);
+      const earlier = open.find((one) => keyId(one.key) === id);
+      return earlier?.used.every((need) => sameImage(before[need.id], second.images[need.id])) ?? false;
+    };
+    verdicts.push(...second.cases.filter(stands));
+    first = { cases: second.cases.filter((one) => !stands(one)), images: second.images };
+  }
+};

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testRuns } from "../../../../conformance/engines/property-runs.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
+import { damages, damageTable } from "./damages.test-support.ts";
+import { contentOf, fillLab, type LabDb, labGraph } from "./lab.test-support.ts";
+import { verify, type Finding } from "./index.ts";
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+const filled = async (people: number): Promise<{ readonly table: string; readonly db: LabDb }> => {
+  const table = engine.freshTableName("verify");
+  const db = labGraph(table).connect({ transport: engine.transport });
+  await db.table.create();
+  await fillLab(db, people);
+  return { table, db };
+};
+
+const seeded = (seed: number) => () => {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+  return seed / 2 ** 32;
+};
+
+test("a table that only the library has written to is clean", async () => {
+  const { db } = await filled(100);
+  // With the record of the model.
+  expect(await verify(db)).toMatchObject({ clean: true, kinds: [], items: 1087, unsettled: 0 });
+});
+
+test("every damage is found, and no other item is blamed", async () => {
+  const { table, db } = await filled(200);
+  const damaged = await damageTable({ transport: engine.transport, table }, { times: damages.length, random: seeded(7) });
+  expect(damaged.done).toHaveLength(damages.length);
+  const found: Finding[] = [];
+  const report = await verify(db, { settle: 10, onFinding: (finding) => void found.push(finding) });
+  const wanted: Record<string, number> = {};
+  for (const { damage } of damaged.done) wanted[damage.kind] = (wanted[damage.kind] ?? 0) + 1;
+  expect(Object.fromEntries(report.kinds.map(({ kind, count }) => [kind, count]))).toEqual(wanted);
+  expect(found).toHaveLength(damages.length);
+});
+
+test("every damage is repaired, and nothing else is touched", async () => {
+  const { table, db } = await filled(200);
+  const damaged = await damageTable({ transport: engine.transport, table }, { times: damages.length, random: seeded(11) });
+  const report = await verify(db, { settle: 10, repair: true, deleteOrphans: true, differing: "mend" });
+  const after = await contentOf(engine.transport, table);
+  expect([...after].toSorted()).toEqual([...damaged.expected].toSorted());
+  expect(report.kinds.filter(({ count, repaired }) => count !== repaired).map(({ kind }) => kind)).toEqual(["invalid"]);
+  expect((await verify(db, { settle: 10 })).kinds.map(({ kind, count }) => [kind, count])).toEqual([["invalid", 1]]);
+});
+
+/** Writers of everything that the damages leave alone: nodes, edges and parts of their own, and attributes of damaged nodes. */
+const writers = (db: LabDb, count: number) => {
+  let writes = 0;
+  const stopped = new AbortController();
+  const failures: unknown[] = [];
+  const write = async (at: number): Promise<void> => {
+    for (let turn = 0; !stopped.signal.aborted; turn++) {
+      const person = { id: `w${at}-${turn % 5}` };
+      const place = { n: 1_000_000 + at * 10 + (turn % 3) };
+      const club = { id: `wc${at}` };
+      await db.place.put({ ...place, name: `New ${turn}` });
+      await db.club.put(club);
+      await db.person.put({ ...person, email: `${at} ${turn}@w`, age: turn });
+      await db.rated.put(person, place, { stars: turn % 5, tags: new Set(["x", "y"]) });
+      await db.knows
+        .put(person, { id: `w${at}-${(turn + 1) % 5}` }, { since: turn })
+        .run()
+        .catch(() => undefined);
+      await db.leads.put(person, club);
+      await db.note.put(place, { at: turn % 4, text: "new" });
+      if (turn % 4 === 3) {
+        await db.leads.unlink(person, club);
+        await db.rated.unlink(person, place);
+        await db.place.delete(place, { indexLag: 0 });
+      }
+      await db.batch([db.rated.put(person, { n: 1 }, { stars: 1 }), db.knows.put(person, { id: "p1" }, {})]);
+      writes += 10;
+    }
+  };
+  const running = Array.from({ length: count }, (_, at) => write(at).catch((error: unknown) => failures.push(error)));
+  return {
+    stop: async (): Promise<number> => {
+      stopped.abort();
+      await Promise.all(running);
+      expect(failures).toEqual([]);
+      return writes;
+    },
+  };
+};
+
+const isWriters = (key: string): boolean => /#w|@w|PLACE#p506/.test(key);
+
+test("beside writers, only damages are found and repaired, and no writer's work is undone", async () => {
+  const { table, db } = await filled(1200);
+  const times = testRuns(1000);
+  const damaged = await damageTable({ transport: engine.transport, table }, { times, random: seeded(13) });
+  expect(damaged.done).toHaveLength(times);
+  const busy = writers(labGraph(table).connect({ transport: engine.transport }), 3);
+  const found: Finding[] = [];
+  const told = (finding: Finding): void => void found.push(finding);
+  const report = await verify(db, { settle: 50, repair: true, deleteOrphans: true, differing: "mend", onFinding: told });
+  const written = await busy.stop();
+  expect(written).toBeGreaterThan(20);
+  const wanted: Record<string, number> = {};
+  for (const { damage } of damaged.done) wanted[damage.kind] = (wanted[damage.kind] ?? 0) + 1;
+  expect(Object.fromEntries(report.kinds.map(({ kind, count }) => [kind, count]))).toEqual(wanted);
+  expect(report.kinds.filter(({ count, repaired }) => count !== repaired).map(({ kind }) => kind)).toEqual(["invalid"]);
+  const after = [...(await contentOf(engine.transport, table))].filter(([key]) => !isWriters(key));
+  expect(after.filter(([key]) => !damaged.expected.has(key))).toEqual([]);
+  expect(after.toSorted()).toEqual([...damaged.expected].toSorted());
+  const second = await verify(db, { settle: 50 });
+  expect(second.kinds.map(({ kind, count }) => [kind, count])).toEqual([["invalid", wanted["invalid"]]]);
+});
