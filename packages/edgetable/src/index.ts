@@ -10,7 +10,11 @@ export type {
   ExplainedWriteRequest,
   LinkOptions,
   RelinkOptions,
+  CheckOptions,
   Transact,
+  TransactCall,
+  Transacted,
+  TransactOptions,
   TransactOutcome,
   WriteCall,
   WriteExplanation,
@@ -21,13 +25,52 @@ export type { Load, LoadRow } from "./client/load.ts";
 export type { ScanOptions } from "./client/scan-rows.ts";
 export type { Scan, ScanRow, ScanTable } from "./client/scan.ts";
 
-export type { ReshardOptions, ResumeOptions } from "./client/job-options.ts";
+export type { OwnJob, OwnJobOptions, ReshardOptions, ResumeOptions } from "./client/job-options.ts";
 export type { ReshardProgress } from "./executor/reshard/run-reshard.ts";
 export type { ReshardReport } from "./executor/reshard/run-reshard.ts";
+export type { Migrations } from "./client/migrations.ts";
+export type { MigrationOptions, MigrationPlanOptions } from "./client/job-options.ts";
+export type { BackfilledEntry, MigrationPlan, MigrationStep, StepPrice } from "./migrate/plan-migration.ts";
+export type { MigrationProgress, MigrationReport } from "./migrate/run-migration.ts";
+export type { MigrationStatus, UndoReport } from "./migrate/undo-migration.ts";
+export type { UnfitItem } from "./migrate/stale-keys.ts";
 export type { Kinded } from "./client/graph-types.ts";
+export type { Cells, Field, FieldInput, FieldType, FieldValue, NewField, NewFieldType, NodeId } from "./client/field-types.ts";
+export type {
+  ColumnPlace,
+  FieldChanges,
+  FieldColumn,
+  FieldFilter,
+  FieldJobOptions,
+  FieldLoss,
+  FieldProgress,
+  Fields,
+  Grid,
+  GridCall,
+  GridExplanation,
+  GridPage,
+  GridPageOptions,
+  GridRow,
+  RetypeOptions,
+  RetypeResult,
+  SetOptions,
+  SetOutcome,
+  Values,
+} from "./client/grid-types.ts";
 export type { EdgeSearch, Find, Search, SearchPageOptions } from "./client/read-types.ts";
 export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/layout.ts";
-export type { Collection, Entry, Neighbours, NodeHandle, Page, PageBudget, PageOptions, PartList, Read } from "./client/read-types.ts";
+export type {
+  Collection,
+  CountOptions,
+  Entry,
+  Neighbours,
+  NodeHandle,
+  Page,
+  PageBudget,
+  PageOptions,
+  PartList,
+  Read,
+} from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export type { WalkExplanation } from "./client/walk-explanation.ts";
 export type {
@@ -50,25 +93,16 @@ export type {
   StoreCursor,
   WalkOptions,
 } from "./client/walk-types.ts";
-export {
-  combine,
-  definePatterns,
-  explainPatterns,
-  type Explanation,
-  offline,
-  type AnyPattern,
-  type ExplainedPattern,
-  type Pattern,
-  type Patterns,
-} from "./client/patterns.ts";
-export type { Reshard, TableAdmin } from "./client/table.ts";
+export { combine, definePatterns, explainPatterns, offline, type Patterns } from "./client/patterns.ts";
+export type { AnyPattern, ExplainedPattern, Explanation, Pattern } from "./client/run-patterns.ts";
+export type { CreateTableOptions, Reshard, TableAdmin } from "./client/table.ts";
 export type { TableDifference } from "./requests/table.ts";
 export { didYouMean } from "./util/did-you-mean.ts";
 export { EdgetableError, isEdgetableError } from "./errors/edgetable-error.ts";
 export type { ErrorCode } from "./errors/codes.ts";
 export type { Call, Report, RunOptions } from "./executor/call.ts";
 export type { DeletionProgress } from "./executor/jobs/delete-node.ts";
-export type { Job } from "./executor/jobs/job-store.ts";
+export type { Job, JobFacts } from "./executor/jobs/job-store.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/write-rows.ts";
 export type { ScanReport } from "./executor/scan/run-scan.ts";
@@ -77,8 +111,26 @@ export type { Cost, SentRequest } from "./executor/call.ts";
 export type { RetryPolicy } from "./executor/session.ts";
 export type { Effects } from "./executor/session.ts";
 export type { Comparisons, Where } from "./ir/condition.ts";
+export {
+  average,
+  count,
+  distinct,
+  max,
+  min,
+  sum,
+  type AggregateOptions,
+  type CopyFreshness,
+  type CopyList,
+  type CopySettings,
+  type DerivedAttribute,
+  type EdgeCopyLists,
+  type Freshness,
+  type ValueOptions,
+} from "./schema/derived.ts";
+export type { AggregateFact, CopyFact, Facts } from "./schema/facts.ts";
 export { edge, type AnyEdge, type EdgeDefinition } from "./schema/definition.ts";
-export { node, type AnyNode, type NodeDefinition } from "./schema/definition.ts";
+export type { Renaming, Retyping, StoredForm, TableSettings } from "./schema/definition.ts";
+export { type FieldSettings, node, type AnyNode, type NodeDefinition } from "./schema/definition.ts";
 export { part, type AnyPart, type PartDefinition } from "./schema/definition.ts";
 export type { EdgeLayout, IndexExpectation, IndexLayout, ItemLayout, Layout, ShardingLayout } from "./schema/layout.ts";
 export type { Catalog } from "./schema/catalog.ts";
@@ -90,3 +142,4 @@ export { configuredEndpoint, type FoundEndpoint } from "./transport/lean/surroun
 export type { SendOptions, Transport } from "./transport/transport.ts";
 export { attemptError, type AttemptFailure, serviceError, type ServiceFault } from "./transport/transport-error.ts";
 export type * from "./transport/operations.ts";
+export type * from "./transport/stream-operations.ts";

@@ -14,6 +14,7 @@ import {
 } from "../schema/adopted-models.test-support.ts";
 import { assertModel } from "../schema/check-model.ts";
 import { type GraphDefinition, edge, node } from "../schema/definition.ts";
+import { count } from "../schema/derived.ts";
 import type { Layout } from "../schema/layout.ts";
 import { checkGraph, type Advice, type CheckedPattern } from "./index.ts";
 
@@ -274,6 +275,73 @@ cases("idleIndexKey", {
   "an index that shares the table's key": { model: trackerPublished, advice: [] },
 });
 
+const open = z.object({ id: text, name: text, due: text.optional() });
+
+cases("requiredByIndex", {
+  "an entry by an optional attribute": {
+    model: { table: "Teams", nodes: { user: user({ schema: open }) }, indexes: { byDue: { entries: { user: "due" } } } },
+    advice: [warning("index keys", "user", '"byDue" needs "due"', "is rejected", "sparse: true")],
+  },
+  "a sparse entry": {
+    model: {
+      table: "Teams",
+      nodes: { user: user({ schema: open }) },
+      indexes: { byDue: { entries: { user: { by: "due", sparse: true } } } },
+    },
+    advice: [],
+  },
+  "an adopted index": {
+    model: inLayout({ indexes, nodes: { user: { keys: { G1: "{due}", G2: "{name}" } } } }, { nodes: { user: user({ schema: open }) } }),
+    advice: [warning("index keys", "user", '"gsi" needs "due"', 'Name "G1" and "G2" in sparse')],
+  },
+  "an attribute with a default": {
+    model: {
+      table: "Teams",
+      nodes: { user: user({ schema: z.object({ id: text, due: text.default("never") }) }) },
+      indexes: { byDue: { entries: { user: "due" } } },
+    },
+    advice: [],
+  },
+});
+
+cases("hotCounter", {
+  "one item for very many edges": {
+    model: {
+      table: "Teams",
+      nodes: { user: user(), team: team({ derived: { members: count({ in: "joins" }) } }) },
+      edges: { joins: joins({ onDelete: { to: "cascade" }, expect: { to: 50_000 } }) },
+    },
+    advice: [{ concern: "throughput", definition: "team", severity: "warning", says: ["50,000 edges", "shards: 8"] }],
+  },
+  "counters of its own": {
+    model: {
+      table: "Teams",
+      nodes: { user: user(), team: team({ derived: { members: count({ in: "joins", shards: 16 }) } }) },
+      edges: { joins: joins({ onDelete: { to: "cascade" }, expect: { to: 50_000 } }) },
+    },
+    advice: [{ concern: "throughput", definition: "team", severity: "note", says: ["16 counters", "1,000 writes a second"] }],
+  },
+  "few edges": {
+    model: {
+      table: "Teams",
+      nodes: { user: user(), team: team({ derived: { members: count({ in: "joins" }) } }) },
+      edges: { joins: joins({ onDelete: { to: "cascade" } }) },
+    },
+    advice: [],
+  },
+});
+
+cases("unusedIndex", {
+  "an index by a stored attribute": {
+    model: inLayout({ indexes: { gsi: { partitionKey: "Owner", sortKey: "Team" } }, nodes: { team: { attributes: { owner: "Owner" } } } }),
+    advice: [warning("index keys", "team", '"owner" as "Owner"', '"gsi"', 'keys: { "Owner": "{owner}", "Team": "{…}" }')],
+  },
+  "the same, computed": {
+    model: inLayout({ indexes: { gsi: { partitionKey: "Owner" } }, nodes: { team: { keys: { Owner: "{owner}" } } } }),
+    advice: [],
+  },
+});
+
 test("a projection for which a pattern reads the same items twice is a warning", () => {
   const plan = { kind: "read", sources: [{ kind: "query", index: "byRelated" }], hydrate: { nodes: ["issue"], by: "query" } };
   const [advice] = about(trackerDraft, "costlyProjection", [
@@ -362,4 +430,22 @@ describe("patternRequests", () => {
 test("warnings come before notes", () => {
   const severities = checkGraph(assertModel(people)).map((advice) => advice.severity);
   expect(severities).toEqual(severities.toSorted().toReversed());
+});
+
+test("a search by an attribute that an index holds but no template computes says which key to compute", async () => {
+  const layout = {
+    partitionKey: "PK",
+    sortKey: "SK",
+    indexes: { gsi: { partitionKey: "Owner" } },
+    nodes: { team: { attributes: { owner: "Owner" } } },
+  };
+  const graph = defineGraph({
+    table: "Teams",
+    nodes: { team: node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text, owner: text }) }) },
+    layout,
+  });
+  const patterns = definePatterns(graph, {
+    teams: { question: "Whose?", example: { owner: "Ann" }, ask: (db, { owner }) => db.find("team").where({ owner }).rows() },
+  });
+  await expect(explainPatterns(patterns)).rejects.toThrow('for "gsi" compute its key: keys: { "Owner": "{owner}" } in place of attributes');
 });

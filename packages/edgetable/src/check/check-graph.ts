@@ -3,15 +3,18 @@ import type { Advice, AdviceRule, CheckedPattern } from "./advice.ts";
 import { distinct } from "./index-places.ts";
 import { costlyProjection, patternRequests, unboundedCollection } from "./rules/cost.ts";
 import { highDelimiter, lostOrder, prefixHazard, refusedValues } from "./rules/key-order.ts";
-import { fewShards, hotIndexPartition, sharedPartition } from "./rules/partitions.ts";
-import { idleIndexKey, mutableKey, staleCopy } from "./rules/stale-keys.ts";
+import { fewShards, hotCounter, hotIndexPartition, sharedPartition } from "./rules/partitions.ts";
+import { idleIndexKey, mutableKey, requiredByIndex, staleCopy, unusedIndex } from "./rules/stale-keys.ts";
 
 /** All rules, in the order in which their advice is listed. */
 const rules: readonly AdviceRule[] = [
   sharedPartition,
   hotIndexPartition,
   fewShards,
+  hotCounter,
   idleIndexKey,
+  unusedIndex,
+  requiredByIndex,
   mutableKey,
   staleCopy,
   lostOrder,

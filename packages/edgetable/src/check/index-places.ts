@@ -1,5 +1,5 @@
 import type { Template } from "../keys/template.ts";
-import { attributeNames } from "../schema/standard-schema.ts";
+import { attributesOf as definedAttributes } from "../schema/facts.ts";
 import { definitionOf, type Catalog, type Index, type Shape } from "../schema/catalog.ts";
 
 /** One kind of item in the table or in one of its indexes. */
@@ -24,8 +24,8 @@ export const nameOf = (index: Index): string => (index.name === undefined ? "the
 
 /** Names of a shape's attributes; empty if its schema does not list them. */
 export const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const schema = definitionOf(catalog, shape)?.schema;
-  return ((schema && attributeNames(schema)) ?? []).filter((name) => shape.copied?.includes(name) !== false);
+  const definition = definitionOf(catalog, shape);
+  return ((definition && definedAttributes(definition)) ?? []).filter((name) => shape.copied?.includes(name) !== false);
 };
 
 /** True if the value at a path of the shape's row never changes while the item exists. */

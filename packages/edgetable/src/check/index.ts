@@ -1,3 +1,4 @@
 export { checkGraph } from "./check-graph.ts";
+export { explanationLines, explanationText, showKey, type Explained, type ExplanationLines } from "./explanation-text.ts";
 export { recommendShards, type ShardAdvice, type ShardDemand } from "./recommend-shards.ts";
 export type { Advice, CheckedPattern, Concern } from "./advice.ts";

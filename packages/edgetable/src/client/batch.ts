@@ -1,9 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Call, type Cost, createCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
-import { runBatch, type UnwrittenItem } from "../executor/batch.ts";
+import type { UnwrittenItem } from "../executor/batch-write.ts";
 import { validateWrite } from "../executor/run-write.ts";
-import { planBatch } from "../planner/writes/plan-write.ts";
 import type { Key } from "../transport/operations.ts";
+import { loadOnce } from "../util/load-once.ts";
 import { loadWriteExplanation, type WriteDriver, writesOf } from "./write-call.ts";
 import type { BatchExplanation, WriteCall } from "./write-types.ts";
 
@@ -56,6 +56,8 @@ export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
  */
 export type Batch = (calls: readonly WriteCall<unknown>[]) => BatchCall;
 
+const loadBatch = loadOnce(async () => import("../executor/batch-write.ts"));
+
 const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
   left.flatMap(({ calls, key, error }) => calls.map((call) => ({ call, key, error }))).toSorted((a, b) => a.call - b.call);
 
@@ -67,14 +69,14 @@ export const batchOf =
     const make = async (options: RunOptions): Promise<Report<BatchOutcome>> => {
       const context = driver.context(options);
       const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
-      const plan = planBatch(driver.catalog, valid);
-      const left = await runBatch(driver.session, plan, context);
+      const { runBatch } = await loadBatch();
+      const { items, left } = await runBatch(driver.session, valid, context);
       const { meter } = context;
-      const done = { ok: left.length === 0, items: plan.items.length - left.length, unwritten: byCall(left) };
+      const done = { ok: left.length === 0, items: items - left.length, unwritten: byCall(left) };
       return reportOf({ ...done, cost: meter.cost, atomic: { kind: "item" } }, meter);
     };
     const call = createCall<BatchOutcome, BatchExplanation>(
-      async () => (await loadWriteExplanation()).explainBatch(driver.catalog, writes),
+      async () => (await loadWriteExplanation(driver)).explainBatch(driver.catalog, writes),
       make,
     );
     const orThrow = async (options?: RunOptions): Promise<BatchOutcome> => {

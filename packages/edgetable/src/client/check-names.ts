@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
-import { attributeNames } from "../schema/standard-schema.ts";
+import { attributesOf } from "../schema/facts.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -35,8 +35,7 @@ export const checkNames = (
 
 /** The names that an edge's filter may have; undefined if its schema does not list them. */
 export const edgeFields = (driver: Pick<Driver, "catalog">, edge: string): readonly string[] | undefined => {
-  const { schema } = defined(driver.catalog.edges[edge], "edge").definition;
-  const known = schema ? attributeNames(schema) : [];
+  const known = attributesOf(defined(driver.catalog.edges[edge], "edge").definition);
   return known && [...known, "from", "to"];
 };
 
@@ -81,7 +80,7 @@ export const typesWith = (driver: Driver, types: readonly string[], given: reado
     const { definition, shape } = defined(driver.catalog.nodes[name], name);
     try {
       refuseStoredNames(shape, given);
-      checkNames(given, { kind: "node", name }, attributeNames(definition.schema));
+      checkNames(given, { kind: "node", name }, attributesOf(definition));
       having.push(name);
     } catch (error) {
       refusal ??= error;

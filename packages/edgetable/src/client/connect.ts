@@ -8,7 +8,7 @@ import { createLeanTransport } from "../transport/lean/lean-transport.ts";
 import { deferTransport, TIMEOUTS, type Transport } from "../transport/transport.ts";
 import { ruleNames } from "../planner/rule-names.ts";
 import { checkOptions, type OptionChecks, listOf, namesIn, oneOf } from "../util/check-options.ts";
-import { createDriver, type Driver, type DriverOptions } from "./driver.ts";
+import { createDriver, type Driver, type DriverOptions, type Place } from "./driver.ts";
 
 /** How to reach the table, and how calls behave. */
 export interface ConnectOptions extends ReadingOptions {
@@ -45,6 +45,12 @@ export interface ConnectOptions extends ReadingOptions {
    * opens, so that a secret can be replaced. @default a random one that is kept in the table and read once
    */
   readonly cursorSecret?: CursorSecret | readonly CursorSecret[];
+  /**
+   * What a search does if its index is not complete yet, because the table is being migrated: it rejects with
+   * `plan.indexIncomplete`, or it reads another index that finds the rows, at a higher price and in that index's order, and
+   * rejects only if there is none. `explain()` shows the best index all the same; iteration always rejects. @default "refuse"
+   */
+  readonly incompleteIndexes?: "refuse" | "avoid";
   /** False to skip the schemas when writing. @default true */
   readonly validate?: boolean;
   /** Whether writes are sent as transactions with a token, as `idempotent` of a call says: exact, for twice the write units. @default false */
@@ -89,16 +95,12 @@ const checkSecrets = (given: unknown): void => {
 const sdkTransport = (client: SdkClient): Transport =>
   deferTransport(async () => (await import("../transport/sdk/index.ts")).createSdkTransport(client as never));
 
+const placeOf = ({ transport, client, endpoint, region, profile, credentials }: ConnectOptions): Place | undefined =>
+  transport || client ? undefined : { endpoint, region, profile, credentials };
+
 const transportOf = (options: ConnectOptions): Transport => {
   if (options.transport) return options.transport;
-  if (options.client) return sdkTransport(options.client);
-  const { endpoint, region, profile, credentials } = options;
-  return createLeanTransport({
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(credentials === undefined ? {} : { credentials }),
-  });
+  return options.client ? sdkTransport(options.client) : createLeanTransport(placeOf(options));
 };
 
 // Asked for until it is known; a failure is not kept.
@@ -133,6 +135,7 @@ const connectChecks: OptionChecks<ConnectOptions> = {
   expired: (given: string) => oneOf("expired", given, EXPIRED),
   onRequest: "function",
   cursorSecret: checkSecrets,
+  incompleteIndexes: ["refuse", "avoid"],
   validate: "boolean",
   idempotent: "boolean",
   ...readingChecks,
@@ -161,8 +164,10 @@ export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver =>
   const { cursorSecret } = options;
   return createDriver({
     session,
+    place: placeOf(options),
     rulesOff: options.rulesOff ?? [],
     validates: options.validate ?? true,
+    avoidsIndexes: options.incompleteIndexes === "avoid",
     idempotent: options.idempotent,
     deadline: options.deadline,
     expired: options.expired,

@@ -67,6 +67,33 @@ describe("edges", () => {
   });
 });
 
+describe("a read by a unique value", () => {
+  test("takes the value of one unique attribute and gives the row", () => {
+    const call = () => db.student.by({ email: "ann@x.org" }, { consistent: true });
+    expectTypeOf<Awaited<ReturnType<typeof call>>>().toEqualTypeOf<{ studentId: string; name: string; email: string; yearLevel: number } | undefined>();
+    // @ts-expect-error name is not unique
+    void (() => db.student.by({ name: "Ann" }));
+    // @ts-expect-error email is text
+    void (() => db.student.by({ email: 5 }));
+    // @ts-expect-error a value is needed
+    void (() => db.student.by({}));
+  });
+  test("is a sentence for a node type without one", () => {
+    expectTypeOf<Parameters<typeof db.course.by>[0]>().toEqualTypeOf<"This node type declares no unique attribute: declare unique, or search it by find().">();
+  });
+  test("of a node declared in place, and of an optional attribute", () => {
+    const inPlace = defineGraph({
+      table: "T",
+      nodes: {
+        user: node({ key: "USER#{id}", schema: z.object({ id: z.string(), badge: z.number().optional(), email: z.string() }), unique: ["badge", "email"] }),
+        team: node({ key: "TEAM#{id}", schema: z.object({ id: z.string() }) }),
+      },
+    }).connect();
+    expectTypeOf<Parameters<typeof inPlace.user.by>[0]>().toEqualTypeOf<{ readonly badge: number } | { readonly email: string }>();
+    expectTypeOf<Parameters<typeof inPlace.team.by>[0]>().toEqualTypeOf<"This node type declares no unique attribute: declare unique, or search it by find().">();
+  });
+});
+
 describe("a chain keeps what it knows", () => {
   const chain = db.student({ studentId: "S1" }).out("enrolledIn").where({ grade: "A" }).reverse().using("reverse").limit(3);
   type Of<Rows> = Rows extends PromiseLike<readonly (infer Row)[]> ? Row : never;

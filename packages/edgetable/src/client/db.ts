@@ -2,10 +2,13 @@ import type { Catalog } from "../schema/catalog.ts";
 import { mapValues } from "../util/row.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
+import { withDriver } from "./driver.ts";
 import { edgeReads } from "./edge-reads.ts";
+import { gridsOf } from "./grids.ts";
 import { edgeWrites, nodeWrites, partWrites } from "./writes.ts";
 import { jobsOf, type Jobs } from "./jobs.ts";
 import { loadOf, type Load, type LoadRow } from "./load.ts";
+import { migrationsOf, type Migrations } from "./migrations.ts";
 import { nodeReads } from "./node-reads.ts";
 import type { Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
 import type { EdgeApi, Find, NodeApi } from "./read-types.ts";
@@ -33,6 +36,8 @@ export interface DbMembers {
   readonly jobs: Jobs;
   /** Moves the items of sharded indexes to where writers put them now. */
   readonly reshard: Reshard;
+  /** Brings the table to follow a changed model, while programs read and write it. */
+  readonly migrations: Migrations;
   /** Stops jobs that are under way as their signals do, so that they give back their leases, then gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
@@ -65,15 +70,17 @@ export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(cata
     batch: batchOf(driver),
     jobs: jobsOf(driver),
     reshard: reshardOf(driver),
+    migrations: migrationsOf(driver),
     close: () => driver.session.close(),
   };
-  return {
-    ...mapValues(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry))),
+  const db = {
+    ...mapValues(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry), gridsOf(driver, entry.name))),
     ...mapValues(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),
     ...mapValues(catalog.parts, (entry) => partWrites(driver, entry)),
     ...members,
     load: loadOf(driver),
     scan: scanOf(driver),
     find: findOf(driver),
-  } as unknown as Db<N, E, P>;
+  };
+  return withDriver(db, driver) as unknown as Db<N, E, P>;
 };

@@ -1,10 +1,11 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { assertModel } from "../schema/check-model.ts";
-import type { AnyEdge, OrderOf, GraphDefinition } from "../schema/definition.ts";
+import type { AnyEdge, OrderOf, GraphDefinition, TableSettings } from "../schema/definition.ts";
+import { withFields } from "../schema/grid-parts.ts";
 import type { Layout, IndexEntry, ValueIndex } from "../schema/layout.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
-import type { Edges, Nodes, Parts } from "./graph-types.ts";
+import type { EdgeRow, Edges, Nodes, PartRow, Parts } from "./graph-types.ts";
 
 /** A sentence for each end of an edge that is not a node type. */
 type EdgeCheck<N extends Nodes, E extends AnyEdge> = E["~from" | "~to"] extends keyof N
@@ -28,9 +29,9 @@ type IndexEntries<N extends Nodes, E extends Edges, P extends Parts> = {
     : Name extends keyof E
       ? E[Name]["~stored"] extends "reference"
         ? IndexEntry
-        : EntryOf<E[Name]["~types"]["row"]>
+        : EntryOf<EdgeRow<N, E[Name]>>
       : Name extends keyof P
-        ? EntryOf<P[Name]["~types"]["row"]>
+        ? EntryOf<PartRow<N, P[Name]>>
         : never;
 };
 
@@ -70,8 +71,10 @@ export const defineGraph = <const N extends Nodes, const E extends Edges = None,
    */
   readonly indexes?: Readonly<Record<string, ValueIndex<IndexEntries<NoInfer<N>, NoInfer<E>, NoInfer<P>>>>>;
   readonly layout?: Layout;
+  /** Stream, deletion protection and point-in-time recovery of the table, which a migration sets. @default left as they are */
+  readonly settings?: TableSettings;
 }): Graph<N, E, P> => {
-  const catalog = assertModel(definition as GraphDefinition);
+  const catalog = assertModel(withFields(definition as GraphDefinition));
   return Object.freeze({
     kind: "graph",
     catalog,

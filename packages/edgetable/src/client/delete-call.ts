@@ -14,7 +14,7 @@ const code = async () => import("./run-jobs.ts");
 const cascading = (driver: WriteDriver, write: DeleteWrite, options: Options): DeleteCall<unknown> => {
   const asked = { write, options };
   const call = createCall<WriteOutcome<unknown>, WriteExplanation>(
-    async () => (await loadWriteExplanation()).explainDeletion(driver.catalog, write, options),
+    async () => (await loadWriteExplanation(driver)).explainDeletion(driver.catalog, write, options),
     async (run) => (await code()).makeDeletion(driver, asked, run),
   );
   const start = async (run?: RunOptions): Promise<JobHandle<WriteOutcome<unknown>>> =>

@@ -3,8 +3,11 @@ import type { CallContext, Session } from "../executor/session.ts";
 import { Meter, type ReadingOptions, type RunOptions } from "../executor/call.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
+import type { Searching } from "../planner/choose-path.ts";
 import { planRead } from "../planner/plan.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import type { LeanTransportOptions } from "../transport/lean/lean-transport.ts";
 
 const DEFAULT_DEADLINE = 30_000;
 const MAX_PLANS = 2000;
@@ -14,12 +17,18 @@ export interface Driver {
   readonly session: Session;
   readonly catalog: Catalog;
   readonly validates: boolean;
+  /** Whether a search may read another index than one that is not complete. */
+  readonly avoidsIndexes: boolean;
   /** Whether writes that do not say otherwise are sent with a token. */
   readonly idempotent: boolean;
   /** Names of planner rules that are switched off. */
   readonly rulesOff: ReadonlySet<string>;
-  /** The plan of a form of call: made once, then looked up by its signature. */
-  plan(signature: string, logical: () => LogicalPlan): ReadPlan;
+  /**
+   * The plan of a form of call: made once, then looked up by its signature.
+   *
+   * @param searching how searches are planned; only for plans with a search
+   */
+  plan(signature: string, logical: () => LogicalPlan, searching?: Searching): ReadPlan;
   /** What a call with checked options brings along. */
   context(options: RunOptions): CallContext;
   /** The secret that seals cursors; undefined where there is none yet, and none is to be made. */
@@ -28,13 +37,19 @@ export interface Driver {
   secretRequests(): number;
   /** Lets go of a secret that went with its table. */
   forgetSecret(): void;
+  /** Where the table's stream is reached; undefined for a transport or client of the user's own. */
+  readonly place: Place | undefined;
 }
+
+/** Where a table is. */
+export type Place = Pick<LeanTransportOptions, "endpoint" | "region" | "profile" | "credentials">;
 
 export interface DriverOptions {
   readonly session: Session;
   readonly idempotent?: boolean | undefined;
   readonly rulesOff: readonly string[];
   readonly validates: boolean;
+  readonly avoidsIndexes?: boolean;
   readonly deadline: number | undefined;
   /** Whether items that have expired are shown until DynamoDB removes them. */
   readonly expired?: "hide" | "show" | undefined;
@@ -43,6 +58,7 @@ export interface DriverOptions {
   /** The most requests that it takes. @default 0 */
   readonly secretRequests?: number;
   readonly forgetSecret?: Driver["forgetSecret"];
+  readonly place?: Place | undefined;
 }
 
 /** The shared middle of one connection. */
@@ -56,14 +72,16 @@ export const createDriver = (options: DriverOptions): Driver => {
     session,
     catalog: session.catalog,
     validates: options.validates,
+    avoidsIndexes: options.avoidsIndexes ?? false,
     idempotent: options.idempotent ?? false,
     rulesOff: off,
-    plan: (signature, logical) => {
+    place: options.place,
+    plan: (signature, logical, searching) => {
       const known = plans.get(signature);
       if (known) return known;
       // Forms of calls stand in the program's text and are few; a program that makes them up must not fill the memory.
       if (plans.size >= MAX_PLANS) plans.clear();
-      const plan = planRead(session.catalog, logical(), off);
+      const plan = planRead(session.catalog, logical(), { off, searching });
       plans.set(signature, plan);
       return plan;
     },
@@ -85,4 +103,22 @@ export const createDriver = (options: DriverOptions): Driver => {
       secretRequests = most;
     },
   };
+};
+
+// Registered, because a program may load one entry of the package as ESM and another one as CommonJS.
+const DRIVER = Symbol.for("edgetable.driver");
+
+/** Gives a connection its shared middle, for the other entries of the package. */
+export const withDriver = <Connection extends object>(db: Connection, driver: Driver): Connection =>
+  Object.defineProperty(db, DRIVER, { value: driver });
+
+/**
+ * The shared middle of a connection.
+ *
+ * @throws {plan.invalidOption} for anything else than a connection
+ */
+export const driverOf = (db: object): Driver => {
+  const driver = (db as { readonly [DRIVER]?: Driver } | null)?.[DRIVER];
+  if (driver) return driver;
+  throw new EdgetableError("plan.invalidOption", "Expected a connection, such as graph.connect({ … }).", { details: { option: "db" } });
 };

@@ -1,13 +1,17 @@
-import { readUnits, stepUnits } from "../ir/capacity.ts";
+import { readUnits } from "../ir/capacity.ts";
+import { stepUnits } from "../ir/write-price.ts";
 import type { DeleteWrite, LogicalWrite } from "../ir/logical-write.ts";
-import type { ReadNeed, WritePlan } from "../ir/write-plan.ts";
-import { planBatch, planWrites } from "../planner/writes/plan-write.ts";
+import type { ReadNeed, WriteItem, WritePlan } from "../ir/write-plan.ts";
+import { planBatch } from "../planner/writes/plan-batch.ts";
+import { planWrites } from "../planner/writes/plan-write.ts";
 import { planCascade } from "../planner/writes/plan-deletion.ts";
 import { encodeBatchWrite, inBatches, writeRequest, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
-import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-read.ts";
+import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { DERIVED } from "../schema/facts.ts";
 import { COUNT, OWNER } from "../schema/system-items.ts";
 import type { Row } from "../util/row.ts";
+import { cascadeNotes, derivedNotes } from "./derived-notes.ts";
 import { explainRead } from "./explanation.ts";
 import { INDEX_LAG } from "./job-options.ts";
 import type { BatchExplanation, DeleteOptions, ExplainedWriteRequest, WriteExplanation } from "./write-types.ts";
@@ -20,7 +24,7 @@ const explainNeeds = (catalog: Catalog, reads: readonly ReadNeed[]): readonly Ex
   const requests: ExplainedWriteRequest[] = [];
   for (const need of reads) {
     // Edges are counted after a read has shown that their counter is not there, and here nothing was read.
-    if (need.kind === "count") continue;
+    if (need.kind === "count" || need.kind === "list") continue;
     const units = { readUnits: readUnits(need.shape.bytes, { consistent: true }), writeUnits: 0 };
     if (need.kind === "get") requests.push({ operation: "GetItem", input: encodeNeededGet(catalog, need), ...units });
     else requests.push({ operation: "Query", input: encodeNeededQuery(catalog, need), ...units });
@@ -28,12 +32,12 @@ const explainNeeds = (catalog: Catalog, reads: readonly ReadNeed[]): readonly Ex
   return requests;
 };
 
-const explainReady = (catalog: Catalog, plan: Ready): ExplainedWriteRequest => {
+const explainReady = (catalog: Catalog, plan: Ready, token: string): ExplainedWriteRequest => {
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   const steps = plan.items.map(({ item }) => item);
   const isTransaction = plan.atomic.kind === "transaction";
   const { operation, input } = isTransaction
-    ? encodeTransaction(target, steps, TOKEN)
+    ? encodeTransaction(target, steps, token)
     : encodeSingle(target, steps[0] as Parameters<typeof encodeSingle>[1]);
   let writeUnits = 0;
   for (const step of steps) writeUnits += stepUnits(catalog, step, isTransaction);
@@ -43,8 +47,12 @@ const explainReady = (catalog: Catalog, plan: Ready): ExplainedWriteRequest => {
 const ONCE =
   "sent once: if its answer is lost, the call ends in execute.ambiguous, because a second request would add to the first; { idempotent: true } makes it exact, for twice the write units";
 
+/** True if a step adds to derived attributes of a node. */
+const isDerivedChange = (item: WriteItem): boolean => item.kind === "update" && item.shape?.kind === "node" && DERIVED in item.changes.add;
+
 /** Why a write is a transaction, which costs twice the units. */
 const transactionNote = ({ items }: Ready): string | undefined => {
+  if (items[0]?.item.kind === "check" && items.length === 1) return "a check alone is a transaction of one, for twice the write units";
   if (items.length === 1)
     return "idempotent: a transaction of one with a token, for twice the write units; a repeated request takes effect once";
   const reasons = new Set<string>();
@@ -52,6 +60,7 @@ const transactionNote = ({ items }: Ready): string | undefined => {
     const isMarker = item.kind !== "check" && item.terms.some((term) => term.kind === "equals" && term.attribute === OWNER);
     if (isMarker) reasons.add("the markers of unique values");
     if (item.kind === "update" && item.shape === undefined) reasons.add("the counters of the nodes' edges");
+    if (isDerivedChange(item)) reasons.add(`the derived attributes of "${item.shape?.definition}"`);
     if (item.kind === "check") reasons.add("checks of nodes that must be there");
     if (item.shape?.role === "mirror") reasons.add("the copy of the edge in its target's partition");
   }
@@ -63,6 +72,15 @@ const COUNTER =
 const halfEntry = (attribute: string): string =>
   `requires that the item has "${attribute}", the other half of an index entry; an item without it (one that is older than the index, for example) costs a second request, which writes the whole entry`;
 
+const olderNode = (attribute: string, node: string): string =>
+  `requires that the "${node}" has "${attribute}"; a node that is older than this attribute costs a read and a second transaction`;
+
+const needed = (attribute: string, item: WriteItem): string => {
+  if (attribute === COUNT) return COUNTER;
+  const isAdded = item.kind === "update" && attribute in item.changes.add;
+  return isAdded && isDerivedChange(item) ? olderNode(attribute, item.shape?.definition ?? "") : halfEntry(attribute);
+};
+
 const notesOf = (plan: WritePlan): readonly string[] => {
   if (plan.kind === "settled") return [];
   const notes = new Set<string>();
@@ -72,8 +90,7 @@ const notesOf = (plan: WritePlan): readonly string[] => {
   }
   const note = plan.once ? ONCE : plan.atomic.kind === "transaction" ? transactionNote(plan) : undefined;
   if (note !== undefined) notes.add(note);
-  for (const { item } of plan.items)
-    for (const term of item.terms) if (term.kind === "has") notes.add(term.attribute === COUNT ? COUNTER : halfEntry(term.attribute));
+  for (const { item } of plan.items) for (const term of item.terms) if (term.kind === "has") notes.add(needed(term.attribute, item));
   return [...notes];
 };
 
@@ -87,14 +104,26 @@ const costOf = (requests: readonly ExplainedWriteRequest[]): WriteExplanation["c
 };
 
 /** Explains writes: pure, from the calls' values. */
-export const explainWrites = (catalog: Catalog, writes: readonly LogicalWrite[], livingAt?: number): WriteExplanation => {
+export const explainWrites = (
+  catalog: Catalog,
+  writes: readonly LogicalWrite[],
+  { livingAt, token = TOKEN }: { readonly livingAt?: number | undefined; readonly token?: string | undefined } = {},
+): WriteExplanation => {
   const plan = planWrites(catalog, writes, {}, { livingAt });
   let requests: readonly ExplainedWriteRequest[] = [];
   if (plan.kind === "needs") requests = explainNeeds(catalog, plan.reads);
-  if (plan.kind === "ready") requests = [explainReady(catalog, plan)];
+  if (plan.kind === "ready") requests = [explainReady(catalog, plan, token)];
   const atomic = plan.kind === "ready" ? plan.atomic : undefined;
   for (const write of writes) Object.freeze(write);
-  return Object.freeze({ kind: "write", writes, plan, requests, atomic, cost: costOf(requests), notes: notesOf(plan) });
+  return Object.freeze({
+    kind: "write",
+    writes,
+    plan,
+    requests,
+    atomic,
+    cost: costOf(requests),
+    notes: [...notesOf(plan), ...derivedNotes(catalog, writes)],
+  });
 };
 
 /** Explains the deletion of a node and everything that is deleted with it. */
@@ -115,6 +144,7 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
   notes.push(
     "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed; what it writes is not in the prediction",
   );
+  notes.push(...cascadeNotes(catalog, write));
   const cost = costOf(requests);
   const marking = plan.marks ? readUnits(catalog.nodes[write.name]?.shape.bytes ?? 0, { consistent: true }) : 0;
   return {

@@ -1,18 +1,10 @@
 import { BATCH_GET_KEYS, queryPrice, readUnits } from "../ir/capacity.ts";
-import type { Alternative, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import type { Alternative, HydrateStep, MarkerStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { passingPart } from "../planner/assumed-rows.ts";
+import { markerKey } from "../planner/writes/rules/unique-markers.ts";
 import { pageOf, passesAll } from "../executor/read-partition.ts";
-import {
-  askedKeys,
-  bindQuery,
-  distinctKeys,
-  encodeBatchGet,
-  encodeGet,
-  pageInput,
-  partitionsOf,
-  shareOf,
-  type Binding,
-} from "../requests/encode-read.ts";
+import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
+import { askedKeys, bindQuery, distinctKeys, encodeBatchGet, encodeGet, pageInput, type Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -143,23 +135,24 @@ const notesOf = (plan: ReadPlan, limit: number | undefined): readonly string[] =
   const notes: string[] = [];
   if (limit !== undefined && plan.sources.some((source) => source.kind === "query" && !passesAll(plan, source)))
     notes.push(
-      `reads ${pageOf({ wanted: limit, found: 0, read: 0 }, false)} items first, then as many as the hit rate calls for, up to 1 MB a request, until ${limit} rows are found: at most four times the items that it needs`,
+      `reads ${pageOf({ wanted: limit, found: 0, read: 0 }, false)} items first, then more by the share that matched, up to 1 MB a request, until ${limit} rows are found; at most four times the items that it needs`,
     );
   for (const source of plan.sources) {
     if (source.kind !== "query") continue;
     if (source.filter.length > 0)
-      notes.push(`filters ${source.filter.map((condition) => condition.path).join(", ")} after reading: items passed over are paid for`);
-    if (source.scatter)
       notes.push(
-        `reads each shard of ${source.index ?? "the table"} and merges them: one Query for each, even where a shard holds nothing`,
+        `filters ${source.filter.map((condition) => condition.path).join(", ")} after reading: items that do not match cost read units too`,
       );
-    if (source.discards) notes.push("items of other kinds may lie in the range; they are read and passed over");
+    if (source.scatter)
+      notes.push(`reads each shard of ${source.index ?? "the table"} and merges them: one Query for each, even if a shard is empty`);
+    if (source.discards) notes.push("also reads items of other kinds in the same key range, and leaves them out");
   }
   if (plan.filter) notes.push(`checks ${plan.filter.conditions.map((condition) => condition.path).join(", ")} in memory`);
-  return notes;
+  // Two sources may give the same note.
+  return [...new Set(notes)];
 };
 
-const CONTRADICTION = "the conditions contradict each other: nothing is sent, and nothing found";
+const CONTRADICTION = "the conditions contradict each other: nothing is sent, and no rows are found";
 
 export interface ExplainRequest {
   readonly plan: ReadPlan;
@@ -170,7 +163,30 @@ export interface ExplainRequest {
   readonly livingAt: number | undefined;
 }
 
-const explainSources = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] =>
+/** The read of a unique value's marker, then that of the node which it names. */
+const explainMarker = (catalog: Catalog, marker: MarkerStep, { plan, binding }: ExplainRequest): readonly ExplainedRequest[] => {
+  const { node, attribute: field } = marker;
+  const key = defined(markerKey(catalog, { node, field }, { [field]: binding.values[0] }), "the key of a marker");
+  const { bytes } = defined(catalog.nodes[node], node).shape;
+  const [source] = plan.sources;
+  return [
+    { operation: "GetItem", input: encodeGet(catalog, key, marker), times: 1, readUnits: readUnits(0, marker) },
+    {
+      operation: source?.kind === "query" ? "Query" : "GetItem",
+      input: `the key of the ${node} that the marker names`,
+      times: 1,
+      readUnits: readUnits(bytes, marker),
+      after: `the owner of "${field}" in its marker`,
+    },
+  ];
+};
+
+const explainSources = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] => {
+  const { marker } = request.plan;
+  return marker ? explainMarker(catalog, marker, request) : explainSteps(catalog, request);
+};
+
+const explainSteps = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] =>
   request.plan.sources.flatMap((source) => {
     if (source.kind === "query") return explainQuery(catalog, source, request) ?? [];
     const shape = defined(catalog.shapesById[source.shapes[0] ?? ""], "shape");

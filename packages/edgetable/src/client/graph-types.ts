@@ -1,5 +1,5 @@
 import type { Where } from "../ir/condition.ts";
-import type { AnyEdge, AnyNode, AnyPart } from "../schema/definition.ts";
+import type { AnyEdge, AnyNode, AnyPart, CopyNames } from "../schema/definition.ts";
 
 export type Nodes = Readonly<Record<string, AnyNode>>;
 export type Edges = Readonly<Record<string, AnyEdge>>;
@@ -48,9 +48,35 @@ export interface EdgeInGraph<N extends Nodes, E extends AnyEdge, Row, From, To> 
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge in every graph satisfies
 export type AnyEdgeInGraph = EdgeInGraph<any, any, any, any, any>;
 
+/** The node's attribute that a copy in a list has. */
+type SourceOf<List, Name> = List extends readonly string[]
+  ? Name
+  : Name extends keyof List
+    ? List[Name] extends { readonly of: infer Of }
+      ? Of
+      : List[Name]
+    : never;
+
+/** The copies in a list, with the types of the node's attributes. */
+type Copied<Source, List> = { readonly [Name in CopyNames<List>]: Source[SourceOf<List, Name> & keyof Source] };
+
+type CopiesAt<Copies, End> = End extends keyof Copies ? Copies[End] : never;
+
+/** An edge's attributes, with those that are copied from the nodes at its ends. */
+export type EdgeRow<N extends Nodes, E extends AnyEdge> = keyof E["~copies"] extends never
+  ? E["~types"]["row"]
+  : E["~types"]["row"] &
+      Copied<EndRow<N, E["~from"]>, CopiesAt<E["~copies"], "from">> &
+      Copied<EndRow<N, E["~to"]>, CopiesAt<E["~copies"], "to">>;
+
+/** A part's attributes, with those that are copied from its node. */
+export type PartRow<N extends Nodes, P extends AnyPart> = [CopyNames<P["~copies"]>] extends [never]
+  ? P["~types"]["row"]
+  : P["~types"]["row"] & Copied<EndRow<N, P["of"]>, P["~copies"]>;
+
 /** What is inferred of each edge type. */
 export type EdgesInGraph<N extends Nodes, E extends Edges> = {
-  readonly [Name in keyof E]: EdgeInGraph<N, E[Name], E[Name]["~types"]["row"], EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>;
+  readonly [Name in keyof E]: EdgeInGraph<N, E[Name], EdgeRow<N, E[Name]>, EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>;
 };
 
 // Made once for a whole graph: node types share it, so that its cost does not grow with their number.

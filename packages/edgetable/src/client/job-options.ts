@@ -2,7 +2,10 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { RunOptions } from "../executor/call.ts";
 import type { Collision } from "../executor/load/collisions.ts";
 import type { FailedRow, LoadProgress } from "../executor/load/write-rows.ts";
+import type { JobFacts } from "../executor/jobs/job-store.ts";
 import type { ReshardProgress } from "../executor/reshard/run-reshard.ts";
+import type { MigrationProgress } from "../migrate/run-migration.ts";
+import type { WriteOutcome } from "../ir/write-outcome.ts";
 import type { OptionChecks } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { JobOptions } from "./write-types.ts";
@@ -51,6 +54,51 @@ export interface ReshardOptions {
   readonly deadline?: number;
 }
 
+/** How a program's own job is run. */
+export interface OwnJobOptions {
+  /** Identifies the input, such as by a file's hash, 0 to 1,000 characters: a job is not resumed with another one. @default "" */
+  readonly fingerprint?: string;
+  /** Milliseconds after which a job whose process died may be resumed, 100 to 600,000. @default 10,000 */
+  readonly lease?: number;
+  /** Ends the job with `execute.aborted` at its next `check`; call again to resume. */
+  readonly signal?: AbortSignal;
+}
+
+/** A program's own job while it runs. */
+export interface OwnJob {
+  /** What an earlier run that was cut off saved; empty for a job that begins. */
+  readonly saved: JobFacts;
+  /**
+   * Replaces what the job saves. It is written with the next renewal of the lease, within a second, and when the work
+   * fails. Save little, such as a position: each renewal writes it, and an item holds 400 KB.
+   *
+   * @throws {plan.invalidOption} for a value that is neither text nor a finite number, and for the name `fingerprint`
+   */
+  save(facts: JobFacts): void;
+  /**
+   * Call it before each request.
+   *
+   * @throws {job.busy} when the lease expired or another process took it
+   * @throws {execute.aborted} when the signal aborts or the connection closes
+   */
+  check(): void;
+  /**
+   * Writes derived attributes of a node that are declared with freshness `batch`; undefined removes one. The item keeps its version. One UpdateItem.
+   *
+   * @param condition what must hold of the node's item, as `if` of an update
+   * @throws {plan.invalidOption} for an attribute that is not kept in batch
+   * @throws {job.busy} {execute.aborted} as `check` does
+   */
+  setDerived(
+    node: string,
+    id: Readonly<Record<string, unknown>>,
+    values: Readonly<Record<string, unknown>>,
+    condition?: Readonly<Record<string, unknown>>,
+  ): Promise<WriteOutcome<unknown>>;
+  /** Aborts with the job's own signal and when the connection closes. */
+  readonly signal: AbortSignal;
+}
+
 /** Options of a bulk load. */
 export interface LoadOptions {
   /**
@@ -97,4 +145,34 @@ export interface LoadOptions {
   readonly onFailure?: (failure: FailedRow) => void;
   /** Called with every collision, while the load goes on. */
   readonly onCollision?: (collision: Collision) => void;
+}
+
+/** How a migration is planned. */
+export interface MigrationPlanOptions extends RunOptions {
+  /**
+   * True to change the keys of an index that is in use. Processes with the recorded model then miss items that have their
+   * new keys. @default false: refused
+   */
+  readonly inPlace?: boolean;
+}
+
+/** How a migration is run. */
+export interface MigrationOptions extends MigrationPlanOptions {
+  /**
+   * Says that every process that writes to the table uses this model. Only then can an index be complete: the last passes
+   * are made, new indexes are created and old ones deleted. @default false: items get their keys, and it stops before that
+   */
+  readonly finish?: boolean;
+  /** Share of the table's capacity that it may take, in percent, 1 to 100; on demand, of 4,000 writes and 12,000 reads a second. @default 25 */
+  readonly share?: number;
+  /** True to read the table and change nothing. @default false */
+  readonly dryRun?: boolean;
+  /** True to leave items out of an index that cannot have its keys, and to name them in the report. @default false: refused */
+  readonly leaveOut?: boolean;
+  /** Called with how far it has come: at each step, and after each page of items. */
+  readonly onProgress?: (progress: MigrationProgress) => void;
+  /** Milliseconds after which a migration whose process died may be resumed, 100 to 600,000. @default 10,000 */
+  readonly lease?: number;
+  /** Milliseconds after which an index is assumed to show what was written, 0 to 600,000. @default 1,000 */
+  readonly indexLag?: number;
 }

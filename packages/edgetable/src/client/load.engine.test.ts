@@ -173,6 +173,16 @@ test("unique values, versions and guarded degrees take a read and a transaction,
   expect(Object.keys(items).filter((key) => key.startsWith("~unique"))).toHaveLength(2);
 });
 
+test("a batch that does not fill up does not hold the position while other rows are written alone", async () => {
+  const accounts = Array.from({ length: 1200 }, (_, at) => ({ node: "account", row: { id: `A${at}`, email: `${at}@x` } }));
+  const positions: number[] = [];
+  await load([...courses(3), ...accounts], {
+    progressEvery: 1,
+    onProgress: ({ rows, position }) => rows < 1203 && positions.push(position),
+  });
+  expect(Math.max(...positions)).toBeGreaterThan(900);
+});
+
 test("ends are checked where it is asked for", async () => {
   const rows = [
     { node: "student", row: { id: "S1", name: "x" } },

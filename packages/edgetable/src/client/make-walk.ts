@@ -7,10 +7,12 @@ import type { CommonState, FoundPaths, SearchAt } from "../executor/walk/search.
 import { openState, readState, sealState, storeState, STORED } from "../executor/walk/walk-cursor.ts";
 import type { WalkBudget, WalkRequest } from "../executor/walk/walk-run.ts";
 import type { NodeRef, WalkState as StoppedWalk } from "../executor/walk/walk-state.ts";
+import type { KeptStep } from "../ir/physical-plan.ts";
 import type { WalkPlan } from "../ir/walk-plan.ts";
 import { exactText } from "../keys/template.ts";
+import { keptByType } from "../planner/kept-counts.ts";
 import { planWalk } from "../planner/walk/plan-walk.ts";
-import { walkForm, walkPlan, type WalkState } from "../query/walk.ts";
+import { type KeptByType, walkForm, walkPlan, type WalkState } from "../query/walk.ts";
 import { checkGiven, type Secrets } from "../requests/cursor.ts";
 import type { Row } from "../util/row.ts";
 import { onAbort } from "../util/time.ts";
@@ -27,13 +29,14 @@ const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
 /** The plan of a walk, made once for its form. */
 const planOf = (
   driver: Driver,
-  { state, collect }: Pick<WalkAsk, "state" | "collect">,
-  form: string = walkForm(state, collect),
+  { state, collect, kept }: Pick<WalkAsk, "state" | "collect"> & { readonly kept?: KeptByType | undefined },
+  walk: string = walkForm(state, collect),
 ): WalkPlan => {
+  const form = kept ? `${walk}${JSON.stringify(kept)}` : walk;
   let plans = plansOf.get(driver);
   if (!plans || plans.size >= MAX_PLANS) plansOf.set(driver, (plans = new Map()));
   let plan = plans.get(form);
-  if (!plan) plans.set(form, (plan = planWalk({ catalog: driver.catalog, off: driver.rulesOff }, walkPlan(state, collect))));
+  if (!plan) plans.set(form, (plan = planWalk({ catalog: driver.catalog, off: driver.rulesOff }, walkPlan(state, collect, kept))));
   return plan;
 };
 
@@ -137,6 +140,7 @@ const MAX_SHOWN = 1000;
 interface Made<T> {
   readonly value: T;
   readonly missing?: readonly Row[];
+  readonly kept?: readonly KeptStep[];
 }
 
 /** Makes something of a walk, and rejects as soon as the signal is aborted. */
@@ -162,16 +166,31 @@ const callOf = <T>(
 ): WalkCall<T> =>
   createCall(explain, async (run: RunOptions) => {
     const context: CallContext = { ...driver.context(run), meter: new Meter(MAX_SHOWN) };
-    const { value, missing } = await untilAborted(run.signal, () => make(context));
-    return reportOf(value, context.meter, missing);
+    const { value, missing, kept } = await untilAborted(run.signal, () => make(context));
+    const report = reportOf(value, context.meter, missing);
+    return kept ? { ...report, kept } : report;
   });
 
-const explainAsk = async (driver: Driver, { state, collect, options }: WalkAsk): Promise<WalkExplanation> => {
-  const plan = planOf(driver, { state, collect });
+/** What may stand for counting the edges of a walk's last hop. A sample, or a refusal of supernodes, needs the edges. */
+const keptOf = ({ catalog, rulesOff }: Driver, { state, collect, options, kept = "none" }: WalkAsk): KeptByType | undefined =>
+  rulesOff.has("use-kept-counts") || (options.supernode ?? "page") !== "page"
+    ? undefined
+    : keptByType(catalog, { steps: state.steps, values: state.values, collect }, kept);
+
+const explainAsk = async (driver: Driver, ask: WalkAsk): Promise<WalkExplanation> => {
+  const { state, collect, options } = ask;
+  const plan = planOf(driver, { state, collect, kept: keptOf(driver, ask) });
   const { explainWalk } = await import("./walk-explanation.ts");
   const { id, values } = state;
   const { livingAt } = driver.context({});
   return explainWalk(driver.catalog, { plan, id, values, breadth: budgetOf(options).breadth, livingAt, storeCursor: options.storeCursor });
+};
+
+/** The same, if the table's record has them as complete. */
+const completeOf = async ({ session }: Driver, kept: KeptByType | undefined, context: CallContext): Promise<KeptByType | undefined> => {
+  if (!kept) return undefined;
+  const { isComplete } = await import("../executor/kept-counts.ts");
+  return (await isComplete(session, Object.values(kept), context)) ? kept : undefined;
 };
 
 /** The items with the highest figures; all of them without `top`. Equal figures keep the order in which nodes were reached. */
@@ -247,13 +266,15 @@ export const walkCall = (driver: Driver, ask: WalkAsk): WalkCall<unknown> =>
     async (context) => {
       const { state, collect, options, paths = { limit: 0, simple: false } } = ask;
       const form = walkForm(state, collect);
-      const plan = planOf(driver, { state, collect }, form);
+      const kept = await completeOf(driver, keptOf(driver, ask), context);
+      const plan = planOf(driver, { state, collect, kept }, form);
       const query = (): string => `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values])}`;
       const { state: from, budget, end } = await begin<StoppedWalk>(driver, { options, query }, context);
       const outcome = await runWalk(driver.session, requestOf(driver, { state, plan, budget, options }), { context, state: from, paths });
       const value = answerOf(driver, ask, { outcome, end: await end(outcome.stopped, outcome.state) });
       const several = new Set(outcome.missing.map(({ type }) => type)).size > 1;
-      return { value, missing: outcome.missing.map((ref) => shownId(ref, several)) };
+      const missing = outcome.missing.map((ref) => shownId(ref, several));
+      return kept ? { value, missing, kept: Object.values(kept) } : { value, missing };
     },
   );
 

@@ -10,8 +10,8 @@ import { exactText } from "../keys/template.ts";
 import { checkEdgeFields, checkEdgeFilter, checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import { countCall, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
-import type { Entry, HydrateOptions, Page, PageOptions, Read } from "./read-types.ts";
+import { countCall, countOptions, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
+import type { CountOptions, Entry, HydrateOptions, Page, PageOptions, Read } from "./read-types.ts";
 import { WalkQuery } from "./walk.ts";
 import { type Row, own } from "../util/row.ts";
 
@@ -95,8 +95,13 @@ export class NeighbourQuery {
     );
   }
 
-  count(): Read<number> {
-    return countCall(this.#driver, this.#request(wants.count));
+  count(options: CountOptions = {}): Read<number> {
+    const { kept = "transaction" } = checkOptions(options, countOptions);
+    const { node, anchor, id, edge: name, direction, conditions, values, index, consistent } = this.#state;
+    const isWhole = anchor.length === this.#driver.catalog.nodes[node]?.idFields.length;
+    const counted = { node, over: { kind: "edge", name, direction }, conditions, values } as const;
+    const asked = isWhole && index === undefined ? { counted, id, consistent, kept } : undefined;
+    return countCall(this.#driver, this.#request(wants.count), asked);
   }
 
   page(options: PageOptions<PageKind> = {}): Read<Page<unknown>> {

@@ -18,17 +18,18 @@ import {
 } from "../query/reads.ts";
 import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
 import { checkId, checkKey, checkNodeId, leadingIdFields, refuseStoredNames } from "../schema/check-values.ts";
-import { attributeNames } from "../schema/standard-schema.ts";
+import { attributesOf } from "../schema/facts.ts";
 import { checkOptions, inRange, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
+import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import { checkEdge, checkNames } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { consistentOption, edgeLookup, endRow } from "./edge-reads.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import { NeighbourQuery } from "./neighbours.ts";
-import { countCall, findNode, readCall } from "./read-call.ts";
-import type { Read } from "./read-types.ts";
+import { countCall, countOptions, findNode, readCall } from "./read-call.ts";
+import type { CountOptions, Read } from "./read-types.ts";
 import { levelOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel, WalkOptions } from "./walk-types.ts";
 import { type AnyHop, WalkQuery } from "./walk.ts";
@@ -54,7 +55,7 @@ export class PartQuery {
     const { definition, name, shape } = this.#entry;
     const names = namesIn(filter, "where");
     refuseStoredNames(shape, names);
-    checkNames(names, { kind: "part", name }, attributeNames(definition.schema));
+    checkNames(names, { kind: "part", name }, attributesOf(definition));
     const { conditions, values } = this.#state;
     const more = readWhere(filter, [], values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
@@ -76,8 +77,12 @@ export class PartQuery {
     return readCall(this.#driver, this.#request("rows"), (found) => found.map((one) => one.row));
   }
 
-  count(): Read<number> {
-    return countCall(this.#driver, this.#request("count"));
+  count(options: CountOptions = {}): Read<number> {
+    const { kept = "transaction" } = checkOptions(options, countOptions);
+    const { shape, name } = this.#entry;
+    const { id, conditions, values, consistent } = this.#state;
+    const counted = { node: shape.from ?? "", over: { kind: "part", name }, conditions, values } as const;
+    return countCall(this.#driver, this.#request("count"), { counted, id, consistent, kept });
   }
 
   async explain(): Promise<ReadExplanation> {
@@ -147,6 +152,37 @@ const getNode =
       binding: { row: rowOf(driver, entry, id, options), values: [] },
     };
     return readCall(driver, request, ([one]) => one?.row);
+  };
+
+const UNIQUE_TYPES = new Set(["string", "number", "bigint", "boolean"]);
+
+const getBy =
+  (driver: Driver, entry: NodeEntry) =>
+  (given: Row, options: { readonly consistent?: boolean } = {}): Read<Row | undefined> => {
+    const { name, definition } = entry;
+    const { unique = [] } = definition;
+    const names = namesIn(given, "by", unique[0]);
+    const [by = ""] = names;
+    const value = given[by];
+    if (!unique.includes(by) || names.length > 1) {
+      const known = unique.length > 0 ? `Give one of: ${unique.join(", ")}.` : `Declare unique: [${JSON.stringify(by)}], or use find().`;
+      throw new EdgetableError(
+        "plan.invalidOption",
+        names.length !== 1
+          ? `by() takes one attribute, not ${names.length}. ${known}`
+          : `"${by}" of "${name}" is not unique.${didYouMean(by, unique)} ${known}`,
+        { details: { node: name, given } },
+      );
+    }
+    if (!UNIQUE_TYPES.has(typeof value) && !(value instanceof Date)) {
+      throw new EdgetableError("plan.invalidOption", `by() takes a text, number, boolean or Date for "${by}", got ${jsonText(value)}.`, {
+        details: { node: name, given },
+      });
+    }
+    const { consistent = false } = checkOptions(options, consistentOption);
+    const state: LookupState = { of: "node", name, many: false, given: [], by, consistent };
+    const plan = driver.plan(lookupForm(state), () => lookupPlan(state));
+    return readCall(driver, { plan, findNode: findNode(driver), binding: { row: {}, values: [value] } }, ([one]) => one?.row);
   };
 
 const rowOf = ({ catalog }: Driver, entry: NodeEntry, id: Row, { given }: GetOptions): Row => {
@@ -363,6 +399,7 @@ export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeH
   return Object.assign(handle, {
     within,
     get: getNode(driver, entry),
+    by: getBy(driver, entry),
     getMany: getNodes(driver, entry),
   });
 };

@@ -154,6 +154,12 @@ test("misuse is refused with its code, before anything is sent", async () => {
       message: '"version" of "account" counts its writes and cannot be set. To check it, pass the option `ifVersion`.',
     }),
   );
+  expect(() => lab.node("account").create({ id: "A9", email: "a@x.org", version: 5 })).toThrow(
+    expect.objectContaining({
+      code: "schema.immutableAttribute",
+      message: '"version" of "account" counts its writes and cannot be set. Leave it out: a new item has version 1.',
+    }),
+  );
   expect(await codeOf(() => students.update({ studentId: "S1" }, { name: 5 }))).toBe("schema.invalidValue");
   expect(await codeOf(() => students.update({ studentId: "S1" }, { remove: ["name"] }))).toBe("schema.invalidValue");
   expect(await codeOf(() => students.update({ studentId: "S1" }, {}))).toBe("plan.invalidOption");

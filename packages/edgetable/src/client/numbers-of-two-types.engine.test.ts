@@ -63,11 +63,12 @@ test("a set may hold small and large numbers, as they are read, and go into anot
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY])("%s is nothing to add, whether an index sorts by the attribute or not", async (delta) => {
   const { db, sent } = await open();
+  sent.length = 0;
   for (const add of [{ sorted: delta }, { plain: delta }]) {
     await expect(async () => db.box.update({ id: "a" }, { add })).rejects.toMatchObject({
       code: "plan.invalidOption",
       message: expect.stringContaining(`\`add\` takes a number or a Set for "${Object.keys(add)[0]}"`),
     });
   }
-  expect(sent.filter(({ operation }) => operation !== "CreateTable" && operation !== "DescribeTable")).toEqual([]);
+  expect(sent).toEqual([]);
 });

@@ -51,3 +51,11 @@ test("parallel edges are told apart by any text, number, boolean or date", async
   for (const [by] of keys) await db.grants.unlink(ann, bob, { by, at }).orThrow();
   expect(await db.user(bob).in("grants").count()).toBe(0);
 });
+
+test("relink says where the attributes of an edge's key belong", async () => {
+  const { db } = await open();
+  await db.grants.link(ann, bob, { by: "x", at }).orThrow();
+  expect(() => db.grants.relink(ann, bob, { by: "x" } as never)).toThrow(
+    '"by" of "grants" cannot change. Link a new edge and unlink this one. To say which of several edges to change, pass { key: { by } } as option.',
+  );
+});

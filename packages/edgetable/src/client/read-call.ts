@@ -8,7 +8,8 @@ import type { OptionChecks } from "../util/check-options.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { Page, Read, SearchPageOptions } from "./read-types.ts";
+import type { AskedCount } from "./kept-counts.ts";
+import type { CountOptions, Page, Read, SearchPageOptions } from "./read-types.ts";
 
 /** Finds one node in the way that its key allows: by a GetItem, or by a Query of its partition. */
 export const findNode = (driver: Driver): FindNode => {
@@ -39,15 +40,23 @@ export const readCall = <T>(driver: Driver, request: ReadRequest, give: (found: 
   return createCall(() => explainRequest(driver, request), make);
 };
 
-/** A call that counts what a request would read. */
-export const countCall = (driver: Driver, request: ReadRequest): Read<number> =>
-  createCall(
-    () => explainRequest(driver, request),
+const keptCounts = loadOnce(async () => import("./kept-counts.ts"));
+
+/** The valid values of the options of a count. */
+export const countOptions: OptionChecks<CountOptions> = { kept: ["transaction", "any", "none"] };
+
+/** A call that counts what a request would read, or takes the number from a node that keeps it. */
+export const countCall = (driver: Driver, request: ReadRequest, asked?: AskedCount): Read<number> => {
+  const mayKeep = asked && !request.empty && driver.catalog.facts.aggregates.length > 0;
+  return createCall(
+    async () => (mayKeep ? (await keptCounts()).explainCount(driver, request, asked) : explainRequest(driver, request)),
     async (options) => {
       const context = driver.context(options);
-      return reportOf(await runCount(driver.session, request, context), context.meter);
+      const report = mayKeep && (await (await keptCounts()).takeKept(driver, { request, asked }, context));
+      return report || reportOf(await runCount(driver.session, request, context), context.meter);
     },
   );
+};
 
 /** Upper bound of the rows of a page. */
 export const MAX_ROWS = 10_000;

@@ -1,7 +1,21 @@
 import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { AnyEdgeInGraph, Edges, EdgesAt, EdgesInGraph, EndId, EndRow, GivenNode, Kinded, Nodes, Parts } from "./graph-types.ts";
+import type {
+  AnyEdgeInGraph,
+  Edges,
+  EdgesAt,
+  EdgesInGraph,
+  EndId,
+  EndRow,
+  GivenNode,
+  Kinded,
+  Nodes,
+  PartRow,
+  Parts,
+} from "./graph-types.ts";
+import type { AnyPart } from "../schema/definition.ts";
+import type { Fields, Grid, Values } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
 import type { EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
@@ -44,6 +58,19 @@ export interface PageOptions<Of extends string> {
   readonly budget?: PageBudget;
   /** What the page holds. @default "edges" */
   readonly of?: Of;
+}
+
+/** How edges or parts are counted. */
+export interface CountOptions {
+  /**
+   * Which derived attribute of the node may stand for counting: one that each transaction keeps, `"any"` that the model has
+   * (one of the stream is usually a second behind, one of a batch job as old as its last run, and edges that have expired
+   * count until DynamoDB removes them), or `"none"`. A table with a layout of its own has none that transactions keep,
+   * because other programs may write to it.
+   *
+   * @default "transaction"
+   */
+  readonly kept?: "transaction" | "any" | "none";
 }
 
 /** How neighbours are read beside their edges. */
@@ -111,8 +138,11 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   entries(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
   /** The neighbours' ids. What `edges` costs. */
   ids(): Read<readonly T["id"][]>;
-  /** How many edges there are. What `edges` costs; DynamoDB counts and sends no items, unless a condition is checked in memory. */
-  count(): Read<number>;
+  /**
+   * How many edges there are. Where the node has a derived attribute that counts them, with the same conditions, one GetItem
+   * of the node; else what `edges` costs: DynamoDB counts and sends no items, unless a condition is checked in memory.
+   */
+  count(options?: CountOptions): Read<number>;
   /** The first edge in order, undefined when there is none. One Query. */
   first(): Read<Edge | undefined>;
   /**
@@ -200,7 +230,7 @@ export interface Collection<N extends Nodes, E extends Edges, P extends Parts, N
   /** Edges by type. From a table they are the outgoing ones (and both for symmetric edges); from an index the incoming. */
   readonly edges: { readonly [Edge in EdgesAt<E, Name, "~from"> | EdgesAt<E, Name, "~to">]?: readonly EdgesInGraph<N, E>[Edge]["edge"][] };
   readonly parts: {
-    readonly [Part in keyof P & string as P[Part]["of"] extends Name ? Part : never]?: readonly P[Part]["~types"]["row"][];
+    readonly [Part in keyof P & string as P[Part]["of"] extends Name ? Part : never]?: readonly PartRow<N, P[Part]>[];
   };
 }
 
@@ -221,8 +251,8 @@ export interface PartList<Row> extends AsyncIterable<Row> {
   consistent(): PartList<Row>;
   /** The parts. One Query for each megabyte. */
   all(): Read<readonly Row[]>;
-  /** How many parts there are. What `all` costs. */
-  count(): Read<number>;
+  /** How many parts there are. What `all` costs, or one GetItem of the node where a derived attribute counts them. */
+  count(options?: CountOptions): Read<number>;
   /** What `all` would send, without sending it. */
   explain(): Promise<ReadExplanation>;
 }
@@ -262,10 +292,21 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
     options?: { readonly consistent?: boolean },
   ): Read<boolean>;
   /** The parts of one kind that this node contains. */
-  parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<P[Part]["~types"]["row"]>;
+  parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<PartRow<N, P[Part]>>;
 }
 
 type Leading<Id> = Partial<Id>;
+
+/** The value of one unique attribute, or the sentence for a node type without any. */
+export type UniqueValue<Unique, Row> = Unique extends keyof Row
+  ? { readonly [Field in Unique]: NonNullable<Row[Field]> }
+  : "This node type declares no unique attribute: declare unique, or search it by find().";
+type NoFields = "The node type has no fields of users: declare them with fields: { of: … }.";
+
+/** What is asked for one parent, the node type that the fields belong to. */
+type FieldsOfParent<N extends Nodes, Of, Api> = [Of] extends [never]
+  ? NoFields
+  : (parent: Of extends keyof N ? N[Of]["~types"]["id"] : never) => Api;
 
 /** `db.<node>`. */
 export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> extends NodeWrites<
@@ -273,10 +314,28 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
 > {
   /** A handle on one node. Nothing is read yet. */
   (id: N[Name]["~types"]["id"]): NodeHandle<N, E, P, Name>;
+  /** Fields that users define for one parent: see docs/grids.md. */
+  readonly fields: FieldsOfParent<N, N[Name]["~of"], Fields>;
+  /** The values that one node has for such fields. */
+  readonly values: [N[Name]["~of"]] extends [never] ? NoFields : (id: N[Name]["~types"]["id"]) => Values;
+  /** The nodes of one parent, sorted, filtered and paged by their attributes and by such fields. */
+  readonly grid: FieldsOfParent<N, N[Name]["~of"], Grid<N[Name]["~types"]["row"]>>;
   /** All nodes of the type below a level of its hierarchical key, as the start of edges: give the leading id fields. */
   within(id: Leading<N[Name]["~types"]["id"]>): Pick<NodeHandle<N, E, P, Name>, "in" | "out">;
   /** The node, undefined when there is none. One GetItem; without `given`, a Query where the key needs more than the id. */
   get(id: N[Name]["~types"]["id"], options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
+  /**
+   * The node that has this value of a unique attribute, undefined when there is none. Two GetItems: of the value's marker,
+   * and of the node that it names. A node that lost the value between them is never given: both reads are then made
+   * again, strongly consistent. A node that is older than the attribute's `unique` has no marker until a verification
+   * repairs it.
+   *
+   * @throws {plan.invalidOption} for an attribute that is not unique, for several, and for a value that no marker can have
+   */
+  by(
+    value: UniqueValue<N[Name]["~unique"], N[Name]["~types"]["row"]>,
+    options?: { readonly consistent?: boolean },
+  ): Read<N[Name]["~types"]["row"] | undefined>;
   /** Several nodes in the order of the ids, undefined for those that do not exist. One BatchGetItem for each 100. */
   getMany(
     ids: readonly N[Name]["~types"]["id"][],
@@ -381,14 +440,14 @@ export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Fil
   entries(end: "to"): Read<readonly Entry<Row, Target>[]>;
 }
 
-type PartRow<N extends Nodes, P extends Parts, Kind extends keyof P> = P[Kind]["~types"]["row"] & EndId<N, P[Kind]["of"]>;
+type FoundPart<N extends Nodes, P extends AnyPart> = PartRow<N, P> & EndId<N, P["of"]>;
 
 type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof N
   ? N[Kind]["~types"]["row"]
   : Kind extends keyof E
     ? EdgesInGraph<N, E>[Kind]["edge"]
     : Kind extends keyof P
-      ? PartRow<N, P, Kind>
+      ? FoundPart<N, P[Kind]>
       : never;
 
 // Of a union, `keyof` has the common attributes alone.

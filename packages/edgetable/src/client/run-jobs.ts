@@ -6,18 +6,44 @@ import {
   reopenDeletion,
   runDeletion,
   type Deletion,
+  type DeletionProgress,
   type DeletionResult,
   type DeletionSettings,
 } from "../executor/jobs/delete-node.ts";
-import { endJob, findJob, type Job, listJobs as list, takeLease } from "../executor/jobs/job-store.ts";
+import { type CopySettings, openCopyJob, runCopyJob } from "../executor/jobs/copy-job.ts";
+import {
+  bookkeeping,
+  checkLease,
+  endJob,
+  findJob,
+  type Job,
+  type JobFacts,
+  listJobs as list,
+  takeLease,
+} from "../executor/jobs/job-store.ts";
+import { abortedByClose, REQUEST_DEADLINE, runJob } from "../executor/jobs/run-job.ts";
 import { runReshard, type ReshardReport } from "../executor/reshard/run-reshard.ts";
 import type { DeleteWrite } from "../ir/logical-write.ts";
+import { readWhere } from "../ir/condition.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
+import { checkNodeId } from "../schema/check-values.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
+import { didYouMean } from "../util/did-you-mean.ts";
+import { jsonText } from "../util/json-text.ts";
+import type { Row } from "../util/row.ts";
 import { checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { checkJobName, INDEX_LAG, jobChecks, LEASE, type ReshardOptions, type ResumeOptions } from "./job-options.ts";
-import { outcomeOfFailure, type WriteDriver } from "./write-call.ts";
+import {
+  checkJobName,
+  INDEX_LAG,
+  jobChecks,
+  LEASE,
+  type OwnJob,
+  type OwnJobOptions,
+  type ReshardOptions,
+  type ResumeOptions,
+} from "./job-options.ts";
+import { outcomeOfFailure, writeCall, type WriteDriver } from "./write-call.ts";
 import type { JobHandle, JobOptions } from "./write-types.ts";
 
 type Outcome = WriteOutcome<unknown>;
@@ -61,6 +87,24 @@ export const startDeletion = (driver: WriteDriver, { write, options }: AskedDele
 const resumeDeletion = (driver: WriteDriver, job: Job, options: ResumeOptions): JobHandle<Outcome> =>
   startJob(reopenDeletion(driver.session, job, deletionSettings(driver, options, options)), true);
 
+const copySettings = (driver: WriteDriver, options: JobOptions, run: RunOptions): CopySettings => {
+  const { onProgress: _onProgress, ...settings } = deletionSettings(driver, options, run);
+  return settings;
+};
+
+const resumeCopies = (driver: WriteDriver, { id }: Job, options: ResumeOptions): JobHandle<Outcome> => {
+  const job = openCopyJob(driver.session, id, copySettings(driver, options, options));
+  const done = runCopyJob(job).then(({ items, cost }): Outcome => ({ ok: true, row: undefined, cost, atomic: { kind: "job", id, items } }));
+  done.catch(() => undefined);
+  const progress = (): DeletionProgress => ({
+    items: job.items,
+    sweeps: job.pass,
+    requests: job.cost.requests,
+    writeUnits: job.cost.writeUnits,
+  });
+  return { id, progress, done };
+};
+
 export const listJobs = (driver: WriteDriver, options?: RunOptions): Promise<readonly Job[]> =>
   list(driver.session, driver.context(checkRun(options)));
 
@@ -74,22 +118,147 @@ export const resumeJob = async (driver: WriteDriver, id: string, options: Resume
   const job = await findJob(driver.session, id);
   if (job.kind === "load") throw mismatch(id, "is a load: resume it by the same db.load(source, { job }).");
   if (job.kind === "reshard") throw mismatch(id, "moves items to their shards: resume it by the same db.reshard({ job }).");
-  return resumeDeletion(driver, job, options);
+  if (job.kind === "custom") throw mismatch(id, "is a job of your own: resume it by the same db.jobs.run(id, options, work).");
+  if (job.kind === "verify") throw mismatch(id, "verifies the table: resume it by the same verify(db, { job }).");
+  if (job.kind === "migrate") throw mismatch(id, "migrates the table: resume it by db.migrations.run().");
+  if (job.kind === "stream") throw mismatch(id, "is a stream consumer's position: any consumer of that name goes on from it.");
+  return job.kind === "copy" ? resumeCopies(driver, job, options) : resumeDeletion(driver, job, options);
 };
 
 export const resumeAllJobs = async (driver: WriteDriver, options: ResumeOptions): Promise<readonly JobHandle<Outcome>[]> => {
   checkOptions(options, resumeChecks);
   const jobs = await listJobs(driver);
-  return jobs.filter(({ kind, running }) => kind === "delete" && !running).map((job) => resumeDeletion(driver, job, options));
+  return jobs
+    .filter(({ kind, running }) => (kind === "delete" || kind === "copy") && !running)
+    .map((job) => (job.kind === "copy" ? resumeCopies : resumeDeletion)(driver, job, options));
 };
 
 export const forgetJob = async (driver: WriteDriver, id: string): Promise<void> => {
   const { session } = driver;
   const { kind, facts } = await findJob(session, id);
   if (kind === "delete") throw mismatch(id, "deletes a node that is marked for it: resume the job, it cannot be forgotten.");
+  if (kind === "copy") throw mismatch(id, "changes copies that are old until it ends: resume the job, it cannot be forgotten.");
+  if (kind === "migrate") throw mismatch(id, "migrates the table: run it to its end, or undo it by db.migrations.undo().");
   const context = driver.context({});
   const lease = await takeLease(session, { id, kind, duration: 1000, facts, resumes: true }, context);
   await endJob(session, lease, context);
+};
+
+const ownJobChecks: OptionChecks<OwnJobOptions> = {
+  fingerprint: (text: string) => {
+    if (typeof text === "string" && text.length <= 1000) return;
+    throw new EdgetableError("plan.invalidOption", `fingerprint is ${jsonText(text)}: give a text of at most 1,000 characters.`, {
+      details: { option: "fingerprint", value: text },
+    });
+  },
+  lease: [100, 600_000],
+  signal: checkSignal,
+};
+
+const FINGERPRINT = "fingerprint";
+
+const checkFacts = (facts: JobFacts): void => {
+  for (const [name, value] of Object.entries(facts)) {
+    if (name !== FINGERPRINT && (typeof value === "string" || Number.isFinite(value))) continue;
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `A job cannot save "${name}" as ${typeof value === "number" ? value : jsonText(value)}: give text and finite numbers, under names other than "${FINGERPRINT}".`,
+      { details: { option: name, value } },
+    );
+  }
+};
+
+/** Writes derived attributes that a batch job computes: the one way to set them. */
+const setDerived = async (
+  driver: WriteDriver,
+  { node, id, values }: { readonly node: string; readonly id: Row; readonly values: Row },
+  condition: Row = {},
+): Promise<Outcome> => {
+  const { catalog } = driver;
+  const entry = catalog.nodes[node];
+  if (!entry)
+    throw new EdgetableError("schema.unknownNode", `There is no node "${node}".${didYouMean(node, Object.keys(catalog.nodes))}`, {
+      details: { node },
+    });
+  const kept = catalog.facts.aggregates
+    .filter((fact) => fact.node === node && fact.freshness === "batch")
+    .map(({ attribute }) => attribute);
+  const other = Object.keys(values).find((name) => !kept.includes(name));
+  if (other !== undefined)
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `"${other}" of "${node}" is not kept in batch. ${kept.length === 0 ? "No attribute of it is" : `These are: ${kept.join(", ")}`}.`,
+      { details: { attribute: other, known: kept } },
+    );
+  const set: Record<string, unknown> = {};
+  const remove: string[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) remove.push(name);
+    else set[name] = value;
+  }
+  const write = {
+    kind: "update",
+    of: "node",
+    name: node,
+    id: checkNodeId(catalog, entry, id),
+    changes: { set, remove, add: {}, append: {} },
+    guards: { where: readWhere(condition), version: undefined },
+    idempotent: undefined,
+    keepsVersion: true,
+  } as const;
+  // The schema does not know derived attributes.
+  return writeCall({ ...driver, validates: false }, write);
+};
+
+/** A program's own work, and how it is run. */
+interface OwnWork<Result> {
+  readonly options: OwnJobOptions;
+  readonly work: (job: OwnJob) => Promise<Result>;
+}
+
+/** Runs a program's own job; see `Jobs`. */
+export const runOwnJob = async <Result>(driver: WriteDriver, id: string, { options, work }: OwnWork<Result>): Promise<Result> => {
+  checkJobName(id);
+  checkOptions(options, ownJobChecks);
+  const { session } = driver;
+  const { fingerprint = "", lease: duration = LEASE } = options;
+  const { signal, track } = abortedByClose(session, options.signal);
+  const run = async (): Promise<Result> => {
+    const request = { id, kind: "custom", duration, facts: { [FINGERPRINT]: fingerprint }, resumes: false } as const;
+    const lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal });
+    const { [FINGERPRINT]: begunWith = "", ...saved } = lease.job.facts;
+    let facts: JobFacts = saved;
+    const job: OwnJob = {
+      saved,
+      save: (given) => {
+        checkFacts(given);
+        facts = { ...given };
+      },
+      check: () => {
+        checkLease(session, lease);
+        if (!signal.aborted) return;
+        throw new EdgetableError("execute.aborted", `The job "${id}" was aborted. Completed work is kept; call again to resume.`, {
+          cause: signal.reason,
+        });
+      },
+      setDerived: async (node, of, values, condition) => {
+        job.check();
+        return setDerived(driver, { node, id: of, values }, condition);
+      },
+      signal,
+    };
+    return runJob(session, lease, {
+      facts: () => ({ ...facts, [FINGERPRINT]: begunWith }),
+      run: async () => {
+        if (begunWith === fingerprint) return work(job);
+        throw mismatch(
+          id,
+          `was begun with another input (${jsonText(begunWith)}, now ${jsonText(fingerprint)}). Give this job another name, or forget that one.`,
+        );
+      },
+    });
+  };
+  return track(run());
 };
 
 const reshardChecks: OptionChecks<ReshardOptions> = {

@@ -2,7 +2,7 @@ import type { Scanning, ScanReport } from "../executor/scan/run-scan.ts";
 import { namesIn } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
-import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
+import type { EdgeRow, Edges, EndId, Nodes, PartRow, Parts } from "./graph-types.ts";
 import type { ScanOptions } from "./scan-rows.ts";
 
 interface ScannedNode<Name, Stored> {
@@ -26,13 +26,13 @@ interface ScannedEdge<Name, From, To, Stored, Changes> {
 /** One row of a scan, in the form that `db.load` takes. */
 export type ScanRow<N extends Nodes, E extends Edges, P extends Parts> =
   | { readonly [Name in keyof N & string]: ScannedNode<Name, N[Name]["~types"]["row"]> }[keyof N & string]
-  | { readonly [Name in keyof P & string]: ScannedPart<Name, N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"]["row"]> }[keyof P & string]
+  | { readonly [Name in keyof P & string]: ScannedPart<Name, N[P[Name]["of"]]["~types"]["id"], PartRow<N, P[Name]>> }[keyof P & string]
   | {
       readonly [Name in keyof E & string]: ScannedEdge<
         Name,
         EndId<N, E[Name]["~from"]>,
         EndId<N, E[Name]["~to"]>,
-        E[Name]["~types"]["row"],
+        EdgeRow<N, E[Name]>,
         E[Name]["~types"]["changes"]
       >;
     }[keyof E & string];

@@ -7,7 +7,9 @@ import { contradict } from "../ir/condition.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { exactText } from "../keys/template.ts";
 import { inShape } from "../planner/access-path.ts";
-import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/reads.ts";
+import { planRead } from "../planner/plan.ts";
+import { searching } from "../planner/search-path.ts";
+import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/search.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
@@ -39,7 +41,7 @@ const planned = (
   at: { readonly state: SearchState; readonly want: SearchWant; readonly spread?: Spread },
 ): PlannedSearch => {
   const { state, want, spread } = at;
-  const plan = driver.plan(searchForm(state, want, spread), () => searchPlan(state, want, spread));
+  const plan = driver.plan(searchForm(state, want, spread), () => searchPlan(state, want, spread), searching);
   return { plan, binding: { row: {}, values: spreadValues(state, spread) } };
 };
 
@@ -101,9 +103,16 @@ export type SearchAnswer =
   | { readonly kind: "sum"; readonly attribute: string }
   | { readonly kind: "page"; readonly options: SearchPageOptions };
 
-const requestOf = (driver: Driver, { state }: SearchAsk, want: SearchWant): ReadRequest => {
+/** The request of a search. */
+export const requestOf = (driver: Driver, { state }: Pick<SearchAsk, "state">, want: SearchWant): ReadRequest => {
   const { plan, binding } = planSearch(driver, state, want);
-  return { plan, binding, limit: state.limit, findNode: findNode(driver), empty: contradict(state.conditions, state.values) };
+  return {
+    plan,
+    binding,
+    limit: state.limit,
+    findNode: findNode(driver),
+    empty: contradict(state.conditions, state.values),
+  };
 };
 
 const rowOf = ({ state: { select }, several }: SearchAsk, { shape, row: whole }: Found): unknown => {
@@ -130,8 +139,35 @@ const sumCall = (driver: Driver, request: ReadRequest, attribute: string): Read<
     },
   );
 
+/** The driver without an index. Its plans are made once for each call: an index is incomplete for a while only. */
+const withoutIndex = (driver: Driver, index: string): Driver => {
+  const catalog = { ...driver.catalog, indexes: driver.catalog.indexes.filter(({ name }) => name !== index) };
+  return { ...driver, catalog, plan: (_, logical, how) => planRead(catalog, logical(), { off: driver.rulesOff, searching: how }) };
+};
+
+/** A search that reads another index where the best one is not complete, and rejects if no other one serves it. */
+const avoidIncomplete = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> => {
+  const best = answerOf(driver, ask, answer);
+  const other = (error: unknown): Read<unknown> => {
+    const index = isEdgetableError(error, "plan.indexIncomplete") ? error.details["index"] : undefined;
+    if (typeof index !== "string") throw error;
+    try {
+      return avoidIncomplete(withoutIndex(driver, index), ask, answer);
+    } catch {
+      throw error;
+    }
+  };
+  return createCall(
+    () => best.explain(),
+    (options) => best.report(options).catch((error: unknown) => other(error).report(options)),
+  );
+};
+
 /** A call that makes a search and gives one answer of it. */
-export const searchCall = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> => {
+export const searchCall = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> =>
+  driver.avoidsIndexes ? avoidIncomplete(driver, ask, answer) : answerOf(driver, ask, answer);
+
+const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> => {
   switch (answer.kind) {
     case "rows":
       return readCall(driver, requestOf(driver, ask, "rows"), (found) => found.map((one) => rowOf(ask, one)));

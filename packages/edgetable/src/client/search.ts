@@ -1,8 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { deferCall } from "../executor/call.ts";
 import { readWhere } from "../ir/condition.ts";
-import type { SearchKind, SearchState } from "../query/reads.ts";
-import { attributeNames } from "../schema/standard-schema.ts";
+import type { SearchKind, SearchState } from "../query/search.ts";
+import { attributesOf } from "../schema/facts.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { checkOptions, inRange, listOf, namesIn } from "../util/check-options.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
@@ -34,9 +34,9 @@ const kindOf = ({ nodes, edges, parts }: Catalog, name: string): SearchKind => {
 const fieldsOf = (driver: Driver, { of, name }: SearchKind): readonly string[] | undefined => {
   const { nodes, parts } = driver.catalog;
   if (of === "edge") return edgeFields(driver, name);
-  if (of === "node") return attributeNames(defined(nodes[name], name).definition.schema);
+  if (of === "node") return attributesOf(defined(nodes[name], name).definition);
   const { definition } = defined(parts[name], name);
-  const own = attributeNames(definition.schema);
+  const own = attributesOf(definition);
   return own && [...own, ...(nodes[definition.of]?.idFields ?? [])];
 };
 

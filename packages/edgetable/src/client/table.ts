@@ -1,11 +1,21 @@
-import { checkRun, type RunOptions } from "../executor/call.ts";
+import { checkRun, runChecks, type RunOptions } from "../executor/call.ts";
 import type { ReshardReport } from "../executor/reshard/run-reshard.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { TableDifference } from "../requests/table.ts";
+import { checkOptions } from "../util/check-options.ts";
 import type { Driver } from "./driver.ts";
 import type { ReshardOptions } from "./job-options.ts";
 
 const TABLE_DEADLINE = 600_000;
+
+/** How a table is created. */
+export interface CreateTableOptions extends RunOptions {
+  /**
+   * True to let the table record its changes, with each item's state before and after, for `edgetable/streams`. Also
+   * enables the stream of a table that exists. @default false: a stream is left as it is
+   */
+  readonly stream?: boolean;
+}
 
 /** The table behind a connection. */
 export interface TableAdmin {
@@ -16,8 +26,9 @@ export interface TableAdmin {
    *
    * @throws {table.mismatch} when a table of that name does not fit the model.
    * @throws {execute.tableNotFound} when another client deletes it meanwhile.
+   * @throws {stream.images} when `stream` is wanted and the table has one that records less.
    */
-  create(options?: RunOptions): Promise<{ readonly created: boolean }>;
+  create(options?: CreateTableOptions): Promise<{ readonly created: boolean }>;
   /** How the table differs from the model; undefined when there is no table. */
   diff(options?: RunOptions): Promise<readonly TableDifference[] | undefined>;
   /** Deletes the table and waits until it is gone. `deleted` is false if it did not exist, or another client deleted it. */
@@ -32,7 +43,11 @@ export const tableAdmin = (driver: Driver): TableAdmin => {
   const { session } = driver;
   const contextOf = (options?: RunOptions): CallContext => driver.context({ deadline: TABLE_DEADLINE, ...checkRun(options) });
   return {
-    create: async (options) => (await code()).createTable(session, contextOf(options)),
+    create: async (options = {}) => {
+      checkOptions(options, { ...runChecks, stream: "boolean" });
+      const { stream, ...run } = options;
+      return (await code()).createTable(session, contextOf(run), { stream });
+    },
     diff: async (options) => (await code()).diffTable(session, contextOf(options)),
     delete: async (options) => {
       const gone = await (await code()).deleteTable(session, contextOf(options));

@@ -1,10 +1,12 @@
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import { endsByGet, type PlannedHop, type WalkPlan } from "../ir/walk-plan.ts";
-import { bindQuery, partitionsOf, shareOf } from "../requests/encode-read.ts";
+import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
+import { bindQuery } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";
 import type { ExplainedRequest } from "./explanation.ts";
+import { KEPT_UNLESS, keptNote } from "./kept-counts.ts";
 
 /** What a walk would send, and its estimated cost. `plan` is the object that runs. */
 export interface WalkExplanation {
@@ -64,6 +66,11 @@ const notesOf = ({ plan, storeCursor }: ExplainedWalk): readonly string[] => {
   for (const step of plan.steps) {
     if (step.kind !== "hop") continue;
     for (const { filter } of Object.values(step.reading)) for (const { path } of filter?.conditions ?? []) checked.add(path);
+    if (step.by === "kept")
+      byKey.push(
+        ...Object.values(step.kept ?? {}).map(keptNote),
+        `${KEPT_UNLESS}; until then, and at nodes without the attribute, edges are counted`,
+      );
     if (step.by === "get") byKey.push(`reads edges "${step.edge}" to known nodes by their keys if that is cheaper`);
   }
   const notes = checked.size > 0 ? [`checks ${[...checked].join(", ")} in memory`, ...byKey] : byKey;
@@ -93,6 +100,12 @@ export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanat
       continue;
     }
     strong &&= Object.values(step.reading).every(({ consistency }) => consistency === "strong");
+    const behind = at === 0 ? {} : { after: `each node before ${step.direction}("${step.edge}")` };
+    if (step.by === "kept") {
+      const input = `keys of ${Object.keys(step.kept ?? {}).join(" or ")}, ${BATCH_GET_KEYS} a request`;
+      requests.push({ operation: "BatchGetItem", input, times: expect.requests, readUnits: expect.readUnits, ...behind });
+      continue;
+    }
     const keep = plan.steps[at + 1];
     const known = keep?.kind === "keep" ? (values[keep.slot] as readonly unknown[]).length : 0;
     const got = endsByGet(step, { nodes: expect.from, known });
@@ -101,8 +114,7 @@ export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanat
       continue;
     }
     const input = `keys of the edges "${step.edge}" to the known nodes, ${BATCH_GET_KEYS} a request`;
-    const after = at === 0 ? {} : { after: `each node before ${step.direction}("${step.edge}")` };
-    requests.push({ operation: "BatchGetItem", input, times: got.requests, readUnits: got.readUnits, ...after });
+    requests.push({ operation: "BatchGetItem", input, times: got.requests, readUnits: got.readUnits, ...behind });
     cost = { requests: cost.requests - expect.requests + got.requests, readUnits: cost.readUnits - expect.readUnits + got.readUnits };
   }
   if (plan.collect.kind === "nodes") {

@@ -1,7 +1,17 @@
 import type { WalkCollect } from "../ir/walk-plan.ts";
 import type { WalkState } from "../query/walk.ts";
 import { checkOptions, type OptionChecks, inRange } from "../util/check-options.ts";
-import type { GroupOptions, LevelOptions, PathOptions, PathsOptions, StoreCursor, WalkOptions } from "./walk-types.ts";
+import type { KeptChoice } from "../planner/kept-counts.ts";
+import type {
+  GroupOptions,
+  LevelOptions,
+  PathOptions,
+  PathsOptions,
+  RankOptions,
+  StoreCursor,
+  WalkCountOptions,
+  WalkOptions,
+} from "./walk-types.ts";
 
 /** Upper bound of counts in options. */
 export const MAX_COUNT = 1_000_000_000;
@@ -25,13 +35,18 @@ export const walkOptions: OptionChecks<WalkOptions> = {
 };
 
 /** What further options may be, for groups, levels, the paths of a walk, and paths between two nodes. */
-export const groupOptions: OptionChecks<GroupOptions> = { ...walkOptions, top: [1, MAX_COUNT] };
+const groupOptions: OptionChecks<GroupOptions> = { ...walkOptions, top: [1, MAX_COUNT] };
 export const levelOptions: OptionChecks<LevelOptions> = { ...walkOptions, sum: "string" };
 export const pathOptions: OptionChecks<PathOptions> = { ...walkOptions, limit: [1, MAX_PATHS], simple: "boolean" };
 export const pathsOptions: OptionChecks<PathsOptions> = { ...walkOptions, limit: [1, MAX_PATHS], depth: [1, MAX_COUNT] };
 
+const kept = ["transaction", "any", "none"] as const;
+export const walkCountOptions: OptionChecks<WalkCountOptions> = { ...walkOptions, kept };
+export const rankOptions: OptionChecks<RankOptions> = { ...groupOptions, kept, by: undefined };
+
 /** The options of a walk, by what it collects. */
 export const optionsOf: { readonly [Kind in WalkCollect["kind"]]?: OptionChecks<WalkOptions> } = {
+  count: walkCountOptions,
   groups: groupOptions,
   fold: groupOptions,
   levels: levelOptions,
@@ -46,4 +61,6 @@ export interface WalkAsk {
   readonly paths?: { readonly limit: number; readonly simple: boolean };
   /** The types of the nodes that are ranked by the edges of a last hop. */
   readonly ranked?: readonly string[];
+  /** Which kept counts may stand for counting the edges of a last hop. */
+  readonly kept?: KeptChoice;
 }

@@ -13,7 +13,16 @@ import { checkEdge, checkEdgeFields, checkEdgeFilter, typesWith } from "./check-
 import type { Driver } from "./driver.ts";
 import type * as Making from "./make-walk.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
-import { groupOptions, levelOptions, MAX_COUNT, optionsOf, pathOptions, walkOptions, type WalkAsk } from "./walk-options.ts";
+import {
+  levelOptions,
+  MAX_COUNT,
+  optionsOf,
+  pathOptions,
+  rankOptions,
+  walkCountOptions,
+  walkOptions,
+  type WalkAsk,
+} from "./walk-options.ts";
 import type {
   Excluded,
   Gathered,
@@ -25,6 +34,7 @@ import type {
   RepeatOptions,
   WalkCall,
   WalkCount,
+  WalkCountOptions,
   Walked,
   WalkLevel,
   WalkOptions,
@@ -42,8 +52,6 @@ export interface AnyHop {
 }
 
 const hopOptions: OptionChecks<AnyHop> = { out: undefined, in: undefined, both: undefined, where: namesIn, whereNode: namesIn };
-
-const rankOptions: OptionChecks<RankOptions> = { ...groupOptions, by: undefined };
 
 const invalid = (message: string): EdgetableError => new EdgetableError("plan.invalidOption", message);
 
@@ -145,8 +153,8 @@ export class WalkQuery {
     return this.#call({ collect: { kind: "nodes" }, options });
   }
 
-  count(options: WalkOptions = {}): WalkCall<WalkCount> {
-    return this.#call({ collect: { kind: "count" }, options });
+  count(options: WalkCountOptions = {}): WalkCall<WalkCount> {
+    return this.#call({ collect: { kind: "count" }, options, kept: checkOptions(options, walkCountOptions).kept ?? "transaction" });
   }
 
   groupCount(options: GroupOptions = {}): WalkCall<Walked<Reached<Row>>> {
@@ -170,12 +178,12 @@ export class WalkQuery {
   }
 
   rank(hop: AnyHop, options: RankOptions = {} as RankOptions): WalkCall<Walked<Gathered<Row>>> {
-    const { by, ...rest } = checkOptions(options, rankOptions);
+    const { by, kept = "transaction", ...rest } = checkOptions(options, rankOptions);
     const counted = this.dedupe().#hop(hop);
     if (by !== "degree" && typeof by?.sum !== "string") throw invalid('rank() takes by: "degree" or by: { sum: "…" }.');
     const ranked = this.#state.at;
     if (by !== "degree") return counted.#fold("sum", by.sum, { options: rest, ranked });
-    return counted.#call({ collect: { kind: "groups", near: true }, options: rest, ranked });
+    return counted.#call({ collect: { kind: "groups", near: true }, options: rest, ranked, kept });
   }
 
   levels(options: LevelOptions = {}): WalkCall<Walked<WalkLevel>> {

@@ -5,11 +5,14 @@ import type { CallContext } from "../executor/session.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";
+import { loadRules } from "../planner/writes/rules/index.ts";
 import { cascades } from "../planner/writes/rules/required-nodes.ts";
 import type { Driver } from "./driver.ts";
 import type * as Explanation from "./explain-write.ts";
-import type { Transact, WriteCall, WriteExplanation } from "./write-types.ts";
-import { listOf } from "../util/check-options.ts";
+import type { FinishedJobs } from "./finish-jobs.ts";
+import type { Transact, TransactOptions, TransactOutcome, WriteCall, WriteExplanation } from "./write-types.ts";
+import { checkOptions, listOf, type OptionChecks } from "../util/check-options.ts";
+import { jsonText } from "../util/json-text.ts";
 import { loadOnce } from "../util/load-once.ts";
 
 /** What writes need of a connection. */
@@ -46,16 +49,29 @@ const outcomeOf = (result: WriteResult, at: number, context: CallContext): Write
 const validated = async (driver: WriteDriver, writes: readonly LogicalWrite[]): Promise<readonly LogicalWrite[]> =>
   driver.validates ? Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;
 
-/** Loads the explanation of writes. */
-export const loadWriteExplanation: () => typeof Explanation | Promise<typeof Explanation> = loadOnce(
-  async () => import("./explain-write.ts"),
-);
+const loadExplanation = loadOnce(async () => import("./explain-write.ts"));
 
-const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[]): Promise<WriteExplanation> => {
-  const valid = await validated(driver, writes);
-  const { explainWrites } = await loadWriteExplanation();
-  return explainWrites(driver.catalog, valid, driver.context({}).livingAt);
+/** Loads the explanation of writes, with the rules of the model. */
+export const loadWriteExplanation = async ({ catalog }: WriteDriver): Promise<typeof Explanation> => {
+  await loadRules(catalog);
+  return loadExplanation();
 };
+
+const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[], token?: string): Promise<WriteExplanation> => {
+  const valid = await validated(driver, writes);
+  const { explainWrites } = await loadWriteExplanation(driver);
+  return explainWrites(driver.catalog, valid, { livingAt: driver.context({}).livingAt, token });
+};
+
+/** What a write does, such as `the create of "student"`. */
+const whatOf = (write: LogicalWrite): string =>
+  `the ${write.kind === "putEdge" ? "put" : write.kind} of "${"edge" in write ? write.edge : write.name}"`;
+
+const finishJobs = async (
+  driver: WriteDriver,
+  ids: readonly string[],
+  of: { readonly run: RunOptions; readonly context: CallContext },
+): Promise<FinishedJobs> => (await import("./finish-jobs.ts")).finishCopyJobs(driver, ids, of);
 
 /** A call with what a write's call has more than others. */
 export const asWriteCall = <Row>(
@@ -66,12 +82,8 @@ export const asWriteCall = <Row>(
   const orThrow = async (options?: RunOptions): Promise<Written<Row>> => {
     const outcome = options === undefined ? await call : await call.run(options);
     if (outcome.ok) return outcome;
-    const what = "edge" in write ? write.edge : write.name;
-    throw new EdgetableError(
-      "execute.notWritten",
-      `The ${write.kind === "putEdge" ? "put" : write.kind} of "${what}" did not happen: ${showReason(outcome)}.`,
-      { details: { ...outcome } },
-    );
+    const message = `T${whatOf(write).slice(1)} did not happen: ${showReason(outcome)}.`;
+    throw new EdgetableError("execute.notWritten", message, { details: { ...outcome } });
   };
   const made = call as WriteCall<Row> & Made;
   made.orThrow = orThrow;
@@ -87,6 +99,10 @@ export const writeCall = <Row>(driver: WriteDriver, given: LogicalWrite): WriteC
     const context = driver.context(options);
     const valid = driver.validates ? validateWrite(driver.catalog, write) : write;
     const result = await runWrites(driver.session, [valid instanceof Promise ? await valid : valid], context);
+    if (result.ok && result.jobs) {
+      const { atomic, cost, requests } = await finishJobs(driver, result.jobs, { run: options, context });
+      return reportOf({ ok: true, row: result.rows[0], cost, atomic } as WriteOutcome<Row>, { cost, requests });
+    }
     return reportOf(outcomeOf(result, 0, context) as WriteOutcome<Row>, context.meter);
   };
   return asWriteCall(
@@ -132,11 +148,31 @@ export const writesOf = ({ catalog }: WriteDriver, calls: readonly WriteCall<unk
     );
   });
 
+// "ClientRequestToken: 1 to 36 characters" (API_TransactWriteItems).
+const transactOptions: OptionChecks<TransactOptions> = {
+  token: (given: unknown) => {
+    if (typeof given === "string" && given.length > 0 && given.length <= 36) return;
+    throw new EdgetableError("plan.invalidOption", `token is ${jsonText(given)}: give a text of 1 to 36 characters.`, {
+      details: { option: "token", value: given },
+    });
+  },
+};
+
+/** The error of a transaction that did not happen: it names each call that failed itself. */
+const notTransacted = (writes: readonly LogicalWrite[], value: TransactOutcome<readonly WriteOutcome<unknown>[]>): EdgetableError => {
+  const failed: string[] = [];
+  for (const [at, outcome] of value.outcomes.entries())
+    if (!outcome.ok && outcome.reason !== "rolledBack") failed.push(`call ${at + 1}, ${whatOf(writes[at]!)}: ${showReason(outcome)}`);
+  return new EdgetableError("execute.notWritten", `The transaction did not happen: ${failed.join("; ")}.`, { details: { ...value } });
+};
+
 /** Makes several writes together. */
 export const transactOf =
   (driver: WriteDriver): Transact =>
-  (calls) => {
-    const writes = writesOf(driver, calls);
+  (calls, options = {}) => {
+    const { token } = checkOptions(options, transactOptions);
+    const given = writesOf(driver, calls);
+    const writes = token === undefined ? given : given.map((write) => ({ ...write, idempotent: true }));
     for (const write of writes) {
       // How much is deleted with the node is not known before it is read, and may be more than a transaction holds.
       if (write.kind !== "delete" || write.of !== "node" || !cascades(driver.catalog, write.name)) continue;
@@ -147,12 +183,21 @@ export const transactOf =
       );
     }
     if (writes.length === 0) throw new EdgetableError("plan.invalidOption", "A transaction needs at least one write.");
-    const make = async (options: RunOptions): Promise<Report<never>> => {
-      const context = driver.context(options);
+    type Outcome = TransactOutcome<readonly WriteOutcome<unknown>[]>;
+    const make = async (run: RunOptions): Promise<Report<Outcome>> => {
+      const context = { ...driver.context(run), token };
       const result = await runWrites(driver.session, await validated(driver, writes), context);
+      const finished = result.ok && result.jobs ? await finishJobs(driver, result.jobs, { run, context }) : undefined;
       const outcomes = writes.map((_, at) => outcomeOf(result, at, context));
-      const value = { ok: result.ok, outcomes, cost: context.meter.cost, atomic: result.ok ? result.atomic : undefined };
-      return reportOf(value as never, context.meter);
+      const { cost } = finished ?? context.meter;
+      const value = { ok: result.ok, outcomes, cost, atomic: result.ok ? result.atomic : undefined };
+      return reportOf(value, finished ? { cost, requests: finished.requests } : context.meter);
     };
-    return createCall<never, WriteExplanation>(() => explain(driver, writes), make) as ReturnType<Transact> as never;
+    const call = createCall<Outcome, WriteExplanation>(() => explain(driver, writes, token), make);
+    const orThrow = async (run?: RunOptions): Promise<Outcome> => {
+      const outcome = run === undefined ? await call : await call.run(run);
+      if (outcome.ok) return outcome;
+      throw notTransacted(writes, outcome);
+    };
+    return Object.assign(call, { orThrow }) as never;
   };

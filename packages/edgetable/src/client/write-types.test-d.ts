@@ -97,3 +97,14 @@ test("a transaction's outcomes stand in the order of its calls", async () => {
   const { outcomes } = await transact([students.create({ studentId: "S1", name: "x" }), enrolments.unlink({ studentId: "S1" }, { courseId: "C1" })]);
   expectTypeOf(outcomes).toEqualTypeOf<readonly [WriteOutcome<Student>, WriteOutcome<Edge>]>();
 });
+
+test("a transaction that throws gives what each call wrote", async () => {
+  const done = await transact([students.check({ studentId: "S1" }, { if: { name: "John" } }), lines.put({ studentId: "S1" }, { n: 1, text: "x" })], { token: "t" }).orThrow();
+  expectTypeOf(done.ok).toEqualTypeOf<true>();
+  expectTypeOf(done.outcomes[0]).toEqualTypeOf<Written<Student>>();
+  expectTypeOf(done.outcomes[1].row).toEqualTypeOf<{ n: number; text: string } | undefined>();
+  // @ts-expect-error -- a check sends nothing of its own
+  void students.check({ studentId: "S1" }, { idempotent: true });
+  // @ts-expect-error -- no such attribute
+  void students.check({ studentId: "S1" }, { if: { nmae: "x" } });
+});

@@ -4,7 +4,7 @@ import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { WriteOutcome, Written } from "../ir/write-outcome.ts";
 import type { Atomic, WritePlan } from "../ir/write-plan.ts";
-import type { BatchPlan } from "../planner/writes/plan-write.ts";
+import type { BatchPlan } from "../planner/writes/plan-batch.ts";
 import type { CascadePlan } from "../planner/writes/plan-deletion.ts";
 
 /** One request that an explained write sends. */
@@ -70,6 +70,12 @@ export interface WriteOptions<Filter> extends SendingOptions {
    * Undefined is refused: leave the option out to write at any version.
    */
   readonly ifVersion?: number;
+}
+
+/** What a check asks of an item. */
+export interface CheckOptions<Filter> extends Pick<WriteOptions<Filter>, "if" | "ifVersion"> {
+  /** False to ask that there is none, without conditions; when there is one, the outcome is `exists`. @default true */
+  readonly exists?: boolean;
 }
 
 /** How a job is done. */
@@ -168,6 +174,14 @@ export interface NodeWrites<T extends ItemTypes> {
    */
   update(id: T["id"], changes: T["changes"] | ChangeSet<T["changes"]>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /**
+   * Checks that a node is there and its conditions hold, and changes nothing: a call for `transact`, which then writes
+   * only if they do. When there is none, the outcome is `notFound`. Two write units for each KB of the item; made alone
+   * it is a transaction of one. A transaction that also writes the node takes the condition there, as `if`.
+   *
+   * @throws {plan.unsupported} from the call, with `exists: false` where the key holds more than the id
+   */
+  check(id: T["id"], options?: CheckOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  /**
    * Deletes a node that is there; when there is none, the outcome is `notFound`, when edges restrict
    * it, `hasEdges`. Its parts go with it, and so do the edges whose `onDelete` says `cascade` at its
    * end; others are left. `explain()` tells what is read to find them.
@@ -200,6 +214,8 @@ export interface PartWrites<Owner, T extends ItemTypes> {
     changes: T["changes"] | ChangeSet<T["changes"]>,
     options?: WriteOptions<Where<T["row"]>>,
   ): WriteCall<T["row"]>;
+  /** Checks that a part is there and its conditions hold, and changes nothing: a call for `transact`. */
+  check(owner: Owner, id: T["id"], options?: CheckOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /** Deletes a part that is there. One DeleteItem. */
   delete(owner: Owner, id: T["id"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
 }
@@ -282,12 +298,46 @@ export interface TransactOutcome<Outcomes> {
   readonly atomic: Atomic | undefined;
 }
 
+type RowOf<C> = C extends WriteCall<infer Row> ? Row : never;
+
+/** A transaction that happened. */
+export interface Transacted<Outcomes> {
+  readonly ok: true;
+  /** One for each call. */
+  readonly outcomes: Outcomes;
+  readonly cost: WriteOutcome<unknown>["cost"];
+  readonly atomic: Atomic;
+}
+
+/** A transaction that has not been made yet; awaiting it gives its outcome as a value. */
+export interface TransactCall<Calls> extends Call<
+  TransactOutcome<{ readonly [At in keyof Calls]: OutcomeOf<Calls[At]> }>,
+  WriteExplanation
+> {
+  /**
+   * Makes the transaction and gives what was written.
+   *
+   * @throws {execute.notWritten} when it did not happen: the message names the calls that failed, `details.outcomes` has the outcome of each
+   */
+  orThrow(options?: RunOptions): Promise<Transacted<{ readonly [At in keyof Calls]: Written<RowOf<Calls[At]>> }>>;
+}
+
+/** How a transaction is sent. */
+export interface TransactOptions {
+  /**
+   * DynamoDB's client request token, 1 to 36 characters: a transaction that is sent again with the same token within ten
+   * minutes, also by another process, takes effect once and succeeds. It has to be the same transaction: give the same
+   * values, and no writes that read first and so depend on what is stored. @default a random one
+   */
+  readonly token?: string;
+}
+
 /**
  * Makes several writes in one TransactWriteItems: all or none, at twice the units, 100 items at most.
  *
  * @throws {plan.unsupported} when two of them write the same item
+ * @throws {plan.invalidOption} for a token of another length
  * @throws {request.transactionTooLarge}
+ * @throws {execute.rejected} when the token was used for another transaction
  */
-export type Transact = <const Calls extends readonly WriteCall<unknown>[]>(
-  calls: Calls,
-) => Call<TransactOutcome<{ readonly [At in keyof Calls]: OutcomeOf<Calls[At]> }>, WriteExplanation>;
+export type Transact = <const Calls extends readonly WriteCall<unknown>[]>(calls: Calls, options?: TransactOptions) => TransactCall<Calls>;

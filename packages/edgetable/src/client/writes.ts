@@ -1,10 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { readWhere } from "../ir/condition.ts";
-import type { Changes, EndId, Guards, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
+import type { Changes, DeleteWrite, EndId, Guards, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../schema/catalog.ts";
 import { checkAttributes, checkEnd, checkKey, checkNodeId, refuseStoredNames } from "../schema/check-values.ts";
-import { type AnySchema, attributeNames } from "../schema/standard-schema.ts";
+import { attributesOf, derivedNames } from "../schema/facts.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -13,6 +13,7 @@ import { deleteCall } from "./delete-call.ts";
 import { jobChecks } from "./job-options.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type {
+  CheckOptions,
   DeleteOptions,
   EdgeWrites,
   LinkOptions,
@@ -30,6 +31,10 @@ interface Subject {
   readonly name: string;
   /** Attribute names, undefined where the schema does not tell them. */
   readonly names: readonly string[] | undefined;
+  /** Attributes that Edgetable computes from other rows. */
+  readonly derived: readonly string[];
+  /** Attributes of its key. */
+  readonly key: readonly string[];
   /** Attributes that never change: the key's, and those declared immutable. */
   readonly fixed: readonly string[];
   readonly version: boolean;
@@ -37,16 +42,14 @@ interface Subject {
   readonly shape: Shape | undefined;
 }
 
-interface Definition {
-  readonly schema: AnySchema | undefined;
-  readonly immutable?: readonly string[];
-  readonly version?: boolean;
-}
+type Definition = (NodeEntry | EdgeEntry | PartEntry)["definition"];
 
 /** What a definition says of its attributes. */
 const subjectOf = (name: string, definition: Definition, key: readonly string[], shape: Shape | undefined): Subject => ({
   name,
-  names: definition.schema ? attributeNames(definition.schema) : [],
+  names: attributesOf(definition),
+  derived: derivedNames(definition),
+  key,
   fixed: [...key, ...(definition.immutable ?? []), ...(definition.version ? [VERSION] : [])],
   version: definition.version ?? false,
   shape,
@@ -94,24 +97,56 @@ const checkOwnNames = (subject: Subject, given: readonly string[]): void => {
   checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
 };
 
+// A row that was read before may be written again: what follows from other rows is computed anew.
+const withoutDerived = ({ derived }: Subject, row: Row): Row => {
+  if (!derived.some((field) => field in row)) return row;
+  const own: Record<string, unknown> = { ...row };
+  for (const field of derived) delete own[field];
+  return own;
+};
+
+const whyFixed = ({ name, shape, key }: Subject, attribute: string): string => {
+  const mend = shape?.kind === "edge" ? "Link a new edge and unlink this one." : "Create a new item and delete this one.";
+  const which =
+    shape?.kind === "edge" && key.includes(attribute)
+      ? ` To say which of several edges to change, pass { key: { ${attribute} } } as option.`
+      : "";
+  return `"${attribute}" of "${name}" cannot change. ${mend}${which}`;
+};
+
+const setVersion = ({ name }: Subject, mend: string): EdgetableError =>
+  new EdgetableError("schema.immutableAttribute", `"${VERSION}" of "${name}" counts its writes and cannot be set. ${mend}`, {
+    details: { attribute: VERSION },
+  });
+
+/** Refuses a new row's version; a `put` takes rows as they were read, and counts on from what is stored. */
+const refuseVersion = (subject: Subject, input: Row | undefined): void => {
+  if (subject.version && input?.[VERSION] !== undefined) throw setVersion(subject, "Leave it out: a new item has version 1.");
+};
+
 /**
  * Reads the changes of an update: new values, or `{ set, remove, add, append }`.
  *
  * @throws {schema.unknownAttribute}
  * @throws {schema.immutableAttribute}
+ * @throws {schema.derivedAttribute}
  * @throws {plan.invalidOption} when there is nothing to change, or an attribute is changed twice
  */
 const readChanges = (subject: Subject, given: Row): Changes => {
   const changes = clausesOf(subject, given);
   const fields = changedFields(changes);
   checkOwnNames(subject, fields);
+  const computed = fields.find((field) => subject.derived.includes(field));
+  if (computed !== undefined)
+    throw new EdgetableError(
+      "schema.derivedAttribute",
+      `"${computed}" of "${subject.name}" is derived: it follows from other rows and cannot be set. Change those, or leave it out.`,
+      { details: { attribute: computed } },
+    );
   const fixed = fields.find((field) => subject.fixed.includes(field));
   if (fixed !== undefined) {
-    const why =
-      subject.version && fixed === VERSION
-        ? "counts its writes and cannot be set. To check it, pass the option `ifVersion`."
-        : "cannot change. Create a new item and delete this one.";
-    throw new EdgetableError("schema.immutableAttribute", `"${fixed}" of "${subject.name}" ${why}`, { details: { attribute: fixed } });
+    if (subject.version && fixed === VERSION) throw setVersion(subject, "To check it, pass the option `ifVersion`.");
+    throw new EdgetableError("schema.immutableAttribute", whyFixed(subject, fixed), { details: { attribute: fixed } });
   }
   const twice = fields.find((field, at) => fields.indexOf(field) !== at);
   if (twice !== undefined) failOption(subject, `"${twice}" is changed twice, in one update`, { field: twice });
@@ -166,68 +201,80 @@ interface AnyNode {
 }
 type Options = WriteOptions<Row>;
 
+const checkChecks: OptionChecks<CheckOptions<Row>> = { if: writeChecks.if, ifVersion: writeChecks.ifVersion, exists: "boolean" };
 const deleteChecks: OptionChecks<DeleteOptions<Row>> = { ...writeChecks, ...jobChecks };
 
-const nodeRows = (entry: NodeEntry) => {
+/** The writes of a node or part, from rows and ids that were checked. */
+const itemWrites = (of: "node" | "part", subject: Subject) => {
+  const { name } = subject;
+  return {
+    create: (row: Row, options: SendingOptions = {}): LogicalWrite => {
+      refuseVersion(subject, row);
+      return { kind: "create", of, name, row, ...checkOptions(options, sendingChecks) };
+    },
+    put: (row: Row, options: Options | undefined): PutWrite => ({
+      kind: "put",
+      of,
+      name,
+      row,
+      guards: readGuards(subject, options),
+      idempotent: options?.idempotent,
+    }),
+    update: (id: Row, changes: Row, options: Options | undefined): LogicalWrite => ({
+      kind: "update",
+      of,
+      name,
+      id,
+      changes: readSomeChanges(subject, changes),
+      guards: readGuards(subject, options),
+      idempotent: options?.idempotent,
+    }),
+    check: (id: Row, options: CheckOptions<Row> = {}): LogicalWrite => {
+      const { exists = true, ...guarding } = options;
+      const guards = readGuards(subject, options, { kinds: checkChecks });
+      if (exists || namesIn(guarding).length === 0) return { kind: "check", of, name, id, guards, exists };
+      return failOption(subject, "A check that there is none takes no `if` or `ifVersion`: leave them out, in a check", { options });
+    },
+    delete: (id: Row, options: Options | undefined, kinds?: OptionChecks<Options>): DeleteWrite => ({
+      kind: "delete",
+      of,
+      name,
+      id,
+      guards: readGuards(subject, options, kinds && { kinds }),
+      idempotent: options?.idempotent,
+    }),
+  };
+};
+
+const nodeItems = (entry: NodeEntry) => {
   const subject = subjectOf(entry.name, entry.definition, entry.idFields, entry.shape);
   const rowOf = (input: Row): Row => {
     checkOwnNames(subject, namesIn(input));
-    return input;
+    return withoutDerived(subject, input);
   };
-  return { subject, rowOf };
+  return { rowOf, writes: itemWrites("node", subject) };
 };
 
 /** Gives the write that puts a node's row, for a call or a bulk load. */
 export const nodePut = (entry: NodeEntry): ((input: Row, options?: Options) => PutWrite) => {
-  const { name } = entry;
-  const { subject, rowOf } = nodeRows(entry);
-  return (input, options) => ({
-    kind: "put",
-    of: "node",
-    name,
-    row: rowOf(input),
-    guards: readGuards(subject, options),
-    idempotent: options?.idempotent,
-  });
+  const { rowOf, writes } = nodeItems(entry);
+  return (input, options) => writes.put(rowOf(input), options);
 };
 
 /** The writing side of `db.<node>`. */
 export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<AnyNode> => {
-  const { name } = entry;
-  const { subject, rowOf } = nodeRows(entry);
-  const putOf = nodePut(entry);
+  const { rowOf, writes } = nodeItems(entry);
   const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
   return {
-    create: (input, options: SendingOptions = {}) =>
-      writeCall(driver, { kind: "create", of: "node", name, row: rowOf(input), ...checkOptions(options, sendingChecks) }),
-    put: (input, options?: Options) => writeCall(driver, putOf(input, options)),
-    update: (id, changes, options?: Options) =>
-      writeCall(driver, {
-        kind: "update",
-        of: "node",
-        name,
-        id: idOf(id),
-        changes: readSomeChanges(subject, changes as Row),
-        guards: readGuards(subject, options),
-        idempotent: options?.idempotent,
-      }),
-    delete: (id, options?: DeleteOptions<Row>) =>
-      deleteCall(
-        driver,
-        {
-          kind: "delete",
-          of: "node",
-          name,
-          id: idOf(id),
-          guards: readGuards(subject, options, { kinds: deleteChecks }),
-          idempotent: options?.idempotent,
-        },
-        options,
-      ),
+    create: (input, options?: SendingOptions) => writeCall(driver, writes.create(rowOf(input), options)),
+    put: (input, options?: Options) => writeCall(driver, writes.put(rowOf(input), options)),
+    update: (id, changes, options?: Options) => writeCall(driver, writes.update(idOf(id), changes as Row, options)),
+    check: (id, options?: CheckOptions<Row>) => writeCall(driver, writes.check(idOf(id), options)),
+    delete: (id, options?: DeleteOptions<Row>) => deleteCall(driver, writes.delete(idOf(id), options, deleteChecks), options),
   };
 };
 
-const partRows = (catalog: Catalog, entry: PartEntry) => {
+const partItems = (catalog: Catalog, entry: PartEntry) => {
   const owner = defined(catalog.nodes[entry.definition.of], `the owner of "${entry.name}"`);
   const subject = subjectOf(entry.name, entry.definition, [...entry.idFields, ...owner.idFields], entry.shape);
   const ownerOf = (id: Row): Row => checkNodeId(catalog, owner, id);
@@ -236,54 +283,27 @@ const partRows = (catalog: Catalog, entry: PartEntry) => {
       subject,
       namesIn(input).filter((field) => !owner.idFields.includes(field)),
     );
-    return { ...input, ...ownerOf(node) };
+    return { ...withoutDerived(subject, input), ...ownerOf(node) };
   };
-  return { subject, ownerOf, rowOf };
+  return { ownerOf, rowOf, writes: itemWrites("part", subject) };
 };
 
 /** Gives the write that puts a part's row, for a call or a bulk load. */
 export const partPut = (catalog: Catalog, entry: PartEntry): ((node: Row, input: Row, options?: Options) => PutWrite) => {
-  const { name } = entry;
-  const { subject, rowOf } = partRows(catalog, entry);
-  return (node, input, options) => ({
-    kind: "put",
-    of: "part",
-    name,
-    row: rowOf(node, input),
-    guards: readGuards(subject, options),
-    idempotent: options?.idempotent,
-  });
+  const { rowOf, writes } = partItems(catalog, entry);
+  return (node, input, options) => writes.put(rowOf(node, input), options);
 };
 
 /** The writing side of `db.<part>`. */
 export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Row, AnyNode> => {
-  const { name } = entry;
-  const { subject, ownerOf, rowOf } = partRows(driver.catalog, entry);
-  const putOf = partPut(driver.catalog, entry);
-  const idOf = (node: Row, id: Row): Row => ({ ...checkKey(name, entry.idFields, id), ...ownerOf(node) });
+  const { ownerOf, rowOf, writes } = partItems(driver.catalog, entry);
+  const idOf = (node: Row, id: Row): Row => ({ ...checkKey(entry.name, entry.idFields, id), ...ownerOf(node) });
   return {
-    create: (node, input, options: SendingOptions = {}) =>
-      writeCall(driver, { kind: "create", of: "part", name, row: rowOf(node, input), ...checkOptions(options, sendingChecks) }),
-    put: (node, input, options?: Options) => writeCall(driver, putOf(node, input, options)),
-    update: (node, id, changes, options?: Options) =>
-      writeCall(driver, {
-        kind: "update",
-        of: "part",
-        name,
-        id: idOf(node, id),
-        changes: readSomeChanges(subject, changes as Row),
-        guards: readGuards(subject, options),
-        idempotent: options?.idempotent,
-      }),
-    delete: (node, id, options?: Options) =>
-      writeCall(driver, {
-        kind: "delete",
-        of: "part",
-        name,
-        id: idOf(node, id),
-        guards: readGuards(subject, options),
-        idempotent: options?.idempotent,
-      }),
+    create: (node, input, options?: SendingOptions) => writeCall(driver, writes.create(rowOf(node, input), options)),
+    put: (node, input, options?: Options) => writeCall(driver, writes.put(rowOf(node, input), options)),
+    update: (node, id, changes, options?: Options) => writeCall(driver, writes.update(idOf(node, id), changes as Row, options)),
+    check: (node, id, options?: CheckOptions<Row>) => writeCall(driver, writes.check(idOf(node, id), options)),
+    delete: (node, id, options?: Options) => writeCall(driver, writes.delete(idOf(node, id), options)),
   };
 };
 
@@ -334,7 +354,7 @@ const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): Pick<LinkWrite, "row" | "reverse" | "idempotent"> => {
     checkOwnNames(subject, namesIn(row));
     const { reverse, idempotent } = checkOptions(options, linkChecks);
-    return { row, reverse: reverseOf(reverse), idempotent };
+    return { row: withoutDerived(subject, row), reverse: reverseOf(reverse), idempotent };
   };
   return { subject, ends, reverseOf, rowsOf };
 };
@@ -356,7 +376,10 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
   const keyOf = (key: Row): Row => checkKey(edge, entry.key, key);
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
-    link: (from, to, attributes, options) => call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) }),
+    link: (from, to, attributes, options) => {
+      refuseVersion(subject, attributes as Row | undefined);
+      return call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) });
+    },
     put: (from, to, attributes, options) => call(putOf(from, to, attributes as Row | undefined, options)),
     relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
       const guards = readGuards(subject, options, { kinds: relinkChecks, nested: nestedEnds });

@@ -12,6 +12,7 @@ export type ErrorCode =
   | "schema.unknownEdge"
   | "schema.unknownAttribute"
   | "schema.immutableAttribute"
+  | "schema.derivedAttribute"
   // A key cannot be made from a value, or a key read from the table does not fit its template.
   | "keys.delimiter"
   | "keys.reserved"
@@ -23,6 +24,7 @@ export type ErrorCode =
   | "keys.unreadable"
   // The planner cannot or will not answer the call.
   | "plan.noIndex"
+  | "plan.indexIncomplete"
   | "plan.notConsistent"
   | "plan.unsupported"
   | "plan.invalidOption"
@@ -53,7 +55,14 @@ export type ErrorCode =
   | "execute.credentials"
   | "execute.expiredCredentials"
   | "execute.tableNotFound"
+  | "execute.streamNotFound"
   | "execute.connection"
+  // Streams of changes.
+  | "stream.images"
+  | "stream.invalidRecord"
+  | "stream.notReplayable"
+  | "stream.notEnabled"
+  | "stream.gap"
   // A resumable job.
   | "job.busy"
   | "job.notFound"
@@ -63,8 +72,24 @@ export type ErrorCode =
   | "load.invalidRow"
   // A scan.
   | "scan.strayItem"
+  // Fields that users define, and the grid that shows them.
+  | "grid.invalidField"
+  | "grid.tooManyFields"
+  | "grid.unknownField"
+  | "grid.unknownColumn"
+  | "grid.invalidValue"
+  | "grid.invalidFilter"
+  | "grid.notSortable"
+  | "grid.retyping"
+  | "grid.lostValues"
   // Tables.
   | "table.mismatch"
+  // A migration of a table to another model.
+  | "migrate.otherModel"
+  | "migrate.unsupported"
+  | "migrate.missingSource"
+  | "migrate.notConvertible"
+  | "migrate.invalidKey"
   // The embedded engine.
   | "local.engineNotFound"
   | "local.engineFailed"
@@ -78,5 +103,6 @@ export type ErrorCode =
   | "analytics.sql"
   | "analytics.engine"
   | "analytics.export"
+  | "analytics.result"
   // Our own fault: please report it.
   | "invariant";

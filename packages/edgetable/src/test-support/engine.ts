@@ -8,8 +8,8 @@ export interface TestEngine {
   stop(): Promise<void>;
 }
 
-/** Opens the engine that the suite runs on. */
-export const startEngine = async (): Promise<TestEngine> => {
-  const engine = await openEngine();
+/** Opens the engine that the suite runs on, on request one that no other suite has. */
+export const startEngine = async (options?: { readonly alone?: boolean }): Promise<TestEngine> => {
+  const engine = await openEngine(undefined, options);
   return { transport: engine.transport, freshTableName: engine.freshTableName, stop: () => engine.close() };
 };

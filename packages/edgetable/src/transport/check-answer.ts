@@ -113,6 +113,8 @@ const isTable = having({
   AttributeDefinitions: listOf(having({ AttributeName: isText, AttributeType: isText })),
   GlobalSecondaryIndexes: listOf(isIndex),
   LocalSecondaryIndexes: listOf(isIndex),
+  StreamSpecification: having({ StreamEnabled: (value) => typeof value === "boolean", StreamViewType: isText }),
+  LatestStreamArn: isText,
 });
 const isNotEmpty: Check = (value) => isMembers(value) && Object.keys(value).length > 0;
 
@@ -135,6 +137,11 @@ const page: Form = {
   always: ["Items", "Texts", "Count"],
 };
 const described: Form = { members: { TableDescription: isTable }, always: ["TableDescription"] };
+
+const backups: Form = {
+  members: { ContinuousBackupsDescription: having({ PointInTimeRecoveryDescription: having({ PointInTimeRecoveryStatus: isText }) }) },
+  always: ["ContinuousBackupsDescription"],
+};
 
 // The API reference of each operation, "Response Elements". Both local engines answer so, empty members included.
 const forms: Readonly<Record<Operation, Form>> = {
@@ -163,11 +170,14 @@ const forms: Readonly<Record<Operation, Form>> = {
   TransactWriteItems: { members: { ConsumedCapacity: isConsumedList, ItemCollectionMetrics: isMembers } },
   TransactGetItems: { members: { Responses: Array.isArray, ConsumedCapacity: isConsumedList }, always: ["Responses"] },
   CreateTable: described,
+  UpdateTable: described,
   DeleteTable: described,
   DescribeTable: { members: { Table: isTable }, always: ["Table"] },
   ListTables: { members: { TableNames: listOf(isText), LastEvaluatedTableName: isText }, always: ["TableNames"] },
   DescribeTimeToLive: { members: { TimeToLiveDescription: having({ TimeToLiveStatus: isText, AttributeName: isText }) } },
   UpdateTimeToLive: { members: { TimeToLiveSpecification: isMembers } },
+  DescribeContinuousBackups: backups,
+  UpdateContinuousBackups: backups,
 };
 
 /** An answer beside what asked for it. */

@@ -200,10 +200,38 @@ export interface CreateTableInput {
   readonly KeySchema: readonly KeySchemaElement[];
   readonly GlobalSecondaryIndexes?: readonly GlobalSecondaryIndex[];
   readonly BillingMode?: "PAY_PER_REQUEST" | "PROVISIONED";
+  readonly StreamSpecification?: StreamSpecification;
+}
+/** What a record of a stream holds of its item. */
+export type StreamViewType = "KEYS_ONLY" | "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_OLD_IMAGES";
+/** Whether a table records its changes, and what of each item. */
+export interface StreamSpecification {
+  readonly StreamEnabled: boolean;
+  readonly StreamViewType?: StreamViewType;
+}
+/** Capacity units a second of a table or an index in provisioned mode; 0 on demand. */
+export interface ProvisionedThroughput {
+  readonly ReadCapacityUnits?: number;
+  readonly WriteCapacityUnits?: number;
+}
+export interface UpdateTableInput {
+  readonly TableName: string;
+  readonly AttributeDefinitions?: CreateTableInput["AttributeDefinitions"];
+  /** One index is created or deleted at a time (UpdateTable). */
+  readonly GlobalSecondaryIndexUpdates?: readonly (
+    | { readonly Create: GlobalSecondaryIndex & { readonly ProvisionedThroughput?: ProvisionedThroughput } }
+    | { readonly Delete: { readonly IndexName: string } }
+  )[];
+  readonly StreamSpecification?: StreamSpecification;
+  readonly DeletionProtectionEnabled?: boolean;
 }
 export interface IndexDescription {
   readonly IndexName?: string;
   readonly IndexStatus?: string;
+  /** True while DynamoDB fills a new index from the table. */
+  readonly Backfilling?: boolean;
+  readonly ItemCount?: number;
+  readonly IndexSizeBytes?: number;
   readonly KeySchema?: readonly KeySchemaElement[];
   readonly Projection?: { readonly ProjectionType?: string; readonly NonKeyAttributes?: readonly string[] };
 }
@@ -216,9 +244,21 @@ export interface TableDescription {
   readonly AttributeDefinitions?: readonly { readonly AttributeName?: string; readonly AttributeType?: string }[];
   readonly GlobalSecondaryIndexes?: readonly IndexDescription[];
   readonly LocalSecondaryIndexes?: readonly IndexDescription[];
+  readonly StreamSpecification?: { readonly StreamEnabled?: boolean; readonly StreamViewType?: string };
+  /** Set as soon as the table has had a stream; a stream that was switched off is readable for another 24 hours. */
+  readonly LatestStreamArn?: string;
+  readonly BillingModeSummary?: { readonly BillingMode?: string };
+  readonly ProvisionedThroughput?: ProvisionedThroughput;
+  readonly DeletionProtectionEnabled?: boolean;
 }
 export interface TableOutput {
   readonly TableDescription?: TableDescription;
+}
+
+export interface ContinuousBackupsOutput {
+  readonly ContinuousBackupsDescription?: {
+    readonly PointInTimeRecoveryDescription?: { readonly PointInTimeRecoveryStatus?: string };
+  };
 }
 
 export interface OperationInputs {
@@ -234,6 +274,7 @@ export interface OperationInputs {
   readonly TransactGetItems: TransactGetItemsInput;
   readonly CreateTable: CreateTableInput;
   readonly DeleteTable: { readonly TableName: string };
+  readonly UpdateTable: UpdateTableInput;
   readonly DescribeTable: { readonly TableName: string };
   readonly ListTables: { readonly Limit?: number; readonly ExclusiveStartTableName?: string };
   readonly UpdateTimeToLive: {
@@ -241,6 +282,11 @@ export interface OperationInputs {
     readonly TimeToLiveSpecification: { readonly AttributeName: string; readonly Enabled: boolean };
   };
   readonly DescribeTimeToLive: { readonly TableName: string };
+  readonly UpdateContinuousBackups: {
+    readonly TableName: string;
+    readonly PointInTimeRecoverySpecification: { readonly PointInTimeRecoveryEnabled: boolean };
+  };
+  readonly DescribeContinuousBackups: { readonly TableName: string };
 }
 export interface OperationOutputs {
   readonly GetItem: GetItemOutput;
@@ -255,11 +301,14 @@ export interface OperationOutputs {
   readonly TransactGetItems: TransactGetItemsOutput;
   readonly CreateTable: TableOutput;
   readonly DeleteTable: TableOutput;
+  readonly UpdateTable: TableOutput;
   readonly DescribeTable: { readonly Table?: TableDescription };
   readonly ListTables: { readonly TableNames?: readonly string[]; readonly LastEvaluatedTableName?: string };
   readonly UpdateTimeToLive: object;
   readonly DescribeTimeToLive: {
     readonly TimeToLiveDescription?: { readonly TimeToLiveStatus?: string; readonly AttributeName?: string };
   };
+  readonly UpdateContinuousBackups: ContinuousBackupsOutput;
+  readonly DescribeContinuousBackups: ContinuousBackupsOutput;
 }
 export type Operation = keyof OperationInputs;

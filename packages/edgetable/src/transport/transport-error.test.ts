@@ -33,3 +33,18 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])("a fault n
   expect(JSON.parse(JSON.stringify(rejected))).toMatchObject({ code: "execute.rejected", details: { fault: name } });
   expect(serviceError({ name, message: "", status: 500 }, request)).toMatchObject({ code: "execute.unavailable", retryable: true });
 });
+
+test("a stream that is missing is told from a missing table", () => {
+  const fault = { name: "ResourceNotFoundException", message: "Requested resource not found: Shard does not exist", status: 400 };
+  expect(serviceError(fault, { operation: "GetRecords", input: { ShardIterator: "i" } })).toMatchObject({
+    code: "execute.streamNotFound",
+    retryable: false,
+    message: expect.stringContaining("list the table's streams again"),
+  });
+  expect(serviceError(fault, { operation: "DescribeTable", input: { TableName: "T" } })).toMatchObject({ code: "execute.tableNotFound" });
+});
+
+test.each(["ExpiredIteratorException", "TrimmedDataAccessException"])("a stream's %s is final and named", (name) => {
+  const error = serviceError({ name, message: "gone", status: 400 }, { operation: "GetRecords", input: { ShardIterator: "i" } });
+  expect(error).toMatchObject({ code: "execute.rejected", retryable: false, details: { fault: name } });
+});

@@ -3,6 +3,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { own } from "../util/row.ts";
 import { isItem } from "./check-answer.ts";
 import type { CancellationReason } from "./operations.ts";
+import type { StreamOperation } from "./stream-operations.ts";
 import { isLoopback } from "./transport.ts";
 
 // What a caller can do about errors whose message comes from the service or from Node.
@@ -12,6 +13,10 @@ const remedies: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Get new credentials, such as with `aws sso login`, and connect again; a function given as `credentials` is called again.",
   "execute.credentials": "Check the access key, its secret and the session token, and the clock of this machine.",
   "execute.accessDenied": "Allow this operation on the table and its indexes in the policy of these credentials, or use others.",
+  "execute.streamNotFound":
+    "The stream was switched off and its records were removed, or the table was deleted: list the table's streams again; check endpoint, region and account.",
+  "plan.indexIncomplete":
+    "An index is read once a migration to this model has completed it: `db.migrations.run()` or `edgetable migrate run`.",
   "execute.tableNotFound": "`db.table.create()` or `edgetable table create` creates it; check endpoint, region and account.",
 };
 
@@ -119,7 +124,14 @@ const meanings: Readonly<Record<string, Meaning>> = {
 // A cancelled transaction is retryable if all of its reasons are among these.
 const passingReasons: ReadonlySet<string> = new Set(["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
 
-const meaningOf = (fault: ServiceFault, reasons: readonly CancellationReason[]): Meaning => {
+const STREAM_OPERATIONS: ReadonlySet<string> = new Set<StreamOperation>([
+  "ListStreams",
+  "DescribeStream",
+  "GetShardIterator",
+  "GetRecords",
+]);
+
+const meaningOf = (fault: ServiceFault, reasons: readonly CancellationReason[], operation: string): Meaning => {
   if (fault.name === "TransactionCanceledException") {
     const codes = reasons.map((reason) => reason.Code ?? "None");
     const retryable = codes.every((code) => passingReasons.has(code)) && codes.some((code) => code !== "None");
@@ -128,6 +140,8 @@ const meaningOf = (fault: ServiceFault, reasons: readonly CancellationReason[]):
     return { code: throttled ? "execute.throttled" : "execute.conflict", retryable: true };
   }
   const known = own(meanings, fault.name);
+  if (known?.code === "execute.tableNotFound" && STREAM_OPERATIONS.has(operation))
+    return { code: "execute.streamNotFound", retryable: false };
   if (known) return known;
   return fault.status >= 500 ? { code: "execute.unavailable", retryable: true } : { code: "execute.rejected", retryable: false };
 };
@@ -140,6 +154,10 @@ const readReason = (reason: unknown): CancellationReason => {
   return isItem(Item) ? Object.defineProperty(read, "Item", { value: Item, enumerable: false }) : read;
 };
 
+// The index is not there yet, was deleted, or is being built.
+const INDEX_FAULT = /specified index|backfilling/;
+const INCOMPLETE: Meaning = { code: "plan.indexIncomplete", retryable: false };
+
 /**
  * The error that a transport rejects with when the service answered with an error. `details.fault` is the exception's name,
  * `details.item` and `details.reasons` are what a failed condition or transaction reported. `details.ambiguous` is true if
@@ -147,7 +165,8 @@ const readReason = (reason: unknown): CancellationReason => {
  */
 export const serviceError = (fault: ServiceFault, request: { readonly operation: string; readonly input: unknown }): EdgetableError => {
   const reasons = Array.isArray(fault.reasons) ? fault.reasons.map(readReason) : undefined;
-  const { code, retryable } = meaningOf(fault, reasons ?? []);
+  const needsIndex = fault.name === "ValidationException" && INDEX_FAULT.test(fault.message);
+  const { code, retryable } = needsIndex ? INCOMPLETE : meaningOf(fault, reasons ?? [], request.operation);
   const details = {
     fault: fault.name,
     status: fault.status,
@@ -160,9 +179,6 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
     // The service does not name the table. Its place in the input depends on the operation.
     hint = `, table "${/"(?:TableName|RequestItems)":\{?"([^"]+)/.exec(JSON.stringify(request.input))?.[1]}"`;
   }
-  // The index was deleted or is being built.
-  if (/specified index|backfilling/.test(fault.message))
-    hint += ". `db.table.diff()` or `edgetable table diff` compares the table with the model.";
   const message = withRemedy(code, `${request.operation}: ${fault.name}: ${fault.message}${hint}`);
   return new EdgetableError(code, message, { details, retryable, request });
 };

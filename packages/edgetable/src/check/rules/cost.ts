@@ -37,7 +37,7 @@ const partialProjection = (catalog: Catalog, place: IndexPlace, patterns: readon
   const consequence =
     twice.length > 0
       ? `${twice.join(", ")} therefore reads each item once more from the table.`
-      : "a read that needs them reads each item once more from the table.";
+      : "rows found by this index lack them, and a search that filters by or selects one fails with plan.noIndex.";
   const price =
     shape.bytes <= WRITE_UNIT
       ? ` An item of ${shape.bytes} bytes costs one write unit in the index in any case; the projection only saves that write when these attributes alone change.`

@@ -157,5 +157,37 @@ const shardAdvice = (expected: Expected): readonly Advice[] => {
   return advice;
 };
 
+/** From this degree on, links to one node are likely to meet. */
+const MANY_EDGES = 10_000;
+
+/** Counters in one item that many edges of one node are expected to share. */
+export const hotCounter: AdviceRule = ({ facts, edges }) => {
+  const advice: Advice[] = [];
+  for (const { node, attribute, over, freshness, shards } of facts.aggregates) {
+    if (freshness !== "transaction" || over.kind !== "edge") continue;
+    const { expect } = edges[over.name]?.definition ?? {};
+    const end = over.direction === "in" ? "to" : "from";
+    const degree = Math.max(expect?.[end] ?? 0, expect?.reached?.[end] ?? 0);
+    if (degree < MANY_EDGES) continue;
+    const about = { rule: "hotCounter", concern: CONCERNS.batch, definition: node } as const;
+    const expects = `a "${node}" is expected to have ${degree.toLocaleString("en-US")} edges of "${over.name}"`;
+    if (shards === undefined)
+      advice.push({
+        ...about,
+        severity: "warning",
+        message: `${expects}, and each of them adds to "${attribute}" in the node's one item. DynamoDB refuses a transaction while another one holds the item: some 50 to 100 a second succeed.`,
+        mend: 'Spread it over counters (shards: 8), or let the stream count (freshness: "stream").',
+      });
+    else
+      advice.push({
+        ...about,
+        severity: "note",
+        message: `${expects}. "${attribute}" has ${shards} counters, and the index that finds these edges has one partition for the node: ${LIMIT}.`,
+        mend: "DynamoDB splits such a partition under lasting load; before a launch, spread the edges over several nodes.",
+      });
+  }
+  return advice;
+};
+
 /** Shards that are too few, or far too many, for the expected rates. */
 export const fewShards: AdviceRule = (catalog) => expectedRates(catalog).flatMap(shardAdvice);

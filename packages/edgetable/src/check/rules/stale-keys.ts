@@ -1,9 +1,9 @@
 import type { FieldPart } from "../../keys/template.ts";
-import { keyAttributes, type Catalog, type EdgeEntry, type Shape } from "../../schema/catalog.ts";
-import { attributeNames } from "../../schema/standard-schema.ts";
+import { definitionOf, keyAttributes, type Catalog, type EdgeEntry, type Shape } from "../../schema/catalog.ts";
+import { attributeNames, attributeSchemas, type AnySchema } from "../../schema/standard-schema.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
-import { distinct, isFixed } from "../index-places.ts";
+import { attributesOf, distinct, isFixed } from "../index-places.ts";
 
 /** Computed attributes that put no item into any index. */
 export const idleIndexKey: AdviceRule = (catalog) => {
@@ -30,6 +30,72 @@ export const idleIndexKey: AdviceRule = (catalog) => {
         severity: "warning",
         message: `"${shape.definition}" fills "${attribute}" but not "${others}": the index "${using[0]?.name}" only contains items with all its keys.`,
         mend: `Fill "${others}" too, or leave "${attribute}" out.`,
+      });
+    }
+  }
+  return advice;
+};
+
+/** The attributes of a schema that a row may lack. */
+const optionalAttributes = (schema: AnySchema): ReadonlySet<string> => {
+  const optional = new Set<string>();
+  for (const [name, attribute] of Object.entries(attributeSchemas(schema)?.each ?? {})) {
+    let result: unknown;
+    try {
+      result = attribute["~standard"].validate(undefined);
+    } catch {
+      // A schema's own check may fail on undefined: then the attribute is not optional.
+      continue;
+    }
+    const { issues, value } = result as { readonly issues?: unknown; readonly value?: unknown };
+    if (!(result instanceof Promise) && issues === undefined && value === undefined) optional.add(name);
+  }
+  return optional;
+};
+
+/** Indexes that reject the items whose optional attribute is missing. */
+export const requiredByIndex: AdviceRule = (catalog) => {
+  const advice: Advice[] = [];
+  for (const shape of distinct(catalog.shapes, ({ definition }) => definition)) {
+    const schema = definitionOf(catalog, shape)?.schema;
+    const optional = schema ? optionalAttributes(schema) : new Set();
+    for (const index of optional.size > 0 ? catalog.indexes : []) {
+      const keys = keyAttributes(index).filter((key) => !shape.sparse.includes(key) && !keyAttributes(catalog.index).includes(key));
+      const needed = keys.flatMap((key) => shape.keys[key]?.fields ?? []).find((path) => optional.has(path));
+      if (needed === undefined) continue;
+      advice.push({
+        rule: "requiredByIndex",
+        concern: CONCERNS.indexKeys,
+        definition: shape.definition,
+        severity: "warning",
+        message: `the index "${index.name}" needs "${needed}" of every "${shape.definition}", and the schema does not require it: an item without it is rejected.`,
+        mend: catalog.escapes
+          ? `Declare the entry sparse: { by: …, sparse: true } leaves such items out of the index.`
+          : `Name ${keys.map((key) => `"${key}"`).join(" and ")} in sparse, which leaves such items out of the index.`,
+      });
+    }
+  }
+  return advice;
+};
+
+/** Indexes by attributes that items store but no template computes: Edgetable cannot use them. */
+export const unusedIndex: AdviceRule = (catalog) => {
+  const advice: Advice[] = [];
+  for (const index of catalog.indexes) {
+    for (const shape of distinct(catalog.shapes, ({ definition }) => definition)) {
+      const own = new Map(attributesOf(catalog, shape).map((name) => [shape.stored[name] ?? name, name]));
+      const name = index.partitionKey in shape.keys ? undefined : own.get(index.partitionKey);
+      if (name === undefined || shape.carried.includes(name)) continue;
+      const computed = keyAttributes(index).flatMap((key) =>
+        key in shape.keys ? [] : [`${JSON.stringify(key)}: "{${own.get(key) ?? "…"}}"`],
+      );
+      advice.push({
+        rule: "unusedIndex",
+        concern: CONCERNS.indexKeys,
+        definition: shape.definition,
+        severity: "warning",
+        message: `"${shape.definition}" stores "${name}" as "${index.partitionKey}", the partition key of the index "${index.name}", but no template says so: no search uses that index.`,
+        mend: `Compute it instead: keys: { ${computed.join(", ")} }.`,
       });
     }
   }
@@ -102,7 +168,7 @@ export const staleCopy: AdviceRule = (catalog) => {
         concern: CONCERNS.truth,
         definition: entry.name,
         severity: "warning",
-        message: `"${name}" of "${entry.name}" has the name of an attribute of ${types.map((type) => `"${type}"`).join(" and ")} that may change. If it is a copy, it goes stale when that attribute changes.`,
+        message: `"${name}" of "${entry.name}" has the name of an attribute of ${types.map((type) => `"${type}"`).join(" and ")} that may change. If it is a copy, it goes stale when that attribute changes: declare it in \`copies\` instead.`,
         mend: `Make "${name}" immutable there, or leave the copy out and read the node by entries(). If it is not a copy, give it another name.`,
       });
     }

@@ -203,6 +203,11 @@ const repeatable: ReadonlySet<string> = new Set([
   "DescribeTable",
   "ListTables",
   "DescribeTimeToLive",
+  "ListStreams",
+  "DescribeStream",
+  "GetShardIterator",
+  "GetRecords",
+  "DescribeContinuousBackups",
 ]);
 
 /** Keeps sockets open between requests. */

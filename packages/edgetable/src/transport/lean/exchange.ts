@@ -1,5 +1,4 @@
 import { onAbort } from "../../util/time.ts";
-import type { Operation } from "../operations.ts";
 import { type AttemptFailure, attemptError } from "../transport-error.ts";
 import type { TextColumn } from "../transport.ts";
 import type { Credentials } from "./credentials.ts";
@@ -88,7 +87,7 @@ export interface Limits {
 
 /** One request until its answer. It settles once; until then it has a deadline and an abort listener. */
 export class Exchange implements Limited {
-  readonly operation: Operation;
+  readonly operation: string;
   readonly input: unknown;
   readonly body: string;
   credentials: Credentials | undefined;
@@ -111,7 +110,7 @@ export class Exchange implements Limited {
   #signal: AbortSignal | undefined;
   #unwatch: (() => void) | undefined;
 
-  constructor(operation: Operation, input: unknown, outcome: Outcome) {
+  constructor(operation: string, input: unknown, outcome: Outcome) {
     this.operation = operation;
     this.input = input;
     this.body = JSON.stringify(input);

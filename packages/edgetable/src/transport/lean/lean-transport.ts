@@ -3,7 +3,7 @@ import { type OptionChecks, checkOptions } from "../../util/check-options.ts";
 import { TIMEOUTS, type Transport, deferTransport } from "../transport.ts";
 import { type CredentialProvider, type Credentials, cacheCredentials, defaultCredentials } from "./credentials.ts";
 import type { LeanSettings } from "./open-transport.ts";
-import { configuredEndpoint, parseEndpoint, resolveRegion, serviceEndpoint } from "./surroundings.ts";
+import { configuredEndpoint, type FoundEndpoint, parseEndpoint, resolveRegion, serviceEndpoint, streamEndpoint } from "./surroundings.ts";
 
 /** How the lean transport reaches DynamoDB. */
 export interface LeanTransportOptions {
@@ -61,23 +61,19 @@ const checks: OptionChecks<LeanTransportOptions> = {
   now: "function",
 };
 
-/**
- * Edgetable's transport: keep-alive HTTP/1.1 over a bare socket, Signature Version 4 and plain JSON. Nothing is sent until
- * the first request. Sockets do not keep the process alive.
- *
- * @throws {plan.invalidOption} if an option is unknown or out of range, no region is found, or the endpoint (the option's or
- * the configured one) is plain http to another machine without `allowInsecure`
- * @throws {execute.credentials} if fixed credentials are incomplete
- * @example
- * const transport = createLeanTransport({ endpoint: "http://127.0.0.1:8000" });
- */
-export const createLeanTransport = (options: LeanTransportOptions = {}): Transport => {
+/** Which service a transport is for, and where it is found. */
+interface Place {
+  configured(profile: string | undefined): FoundEndpoint | undefined;
+  inRegion(region: string): string;
+}
+
+const settle = (options: LeanTransportOptions, place: Place): LeanSettings => {
   checkOptions(options, checks);
-  const found = options.endpoint ?? configuredEndpoint(options.profile);
+  const found = options.endpoint ?? place.configured(options.profile);
   const given = found === undefined ? undefined : parseEndpoint(found, options.allowInsecure ?? false);
   const region = resolveRegion(options, given?.loopback ? "us-east-1" : undefined);
-  const endpoint = given ?? parseEndpoint(serviceEndpoint(region), false);
-  const settings: LeanSettings = {
+  const endpoint = given ?? parseEndpoint(place.inRegion(region), false);
+  return {
     endpoint,
     region,
     credentials: cacheCredentials(
@@ -89,6 +85,34 @@ export const createLeanTransport = (options: LeanTransportOptions = {}): Transpo
     connectTimeout: options.connectTimeout ?? 3_000,
     requestTimeout: options.requestTimeout ?? 10_000,
   };
+};
+
+/**
+ * Edgetable's transport: keep-alive HTTP/1.1 over a bare socket, Signature Version 4 and plain JSON. Nothing is sent until
+ * the first request. Sockets do not keep the process alive.
+ *
+ * @throws {plan.invalidOption} if an option is unknown or out of range, no region is found, or the endpoint (the option's or
+ * the configured one) is plain http to another machine without `allowInsecure`
+ * @throws {execute.credentials} if fixed credentials are incomplete
+ * @example
+ * const transport = createLeanTransport({ endpoint: "http://127.0.0.1:8000" });
+ */
+export const createLeanTransport = (options: LeanTransportOptions = {}): Transport => {
+  const settings = settle(options, { configured: configuredEndpoint, inRegion: serviceEndpoint });
   // Sockets and TLS are loaded only by programs that connect.
   return deferTransport(async () => (await import("./open-transport.ts")).openTransport(settings));
 };
+
+/** Checked settings of a lean transport of DynamoDB Streams. */
+export const streamSettings = (options: LeanTransportOptions): LeanSettings =>
+  settle(
+    { ...options, ...(options.endpoint !== undefined && { endpoint: streamEndpoint(options.endpoint) }) },
+    {
+      configured: (profile) => {
+        const own = configuredEndpoint(profile, process.env, "DYNAMODB_STREAMS");
+        const beside = own ?? configuredEndpoint(profile);
+        return beside && { ...beside, url: streamEndpoint(beside.url) };
+      },
+      inRegion: (region) => streamEndpoint(serviceEndpoint(region)),
+    },
+  );

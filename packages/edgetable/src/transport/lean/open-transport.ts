@@ -1,7 +1,7 @@
 import { EdgetableError, joinDetails } from "../../errors/edgetable-error.ts";
 import { inRange } from "../../util/check-options.ts";
-import { oddityOf } from "../check-answer.ts";
-import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
+import { type Answered, oddityOf } from "../check-answer.ts";
+import type { StreamTransport } from "../stream-operations.ts";
 import { type Attempt, attemptError, serviceError } from "../transport-error.ts";
 import { type SendOptions, TIMEOUTS, type TextColumn, type Transport } from "../transport.ts";
 import { parseAnswer } from "./answer-json.ts";
@@ -68,21 +68,32 @@ const describeForeign = ({ head, body }: Answer, oddity?: string): string => {
   return `HTTP ${head.status} ${head.contentType || "without a content type"}, not DynamoDB's JSON${shown}${why}. Is there a proxy, or another server, at the endpoint?`;
 };
 
+/** What tells one service from another at the same kind of endpoint. */
+export interface Service {
+  /** Its name and version before an operation's name. */
+  readonly target: string;
+  /** The output in an answer's text. Throws a TypeError that says what is wrong, or what JSON.parse throws. */
+  parse(body: string, column?: TextColumn): unknown;
+  oddityOf(answered: Answered): string | undefined;
+}
+
+const dynamodb: Service = { target: "DynamoDB_20120810.", parse: parseAnswer, oddityOf };
+
 /**
  * The output in a successful answer.
  *
  * @throws {execute.connection} if it is not DynamoDB's; the request may have taken effect
  */
-const readOutput = (answer: Answer, attempt: Attempt, column?: TextColumn): unknown => {
+const readOutput = (answer: Answer, attempt: Attempt, service: Service, column?: TextColumn): unknown => {
   let cause: unknown;
   let oddity: string | undefined;
   try {
-    const output = parseAnswer(answer.body, column);
+    const output = service.parse(answer.body, column);
     const { operation, input } = attempt;
     const { crc32, requestId, contentType } = answer.head;
     // DynamoDB and both local engines send all three.
     const signed = requestId !== "" || crc32 !== "" || contentType.startsWith("application/x-amz-json");
-    oddity = oddityOf({ operation, input, output, signed });
+    oddity = service.oddityOf({ operation, input, output, signed });
     if (oddity === undefined) return output;
   } catch (error) {
     cause = error;
@@ -141,7 +152,8 @@ const closedError = ({ operation }: Exchange): EdgetableError =>
     details: { ambiguous: false },
   });
 
-class LeanTransport implements Transport {
+class LeanTransport {
+  readonly #service: Service;
   readonly #pool: Pool;
   readonly #clock: ServiceClock;
   readonly #credentials: CredentialCache;
@@ -149,19 +161,20 @@ class LeanTransport implements Transport {
   readonly #deadlines = createDeadlines();
   #closed = false;
 
-  constructor({ endpoint, region, credentials, ca, now, requestTimeout, ...limits }: LeanSettings) {
+  constructor({ endpoint, region, credentials, ca, now, requestTimeout, ...limits }: LeanSettings, service: Service) {
     const clock = createServiceClock(now);
-    const signer = createSigner(endpoint, region);
+    const signer = createSigner(endpoint, region, service.target);
     const sign = (exchange: Exchange): string => signer(exchange, exchange.credentials as Credentials, (exchange.signedAt = clock.now()));
     this.#pool = new Pool({ dialer: createDialer(endpoint, ca), sign, now, ...limits });
+    this.#service = service;
     this.#clock = clock;
     this.#credentials = credentials;
     this.#requestTimeout = requestTimeout;
   }
 
-  send<O extends Operation>(operation: O, input: OperationInputs[O], options?: SendOptions): Promise<OperationOutputs[O]> {
+  send(operation: string, input: unknown, options?: SendOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const answered = (exchange: Exchange, answer: Answer): void => resolve(this.#read(exchange, answer) as OperationOutputs[O]);
+      const answered = (exchange: Exchange, answer: Answer): void => resolve(this.#read(exchange, answer));
       this.#start(new Exchange(operation, input, { answered, failed: reject }), options);
     });
   }
@@ -203,7 +216,7 @@ class LeanTransport implements Transport {
   #read(exchange: Exchange, answer: Answer): unknown {
     if (answer.head.status === 200) {
       this.#clock.glance(answer.head.date);
-      return readOutput(answer, exchange, exchange.column);
+      return readOutput(answer, exchange, this.#service, exchange.column);
     }
     const error = readFault(answer, exchange);
     const wrongTime = this.#clock.observe(answer.head.date, exchange.signedAt);
@@ -215,4 +228,8 @@ class LeanTransport implements Transport {
 }
 
 /** Opens a transport. Everything from the socket to the answer's JSON is loaded with this file. */
-export const openTransport = (settings: LeanSettings): Transport => new LeanTransport(settings);
+export const openTransport = (settings: LeanSettings): Transport => new LeanTransport(settings, dynamodb) as Transport;
+
+/** Opens a transport of DynamoDB Streams: the same sockets, signatures and errors. */
+export const openStreamTransport = (settings: LeanSettings, service: Service): StreamTransport =>
+  new LeanTransport(settings, service) as StreamTransport;

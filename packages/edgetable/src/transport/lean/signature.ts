@@ -34,7 +34,7 @@ const createMac = (key: Buffer): ((text: string) => string) => {
   };
 };
 
-const target = "DynamoDB_20120810.";
+const DYNAMODB = "DynamoDB_20120810.";
 const contentType = "application/x-amz-json-1.0";
 
 /** Derived once for each day and set of credentials. */
@@ -61,8 +61,14 @@ const deriveKey = (credentials: Credentials, day: string, region: string): DayKe
 /**
  * AWS Signature Version 4 for DynamoDB's only kind of request, POST to `/`. It keeps the day's signing key and the second's
  * timestamp between requests.
+ *
+ * @param target the service's name and version before an operation's name. @default DynamoDB's
  */
-export const createSigner = ({ host, loopback }: Pick<Endpoint, "host" | "loopback">, region: string): Signer => {
+export const createSigner = (
+  { host, loopback }: Pick<Endpoint, "host" | "loopback">,
+  region: string,
+  target: string = DYNAMODB,
+): Signer => {
   // For CloudTrail. A local engine has no such log, and a seventh header costs it 18 µs (docs/transport.md).
   const agent = loopback ? "" : "user-agent: edgetable\r\n";
   let kept: DayKey | undefined;

@@ -109,6 +109,13 @@ export const resolveRegion = (source: RegionSource, fallback?: string): string =
   return region;
 };
 
+/**
+ * The endpoint of DynamoDB Streams beside one of DynamoDB: AWS has a host of its own for it, and local engines answer both
+ * at one port.
+ */
+export const streamEndpoint = (url: string): string =>
+  url.replace(/^(https?:\/\/)(dynamodb(?:-fips)?\.[^/]*\.(?:amazonaws|sc2s|c2s|csp|cloud)\.)/, "$1streams.$2");
+
 /** Where requests go. */
 export interface Endpoint {
   /** Without the brackets of an IPv6 address. */
@@ -154,9 +161,14 @@ const invalidEndpoint = (message: string, value: string): EdgetableError =>
  *
  * @param profile of the shared files. @default AWS_PROFILE, else "default"
  * @param environment the variables. @default process.env
+ * @param service whose own settings come first: `DYNAMODB_STREAMS` has AWS_ENDPOINT_URL_DYNAMODB_STREAMS. @default DYNAMODB
  * @throws {plan.invalidOption} if that setting is neither true nor false, or the services section is missing
  */
-export const configuredEndpoint = (profile?: string, environment: Environment = process.env): FoundEndpoint | undefined => {
+export const configuredEndpoint = (
+  profile?: string,
+  environment: Environment = process.env,
+  service: "DYNAMODB" | "DYNAMODB_STREAMS" = "DYNAMODB",
+): FoundEndpoint | undefined => {
   const config = openSharedConfig(profile, environment);
   const variable = "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS";
   const setting = "ignore_configured_endpoint_urls";
@@ -165,7 +177,7 @@ export const configuredEndpoint = (profile?: string, environment: Environment = 
   if (ignores && !/^(?:true|false)$/i.test(ignores)) throw invalidEndpoint(`${from} is "${ignores}": set it to true or false.`, ignores);
   if (ignores?.toLowerCase() === "true") return undefined;
 
-  for (const name of ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"]) {
+  for (const name of [`AWS_ENDPOINT_URL_${service}`, "AWS_ENDPOINT_URL"]) {
     const url = environment[name];
     if (url) return { url, from: name };
   }
@@ -177,8 +189,9 @@ export const configuredEndpoint = (profile?: string, environment: Environment = 
         `Profile "${config.profile}" names services "${services}", but the config file has no [services ${services}].`,
         services,
       );
-    const url = section.get("dynamodb.endpoint_url");
-    if (url !== undefined) return { url, from: `endpoint_url of dynamodb in [services ${services}]` };
+    const name = service.toLowerCase();
+    const url = section.get(`${name}.endpoint_url`);
+    if (url !== undefined) return { url, from: `endpoint_url of ${name} in [services ${services}]` };
   }
   const url = config.setting("endpoint_url");
   return url === undefined ? undefined : { url, from: `endpoint_url of profile "${config.profile}"` };

@@ -1,0 +1,191 @@
+import { ASSUMED_BYTES, writeUnits } from "../ir/capacity.ts";
+import type { Changes, DeleteWrite, EndId, LogicalWrite } from "../ir/logical-write.ts";
+import { stepUnits } from "../ir/write-price.ts";
+import { assumedEdges, assumedParts } from "../planner/assumed-rows.ts";
+import { isChanged } from "../planner/writes/changed-row.ts";
+import { type Aggregate, aggregatesOver, counts } from "../planner/writes/rules/aggregates.ts";
+import { cascadeEnds } from "../planner/writes/rules/required-nodes.ts";
+import { type Subject, subjectOf } from "../planner/writes/working-set.ts";
+import type { Catalog, Shape } from "../schema/catalog.ts";
+import { type CopyFact, derivedNames, isSpread } from "../schema/facts.ts";
+import type { Item } from "../transport/operations.ts";
+import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
+
+type Tied = Exclude<Subject, { readonly kind: "node" }>;
+
+const listText = (names: readonly string[]): string => {
+  const quoted = names.map((name) => `"${name}"`);
+  return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1)}`;
+};
+
+const unitsText = (units: number, kind: "read" | "write" = "write"): string => `${units} ${kind} ${units === 1 ? "unit" : "units"}`;
+
+/** What changing some attributes of an item is predicted to take, with the index keys that hold them. */
+const changedUnits = (catalog: Catalog, shape: Shape, names: readonly string[], transaction: boolean): number => {
+  const set: Record<string, Item[string]> = {};
+  for (const [attribute, template] of Object.entries(shape.keys))
+    if (template.fields.some((field) => names.includes(field))) set[attribute] = { S: "" };
+  for (const name of names) set[shape.stored[name] ?? name] = { S: "" };
+  const changes = { set, remove: [], add: {}, append: {} };
+  return stepUnits(catalog, { kind: "update", shape, key: {}, terms: [], changes }, transaction);
+};
+
+// Its memo and the node's sums, and the node's item, which is read and written: docs/guide.md, "Derived attributes".
+const REFRESH = { reads: 3, writes: 4 };
+
+/** Aggregates of one node type that a write changes together. */
+interface Touched {
+  readonly node: string;
+  /** Where the node is, such as `its end "to"`. */
+  readonly place: string;
+  readonly facts: Aggregate["fact"][];
+}
+
+const EACH_END = "at each of its ends";
+
+const placeOf = ({ fact }: Aggregate, subject: Tied): string => {
+  if (subject.kind === "part") return "it belongs to";
+  if (subject.entry.definition.symmetric) return EACH_END;
+  return fact.over.kind === "edge" && fact.over.direction === "in" ? "that it leads to" : "that it comes from";
+};
+
+const touchedBy = (subject: Tied, aggregates: readonly Aggregate[]): readonly Touched[] => {
+  const all: Touched[] = [];
+  for (const aggregate of aggregates) {
+    const { fact } = aggregate;
+    const place = placeOf(aggregate, subject);
+    const known = all.find((one) => one.node === fact.node && one.place === place);
+    if (known) known.facts.push(fact);
+    else all.push({ node: fact.node, place, facts: [fact] });
+  }
+  return all;
+};
+
+const aggregateNotes = (catalog: Catalog, { node, place, facts }: Touched, each = ""): readonly string[] => {
+  const { shape } = defined(catalog.nodes[node], node);
+  const notes: string[] = [];
+  const of = (freshness: string): readonly string[] =>
+    facts.filter((fact) => fact.freshness === freshness && !isSpread(fact)).map(({ attribute }) => attribute);
+  const [kept, streamed, batched] = [of("transaction"), of("stream"), of("batch")];
+  const where = `of the "${node}" ${place}`;
+  if (kept.length > 0)
+    notes.push(
+      `${each}changes ${listText(kept)} ${where}, in the same transaction: 1 item, ${unitsText(changedUnits(catalog, shape, kept, true))}${place === EACH_END ? " each" : ""}`,
+    );
+  const spread = facts.filter(isSpread);
+  if (spread.length > 0) {
+    const counters = `one of the ${spread[0]?.shards} counters of ${listText(spread.map(({ attribute }) => attribute))}`;
+    const units = writeUnits(ASSUMED_BYTES, true);
+    notes.push(`${each}changes ${counters} ${where}, in the same transaction: 1 item, ${unitsText(units)}; they are added up afterwards`);
+  }
+  if (streamed.length > 0) {
+    const writes = REFRESH.writes + changedUnits(catalog, shape, streamed, false);
+    notes.push(
+      `${each}the stream brings ${listText(streamed)} ${where} up to date afterwards: about ${unitsText(REFRESH.reads, "read")} and ${unitsText(writes)}`,
+    );
+  }
+  if (batched.length > 0) notes.push(`${each}${listText(batched)} ${where} stays as the last batch job computed it`);
+  return notes;
+};
+
+/** The attributes that an edge or part has from the nodes that it is tied to. */
+const copyNotes = (catalog: Catalog, subject: Tied): readonly string[] => {
+  const notes: string[] = [];
+  for (const end of ["from", "to"] as const) {
+    const copies = catalog.facts.copies.filter(
+      ({ onto, end: at }) => at === end && onto.kind === subject.kind && onto.name === subject.entry.name,
+    );
+    if (copies.length === 0) continue;
+    const type = subject.kind === "edge" ? subject[end].type : subject.entry.definition.of;
+    notes.push(`takes ${listText(copies.map(({ of }) => of))} from the "${type}"`);
+  }
+  return notes;
+};
+
+/** The edges and parts that have a copy of what a write changes of their node. */
+const spreadNotes = (catalog: Catalog, node: string, changes: Changes | undefined): readonly string[] => {
+  const places = new Map<string, { readonly onto: CopyFact["onto"]; readonly end: "from" | "to"; readonly copies: CopyFact[] }>();
+  for (const copy of catalog.facts.copies) {
+    const { onto, end, of, freshness } = copy;
+    const isAt =
+      onto.kind === "part" ? catalog.parts[onto.name]?.definition.of === node : catalog.edges[onto.name]?.[end].includes(node) === true;
+    if (!isAt || freshness === "immutable" || (changes && !isChanged(changes, of))) continue;
+    const id = `${onto.kind} ${onto.name} ${end} ${freshness}`;
+    const place = places.get(id) ?? { onto, end, copies: [] };
+    place.copies.push(copy);
+    places.set(id, place);
+  }
+  return [...places.values()].map(({ onto, end, copies }) => {
+    const part = onto.kind === "part" ? defined(catalog.parts[onto.name], "part") : undefined;
+    const edge = onto.kind === "edge" ? defined(catalog.edges[onto.name], "edge") : undefined;
+    const names = copies.map(({ attribute }) => attribute);
+    const shapes = part ? [part.shape] : [edge?.shapes[0], edge?.mirrors[0]].filter((shape) => shape !== undefined);
+    const inTransaction = copies[0]?.freshness === "transaction";
+    const units = shapes.reduce((sum, shape) => sum + changedUnits(catalog, shape, names, inTransaction), 0);
+    const expected = part ? assumedParts(part) : edge ? assumedEdges(edge.definition, end).rows : 0;
+    const what = `${listText(names)} of each "${onto.name}" at it`;
+    return inTransaction
+      ? `changes ${what}, in the same transaction: ${expected} expected, fewer than 100, ${unitsText(units)} each`
+      : `the stream changes ${what} afterwards: ${expected} expected, ${unitsText(shapes.length, "read")} and ${unitsText(units)} each`;
+  });
+};
+
+/** An edge's or part's row, as far as the write gives it. */
+const rowIn = (write: LogicalWrite): Row | undefined => {
+  if (write.kind === "link") return { ...write.row, from: write.from.id, to: write.to.id };
+  return write.kind === "create" ? write.row : undefined;
+};
+
+/** True if a row that is written is known to count for nothing. */
+const countsForNothing = ({ entry: { definition } }: Tied, aggregate: Aggregate, row: Row): boolean => {
+  const copied = derivedNames(definition);
+  const paths = [aggregate.fact.of, ...(aggregate.where?.conditions.map(({ path }) => path) ?? [])];
+  return !counts(aggregate, row) && !paths.some((path) => path !== undefined && copied.includes(path));
+};
+
+const isSource = ({ fact }: Aggregate, subject: Tied): boolean => {
+  if (subject.kind === "part") return true;
+  const { from, to, entry } = subject;
+  if (entry.definition.symmetric) return true;
+  return (fact.over.kind === "edge" && fact.over.direction === "in" ? to : from).type === fact.node;
+};
+
+const notesOfTied = (catalog: Catalog, subject: Tied, write: LogicalWrite): readonly string[] => {
+  const changes = write.kind === "relink" || write.kind === "update" ? write.changes : undefined;
+  const row = rowIn(write);
+  const touched = aggregatesOver(catalog, subject).filter(
+    (aggregate) =>
+      isSource(aggregate, subject) &&
+      (!changes || aggregate.fields.some((field) => isChanged(changes, field))) &&
+      !(row && countsForNothing(subject, aggregate, row)),
+  );
+  const isWhole = write.kind === "link" || write.kind === "putEdge" || write.kind === "create" || write.kind === "put";
+  return [...(isWhole ? copyNotes(catalog, subject) : []), ...touchedBy(subject, touched).flatMap((one) => aggregateNotes(catalog, one))];
+};
+
+/** What of other rows follows from writes, and what that is predicted to take. */
+export const derivedNotes = (catalog: Catalog, writes: readonly LogicalWrite[]): readonly string[] => {
+  const { aggregates, copies } = catalog.facts;
+  if (aggregates.length + copies.length === 0) return [];
+  return writes.flatMap((write) => {
+    const subject = subjectOf(catalog, write);
+    if (subject.kind !== "node") return notesOfTied(catalog, subject, write);
+    // A new node has no edges that copy from it.
+    if (write.kind !== "update" && write.kind !== "put") return [];
+    return spreadNotes(catalog, subject.entry.name, write.kind === "update" ? write.changes : undefined);
+  });
+};
+
+/** What follows from the edges that go with a node, each by itself: at their other ends, for what the node keeps goes with it. */
+export const cascadeNotes = (catalog: Catalog, { name }: DeleteWrite): readonly string[] => {
+  const typed = (types: readonly string[]): EndId => ({ type: types[0] ?? "", id: {} });
+  const notes = cascadeEnds(catalog, name).flatMap(({ entry, direction }) => {
+    const subject = { kind: "edge", entry, from: typed(entry.from), to: typed(entry.to) } as const;
+    const others = aggregatesOver(catalog, subject).filter(
+      ({ fact: { over } }) => entry.definition.symmetric === true || (over.kind === "edge" && over.direction !== direction),
+    );
+    return touchedBy(subject, others).flatMap((one) => aggregateNotes(catalog, one, `each "${entry.name}" that goes: `));
+  });
+  return [...new Set(notes)];
+};

@@ -1,0 +1,72 @@
+import { expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { count, defineGraph, edge, max, node, part } from "../index.ts";
+
+const id = z.string();
+const student = node({ key: "STUDENT#{id}", schema: z.object({ id, name: z.string(), year: z.number().optional() }) });
+const course = node({
+  key: "COURSE#{id}",
+  schema: z.object({ id, title: z.string() }),
+  derived: { students: count({ in: "takes" }), best: max({ in: "takes", of: "grade" }), last: max<Date>({ in: "takes", of: "at" }) },
+});
+const graph = defineGraph({
+  table: "Types",
+  nodes: { student, course },
+  edges: {
+    takes: edge({
+      from: "student",
+      to: "course",
+      schema: z.object({ grade: z.number(), at: z.date() }),
+      dates: ["at"],
+      copies: { to: ["title"], from: { student: "name", year: { of: "year", freshness: "stream" } } },
+      orderBy: "title",
+    }),
+  },
+  parts: { room: part({ of: "course", key: "ROOM#{room}", schema: z.object({ room: z.string() }), copies: { course: "title" } }) },
+  indexes: {
+    bySize: { entries: { course: "students:number" } },
+    byTitle: { entries: { takes: "title", room: "course" } },
+  },
+});
+const db = graph.connect({ endpoint: "http://127.0.0.1:1" });
+
+test("derived attributes are in the row and not in what is written", async () => {
+  const row = await db.course.get({ id: "C1" });
+  expectTypeOf(row!.students).toEqualTypeOf<number>();
+  expectTypeOf(row!.best).toEqualTypeOf<number | undefined>();
+  expectTypeOf(row!.last).toEqualTypeOf<Date | undefined>();
+  void db.course.create({ id: "C1", title: "x" });
+  void db.course.update({ id: "C1" }, { title: "y" }, { if: { students: { lt: 30 } } });
+  // @ts-expect-error -- derived
+  void db.course.update({ id: "C1" }, { students: 3 });
+  // @ts-expect-error -- derived
+  void db.course.create({ id: "C1", title: "x", students: 3 });
+});
+
+test("copies have the type of their source, in results, filters and orders", async () => {
+  const [one] = await db.student({ id: "S1" }).out("takes").where({ title: { beginsWith: "A" } }).edges();
+  expectTypeOf(one!.title).toEqualTypeOf<string>();
+  expectTypeOf(one!.student).toEqualTypeOf<string>();
+  expectTypeOf(one!.year).toEqualTypeOf<number | undefined>();
+  const rooms = await db.course({ id: "C1" }).parts("room").all();
+  expectTypeOf(rooms[0]!.course).toEqualTypeOf<string>();
+  void db.takes.link({ id: "S1" }, { id: "C1" }, { grade: 1, at: new Date() });
+  // @ts-expect-error -- a copy
+  void db.takes.relink({ id: "S1" }, { id: "C1" }, { title: "x" });
+  // @ts-expect-error -- a number is compared with a number
+  void db.student({ id: "S1" }).out("takes").where({ year: "x" });
+});
+
+test("an index names derived attributes and copies that there are", () => {
+  const misspelt = { entries: { course: "student:number" } } as const;
+  defineGraph({
+    table: "Types",
+    nodes: { course },
+    indexes: {
+      // @ts-expect-error -- there is no "student"
+      bySize: misspelt,
+    },
+  });
+  // @ts-expect-error -- no copy has this name
+  edge({ from: "student", to: "course", copies: { to: ["title"] }, orderBy: "tittle" });
+});

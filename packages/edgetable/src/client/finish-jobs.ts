@@ -1,0 +1,31 @@
+import { addCosts, type Cost, type RunOptions, type SentRequest } from "../executor/call.ts";
+import { finishCopyJob, openCopyJob } from "../executor/jobs/copy-job.ts";
+import type { CallContext } from "../executor/session.ts";
+import type { JobDone } from "../ir/write-outcome.ts";
+import type { Driver } from "./driver.ts";
+import { INDEX_LAG, LEASE } from "./job-options.ts";
+
+/** How the jobs that a write has begun ended, with what the write and they took. */
+export interface FinishedJobs {
+  readonly cost: Cost;
+  readonly requests: SentRequest[];
+  readonly atomic: JobDone;
+}
+
+/** Runs the jobs that a write has begun, one after the other. Without a deadline of the call's, they take as long as they need. */
+export const finishCopyJobs = async (
+  { session }: Pick<Driver, "session">,
+  ids: readonly string[],
+  { run, context }: { readonly run: RunOptions; readonly context: CallContext },
+): Promise<FinishedJobs> => {
+  let [items, cost] = [0, context.meter.cost];
+  const requests = [...context.meter.requests];
+  const deadline = run.deadline === undefined ? Number.POSITIVE_INFINITY : context.deadline;
+  for (const id of ids) {
+    const job = openCopyJob(session, id, { indexLag: INDEX_LAG, lease: LEASE, signal: run.signal, deadline });
+    items += (await finishCopyJob(job)).items;
+    cost = addCosts(cost, job.cost);
+    requests.push(...job.requests);
+  }
+  return { atomic: { kind: "job", id: ids[0] ?? "", items }, cost, requests };
+};

@@ -1,0 +1,29 @@
+import { deferCall } from "../executor/call.ts";
+import { loadOnce } from "../util/load-once.ts";
+import type { Row } from "../util/row.ts";
+import type { Driver } from "./driver.ts";
+import type { GridAsk } from "./grid-types.ts";
+
+const calls = {
+  fields: ["list", "define", "rename", "update", "move", "retype", "delete"],
+  values: ["get", "set"],
+  grid: ["page"],
+} as const satisfies Record<GridAsk["of"], readonly string[]>;
+
+const steps = ["columns", "where", "sort", "empties"];
+
+const load = loadOnce(async () => import("../grids/grid-calls.ts"));
+
+const surface = (driver: Driver, said: Pick<GridAsk, "node" | "of" | "id" | "steps">): object => {
+  const api: Record<string, unknown> = {};
+  for (const call of calls[said.of])
+    api[call] = (...args: readonly unknown[]) => deferCall(load, ({ gridCall }) => gridCall(driver, { ...said, call, args }));
+  if (said.of === "grid")
+    for (const step of steps)
+      api[step] = (...args: readonly unknown[]) => surface(driver, { ...said, steps: [...said.steps, [step, args]] });
+  return api;
+};
+
+/** `fields`, `values` and `grid` of `db.<node>`: what is asked of them is only noted, until the code that answers is loaded. */
+export const gridsOf = (driver: Driver, node: string): object =>
+  Object.fromEntries(Object.keys(calls).map((of) => [of, (id: Row) => surface(driver, { node, of: of as GridAsk["of"], id, steps: [] })]));
