@@ -6,7 +6,9 @@ import {
   type ConnectOptions,
   didYouMean,
   type Explanation,
+  type Jobs,
   type Load,
+  type Migrations,
   offline,
   type Reshard,
   type ScanTable,
@@ -71,6 +73,8 @@ export interface UntypedDb {
   readonly scan: ScanTable<Row>;
   readonly load: Load<Row>;
   readonly reshard: Reshard;
+  readonly jobs: Jobs;
+  readonly migrations: Migrations;
   find(kinds: string | readonly string[]): UntypedSearch;
   close(): Promise<void>;
 }
@@ -86,18 +90,19 @@ const cursorSecret = Buffer.from("edgetable command line cursors, version 1");
 export const endpointOf = ({ options: { endpoint, profile }, io }: Invocation): string | undefined =>
   endpoint ?? configuredEndpoint(profile, io.env)?.url;
 
-/** The connection options of a command. */
-export const connectOptions = (call: Invocation): ConnectOptions => {
+/** Where a command's table is. */
+export const placeOf = (call: Invocation): Pick<ConnectOptions, "endpoint" | "region" | "profile"> => {
   const { region, profile } = call.options;
   const endpoint = endpointOf(call);
   return {
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
     ...(profile === undefined ? {} : { profile }),
-    retry: { attempts },
-    cursorSecret,
   };
 };
+
+/** The connection options of a command. */
+export const connectOptions = (call: Invocation): ConnectOptions => ({ ...placeOf(call), retry: { attempts }, cursorSecret });
 
 /** Runs a function with a connection, and closes it. */
 export const withDb = async <T>(graph: AnyGraph, options: ConnectOptions, use: (db: UntypedDb) => Promise<T>): Promise<T> => {

@@ -42,7 +42,10 @@ const byFamily: Readonly<Record<string, ExitCode>> = {
   load: exitCode.no,
   scan: exitCode.no,
   table: exitCode.no,
+  stream: exitCode.no,
+  migrate: exitCode.no,
   analytics: exitCode.usage,
+  grid: exitCode.usage,
 };
 
 const byCode: Readonly<Record<string, ExitCode>> = {
@@ -57,6 +60,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   "analytics.export": exitCode.no,
   // The model cannot read the stored data.
   "keys.unreadable": exitCode.no,
+  "plan.indexIncomplete": exitCode.no,
 };
 
 /** The exit code for an error with the given code. */

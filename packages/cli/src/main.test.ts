@@ -60,6 +60,7 @@ describe("wrong usage", () => {
     [["patterns", "--jsom"], 'Unknown option "--jsom". Did you mean --json?'],
     [["explain"], 'Missing required argument "pattern". Usage: edgetable explain [options] <pattern>'],
     [["get"], 'Missing required argument "node". Usage: edgetable get [options] <node> [id...]'],
+    [["batch", "sql"], 'Missing required argument "statement". Usage: edgetable batch sql [options] <statement>'],
     [["patterns", "x"], "Too many arguments"],
     [["explain", "studentOfCourse"], 'There is no pattern "studentOfCourse". Did you mean "studentsOfCourse"?'],
     [["get", "studnet", "S1"], 'There is no node type "studnet". Did you mean "student"?'],

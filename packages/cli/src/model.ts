@@ -11,6 +11,8 @@ export interface Model {
   readonly file: string;
   readonly graphs: readonly Exported<AnyGraph>[];
   readonly patterns: readonly Exported<Patterns>[];
+  /** The export `streamHandlers`: handlers for `edgetable stream`. */
+  readonly streamHandlers: object | undefined;
 }
 
 interface Exported<T> {
@@ -152,14 +154,18 @@ export const loadModel = async (text: string | undefined, cwd: string): Promise<
   if (exported !== undefined) {
     if (!(exported in exports)) throw usageError(`${file} has no export "${exported}".${didYouMean(exported, Object.keys(exports))}`);
     const value = exports[exported];
-    const patterns = Object.entries(exports).filter(([, one]) => kindOf(one) === "patterns" && (one as Patterns).graph === value);
-    exports = Object.fromEntries([[exported, value], ...patterns]);
+    const beside = Object.entries(exports).filter(
+      ([name, one]) => name === "streamHandlers" || (kindOf(one) === "patterns" && (one as Patterns).graph === value),
+    );
+    exports = Object.fromEntries([[exported, value], ...beside]);
   }
   const patterns = exportsOfKind<Patterns>(exports, "patterns");
+  const given = exports["streamHandlers"];
+  const streamHandlers = typeof given === "object" && given !== null ? given : undefined;
   const graphs = exportsOfKind<AnyGraph>(exports, "graph");
   const known = new Set(graphs.map(({ value }) => value));
   for (const { name, value } of patterns) if (!known.has(value.graph)) graphs.push({ name, value: value.graph });
-  if (graphs.length > 0) return { path, file, graphs, patterns };
+  if (graphs.length > 0) return { path, file, graphs, patterns, streamHandlers };
   throw unreadable(`${file} exports no graph. Export the result of defineGraph, as in \`export const shop = defineGraph({ … })\`.`, {
     path,
     exports: Object.keys(exports),

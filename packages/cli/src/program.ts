@@ -32,16 +32,17 @@ const optionOf = ({ flags, text, parse, choices }: OptionSpec): Option => {
 };
 
 /** Configures a commander command, and its subcommands, from a spec. */
-const build = (command: Command, spec: CommandSpec, context: Context): void => {
+const build = (command: Command, spec: CommandSpec, context: Context, path = spec.name): void => {
   const { summary, description, group, examples = [], run } = spec;
   command.summary(summary).description(description === undefined ? summary : `${summary}\n\n${description}`);
   if (group !== undefined) command.helpGroup(group);
   for (const argument of spec.arguments?.split(" ") ?? []) command.addArgument(new Argument(argument));
   for (const option of spec.options ?? []) command.addOption(optionOf(option));
-  for (const child of spec.commands ?? []) build(command.command(child.name).copyInheritedSettings(command), child, context);
+  for (const child of spec.commands ?? [])
+    build(command.command(child.name).copyInheritedSettings(command), child, context, `${path} ${child.name}`);
   if (examples.length > 0) command.addHelpText("after", `\nExamples:\n${examples.map((one) => `  $ ${one}`).join("\n")}\n`);
   command.exitOverride((error) => {
-    throw Object.assign(error, { command: command.name(), usage: `edgetable ${command.name()} ${command.usage()}` });
+    throw Object.assign(error, { command: path, usage: `edgetable ${path} ${command.usage()}` });
   });
   if (!run) return;
   command.action(async () => {

@@ -143,7 +143,8 @@ export const programOf = ({ args, options }: Invocation<JobOptions>, lake: Lake,
   return (module[job.builder] as (lake: Lake, options: object) => Program)(lake, parsed);
 };
 
-const parseShare = (text: string): number => {
+/** Parses a share. */
+export const parseShare = (text: string): number => {
   const value = Number(text);
   if (text.trim() !== "" && value >= 0 && value <= 1) return value;
   throw usageError("It must be a number from 0 to 1.");

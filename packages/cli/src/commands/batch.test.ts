@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEngine, type LocalEngine } from "@edgetable/local";
@@ -47,6 +47,21 @@ describe("jobs", () => {
     expect(err).toContain("For each target the 10 others that share most sources with it");
   });
 
+  test("write their results onto nodes, and say what they wrote", async () => {
+    const years = ["run", "degrees", "--edges", "enrolledIn", "--set", "student.year=out_degree", "--units", "1000", ...at];
+    const { code, out, err } = await batch(...years);
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/results?, \d+ changes?; \d+ WCU/) });
+    expect(out).toMatch(/^\d+ items? written, 0 already up to date, 0 skipped\n$/);
+    const again = JSON.parse((await batch(...years, "--json")).out) as { changes: number; written: number; already: number };
+    expect(again).toMatchObject({ written: 0, already: again.changes });
+  });
+
+  test("write their results to a file", async () => {
+    const { out } = await batch("run", "degrees", "--out", join(lake, "degrees.csv"), ...at);
+    expect(out).toMatch(/^\d+ rows written to .*degrees.csv\n$/);
+    expect(readFileSync(join(lake, "degrees.csv"), "utf8")).toMatch(/^node,out_degree,in_degree,degree\n/);
+  });
+
   test("are printed as the program for Spark", async () => {
     expect(JSON.parse((await batch("program", "degrees", ...at)).out)).toMatchObject({
       job: "degrees",
@@ -61,11 +76,24 @@ describe("jobs", () => {
     [["run", "k-core"], "The job k-core needs --k."],
     [["run", "degrees", "--rounds", "3"], "The job degrees does not take --rounds. It takes --edges."],
     [["run", "page-rank", "--edges", "enroledIn"], 'The lake has no edge "enroledIn". Did you mean "enrolledIn"?'],
+    [["run", "degrees", "--set", "student"], "--set needs an attribute of a node, edge or part"],
+    [["run", "degrees", "--set", "student.yaer=degree"], 'has no attribute "yaer". Did you mean "year"?'],
+    [["run", "degrees", "--set", "student.year=degree", "--out", "x.csv"], "Give either --set or --out."],
     [["sql", "select nme from student"], "The lake's tables: student, course, home, term, enrolled_in, lives_in, note."],
   ])("%j is rejected", async (argv, message) => {
     const { code, err } = await batch(...argv, ...at);
     expect(code).toBe(2);
     expect(err).toContain(message);
+  });
+
+  test("validate what the table keeps", async () => {
+    const { code, out, err } = await batch("validate", ...at);
+    expect({ code, out, err }).toEqual({ code: 0, out: "", err: expect.stringMatching(/^\d+ rows: nothing is wrong\n$/) });
+    expect(JSON.parse((await batch("validate", ...at, "--json")).out)).toMatchObject({ clean: true, kinds: [] });
+  });
+
+  test("derive writes nothing where the model has no such attribute", async () => {
+    expect(await batch("derive", ...at)).toMatchObject({ code: 0, out: "0 items written, 0 already up to date, 0 skipped\n" });
   });
 
   test("need a lake", async () => {

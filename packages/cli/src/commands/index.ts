@@ -9,10 +9,13 @@ import { findCommand } from "./find.ts";
 import { getCommand } from "./get.ts";
 import { initCommand } from "./init.ts";
 import { loadCommand } from "./load.ts";
+import { migrateCommand } from "./migrate.ts";
 import { patternsCommand } from "./patterns.ts";
 import { queryCommand } from "./query.ts";
 import { reshardCommand } from "./reshard.ts";
+import { streamCommand } from "./stream.ts";
 import { tableCommand } from "./table.ts";
+import { verifyCommand } from "./verify.ts";
 
 /** Every command, in the order of the help. */
 export const commands: readonly CommandSpec[] = [
@@ -22,12 +25,15 @@ export const commands: readonly CommandSpec[] = [
   explainCommand,
   checkCommand,
   tableCommand,
+  migrateCommand,
   loadCommand,
   getCommand,
   queryCommand,
   findCommand,
   dumpCommand,
   reshardCommand,
+  verifyCommand,
+  streamCommand,
   batchCommand,
   completionCommand,
   completeCommand(() => commands),

@@ -9,14 +9,18 @@ import { renderTable } from "../output/table.ts";
 const place = (call: Invocation): string =>
   endpointOf(call) ?? (call.options.region === undefined ? "the AWS region of the environment" : `AWS, ${call.options.region}`);
 
-const createCommand = defineCommand({
+const createCommand = defineCommand<{ readonly stream?: boolean }>({
   name: "create",
   summary: "Create the model's table with its indexes, and wait until it is ready",
-  description: "Leaves an existing table unchanged if it matches the model.",
-  examples: ["edgetable table create --endpoint http://127.0.0.1:8000", "edgetable table create --region eu-central-1 --profile dev"],
+  description: "Leaves an existing table unchanged if it matches the model, except that --stream enables its stream.",
+  options: [{ flags: "--stream", text: "record changes for edgetable stream" }],
+  examples: [
+    "edgetable table create --endpoint http://127.0.0.1:8000",
+    "edgetable table create --stream --region eu-central-1 --profile dev",
+  ],
   run: (call) =>
     withGraph(call, async ({ table, catalog }) => {
-      const { created } = await table.create({ signal: call.io.signal });
+      const { created } = await table.create({ signal: call.io.signal, stream: call.options.stream ?? false });
       const names = catalog.indexes.map(({ name }) => name).join(", ");
       if (call.options.json) printJson(call, { table: catalog.table, created });
       else if (!created) call.io.out.write(`The table ${catalog.table} exists and matches the model.\n`);

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startEngine, type LocalEngine } from "@edgetable/local";
+import { createFolder, educationData, educationModel, run, type Folder } from "../test-support/lab.ts";
+
+let folder: Folder;
+let engine: LocalEngine;
+const indexed = educationModel.replace("  edges: {", "  indexes: { byName: { entries: { student: 'name' } } },\n  edges: {");
+beforeAll(async () => {
+  engine = await startEngine();
+  folder = createFolder({
+    "edgetable.ts": educationModel,
+    "next.ts": indexed,
+    "other.ts": indexed.replace("byName", "byOther"),
+    "data.json": educationData,
+  });
+});
+afterAll(async () => {
+  folder.remove();
+  await engine.stop();
+});
+
+const call = (...argv: readonly string[]) => run([...argv, "--endpoint", engine.endpoint], { cwd: folder.path });
+
+test("an index is added: plan, run, status, undo, and run to the end", async () => {
+  expect(indexed).not.toBe(educationModel);
+  expect((await call("table", "create")).code).toBe(0);
+  expect((await call("load", "data.json")).code).toBe(0);
+  expect(await call("migrate", "plan")).toMatchObject({ code: 0, out: "The table Education follows the model.\n" });
+  const next = (...argv: readonly string[]) => call("migrate", ...argv, "--model", "next.ts");
+
+  const plan = await next("plan");
+  expect(plan.code).toBe(1);
+  expect(plan.out).toContain('give items their index keys: "student" in "byName"');
+  expect(plan.out).toContain('create the index "byName"');
+  expect(JSON.parse((await next("plan", "--json")).out)).toMatchObject({ table: "Education", refusals: [] });
+  expect((await next("run", "--dry-run")).out).toContain("3 items would be changed.");
+  expect(await call("find", "student", "--where", "name=Ann", "--model", "next.ts")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("plan.indexIncomplete") as string,
+  });
+
+  expect(await next("run")).toMatchObject({ code: 0, out: expect.stringContaining("run it again with --finish") as string });
+  expect(await next("status")).toMatchObject({ code: 1, out: expect.stringContaining("byName: missing") as string });
+  const other = await call("migrate", "run", "--model", "other.ts");
+  expect(other).toMatchObject({ code: 1, err: expect.stringContaining("migrate.otherModel · docs/errors.md#migrateothermodel") as string });
+  expect(await next("undo")).toMatchObject({ code: 0, out: expect.stringContaining("The migration is undone.") as string });
+  expect((await next("undo")).code).toBe(1);
+
+  expect(await next("run", "--finish")).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("The table Education follows the model.") as string,
+  });
+  expect(await next("status")).toMatchObject({ code: 0, out: expect.stringContaining("byName: complete") as string });
+  expect(JSON.parse((await next("run", "--json")).out)).toMatchObject({ complete: true, changed: 0 });
+  expect((await call("find", "student", "--where", "name=Ann", "--model", "next.ts")).out).toContain("S1");
+});
+
+test("a share out of its range is a usage error", async () => {
+  expect(await call("migrate", "run", "--share", "0")).toMatchObject({ code: 2 });
+});

@@ -1,0 +1,170 @@
+import type { MigrationPlan, MigrationProgress, MigrationReport, MigrationStep } from "edgetable";
+import { withGraph } from "../connection.ts";
+import { exitCode, type ExitCode } from "../exit-codes.ts";
+import { type CommandSpec, defineCommand, type Invocation, note, printJson, wholeNumber } from "../invocation.ts";
+import { counted } from "../output/explanation.ts";
+import { renderTable } from "../output/table.ts";
+import { createProgress } from "../output/terminal.ts";
+
+const number = (value: number): string => value.toLocaleString("en-US");
+
+const priceOf = (step: MigrationStep): readonly string[] =>
+  "items" in step ? [number(step.items), number(step.readUnits), number(step.writeUnits)] : ["", "", ""];
+
+const printPlan = (call: Invocation, { table, steps, refusals, notes, cost }: MigrationPlan): void => {
+  const { out } = call.io;
+  if (steps.length === 0) out.write(`The table ${table} follows the model.\n`);
+  else {
+    const columns = [
+      { title: "step" },
+      { title: "items", flexible: false },
+      { title: "read units", flexible: false },
+      { title: "write units", flexible: false },
+    ];
+    out.write(`${renderTable({ columns, rows: steps.map((step) => [step.says, ...priceOf(step)]) }, out.columns, call.style)}\n`);
+    out.write(`At most ${number(cost.readUnits)} read units and ${number(cost.writeUnits)} write units in all.\n`);
+  }
+  for (const text of refusals) out.write(`Not possible: ${text}\n`);
+  for (const text of notes) note(call, text);
+};
+
+const inPlaceOption = {
+  flags: "--in-place",
+  text: "allow an index in use to change its keys, and attributes their form: processes with the older model do not read what is new",
+} as const;
+
+const planCommand = defineCommand<{ readonly inPlace?: boolean }>({
+  name: "plan",
+  summary: "Show the steps from the table to the model, with their price",
+  description:
+    "Compares the model, the model that the table records, and the table. Changes nothing. Exits with 1 if there are steps to take.",
+  options: [inPlaceOption],
+  examples: ["edgetable migrate plan", "edgetable migrate plan --json"],
+  run: (call) =>
+    withGraph(call, async (db): Promise<ExitCode> => {
+      const { inPlace = false, json } = call.options;
+      const plan = await db.migrations.plan({ inPlace, signal: call.io.signal });
+      if (json) printJson(call, plan);
+      else printPlan(call, plan);
+      return plan.steps.length === 0 && plan.refusals.length === 0 ? exitCode.ok : exitCode.no;
+    }),
+});
+
+interface RunOptions {
+  readonly finish?: boolean;
+  readonly dryRun?: boolean;
+  readonly leaveOut?: boolean;
+  readonly inPlace?: boolean;
+  readonly share?: number;
+}
+
+const progressText = ({ step, says, pass, seen, items, changed, unfit }: MigrationProgress): string => {
+  if (step !== "backfill" && step !== "convert" && step !== "derive") return says;
+  const share = items > 0 ? `, ${Math.min(100, Math.floor((seen / items) * 100))} %` : "";
+  const what = step === "backfill" ? `pass ${pass}` : says.split(":")[0];
+  return `${what}: ${counted(seen, "item")} read${share}, ${number(changed)} changed${unfit > 0 ? `, ${number(unfit)} ${step === "convert" ? "do not convert" : "without keys"}` : ""}`;
+};
+
+const printReport = (call: Invocation<RunOptions>, { complete, changed, leftOut, next, plan }: MigrationReport): void => {
+  const { out } = call.io;
+  if (call.options.dryRun) {
+    printPlan(call, plan);
+    out.write(`${counted(changed, "item")} would be changed.\n`);
+  } else if (plan.steps.length === 0) out.write(`The table ${plan.table} follows the model; there is nothing to do.\n`);
+  else out.write(`${counted(changed, "item")} changed. ${complete ? `The table ${plan.table} follows the model.` : ""}\n`);
+  for (const { key, says } of leftOut.first) note(call, `${JSON.stringify(key)}: ${says}`);
+  if (leftOut.items > 0) out.write(`${counted(leftOut.items, "item")} cannot be in an index.\n`);
+  if (next !== undefined) out.write(`${next.replace("with finish", "with --finish")}\n`);
+};
+
+const runCommand = defineCommand<RunOptions>({
+  name: "run",
+  summary: "Take the steps, while programs read and write the table",
+  description:
+    "Gives items the index keys that the model computes, and stops there. Deploy the model to every process that writes; then run it with --finish, which creates the indexes. You can interrupt it and run it again. Until an index is complete, reads that need it fail with plan.indexIncomplete.",
+  options: [
+    { flags: "--finish", text: "every process that writes uses this model: make the last passes, create the indexes, delete old ones" },
+    { flags: "--share <percent>", text: "share of the table's capacity to take, 1 to 100 (default: 25)", parse: wholeNumber(100) },
+    { flags: "--dry-run", text: "read the table, change nothing, and count the items that would be changed" },
+    { flags: "--leave-out", text: "leave items that cannot have the keys out of the index, instead of stopping" },
+    inPlaceOption,
+  ],
+  examples: ["edgetable migrate run --dry-run", "edgetable migrate run --share 50", "edgetable migrate run --finish"],
+  run: (call) =>
+    withGraph(call, async (db): Promise<ExitCode> => {
+      const { io, options } = call;
+      const { finish = false, dryRun = false, leaveOut = false, inPlace = false, share, json } = options;
+      const progress = createProgress(io);
+      try {
+        const report = await db.migrations.run({
+          finish,
+          dryRun,
+          leaveOut,
+          inPlace,
+          ...(share === undefined ? {} : { share }),
+          signal: io.signal,
+          onProgress: (one) => progress.show(progressText(one)),
+        });
+        progress.clear();
+        if (json) printJson(call, report);
+        else printReport(call, report);
+        return exitCode.ok;
+      } finally {
+        progress.clear();
+      }
+    }),
+});
+
+const statusCommand = defineCommand({
+  name: "status",
+  summary: "Show which model the table follows, and what is under way",
+  description: "Exits with 0 if the table follows the model, else with 1.",
+  examples: ["edgetable migrate status", "edgetable migrate status --json"],
+  run: (call) =>
+    withGraph(call, async (db): Promise<ExitCode> => {
+      const { out } = call.io;
+      const status = await db.migrations.status({ signal: call.io.signal });
+      const code = status.state === "current" ? exitCode.ok : exitCode.no;
+      if (call.options.json) {
+        printJson(call, status);
+        return code;
+      }
+      out.write(`${status.says}\n`);
+      for (const { name, state } of status.indexes) out.write(`  ${name}: ${state}\n`);
+      if (status.job) {
+        const { running, facts } = status.job;
+        out.write(
+          `${running ? "A process is running it" : "It was cut off"}: pass ${facts["pass"]}, ${counted(Number(facts["seen"] ?? 0), "item")} read, ${facts["changed"]} changed.\n`,
+        );
+      }
+      if (status.undo !== undefined) out.write(`${status.undo}\n`);
+      return code;
+    }),
+});
+
+const undoCommand = defineCommand({
+  name: "undo",
+  summary: "Undo a migration that has begun and not ended",
+  description:
+    "Deletes the indexes that it created and forgets it, whichever model it is to. What it wrote into items stays, which does no harm. A migration that has ended cannot be undone.",
+  examples: ["edgetable migrate undo"],
+  run: (call) =>
+    withGraph(call, async (db): Promise<ExitCode> => {
+      const report = await db.migrations.undo({ signal: call.io.signal });
+      const { undone, deleted, notes } = report;
+      if (call.options.json) printJson(call, report);
+      else {
+        if (undone) call.io.out.write(`The migration is undone${deleted.length > 0 ? `; deleted: ${deleted.join(", ")}` : ""}.\n`);
+        for (const text of notes) call.io.out.write(`${text}\n`);
+      }
+      return undone ? exitCode.ok : exitCode.no;
+    }),
+});
+
+export const migrateCommand: CommandSpec = {
+  name: "migrate",
+  group: "Table:",
+  summary: "Bring a table that is in use to follow a changed model",
+  commands: [planCommand, runCommand, statusCommand, undoCommand],
+  examples: ["edgetable migrate plan", "edgetable migrate run", "edgetable migrate run --finish", "edgetable migrate undo"],
+};

@@ -1,0 +1,139 @@
+import { resolve } from "node:path";
+import { verify, type KindReport, type RepairWrite, type VerifyReport } from "edgetable/verify";
+import { withGraph } from "../connection.ts";
+import { exitCode, type ExitCode } from "../exit-codes.ts";
+import { usageError } from "../failure.ts";
+import { type CommandSpec, defineCommand, note, printJson, wholeNumber, type Invocation } from "../invocation.ts";
+import { counted, showKey, showUnits } from "../output/explanation.ts";
+import { toJson } from "../output/json.ts";
+import { createProgress, progressEvery, wrap } from "../output/terminal.ts";
+
+interface Options {
+  readonly repair?: boolean;
+  readonly dryRun?: boolean;
+  readonly deleteOrphans?: boolean;
+  readonly differing?: "report" | "keep" | "mend";
+  readonly units?: number;
+  readonly limit?: number;
+  readonly segments?: number;
+  readonly examples?: number;
+  readonly strict?: boolean;
+  readonly job?: string;
+  readonly state?: string;
+}
+
+const total = (kinds: readonly KindReport[], which: "count" | "repaired"): number => kinds.reduce((sum, one) => sum + one[which], 0);
+
+const thousands = (count: number, noun: string): string => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+
+const printKind = ({ io, style }: Invocation<Options>, { kind, what, isHarmless, count, repaired, examples }: KindReport): void => {
+  const width = (io.out.columns ?? Number.POSITIVE_INFINITY) - 2;
+  const paint = isHarmless || count === repaired ? style.cyan : style.red;
+  const mended = repaired > 0 ? `, ${repaired.toLocaleString("en-US")} repaired` : "";
+  const lines = examples.flatMap(({ key, reason }) => wrap(`${showKey(key)}: ${reason}`, width));
+  if (count > examples.length) lines.push(`… and ${(count - examples.length).toLocaleString("en-US")} more`);
+  const head = `${paint(kind)}  ${style.bold(thousands(count, "time") + mended)}  ${what}${isHarmless ? style.dim(" (harmless)") : ""}`;
+  io.out.write(`${head}\n${lines.map((line) => `  ${line}\n`).join("")}\n`);
+};
+
+/** The last line. */
+const verdict = (table: string, { items, kinds, unsettled }: VerifyReport, isPart: boolean): string => {
+  const found = total(kinds, "count");
+  const of = `${thousands(items, "item")}${isPart ? ", looked at alone" : ""}`;
+  const moving = unsettled > 0 ? `; ${thousands(unsettled, "item")} kept changing` : "";
+  if (found === 0) return `${table}: nothing found in ${of}${moving}`;
+  const repaired = total(kinds, "repaired");
+  return `${table}: ${thousands(found, "finding")} in ${of}${repaired > 0 ? `, ${repaired.toLocaleString("en-US")} repaired` : ""}${moving}`;
+};
+
+const exitCodeFor = ({ clean, kinds }: VerifyReport, { strict }: Options): ExitCode =>
+  clean && !(strict && kinds.some(({ count, repaired }) => count > repaired)) ? exitCode.ok : exitCode.no;
+
+const checkOptions = ({ repair, dryRun, deleteOrphans, limit, job, state }: Options): void => {
+  if (dryRun && !repair) throw usageError("--dry-run needs --repair.");
+  if (deleteOrphans && !repair) throw usageError("--delete-orphans needs --repair.");
+  if (state !== undefined && job === undefined) throw usageError("--state needs --job.");
+  if (repair && limit !== undefined) throw usageError("--limit looks at items alone, and --repair needs the whole table.");
+};
+
+export const verifyCommand: CommandSpec = defineCommand<Options>({
+  name: "verify",
+  group: "Data:",
+  summary: "Compare every stored item with the model, and repair what differs",
+  description:
+    "Scans the table for edges of which one copy is missing or differs, edges and parts without their node, wrong index keys, shards, counts and unique markers, items that nothing in the model claims, values that their schema refuses, and leftovers. Judges each by consistent reads, so writers may go on. Exits with 1 if it finds something; what is harmless counts only with --strict.\n\nA scan costs half a read unit per 4 KB, twice if items disagree. --repair writes on condition that everything is as it was read, and never deletes data, unless you also pass --delete-orphans.",
+  options: [
+    { flags: "--repair", text: "mend what can be mended" },
+    { flags: "--dry-run", text: "with --repair: print the writes and send none" },
+    {
+      flags: "--delete-orphans",
+      text: "with --repair: also delete edges and parts without their node, items that nothing claims, and abandoned jobs",
+    },
+    {
+      flags: "--differing <how>",
+      text: "copies of an edge with different values: report them, keep them (written with `reverse`), or mend the second copy (default: report)",
+      choices: ["report", "keep", "mend"],
+    },
+    { flags: "--units <n>", text: "read units per second (default: as fast as it goes)", parse: wholeNumber(10_000_000) },
+    { flags: "--limit <n>", text: "stop after about this many items, and check each by itself", parse: wholeNumber(1_000_000_000) },
+    { flags: "--segments <n>", text: "parts of the table that are read at the same time (default: 8)", parse: wholeNumber(1000) },
+    { flags: "--examples <n>", text: "findings to print of each kind (default: 10)", parse: wholeNumber(100_000) },
+    { flags: "--job <name>", text: "resumable: the same command goes on where this one was cut off" },
+    { flags: "--state <file>", text: "with --job: where to keep its state (default: in the folder of temporary files)" },
+    { flags: "--strict", text: "exit with 1 for what is harmless, too" },
+  ],
+  examples: [
+    "edgetable verify",
+    "edgetable verify --units 500 --json",
+    "edgetable verify --job nightly --units 500",
+    "edgetable verify --repair --dry-run",
+    "edgetable verify --repair --delete-orphans --differing mend",
+  ],
+  run: (call) => {
+    const { io, options } = call;
+    checkOptions(options);
+    return withGraph(call, async (db): Promise<ExitCode> => {
+      const { repair, dryRun, deleteOrphans, differing, units, limit, segments, examples, job, state } = options;
+      const progress = createProgress(io);
+      const planned: RepairWrite[] = [];
+      const onWrite = (write: RepairWrite): void => {
+        if (!dryRun) return;
+        if (options.json) planned.push(write);
+        else io.out.write(`${write.findings.map(({ kind }) => kind).join(", ")}: ${write.operation} ${toJson(write.input)}\n`);
+      };
+      try {
+        const report = await verify(db, {
+          signal: io.signal,
+          onWrite,
+          onProgress: ({ pass, items, findings, cost }) =>
+            progress.show(`pass ${pass}: ${thousands(items, "item")}, ${counted(findings, "finding")}, ${showUnits(cost.readUnits)}`),
+          progressEvery: progressEvery(io),
+          ...(repair && { repair: dryRun ? ("dryRun" as const) : true }),
+          ...(deleteOrphans && { deleteOrphans }),
+          ...(differing && { differing }),
+          ...(units !== undefined && { units }),
+          ...(limit !== undefined && { limit }),
+          ...(segments !== undefined && { segments, concurrency: segments }),
+          ...(examples !== undefined && { examples }),
+          ...(job !== undefined && { job }),
+          ...(state !== undefined && { state: resolve(io.cwd, state) }),
+        });
+        progress.clear();
+        if (options.json) printJson(call, { table: db.catalog.table, ...report, ...(dryRun && { writes: planned }) });
+        else {
+          if (planned.length > 0) io.out.write("\n");
+          for (const one of report.kinds) printKind(call, one);
+          io.out.write(`${verdict(db.catalog.table, report, limit !== undefined)}\n`);
+        }
+        const { requests, readUnits, writeUnits } = report.cost;
+        note(
+          call,
+          `${thousands(requests, "request")}, ${showUnits(readUnits)}${writeUnits > 0 ? `, ${showUnits(writeUnits, "WCU")}` : ""}`,
+        );
+        return exitCodeFor(report, options);
+      } finally {
+        progress.clear();
+      }
+    });
+  },
+});
