@@ -4,7 +4,7 @@ import type { StandardSchema } from "edgetable";
 export type ColumnType = "text" | "integer" | "whole" | "number" | "boolean" | "timestamp" | "bytes" | "texts" | "numbers" | "json";
 
 /** The type in SQL, in words that DuckDB and Spark share where both have one. */
-const sqlTypes: Readonly<Record<ColumnType, string>> = {
+export const sqlTypes: Readonly<Record<ColumnType, string>> = {
   text: "varchar",
   integer: "bigint",
   // DynamoDB keeps 38 digits, and so does the widest decimal of both engines.

@@ -13,6 +13,18 @@ export {
   type StoredColumn,
   type StoredTable,
 } from "./lake.ts";
+export {
+  saveResults,
+  writeBack,
+  type SkippedItem,
+  type Writable,
+  type WriteBackOptions,
+  type WriteBackProgress,
+  type WriteBackReport,
+} from "./write-back/write-back.ts";
+export type { Targets } from "./write-back/plan-changes.ts";
+export { derive, derived, type DeriveOptions } from "./facts/derive.ts";
+export { validate, type LakeFinding, type LakeKindReport, type ValidateOptions, type ValidationReport } from "./facts/validate.ts";
 export type { ColumnType } from "./column-type.ts";
 export type { EngineLimits } from "./duckdb.ts";
 export {

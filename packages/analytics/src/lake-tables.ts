@@ -54,22 +54,52 @@ const namer = (taken: Iterable<string> = []): ((name: string) => string) => {
 };
 
 interface Definition {
+  readonly kind: "node" | "edge" | "part";
   readonly schema?: StandardSchema | undefined;
   readonly version?: boolean | undefined;
 }
 
-const attributesOf = ({ schema, version }: Definition): ReadonlyMap<string, ColumnType | undefined> => {
-  const types = new Map(schema ? attributeTypes(schema) : []);
+type Types = Map<string, ColumnType | undefined>;
+
+/** The type of an attribute of a definition, derived ones included; undefined where only values tell. */
+const typeOf = (catalog: Catalog, kind: "node" | "edge" | "part", [name, attribute]: readonly [string, string]): ColumnType | undefined => {
+  const definition = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[kind][name]?.definition;
+  return definition && attributesOf(catalog, name, definition).get(attribute);
+};
+
+/** Adds the attributes that the library computes from other rows. A model has no circle of facts, so this ends. */
+const addDerived = (
+  catalog: Catalog,
+  name: string,
+  { kind, types }: { readonly kind: Definition["kind"]; readonly types: Types },
+): void => {
+  for (const { node, attribute, operation, over, of } of catalog.facts.aggregates) {
+    if (kind !== "node" || node !== name) continue;
+    if (operation === "count" || operation === "distinct") types.set(attribute, "integer");
+    else types.set(attribute, operation === "average" ? "number" : typeOf(catalog, over.kind, [over.name, of ?? ""]));
+  }
+  for (const { attribute, onto, end, of } of catalog.facts.copies) {
+    if (onto.kind !== kind || onto.name !== name) continue;
+    const node = onto.kind === "part" ? catalog.parts[name]?.definition.of : catalog.edges[name]?.[end][0];
+    types.set(attribute, typeOf(catalog, "node", [node ?? "", of]));
+  }
+};
+
+const attributesOf = (catalog: Catalog, name: string, { kind, schema, version }: Definition): Types => {
+  const types: Types = new Map(schema ? attributeTypes(schema) : []);
   if (version) types.set("version", "integer");
+  addDerived(catalog, name, { kind, types });
   return types;
 };
 
 /** The tables of a model: one for each node, edge and part, with the columns of their schemas. */
-export const lakeTables = ({ nodes, edges, parts }: Catalog): readonly LakeTable[] => {
+export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
+  const { nodes, edges, parts } = catalog;
   const tableName = namer();
   const idColumns = (type: string): readonly (readonly [string, ColumnType | undefined])[] => {
-    const types = attributesOf(nodes[type]?.definition ?? {});
-    return nodes[type]?.idFields.map((field) => [field, types.get(field)] as const) ?? [];
+    const entry = nodes[type];
+    const types: Types = entry ? attributesOf(catalog, type, entry.definition) : new Map();
+    return entry?.idFields.map((field) => [field, types.get(field)] as const) ?? [];
   };
   const columnsOf = (given: readonly Column[], attributes: ReadonlyMap<string, ColumnType | undefined>): readonly Column[] => {
     const columnName = namer(given.map(({ name }) => name));
@@ -81,19 +111,19 @@ export const lakeTables = ({ nodes, edges, parts }: Catalog): readonly LakeTable
       name: tableName(name),
       kind: "node",
       definition: name,
-      columns: columnsOf([text("node")], attributesOf(definition)),
+      columns: columnsOf([text("node")], attributesOf(catalog, name, definition)),
     })),
     ...Object.values(edges).map(({ name, definition }): LakeTable => ({
       name: tableName(name),
       kind: "edge",
       definition: name,
-      columns: columnsOf([text("source"), text("target")], attributesOf(definition)),
+      columns: columnsOf([text("source"), text("target")], attributesOf(catalog, name, definition)),
     })),
     ...Object.values(parts).map(({ name, definition }): LakeTable => ({
       name: tableName(name),
       kind: "part",
       definition: name,
-      columns: columnsOf([text("owner")], new Map([...idColumns(definition.of), ...attributesOf(definition)])),
+      columns: columnsOf([text("owner")], new Map([...idColumns(definition.of), ...attributesOf(catalog, name, definition)])),
     })),
   ];
 };
@@ -117,3 +147,22 @@ const fieldText = (value: unknown): string => {
  */
 export const nodeText = (type: string, fields: readonly string[], id: Id): string =>
   `${type}:${fields.map((field) => fieldText(id[field])).join("/")}`;
+
+const fieldValue = (text: string): unknown => {
+  if (!text.startsWith("=")) return decodeURIComponent(text);
+  const value = text.slice(1);
+  if (value.startsWith("@")) return new Date(value.slice(1));
+  if (value.startsWith('"')) return JSON.parse(value) as unknown;
+  if (value === "true" || value === "false") return value === "true";
+  const number = Number(value);
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? BigInt(value) : number;
+};
+
+/** The node that a text from {@link nodeText} identifies; undefined for a type that the model does not have. */
+export const readNodeText = ({ nodes }: Pick<Catalog, "nodes">, text: string): { readonly type: string; readonly id: Id } | undefined => {
+  const [type = ""] = text.split(":", 1);
+  const fields = nodes[type]?.idFields;
+  if (!fields) return undefined;
+  const values = text.slice(type.length + 1).split("/");
+  return { type, id: Object.fromEntries(fields.map((field, at) => [field, fieldValue(values[at] ?? "")])) };
+};

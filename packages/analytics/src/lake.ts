@@ -77,6 +77,13 @@ export interface Lake {
    */
   query(sql: string): Promise<readonly ResultRow[]>;
   /**
+   * Runs a program and leaves its result as a temporary table, in no order, for further SQL.
+   *
+   * @returns the table's name
+   * @throws {execute.aborted} if the signal aborts, between two steps
+   */
+  compute(program: Program, options?: RunProgramOptions): Promise<string>;
+  /**
    * Runs a program and returns its result.
    *
    * @throws {execute.aborted} if the signal aborts, between two steps
@@ -187,14 +194,16 @@ export const openLake = async (folder: string, limits: EngineLimits = {}): Promi
       throw withTables(error, tables);
     }
   };
+  const compute: Lake["compute"] = async (program, options = {}) => {
+    await runSteps(database, program, options);
+    return program.result.table;
+  };
   return {
     folder: path,
     tables,
     query,
-    run: async (program, options = {}) => {
-      await runSteps(database, program, options);
-      return query(`select * from ${program.result.table} order by ${program.result.orderBy}`);
-    },
+    compute,
+    run: async (program, options) => query(`select * from ${await compute(program, options)} order by ${program.result.orderBy}`),
     close: () => database.close(),
   };
 };

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   commonNeighbours,
@@ -13,11 +12,10 @@ import {
   type Lake,
   type Program,
 } from "./index.ts";
+import { comparable, hasSpark, python } from "./test-support/spark.ts";
 import { networkLake, type NetworkLake } from "./test-support/network-lake.ts";
 
-/** Both engines return the same rows for the same programs. Needs a Python with pyspark 4 in EDGETABLE_PYTHON, and Java 17. */
-const python = process.env["EDGETABLE_PYTHON"];
-const hasSpark = python !== undefined && spawnSync(python, ["-c", "import pyspark"]).status === 0;
+/** Both engines return the same rows for the same programs. */
 
 let network: NetworkLake;
 let lake: Lake;
@@ -43,21 +41,10 @@ const programs = (): readonly Program[] => [
   recommend(lake, { top: 3 }),
 ];
 
-/** Sums of doubles differ in their last digits, because the engines add in different orders. Counts are of different integer types. */
-const comparable = (rows: readonly object[]): unknown =>
-  rows.map((row) =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, value]: readonly [string, unknown]) => [
-        name,
-        typeof value === "number" ? Number(value.toPrecision(10)) : String(value),
-      ]),
-    ),
-  );
-
 describe.runIf(hasSpark)("Spark", () => {
   test("returns the same rows as DuckDB, for every job", async () => {
     const steps: string[] = [];
-    const results = await runOnSpark(lake.folder, programs(), { python: python!, onProgress: ({ job }) => steps.push(job) });
+    const results = await runOnSpark(lake.folder, programs(), { python, onProgress: ({ job }) => steps.push(job) });
     for (const [at, program] of programs().entries())
       expect(comparable(results[at]!), program.job).toEqual(comparable(await lake.run(program)));
     expect(new Set(steps)).toEqual(new Set(programs().map(({ job }) => job)));
@@ -70,7 +57,7 @@ describe.runIf(hasSpark)("Spark", () => {
       steps: [{ kind: "table", name: "x", select: "select nope from page" }],
       result: { table: "x", orderBy: "nope" },
     };
-    await expect(runOnSpark(lake.folder, [program], { python: python! })).rejects.toMatchObject({
+    await expect(runOnSpark(lake.folder, [program], { python })).rejects.toMatchObject({
       code: "analytics.sql",
       message: expect.stringContaining("nope"),
     });

@@ -23,14 +23,40 @@ const wholeNumber = (name: string, value: number, [least, most]: readonly [numbe
   });
 };
 
-/** `arcs(source, target)`: the chosen edges, each pair of nodes once. */
-const arcs = (lake: Tables, { edges }: GraphOptions): Step => {
+/** A SELECT of the chosen edges; parallel ones are repeated. */
+const chosenEdges = (lake: Tables, { edges }: GraphOptions): string => {
   const all = lake.tables.filter(({ kind }) => kind === "edge").map(({ definition }) => definition);
   const selects = (edges ?? all).map((name) => `select source, target from ${tableOf(lake, name, "edge").name}`);
   if (selects.length === 0)
     throw new EdgetableError("analytics.lake", "The lake has no edge type, so this job has nothing to walk.", { details: {} });
-  return { kind: "table", name: "arcs", select: `select distinct source, target from (${selects.join(" union all ")}) as chosen` };
+  return selects.join(" union all ");
 };
+
+/** `arcs(source, target)`: the chosen edges, each pair of nodes once. */
+const arcs = (lake: Tables, options: GraphOptions): Step => ({
+  kind: "table",
+  name: "arcs",
+  select: `select distinct source, target from (${chosenEdges(lake, options)}) as chosen`,
+});
+
+/**
+ * `numbers(node, id)`: every node that has an edge, numbered in the order of its text; `pairs(a, b)`: the chosen edges in these
+ * numbers, each pair of nodes once. Loops join numbers in a third of the time that texts take.
+ */
+const numbered = (lake: Tables, options: GraphOptions): readonly Step[] => [
+  { kind: "table", name: "chosen", select: chosenEdges(lake, options) },
+  {
+    kind: "table",
+    name: "numbers",
+    select: `select node, cast(row_number() over (order by node) as bigint) as id
+      from (select source as node from chosen union select target as node from chosen) as ends`,
+  },
+  {
+    kind: "table",
+    name: "pairs",
+    select: `select distinct x.id as a, y.id as b from chosen join numbers as x on x.node = chosen.source join numbers as y on y.node = chosen.target`,
+  },
+];
 
 /** `links(a, b)`: the same edges without direction, in both orders, without loops. */
 const links: Step = {
@@ -38,13 +64,6 @@ const links: Step = {
   name: "links",
   select:
     "select distinct a, b from (select source as a, target as b from arcs union all select target as a, source as b from arcs) as both_ways where a <> b",
-};
-
-/** `vertices(node)`: every node that has an edge. */
-const vertices: Step = {
-  kind: "table",
-  name: "vertices",
-  select: "select distinct node from (select source as node from arcs union all select target as node from arcs) as ends",
 };
 
 /** Edges of each node: how many leave it, reach it, and both. */
@@ -84,11 +103,15 @@ export const pageRank = (lake: Tables, { rounds = 20, damping = 0.85, ...options
     job: "pageRank",
     what: `PageRank after ${rounds} rounds with a damping of ${damping}.`,
     steps: [
-      arcs(lake, options),
-      vertices,
-      { kind: "table", name: "nodes_in_all", select: "select cast(count(*) as double) as nodes from vertices" },
-      { kind: "table", name: "shares", select: "select source, target, 1e0 / count(*) over (partition by source) as share from arcs" },
-      { kind: "table", name: "ranks", select: "select node, 1e0 / nodes as rank from vertices cross join nodes_in_all" },
+      ...numbered(lake, options),
+      { kind: "table", name: "nodes_in_all", select: "select cast(count(*) as double) as nodes from numbers" },
+      { kind: "table", name: "shares", select: "select a, b, 1e0 / count(*) over (partition by a) as share from pairs" },
+      {
+        kind: "table",
+        name: "ending",
+        select: "select numbers.id from numbers anti join pairs on pairs.a = numbers.id",
+      },
+      { kind: "table", name: "ranked", select: "select id, 1e0 / nodes as rank from numbers cross join nodes_in_all" },
       {
         kind: "repeat",
         atMost: rounds,
@@ -96,23 +119,22 @@ export const pageRank = (lake: Tables, { rounds = 20, damping = 0.85, ...options
           {
             kind: "table",
             name: "spread",
-            select:
-              "select coalesce(sum(rank), 0e0) as held from ranks left join (select distinct source from arcs) as leaving on leaving.source = ranks.node where leaving.source is null",
+            select: "select coalesce(sum(rank), 0e0) as held from ranked join ending on ending.id = ranked.id",
           },
           {
             kind: "table",
             name: "arriving",
-            select:
-              "select target as node, sum(rank * share) as gained from shares join ranks on ranks.node = shares.source group by target",
+            select: "select shares.b as id, sum(rank * share) as gained from shares join ranked on ranked.id = shares.a group by shares.b",
           },
           {
             kind: "table",
-            name: "ranks",
-            select: `select vertices.node, ${jumps} / nodes + ${follows} * (coalesce(gained, 0e0) + held / nodes) as rank
-              from vertices cross join nodes_in_all cross join spread left join arriving on arriving.node = vertices.node`,
+            name: "ranked",
+            select: `select numbers.id, ${jumps} / nodes + ${follows} * (coalesce(gained, 0e0) + held / nodes) as rank
+              from numbers cross join nodes_in_all cross join spread left join arriving on arriving.id = numbers.id`,
           },
         ],
       },
+      { kind: "table", name: "ranks", select: "select numbers.node, ranked.rank from ranked join numbers on numbers.id = ranked.id" },
     ],
     result: { table: "ranks", orderBy: "rank desc nulls last, node" },
   };
@@ -123,47 +145,52 @@ export const components = (lake: Tables, options: GraphOptions = {}): Program =>
   job: "components",
   what: "Which nodes are connected, whatever the direction of the edges.",
   steps: [
-    arcs(lake, options),
-    links,
-    vertices,
-    { kind: "table", name: "parents", select: "select node, node as parent from vertices" },
+    ...numbered(lake, options),
+    { kind: "table", name: "roots", select: "select id, id as root from numbers" },
+    // Each link once, from the greater root to the lesser: what is merged leaves the links, so every round has fewer.
+    {
+      kind: "table",
+      name: "links",
+      select: "select distinct greatest(a, b) as a, least(a, b) as b from pairs where a <> b",
+    },
     {
       kind: "repeat",
       atMost: 1000,
-      until: `select count(*) as open_links from links join parents as x on x.node = links.a join parents as y on y.node = links.b where x.parent <> y.parent`,
+      until: "select count(*) as open_links from links",
       steps: [
-        // Each root hooks onto the least root beside it, then every node jumps to its root: few rounds, also on long paths.
-        {
-          kind: "table",
-          name: "hooks",
-          select: `select x.parent as root, min(y.parent) as least from links join parents as x on x.node = links.a join parents as y on y.node = links.b
-            where y.parent < x.parent group by x.parent`,
-        },
-        {
-          kind: "table",
-          name: "parents",
-          select:
-            "select parents.node, coalesce(hooks.least, parents.parent) as parent from parents left join hooks on hooks.root = parents.parent",
-        },
+        // Each root hooks onto the least root beside it, then every hook jumps to the end of its chain: few rounds, also on long paths.
+        { kind: "table", name: "hooks", select: "select a as root, min(b) as onto from links group by a" },
         {
           kind: "repeat",
           atMost: 64,
-          until:
-            "select count(*) as moving from parents join parents as above on above.node = parents.parent where above.parent <> parents.parent",
+          until: "select count(*) as moving from hooks join hooks as above on above.root = hooks.onto",
           steps: [
             {
               kind: "table",
-              name: "parents",
-              select: "select parents.node, above.parent as parent from parents join parents as above on above.node = parents.parent",
+              name: "hooks",
+              select:
+                "select hooks.root, coalesce(above.onto, hooks.onto) as onto from hooks left join hooks as above on above.root = hooks.onto",
             },
           ],
+        },
+        {
+          kind: "table",
+          name: "roots",
+          select: "select roots.id, coalesce(hooks.onto, roots.root) as root from roots left join hooks on hooks.root = roots.root",
+        },
+        {
+          kind: "table",
+          name: "links",
+          select: `select distinct greatest(a, b) as a, least(a, b) as b from (select coalesce(x.onto, links.a) as a, coalesce(y.onto, links.b) as b
+            from links left join hooks as x on x.root = links.a left join hooks as y on y.root = links.b) as moved where a <> b`,
         },
       ],
     },
     {
       kind: "table",
       name: "components",
-      select: "select node, parent as component, count(*) over (partition by parent) as size from parents",
+      select: `select x.node, y.node as component, count(*) over (partition by roots.root) as size
+        from roots join numbers as x on x.id = roots.id join numbers as y on y.id = roots.root`,
     },
   ],
   result: { table: "components", orderBy: "size desc nulls last, component, node" },

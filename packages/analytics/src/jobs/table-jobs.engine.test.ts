@@ -5,7 +5,8 @@ import { defineGraph, edge, node } from "edgetable";
 import { startEngine } from "@edgetable/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { extract, openLake, rollUp, rollUpHierarchy, top, weightedSum, type Lake } from "../index.ts";
+import { extract, openLake, rollUp, rollUpHierarchy, runOnSpark, top, weightedSum, type Lake } from "../index.ts";
+import { comparable, hasSpark, python } from "../test-support/spark.ts";
 
 const billing = defineGraph({
   table: "Billing",
@@ -133,3 +134,19 @@ test("names that the lake does not have are told with the nearest one", async ()
   });
   await expect(openLake(folder)).rejects.toMatchObject({ code: "analytics.lake", message: expect.stringContaining("There is no lake in") });
 });
+
+test.runIf(hasSpark)(
+  "Spark returns the same rows",
+  async () => {
+    const programs = [
+      rollUp(lake, { node: "bill", sum: "cents", along: [{ edge: "billOf" }, { edge: "owes", direction: "in" }] }),
+      rollUpHierarchy(lake, { edge: "partOf", node: "unit", sum: "staff" }),
+      weightedSum(lake, { edge: "billOf", weight: "share", at: "target", times: { node: "bill", attribute: "cents" } }),
+      top(lake, { of: "bill", by: "cents", per: "region", top: 1 }),
+    ];
+    const results = await runOnSpark(lake.folder, programs, { python });
+    for (const [at, program] of programs.entries())
+      expect(comparable(results[at]!), program.job).toEqual(comparable(await lake.run(program)));
+  },
+  300_000,
+);

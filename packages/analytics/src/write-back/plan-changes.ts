@@ -1,0 +1,198 @@
+import { didYouMean, EdgetableError, type Catalog } from "edgetable";
+import { type ColumnType, sqlTypes } from "../column-type.ts";
+import { literal } from "../duckdb.ts";
+import { type Lake, type StoredColumn, type StoredTable, tableOf } from "../lake.ts";
+
+/** For each node, edge or part that is written: its attributes, and the column of the result that each is taken from. */
+export type Targets = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** How the changes of a result are found. */
+export interface ChangeSettings {
+  readonly to: Targets;
+  readonly absent: "keep" | "remove";
+  readonly tolerance: number;
+}
+
+/** An attribute that is written. */
+export interface TargetAttribute {
+  readonly attribute: string;
+  readonly type: ColumnType;
+}
+
+/** One table of the lake whose rows are changed. */
+export interface Target {
+  readonly table: StoredTable;
+  readonly attributes: readonly TargetAttribute[];
+  /** Key columns after the leading ones (`node`; `source` and `target`; `owner`). */
+  readonly keys: readonly StoredColumn[];
+  /** The column with the version, if the model keeps one. */
+  readonly version: string | undefined;
+  /** Rows of the result that belong to the table. */
+  readonly matched: number;
+  readonly changes: number;
+  /** The Parquet file with the changes, in the order of their column `place`, from 0. */
+  readonly file: string;
+}
+
+const leadingColumns = { node: ["node"], edge: ["source", "target"], part: ["owner"] } as const;
+
+const refuse = (message: string, details: Readonly<Record<string, unknown>>): never => {
+  throw new EdgetableError("analytics.result", message, { details });
+};
+
+const writable: ReadonlySet<ColumnType> = new Set(["text", "integer", "whole", "number", "boolean", "timestamp", "texts", "numbers"]);
+
+interface Definition {
+  /** Attributes of the item's own key. */
+  readonly keys: readonly string[];
+  readonly fixed: readonly string[];
+  readonly version?: boolean | undefined;
+}
+
+/** The parts of the catalog that say what may be written to a definition. */
+const definitionOf = ({ nodes, edges, parts }: Catalog, { kind, definition }: StoredTable): Definition => {
+  if (kind === "node") return { keys: [], fixed: nodes[definition]?.idFields ?? [], ...nodes[definition]?.definition };
+  if (kind === "part") return { keys: parts[definition]?.idFields ?? [], fixed: [], ...parts[definition]?.definition };
+  const entry = edges[definition];
+  if (entry?.definition.stored === "reference")
+    return refuse(`"${definition}" is stored inside its node "${entry.from.join(" or ")}". Write the attribute of that node.`, {
+      definition,
+    });
+  return { keys: entry?.key ?? [], fixed: [], ...entry?.definition };
+};
+
+const columnNamed = (table: StoredTable, attribute: string): StoredColumn => {
+  const found = table.columns.find((column) => column.attribute === attribute);
+  if (found) return found;
+  const known = table.columns.flatMap((column) => column.attribute ?? []);
+  return refuse(
+    `"${table.definition}" has no attribute "${attribute}".${didYouMean(attribute, known)} Add it to the schema, as optional, and extract again.`,
+    { definition: table.definition, attribute, known },
+  );
+};
+
+/** SQL types of a result's columns, by name. */
+const resultTypes = async (lake: Lake, result: string): Promise<ReadonlyMap<string, string>> =>
+  new Map((await lake.query(`describe select * from ${result}`)).map((row) => [String(row["column_name"]), String(row["column_type"])]));
+
+const inferred = (sqlType: string): ColumnType => {
+  if (/^(HUGEINT|U?BIGINT|U?INTEGER|U?SMALLINT|U?TINYINT)$/.test(sqlType)) return "integer";
+  if (/^DECIMAL\(\d+,0\)$/.test(sqlType)) return "whole";
+  if (/^(DOUBLE|FLOAT|DECIMAL)/.test(sqlType)) return "number";
+  if (sqlType === "BOOLEAN") return "boolean";
+  if (sqlType.startsWith("TIMESTAMP")) return "timestamp";
+  return sqlType === "VARCHAR[]" ? "texts" : "text";
+};
+
+/** The type of an attribute: the schema's or that of its values; where there is neither, the result's. */
+const attributeType = async (lake: Lake, { name }: StoredTable, { column, resultType }: { column: StoredColumn; resultType: string }) => {
+  if (column.type !== "text") return column.type;
+  const [row] = await lake.query(`select count(${column.name}) as filled from ${name}`);
+  return Number(row?.["filled"]) === 0 ? inferred(resultType) : column.type;
+};
+
+/** The share by which sums of the same doubles in another order may differ. */
+const ROUNDING = 1e-12;
+
+const changed = (before: string, after: string, { type, tolerance }: { readonly type: ColumnType; readonly tolerance: number }): string => {
+  const differs = `${after} is distinct from ${before}`;
+  const share = type === "number" ? Math.max(tolerance, ROUNDING) : type === "integer" || type === "whole" ? tolerance : 0;
+  if (share === 0) return differs;
+  const [x, y] = [`cast(${before} as double)`, `cast(${after} as double)`];
+  return `(${differs} and coalesce(abs(${y} - ${x}) > ${share.toExponential()} * greatest(abs(${x}), abs(${y})), true))`;
+};
+
+/** Finds the changes of one table, and writes them to a file. */
+const planTarget = async (
+  source: { readonly lake: Lake; readonly catalog: Catalog; readonly result: string; readonly types: ReadonlyMap<string, string> },
+  [name, attributes]: readonly [string, Readonly<Record<string, string>>],
+  { absent, tolerance, file }: Omit<ChangeSettings, "to"> & { readonly file: string },
+): Promise<Target> => {
+  const { lake, catalog, result, types } = source;
+  const table = tableOf(lake, name);
+  const { keys: keyNames, fixed, version: keepsVersion }: Definition = definitionOf(catalog, table);
+  const keys = keyNames.map((key) => columnNamed(table, key));
+  const columnOf = (column: string): string =>
+    types.get(column) ??
+    refuse(`The result has no column "${column}".${didYouMean(column, [...types.keys()])} It has ${[...types.keys()].join(", ")}.`, {
+      column,
+      known: [...types.keys()],
+    });
+  const join = [...leadingColumns[table.kind], ...keys.map((key) => key.name)];
+  for (const column of join) columnOf(column);
+  const chosen: (TargetAttribute & { readonly before: string; readonly after: string })[] = [];
+  for (const [attribute, from] of Object.entries(attributes)) {
+    const column = columnNamed(table, attribute);
+    const type = await attributeType(lake, table, { column, resultType: columnOf(from) });
+    const facts = catalog.facts.aggregates.filter((fact) => fact.node === name && fact.attribute === attribute);
+    const copied = catalog.facts.copies.some((copy) => copy.onto.name === name && copy.attribute === attribute);
+    if (copied || facts.some(({ freshness }) => freshness !== "batch"))
+      refuse(`"${attribute}" of "${name}" is derived, and not in batch: it follows from other rows and cannot be written.`, {
+        definition: name,
+        attribute,
+      });
+    if (!writable.has(type) || fixed.includes(attribute) || keyNames.includes(attribute) || attribute === "version")
+      refuse(
+        `"${attribute}" of "${name}" cannot be written by a batch job: it is ${writable.has(type) ? "part of a key or counted" : `of type ${type}`}.`,
+        {
+          definition: name,
+          attribute,
+        },
+      );
+    chosen.push({ attribute, type, before: `t.${column.name}`, after: `cast(r.${from} as ${sqlTypes[type]})` });
+  }
+  const on = join.map((column) => `r.${column} = t.${column}`).join(" and ");
+  const [twice] = await lake.query(
+    `select ${join.join(", ")} from ${result} as r semi join ${table.name} as t on ${on} group by all having count(*) > 1 limit 1`,
+  );
+  if (twice)
+    refuse(`The result has several rows for ${Object.values(twice).join(" > ")}. Give each row of "${name}" at most one.`, {
+      definition: name,
+      row: twice,
+    });
+  const version = keepsVersion ? columnNamed(table, "version").name : undefined;
+  const values = chosen.map(({ before, after }, at) => `${before} as before_${at}, ${after} as after_${at}`);
+  const selected = [...join.map((column) => `t.${column}`), ...(version === undefined ? [] : [`t.${version} as at_version`]), ...values];
+  const differences = chosen.map(({ before, after, type }) => changed(before, after, { type, tolerance })).join(" or ");
+  const present = absent === "remove" ? "left join" : "join";
+  await lake.query(
+    `copy (select row_number() over (order by ${join.map((column) => `t.${column}`).join(", ")}) - 1 as place, ${selected.join(", ")}
+      from ${table.name} as t ${present} ${result} as r on ${on} where ${differences} order by place) to ${literal(file)} (format parquet)`,
+  );
+  const [counted] = await lake.query(`select count(*) as changes from read_parquet(${literal(file)})`);
+  const [matched] = await lake.query(`select count(*) as matched from ${result} as r semi join ${table.name} as t on ${on}`);
+  return {
+    table,
+    attributes: chosen.map(({ attribute, type }) => ({ attribute, type })),
+    keys,
+    version: version === undefined ? undefined : "at_version",
+    matched: Number(matched?.["matched"]),
+    changes: Number(counted?.["changes"]),
+    file,
+  };
+};
+
+/**
+ * Compares a result with the lake and writes what differs, one Parquet file for each table.
+ *
+ * @param result a table or a SELECT in parentheses, with the columns `node`, or `source` and `target`, or `owner`, and those of own keys
+ * @param fileOf the file of the changes of a table
+ * @throws {analytics.result} if the result does not fit the model, or has two rows for one item
+ */
+export const planChanges = async (
+  lake: Lake,
+  catalog: Catalog,
+  {
+    result,
+    settings,
+    fileOf,
+  }: { readonly result: string; readonly settings: ChangeSettings; readonly fileOf: (table: StoredTable) => string },
+): Promise<readonly Target[]> => {
+  const entries = Object.entries(settings.to);
+  if (entries.length === 0) refuse("Name what to write: a node, edge or part with its attributes.", {});
+  const types = await resultTypes(lake, result);
+  const targets: Target[] = [];
+  for (const entry of entries)
+    targets.push(await planTarget({ lake, catalog, result, types }, entry, { ...settings, file: fileOf(tableOf(lake, entry[0])) }));
+  return targets;
+};
