@@ -1,5 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import {
+  count,
   combine,
   createLeanTransport,
   defineGraph,
@@ -12,7 +13,8 @@ import {
   type Read,
   type Transport,
 } from "edgetable";
-import { checkGraph, recommendShards } from "edgetable/check";
+import { checkGraph, explanationText, recommendShards } from "edgetable/check";
+import { verify } from "edgetable/verify";
 import { createSdkTransport } from "edgetable/sdk";
 import { createFaultTransport, createWriteHistory, seededRandom, virtualClock } from "@edgetable/testing";
 import { z } from "zod";
@@ -58,6 +60,7 @@ export const openLab = async (transport: Transport, table: string) => {
   });
   return {
     z,
+    count,
     DynamoDBClient,
     combine,
     createLeanTransport,
@@ -69,7 +72,9 @@ export const openLab = async (transport: Transport, table: string) => {
     node,
     part,
     checkGraph,
+    explanationText,
     recommendShards,
+    verify,
     createSdkTransport,
     createFaultTransport,
     createWriteHistory,

@@ -17,19 +17,26 @@ const nodes: Names<Parameters<typeof node>[0]> = {
   version: true,
   ttl: true,
   dates: true,
+  renamed: true,
+  retyped: true,
   stored: true,
   mirror: true,
+  derived: true,
   expect: true,
+  fields: true,
 };
 const parts: Names<Parameters<typeof part>[0]> = {
   of: true,
   key: true,
   schema: true,
   owner: true,
+  copies: true,
   immutable: true,
   version: true,
   ttl: true,
   dates: true,
+  renamed: true,
+  retyped: true,
   expect: true,
 };
 const edges: Names<Parameters<typeof edge>[0]> = {
@@ -48,8 +55,11 @@ const edges: Names<Parameters<typeof edge>[0]> = {
   version: true,
   ttl: true,
   dates: true,
+  renamed: true,
+  retyped: true,
   sides: true,
   by: true,
+  copies: true,
   expect: true,
 };
 const comparisons: Names<Required<Comparisons<string>>> = {
@@ -88,6 +98,7 @@ const options: Names<ConnectOptions> = {
   requestTimeout: true,
   deadline: true,
   expired: true,
+  incompleteIndexes: true,
   onRequest: true,
   cursorSecret: true,
   validate: true,

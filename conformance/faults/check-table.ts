@@ -1,6 +1,7 @@
 import type { Catalog, Item, Transport } from "edgetable";
 import { encodeItem } from "../../packages/edgetable/src/requests/encode-item.ts";
-import { COUNT, OWNER, ownerText, uniqueMarker } from "../../packages/edgetable/src/schema/system-items.ts";
+import { COUNT, OWNER } from "../../packages/edgetable/src/schema/system-items.ts";
+import { ownerText, uniqueMarker } from "../../packages/edgetable/src/schema/system-keys.ts";
 import { scan, textOf, type Decoded, type RawTable, type Row } from "./raw-table.ts";
 
 const sorted = (_: string, value: unknown): unknown =>

@@ -30,7 +30,7 @@ export const textOf = (item: Item, attribute: string | undefined): string => {
 };
 
 const isSystem = ({ index }: Catalog, item: Item): boolean =>
-  [index.partitionKey, index.sortKey].some((attribute) => /^~(unique|degree|job|secret)/.test(textOf(item, attribute)));
+  [index.partitionKey, index.sortKey].some((attribute) => /^~(unique|degree|job|secret|model)/.test(textOf(item, attribute)));
 
 /** Every item, of the table or of an index. */
 export const scan = async (transport: Transport, table: string, index?: string): Promise<readonly Item[]> => {

@@ -10,9 +10,9 @@ export interface WorkerProgram {
   remove(): Promise<void>;
 }
 
-/** Bundles a worker with the library's sources. */
-export const bundleWorker = async (worker: URL): Promise<WorkerProgram> => {
-  const folder = await mkdtemp(join(tmpdir(), "edgetable-kill-"));
+/** Bundles a worker with the library's sources; native packages stay outside, and are found from the folder it is put in. */
+export const bundleWorker = async (worker: URL, within: string = tmpdir(), external: readonly string[] = []): Promise<WorkerProgram> => {
+  const folder = await mkdtemp(join(within, "edgetable-kill-"));
   const path = join(folder, "worker.mjs");
   await build({
     entryPoints: [fileURLToPath(worker)],
@@ -21,7 +21,7 @@ export const bundleWorker = async (worker: URL): Promise<WorkerProgram> => {
     platform: "node",
     format: "esm",
     conditions: ["edgetable-source"],
-    external: ["@aws-sdk/*"],
+    external: ["@aws-sdk/*", ...external],
     logLevel: "error",
   });
   return { path, remove: () => rm(folder, { recursive: true, force: true }) };

@@ -55,7 +55,7 @@ const wake = async ({ child, says }: Stopped): Promise<Woken> => {
  * A process stands still for longer than its lease, another does all of its work, and the table is changed
  * after that: what the first still had in hand when it wakes must not be written over the change.
  */
-test.each(["load", "kept", "deletion", "reshard"])(
+test.each(["load", "kept", "deletion", "reshard", "migrate"])(
   "%s: who wakes after another has done the job writes nothing, and says so",
   async (kind) => {
     const scenario = scenarios[kind]!;

@@ -1,4 +1,4 @@
-import { defineGraph, edge, node, part, type ConnectOptions, type EdgeLayout, type Graph, type Layout } from "edgetable";
+import { count, defineGraph, edge, node, part, type ConnectOptions, type EdgeLayout, type Graph, type Layout } from "edgetable";
 import { z } from "zod";
 import { ANY_VALUE } from "../hostile/names.ts";
 
@@ -44,10 +44,40 @@ const wildEdges = {
   writtenBy: edge({ from: "post", to: "person", stored: "reference", by: { realm: "authorRealm", personId: "authorId" } }),
 };
 
-/** The graph of the oracle with ids of two fields, of which the second takes values of any type where the layout can tell them apart. */
+const counting = {
+  person: {
+    following: count({ out: "follows" }),
+    followers: count({ in: "follows" }),
+    recent: count({ out: "follows", where: { weight: { gte: 0 } } }),
+    friends: count({ out: "friend" }),
+    liked: count({ out: "likes" }),
+    works: count({ out: "worksOn" }),
+    worked: count({ out: "worksOn", where: { hours: { gte: 0 } } }),
+  },
+  post: { likers: count({ in: "likes" }), workers: count({ in: "worksOn" }), tags: count({ out: "tagged" }) },
+  // The likes of a tag are not kept: where likes lead to posts and tags, the former are taken and the latter counted.
+  tag: { tagged: count({ in: "tagged" }) },
+};
+
+/** The attributes by which nodes keep the numbers of their edges. */
+export const countedNames: readonly string[] = Object.values(counting).flatMap(Object.keys);
+
+/** The edges of nodes that count them go with their nodes. */
+const countedEdges = Object.fromEntries(
+  Object.entries(edges).map(([name, one]) => [name, { ...one, onDelete: { from: "cascade", to: "cascade" } } as const]),
+);
+
+/**
+ * The graph of the oracle with ids of two fields, of which the second takes values of any type where the layout can tell
+ * them apart.
+ *
+ * @param keeps whether nodes keep the numbers of their edges; then no edge leads to a node that is not there, and none is a
+ * reference
+ */
 export const wild = (
   table: string,
   layout?: Layout,
+  keeps = false,
 ): { connect(options: ConnectOptions): { readonly table: { create(): PromiseLike<unknown> } } } => {
   const format = layout ? "" : `:${ANY_VALUE}`;
   const value = layout ? z.string() : any;
@@ -58,14 +88,20 @@ export const wild = (
         key: `PERSON#{realm}#{personId${format}}`,
         schema: z.object({ realm, personId: value, name: z.string(), handle: z.string().optional(), age: z.number().optional() }),
         unique: ["handle"],
+        ...(keeps && { derived: counting.person }),
       }),
       post: node({
+        ...(keeps && { derived: counting.post }),
         key: `POST#{realm}#{postId${format}}`,
         schema: z.object({ realm, postId: value, title: z.string(), authorRealm: realm.optional(), authorId: value.optional() }),
       }),
-      tag: node({ key: `TAG#{realm}#{tagId${format}}`, schema: z.object({ realm, tagId: value, name: z.string() }) }),
+      tag: node({
+        key: `TAG#{realm}#{tagId${format}}`,
+        schema: z.object({ realm, tagId: value, name: z.string() }),
+        ...(keeps && { derived: counting.tag }),
+      }),
     },
-    edges: wildEdges,
+    edges: keeps ? countedEdges : wildEdges,
     parts,
     ...(layout ? { layout } : {}),
   } as never);

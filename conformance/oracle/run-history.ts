@@ -156,9 +156,17 @@ class History {
       ...this.#given(end),
     })) as never;
     expect(outcome.ok, `${command.kind} ${command.type}`).toBe(allowed);
-    if (!allowed) return;
-    if (command.type === "post") this.#putPost(end, row, command.author);
-    else this.#naive.putNode({ ...end, row });
+    if (allowed && command.type === "post") this.#putPost(end, row, command.author);
+    else if (allowed) this.#naive.putNode({ ...end, row });
+    if (command.type === "person") await this.#compareBy(person.handle);
+  }
+
+  /** Compares the person that has a handle. */
+  async #compareBy(handle: string | undefined): Promise<void> {
+    if (handle === undefined) return;
+    const owner = this.#naive.nodes.find(({ type, row }) => type === "person" && row["handle"] === handle);
+    const row = await member(this.#subject.db, "person")["by"]?.({ handle });
+    expect(valueText(inNumbers(row)), `by ${handle}`).toEqual(valueText(inNumbers(owner?.row)));
   }
 
   async #many({ type, ids }: Extract<Command, { kind: "many" }>): Promise<void> {
@@ -189,9 +197,12 @@ class History {
     const changes = { set, ...(command.add === undefined ? {} : { add: { age: command.add } }) };
     const outcome: { readonly ok: boolean } = (await member(this.#subject.db, "person")["update"]?.(this.#given(end), changes)) as never;
     expect(outcome.ok, "update person").toBe(allowed);
-    if (!allowed) return;
-    const age = command.add === undefined ? before.row["age"] : ((before.row["age"] as number | undefined) ?? 0) + command.add;
-    this.#naive.putNode({ ...end, row: clean({ ...before.row, ...set, age }) });
+    if (allowed) {
+      const age = command.add === undefined ? before.row["age"] : ((before.row["age"] as number | undefined) ?? 0) + command.add;
+      this.#naive.putNode({ ...end, row: clean({ ...before.row, ...set, age }) });
+    }
+    await this.#compareBy(handle);
+    await this.#compareBy(before?.row["handle"] as string | undefined);
   }
 
   async #delete(command: Extract<Command, { kind: "delete" }>): Promise<void> {

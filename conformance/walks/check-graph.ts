@@ -49,11 +49,16 @@ export const checkWalk = async (walked: Walked, { askings = askedOf, parts = Num
   await checkSupernodes(walked, 1 + (pick % 3));
 };
 
-/** Draws a graph and holds every answer against the naive ones. */
-export const checkCase = async (db: Db, scope: string, { drawn, walks: plains, questions: asked, pick }: Case): Promise<void> => {
-  const graph = await drawGraph([db], scope, drawn);
+/** Draws a graph, by a connection of its own if `draws` is one, and holds every answer against the naive ones. */
+export const checkCase = async (
+  db: Db,
+  scope: string,
+  { drawn, walks: plains, questions: asked, pick }: Case,
+  { draws = db, references = true, ...how }: { readonly draws?: Db; readonly persons?: number; readonly references?: boolean } = {},
+): Promise<void> => {
+  const graph = await drawGraph([draws], scope, drawn, how);
   for (const plain of plains.map((walk) => inScope(scope, walk)))
-    await checkWalk({ plain, graph, naive: walkNaively(graph, naivePlan(plain)), walk: askWalk(db, plain), pick, references: true });
+    await checkWalk({ plain, graph, naive: walkNaively(graph, naivePlan(plain)), walk: askWalk(db, plain), pick, references });
   for (const [at, question] of asked.entries())
     await checkQuestion(db, graph, { question: questionInScope(scope, question), cut: pick + at });
 };

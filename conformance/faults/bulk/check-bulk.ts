@@ -59,6 +59,11 @@ const kindOf: Readonly<Record<Job["kind"], readonly BulkCommand["kind"][]>> = {
   delete: ["delete", "resume"],
   load: ["load"],
   reshard: ["reshard"],
+  custom: [],
+  verify: [],
+  copy: [],
+  migrate: [],
+  stream: [],
 };
 
 /** A job is in the table only where a call of its kind did not end well. */

@@ -1,0 +1,214 @@
+import { seededRandom } from "@edgetable/testing";
+import { defineGraph, node, type FieldInput, type GridRow, type NewField } from "edgetable";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../engines/open-engine.ts";
+import { testRuns, testSeed } from "../engines/property-runs.ts";
+import { fittingValues, naiveAnswer, type NaiveAsk, type NaiveField, type NaiveFilter, type NaiveRow } from "./naive-grid.ts";
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const text = z.string();
+const graphOf = (table: string, shards: number) =>
+  defineGraph({
+    table,
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      person: node({ key: "PERSON#{personId}", schema: z.object({ personId: text }) }),
+      issue: node({
+        key: "ISSUE#{issueId}",
+        schema: z.object({ issueId: text, projectId: text, num: z.int(), name: text, state: text, estimate: z.number().optional() }),
+        fields: { of: "project", orderBy: "num:6", sortable: ["name", "estimate:number"], shards },
+      }),
+    },
+  });
+
+const choices = ["small", "medium", "large"];
+const definitions: readonly NewField[] = [
+  { fieldId: "bytes", name: "Bytes", type: "text" },
+  { fieldId: "letters", name: "Letters", type: "text", order: "letters" },
+  { fieldId: "number", name: "Number", type: "number" },
+  { fieldId: "date", name: "Date", type: "date" },
+  { fieldId: "flag", name: "Flag", type: "boolean" },
+  { fieldId: "size", name: "Size", type: "choice", choices },
+  { fieldId: "sizes", name: "Sizes", type: "choices", choices },
+  { fieldId: "owner", name: "Owner", type: "reference", node: "person" },
+];
+const naiveField = (field: NewField): NaiveField => ({
+  fieldId: field.fieldId ?? "",
+  type: field.type,
+  ...("choices" in field ? { choices: field.choices } : {}),
+  ...("order" in field && field.order === "letters" ? { letters: true } : {}),
+});
+
+const OPERATORS: Readonly<Record<string, readonly string[]>> = {
+  text: ["eq", "ne", "lt", "lte", "gt", "gte", "between", "in", "exists", "beginsWith", "contains"],
+  number: ["eq", "ne", "lt", "lte", "gt", "gte", "between", "in", "exists"],
+  date: ["eq", "ne", "lt", "lte", "gt", "gte", "between", "in", "exists", "beginsWith"],
+  boolean: ["eq", "ne", "in", "exists"],
+  choice: ["eq", "ne", "in", "exists"],
+  choices: ["eq", "ne", "contains", "exists"],
+  reference: ["eq", "ne", "in", "exists"],
+};
+
+const open = async (seed: number) => {
+  const random = seededRandom(seed);
+  const below = (most: number): number => Math.floor(random() * most);
+  const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
+  const db = graphOf(engine.freshTableName("grid-oracle"), pick([1, 1, 3])).connect({ transport: engine.transport });
+  await db.table.create();
+  const parent = { projectId: "P#1" };
+  // Another parent with the same fields: none of its rows may ever be seen.
+  const other = { projectId: "P" };
+  const rows: NaiveRow[] = [];
+  for (const project of [parent, other]) {
+    await db.project.create(project).orThrow();
+    for (const field of definitions) await db.issue.fields(project).define(field);
+  }
+  const add = async (at: number): Promise<void> => {
+    const estimate = pick([undefined, 1, 2, 0.5]);
+    const row = {
+      issueId: `i${at}`,
+      num: below(20),
+      name: pick(["a", "b", "B", "c#"]),
+      state: pick(["open", "closed"]),
+      ...(estimate === undefined ? {} : { estimate }),
+    };
+    await db.issue.create({ ...row, ...parent }).orThrow();
+    rows.push({ ...row, values: new Map() });
+  };
+  const stranger = async (at: number): Promise<void> => {
+    await db.issue.create({ issueId: `x${at}`, ...other, num: at, name: "a", state: "open" }).orThrow();
+    await db.issue.values({ issueId: `x${at}` }).set({ number: 1, bytes: "a", size: "small" });
+  };
+  await Promise.all([...Array.from({ length: 30 }, (_, at) => add(at)), stranger(1), stranger(2)]);
+  rows.sort((a, b) => (a.issueId < b.issueId ? -1 : 1));
+  return { db, parent, rows, below, pick };
+};
+type Lab = Awaited<ReturnType<typeof open>>;
+
+const write = async ({ db, pick, below }: Lab, fields: readonly NaiveField[], row: NaiveRow): Promise<void> => {
+  const given: Record<string, FieldInput> = {};
+  for (let some = 1 + below(4); some > 0; some--) {
+    const field = pick(fields);
+    given[field.fieldId] = below(5) === 0 ? null : pick(fittingValues(field));
+  }
+  expect(await db.issue.values({ issueId: row.issueId }).set(given)).toMatchObject({ ok: true });
+  for (const [fieldId, value] of Object.entries(given)) {
+    if (value === null) row.values.delete(fieldId);
+    else row.values.set(fieldId, value);
+  }
+};
+
+const askOf = ({ pick, below }: Lab, fields: readonly NaiveField[]): NaiveAsk => {
+  const filters: NaiveFilter[] = [];
+  for (let some = pick([0, 0, 1, 1, 2]); some > 0; some--) {
+    const field = pick(fields);
+    const column = `field:${field.fieldId}`;
+    if (filters.some((one) => one.column === column)) continue;
+    const operator = pick(OPERATORS[field.type] ?? []);
+    const letters = (value: unknown): unknown =>
+      field.letters ? String(value).normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase() : value;
+    const one = (): unknown => letters(pick(fittingValues(field)));
+    const operand =
+      operator === "exists"
+        ? pick([true, false])
+        : operator === "in" || operator === "between"
+          ? [one(), one()]
+          : operator === "contains" && field.type === "choices"
+            ? pick(choices)
+            : operator === "beginsWith" && field.type === "date"
+              ? "2023-05"
+              : one();
+    filters.push({ column, operator, operand });
+  }
+  if (below(3) === 0) filters.push({ column: "state", operator: "eq", operand: pick(["open", "closed"]) });
+  const column = pick([undefined, "num", "name", "estimate", ...fields.map(({ fieldId }) => `field:${fieldId}`)]);
+  return {
+    sort: column === undefined ? undefined : { column, descending: below(2) === 0 },
+    filters,
+    empties: pick(["last", "first", "without"]),
+  };
+};
+
+const gridOf = ({ db, parent }: Lab, { sort, filters, empties }: NaiveAsk) => {
+  let grid = db.issue.grid(parent).empties(empties);
+  for (const { column, operator, operand } of filters) grid = grid.where({ [column]: { [operator]: operand } } as never);
+  return sort ? grid.sort(sort.column as "num", sort.descending ? "desc" : "asc") : grid;
+};
+
+const ids = (items: readonly GridRow<{ readonly issueId: string }>[]): readonly string[] => items.map(({ row }) => row.issueId);
+
+const seed = testSeed();
+
+test.each(Array.from({ length: testRuns(1) }, (_, at) => seed + at))(
+  "grids are as the naive one says (seed %i)",
+  async (own) => {
+    const lab = await open(own);
+    const { db, parent, rows, pick, below } = lab;
+    let fields = definitions.map(naiveField);
+    for (let round = 0; round < 3; round++) {
+      // Two writers at once, each with rows of its own.
+      const half = (part: number) => rows.filter((_, at) => at % 2 === part);
+      await Promise.all(
+        [0, 1].map(async (part) => {
+          for (let some = 0; some < 12; some++) await write(lab, fields, pick(half(part)));
+        }),
+      );
+      if (round === 1) {
+        await db.issue.fields(parent).retype("size", { type: "choice", choices: choices.toReversed() }, { indexLag: 0 });
+        fields = fields.map((field) => (field.fieldId === "size" ? { ...field, choices: choices.toReversed() } : field));
+        await db.issue.fields(parent).delete("flag", { indexLag: 0 });
+        fields = fields.filter(({ fieldId }) => fieldId !== "flag");
+        for (const row of rows) row.values.delete("flag");
+      }
+      const context = (ask: NaiveAsk): string => JSON.stringify({ own, round, ask });
+      for (let asked = 0; asked < 8; asked++) {
+        const ask = askOf(lab, fields);
+        const expected = naiveAnswer(fields, rows, ask);
+        const grid = gridOf(lab, ask);
+        const whole = await grid.page({ limit: 100 });
+        expect(ids(whole.items), context(ask)).toEqual(expected);
+        for (const { row, cells } of whole.items)
+          expect(Object.fromEntries(Object.entries(cells).map(([fieldId, cell]) => [fieldId, cell.value]))).toEqual(
+            Object.fromEntries(rows.find(({ issueId }) => issueId === row.issueId)?.values ?? []),
+          );
+        const forward: string[] = [];
+        let page = await grid.page({ limit: 1 + below(12) });
+        for (forward.push(...ids(page.items)); page.next !== undefined; forward.push(...ids(page.items))) {
+          const budget = below(3) === 0 ? { requests: 6 } : {};
+          page = await grid.page({ limit: 1 + below(12), cursor: page.next, budget });
+        }
+        expect(forward, context(ask)).toEqual(expected);
+        const backward = [...ids(page.items)];
+        while (page.previous !== undefined) {
+          page = await grid.page({ limit: 1 + below(12), cursor: page.previous });
+          backward.unshift(...ids(page.items));
+        }
+        expect(backward, context(ask)).toEqual(expected);
+      }
+      // Rows are changed between pages: those that are not come once.
+      const ask = { sort: { column: "field:number", descending: below(2) === 0 }, filters: [], empties: "last" } as const;
+      const changing = rows.filter(() => below(3) === 0);
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await gridOf(lab, ask).page({ limit: 4, cursor });
+        seen.push(...ids(page.items));
+        for (const row of changing.slice(0, 3)) {
+          const value = pick([1, 5, -3, 7]);
+          await db.issue.values({ issueId: row.issueId }).set({ number: value });
+          row.values.set("number", value);
+        }
+        cursor = page.next;
+      } while (cursor !== undefined);
+      const still = rows.filter((row) => !changing.includes(row)).map(({ issueId }) => issueId);
+      expect(seen.filter((issueId) => still.includes(issueId)).toSorted(), context(ask)).toEqual(still.toSorted());
+    }
+  },
+  120_000,
+);
