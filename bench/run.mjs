@@ -21,9 +21,13 @@ const programs = [
   "profile/ratio",
   "profile/load",
   "profile/keys",
+  "profile/verify",
+  "profile/stream",
+  "profile/migrate",
   "profile/bytes",
   "profile/graph",
   "sharding/table",
+  "batch/run",
 ];
 const [program, ...rest] = process.argv.slice(2);
 if (!programs.includes(program)) throw new Error(`run.mjs: no program "${program}"; there are ${programs.join(", ")}`);
@@ -44,7 +48,18 @@ await build({
   format: "esm",
   sourcemap: true,
   conditions: ["edgetable-source"],
-  external: ["@aws-sdk/*", "@smithy/*", "@dynoxide/*", "electrodb", "dynamodb-toolbox", "dynamodb-onetable", "esbuild", "zod"],
+  external: [
+    "@aws-sdk/*",
+    "@smithy/*",
+    "@dynoxide/*",
+    "@duckdb/node-api",
+    "ion-js",
+    "electrodb",
+    "dynamodb-toolbox",
+    "dynamodb-onetable",
+    "esbuild",
+    "zod",
+  ],
   logLevel: "warning",
 });
 const child = spawn(process.execPath, ["--enable-source-maps", `dist/programs/${program}.js`, ...rest], {

@@ -49,7 +49,11 @@ export const sumOf = async (paths: readonly string[]): Promise<Size> => {
 
 const filesOf = async (): Promise<OwnFiles> => {
   const files = await filesOfEightCalls();
-  const checked = [...files.filter((path) => path !== productionEntry), libraryEntry, join(libraryFolder, "chunks/checks.js")];
+  const checked = [
+    ...files.filter((path) => path !== productionEntry),
+    libraryEntry,
+    ...["checks", "check-operands"].map((name) => join(libraryFolder, `chunks/${name}.js`)),
+  ];
   const byEightCalls = await sumOf(files);
   return {
     atOnce: await sumOf([productionEntry, join(libraryFolder, "chunks/core.js")]),

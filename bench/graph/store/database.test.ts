@@ -50,7 +50,8 @@ test.each(sets)("an imported file holds what a load through the engine writes: $
   const [imported, loaded] = [await importedOne(set), await writtenOne(set)];
   const indexes = set.table === "Links" ? [undefined, "reverse", "ordered"] : [undefined, "reverse"];
   for (const index of indexes) {
-    const rows = await scan(loaded, set.table, index);
+    // The library records the model in the table, and the generator does not.
+    const rows = (await scan(loaded, set.table, index)).filter((row) => !row.includes('"~model"'));
     expect(rows.length).toBeGreaterThan(200);
     expect(await scan(imported, set.table, index)).toEqual(rows);
   }
