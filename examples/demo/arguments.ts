@@ -5,7 +5,16 @@ import type { System } from "../system.ts";
 export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "misuse"; readonly message: string }
-  | { readonly kind: "run"; readonly systems: readonly System[]; readonly argument: string | undefined; readonly json: boolean };
+  | {
+      readonly kind: "run";
+      readonly systems: readonly System[];
+      /** Whether the section on facts that follow from other facts is shown. */
+      readonly truth: boolean;
+      readonly argument: string | undefined;
+      readonly json: boolean;
+    };
+
+const TRUTH = "truth";
 
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -38,7 +47,7 @@ const unknownOption = (message: string): string | undefined => {
 const misuse = (message: string): Command => ({ kind: "misuse", message });
 
 const unknownSystem = (name: string, systems: readonly System[]): Command => {
-  const names = systems.map((system) => system.name);
+  const names = [...systems.map((system) => system.name), TRUTH];
   const guess = nearest(name, names);
   return misuse(
     `There is no system "${name}".${guess === undefined ? "" : ` Did you mean "${guess}"?`} The systems are ${names.join(", ")}.`,
@@ -47,13 +56,14 @@ const unknownSystem = (name: string, systems: readonly System[]): Command => {
 
 const choose = (positionals: readonly string[], systems: readonly System[], json: boolean): Command => {
   const [name, argument, ...rest] = positionals;
-  if (name === undefined) return { kind: "run", systems, argument: undefined, json };
+  if (name === undefined) return { kind: "run", systems, truth: true, argument: undefined, json };
+  if (name === TRUTH && argument === undefined) return { kind: "run", systems: [], truth: true, argument, json };
   const system = systems.find((one) => one.name === name);
-  if (!system) return unknownSystem(name, systems);
-  if (argument !== undefined && !system.argument)
-    return misuse(`"${name}" takes no argument, but "${argument}" was given. Name one system, or none for all.`);
+  if (!system && name !== TRUTH) return unknownSystem(name, systems);
+  if (!system || (argument !== undefined && !system.argument))
+    return misuse(`"${name}" takes no argument, but "${argument ?? ""}" was given. Name one system, or none for all.`);
   if (rest.length > 0) return misuse(`"${name}" takes only one argument; remove ${rest.join(" ")}.`);
-  return { kind: "run", systems: [system], argument, json };
+  return { kind: "run", systems: [system], truth: false, argument, json };
 };
 
 /** Parses the command line. */
@@ -85,10 +95,12 @@ export const helpText = (systems: readonly System[]): string => {
     "",
     "Starts an in-memory engine, creates each system's table, writes its rows, runs every",
     "access pattern, and compares each result with the published one.",
+    "Then changes one table, and shows who keeps the facts that follow, and what it costs.",
     "RCU predicted are calculated from the model before sending; RCU consumed are from the engine.",
     "",
-    "Systems (default: all):",
+    "Systems and sections (default: all):",
     ...systems.map((system) => systemLine(system, width)),
+    `  ${TRUTH.padEnd(width)}  Copies, counts, sums and an index that stay true while data and model change`,
     "",
     "Options:",
     "  --json      print the results as JSON on standard output",

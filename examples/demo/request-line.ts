@@ -2,10 +2,10 @@ import type { SentRequest } from "edgetable";
 
 // Requests are shown as sent: every name and value is taken from the input itself.
 
-type Value = Readonly<Record<string, unknown>>;
-type Item = Readonly<Record<string, Value>>;
+export type Value = Readonly<Record<string, unknown>>;
+export type Item = Readonly<Record<string, Value>>;
 
-interface Expressions {
+export interface Expressions {
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
   readonly ExpressionAttributeValues?: Item;
 }
@@ -23,13 +23,17 @@ interface Query extends Expressions {
 
 const MOST_KEYS = 4;
 
-const showValue = (value: Value): string => {
+/** A value as text: text in quotes, numbers as they are. */
+export const showValue = (value: Value): string => {
   const [[type, content] = ["", undefined]] = Object.entries(value);
   return type === "S" ? `'${String(content)}'` : type === "N" ? String(content) : JSON.stringify(content);
 };
 
 /** An expression with its placeholders filled in. */
-const fill = (expression: string, { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions): string =>
+export const fill = (
+  expression: string,
+  { ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} }: Expressions,
+): string =>
   expression.replace(/[#:]\w+/g, (placeholder) => {
     const value = values[placeholder];
     return names[placeholder] ?? (value ? showValue(value) : placeholder);

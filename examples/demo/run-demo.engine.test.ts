@@ -54,7 +54,7 @@ describe("the demo", () => {
     const narrow = await run([], { tty: true, environment: { NO_COLOR: "1" } });
     const lines = narrow.output.split("\n");
     expect(lines.filter((line) => columnsOf(line) > 80)).toEqual([]);
-    expect(lines.filter((line) => line.includes("✓") && !/ (ms|s|expected)$/.test(line))).toEqual([]);
+    expect(lines.filter((line) => line.includes("✓") && !/ (ms|s|expected|true)$/.test(line))).toEqual([]);
     expect(lines).toContainEqual(expect.stringMatching(/^system +patterns +requests +items +RCU predicted +RCU consumed +time$/));
   });
 
@@ -94,6 +94,16 @@ describe("the demo", () => {
     expect(output).toContain("1 of 9 patterns did not answer as expected: education.classSize");
   });
 
+  test("shows the table that changes alone, and as JSON", async () => {
+    const { code, output } = await run(["truth"]);
+    expect(code).toBe(0);
+    expect(output).toContain("by the application, in one transaction: 5 requests");
+    expect(output).toMatch(/✓ 5 of 5 changes left every fact true\n$/);
+    const json = await run(["--json", "truth"]);
+    expect(JSON.parse(json.output)).toMatchObject({ ok: true, systems: [], truth: [{ name: "renamed", ok: true }, {}, {}, {}, {}] });
+    expect(await run(["truth", "more"])).toMatchObject({ code: 2, errors: expect.stringContaining('"truth" takes no argument') });
+  });
+
   test("suggests a similar system name, and exits with 2", async () => {
     expect(await run(["treker"])).toMatchObject({
       code: 2,
@@ -112,7 +122,7 @@ describe("the demo", () => {
   test("explains itself", async () => {
     const { code, output } = await run(["--help"]);
     expect(code).toBe(0);
-    for (const { name } of systems) expect(output).toContain(`  ${name}`);
+    for (const name of [...systems.map((system) => system.name), "truth"]) expect(output).toContain(`  ${name}`);
   });
 
   test("ends with 130 when it is interrupted, without a stack", async () => {

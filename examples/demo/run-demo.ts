@@ -3,8 +3,10 @@ import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { type Command, helpText, readArguments } from "./arguments.ts";
 import { type Reporter, runSystem, type SystemResult, totalsOf } from "./run-system.ts";
-import { type Environment, type Progress, progressOn, terminalOf } from "./terminal.ts";
+import { type ChapterResult, runTruth } from "./run-truth.ts";
+import { type Environment, type Progress, progressOn, type Terminal, terminalOf } from "./terminal.ts";
 import { headText, summaryText, textReporter } from "./text-reporter.ts";
+import { chapterText, truthHead, truthVerdict } from "./truth-text.ts";
 import type { System } from "../system.ts";
 
 /** Prints nothing until the end; progress goes to another stream. */
@@ -17,10 +19,18 @@ const jsonReporter = (progress: Progress): Reporter => ({
 
 const bigints = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
 
+/** The answers of the systems, and the chapters of the table that changes. */
+interface Results {
+  readonly systems: readonly SystemResult[];
+  readonly truth: readonly ChapterResult[];
+}
+
+const isRight = ({ systems, truth }: Results): boolean => totalsOf(systems).failed.length === 0 && truth.every(({ ok }) => ok);
+
 /** The results as JSON. */
-const jsonText = (systems: readonly SystemResult[], engine: string): string => {
-  const summary = totalsOf(systems);
-  return `${JSON.stringify({ ok: summary.failed.length === 0, engine: `dynoxide ${engine}`, systems, summary }, bigints, 2)}\n`;
+const jsonText = ({ systems, truth }: Results, engine: string): string => {
+  const result = { ok: isRight({ systems, truth }), engine: `dynoxide ${engine}`, systems, truth, summary: totalsOf(systems) };
+  return `${JSON.stringify(result, bigints, 2)}\n`;
 };
 
 const FAILED = 1;
@@ -39,24 +49,34 @@ export interface Surroundings {
 
 type Run = Extract<Command, { kind: "run" }>;
 
+const endText = (terminal: Terminal, { systems, truth }: Results): string =>
+  (systems.length > 0 ? summaryText(terminal, systems) : "") + (truth.length > 0 ? truthVerdict(terminal, truth) : "");
+
 const run = async (command: Run, { output, errors, environment, signal }: Surroundings): Promise<number> => {
   const terminal = terminalOf(output, environment);
   const progress = progressOn(errors);
   const reporter = command.json ? jsonReporter(progress) : textReporter(terminal, progress);
+  const print = (text: string): void => (command.json ? undefined : terminal.write(text));
   const engine = await startEngine({ signal });
   const transport = createLeanTransport({ endpoint: engine.endpoint });
-  const results: SystemResult[] = [];
-  if (!command.json) terminal.write(headText(terminal, { systems: command.systems.length, engine: engine.version }));
+  const systems: SystemResult[] = [];
+  let truth: readonly ChapterResult[] = [];
+  print(headText(terminal, { systems: command.systems.length, engine: engine.version }));
   try {
     for (const system of command.systems)
-      results.push(await runSystem(system, { transport, reporter, signal, argument: command.argument }));
+      systems.push(await runSystem(system, { transport, reporter, signal, argument: command.argument }));
+    if (command.truth) {
+      print(truthHead(terminal));
+      truth = await runTruth({ transport, signal, onChapter: (chapter, at) => print(chapterText(terminal, chapter, at)) });
+    }
   } finally {
     progress.clear();
     await transport.close();
     await engine.stop();
   }
-  terminal.write(command.json ? jsonText(results, engine.version) : summaryText(terminal, results));
-  return totalsOf(results).failed.length === 0 ? 0 : FAILED;
+  const results = { systems, truth };
+  terminal.write(command.json ? jsonText(results, engine.version) : endText(terminal, results));
+  return isRight(results) ? 0 : FAILED;
 };
 
 /** Runs the demo. Returns its exit code: 0, 1 for a wrong answer or a failed run, 2 for incorrect usage, 130 if interrupted. */

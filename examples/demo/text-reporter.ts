@@ -122,13 +122,22 @@ const inOrderOf = (value: unknown, like: unknown): unknown => {
 /** An answer as tables and lines, with attributes in the order of the expected answer. */
 export const answerSections = (answer: unknown, expected: unknown): readonly Section[] => sectionsOf(inOrderOf(answer, expected));
 
-const MARGIN = 6;
-const STEP = 2;
-const indent = (lines: readonly string[], by = MARGIN): string => lines.map((line) => `${" ".repeat(by)}${line}\n`).join("");
+/** Columns before a pattern's text. */
+export const MARGIN = 6;
+/** Columns by which text below it is indented. */
+export const STEP = 2;
 
-const count = (number: number, unit: string): string => `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
-const units = (number: number): string => number.toLocaleString("en", { maximumFractionDigits: 1 });
-const duration = (milliseconds: number): string =>
+/** Lines with columns before them. */
+export const indent = (lines: readonly string[], by = MARGIN): string => lines.map((line) => `${" ".repeat(by)}${line}\n`).join("");
+
+/** A number with its unit, in the plural if need be. */
+export const count = (number: number, unit: string): string => `${number.toLocaleString("en")} ${unit}${number === 1 ? "" : "s"}`;
+
+/** Capacity units. */
+export const units = (number: number): string => number.toLocaleString("en", { maximumFractionDigits: 1 });
+
+/** A duration, in milliseconds or seconds. */
+export const duration = (milliseconds: number): string =>
   milliseconds < 1000 ? `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 
 const MOST_LINES = 12;
@@ -144,9 +153,11 @@ const sectionLines = ({ colors, width }: Terminal, section: Section): readonly s
   return [colors.dim(head), ...rows];
 };
 
-const answerText = (terminal: Terminal, section: Section): string => {
+/** A part of an answer, indented by more columns if wished. */
+export const answerText = (terminal: Terminal, section: Section, by = 0): string => {
   const lines = sectionLines(terminal, section);
-  return section.title === undefined ? indent(lines) : indent([terminal.colors.italic(section.title)]) + indent(lines, MARGIN + STEP);
+  if (section.title === undefined) return indent(lines, MARGIN + by);
+  return indent([terminal.colors.italic(section.title)], MARGIN + by) + indent(lines, MARGIN + by + STEP);
 };
 
 const ARROW = "→ ";
@@ -248,9 +259,14 @@ const totalVerdict = ({ colors }: Terminal, totals: Totals): string => {
   return `${colors.red("✗")} ${totals.failed.length} of ${totals.patterns} patterns did not answer as expected: ${colors.bold(names)}\n`;
 };
 
+const systemsText = (systems: number): string => {
+  if (systems === 0) return "one table that changes";
+  return systems === 1 ? "one system" : `${systems} systems`;
+};
+
 /** The first line of the demo. */
 export const headText = ({ colors }: Terminal, about: { readonly systems: number; readonly engine: string }): string =>
-  `${colors.bold("Edgetable")} · ${about.systems === 1 ? "one system" : `${about.systems} systems`}, on an in-memory engine (dynoxide ${about.engine})\n`;
+  `${colors.bold("Edgetable")} · ${systemsText(about.systems)}, on an in-memory engine (dynoxide ${about.engine})\n`;
 
 /** The table at the end of the demo. */
 export const summaryText = (terminal: Terminal, systems: readonly SystemResult[]): string => {

@@ -1,0 +1,74 @@
+import { startEngine } from "@edgetable/local";
+import { createLeanTransport } from "edgetable";
+import { expect, test } from "vitest";
+import picocolors from "picocolors";
+import { type ChapterResult, runTruth, type TruthContext } from "./run-truth.ts";
+import type { Terminal } from "./terminal.ts";
+import { chapterText, truthVerdict } from "./truth-text.ts";
+import { chapters } from "../truth/story.ts";
+
+const run = async (more: Partial<TruthContext> = {}): Promise<readonly ChapterResult[]> => {
+  const engine = await startEngine();
+  const transport = createLeanTransport({ endpoint: engine.endpoint });
+  try {
+    return await runTruth({ transport, signal: new AbortController().signal, onChapter: () => undefined, ...more });
+  } finally {
+    await transport.close();
+    await engine.stop();
+  }
+};
+
+const terminal: Terminal = { colors: picocolors.createColors(false), width: 100, write: () => undefined };
+const keys = (chapter: ChapterResult | undefined, deed: number): readonly string[] =>
+  (chapter?.deeds[deed]?.writes ?? []).map(({ operation, partition, sort }) => `${operation} ${partition} ${sort}`.trim());
+
+test("each change leaves the facts that follow as they should be, and tells who wrote what at what cost", async () => {
+  const results = await run();
+  expect(results.map(({ name, ok, error }) => [name, ok, error])).toEqual(
+    ["renamed", "counted", "summed", "indexed", "repaired"].map((name) => [name, true, undefined]),
+  );
+  const [renamed, counted, summed, indexed, repaired] = results;
+
+  expect(keys(renamed, 0).toSorted()).toEqual([
+    "Check COURSE#C1 ~degree#enrolledIn#in",
+    "Update COURSE#C1 #",
+    "Update STUDENT#S1 enrolledIn#COURSE#C1",
+    "Update STUDENT#S2 enrolledIn#COURSE#C1",
+    "Update STUDENT#S3 enrolledIn#COURSE#C1",
+  ]);
+  expect(renamed?.deeds[0]).toMatchObject({ isOneTransaction: true, cost: { requests: 5, readUnits: 3.5, writeUnits: 14 } });
+
+  expect(keys(counted, 0)).toContain("Update COURSE#C1 #");
+  expect(keys(counted, 1)).toContain("Update COURSE#C3 #");
+  expect(counted?.deeds.map(({ isOneTransaction }) => isOneTransaction)).toEqual([true, true]);
+
+  expect(keys(summed, 0)).toEqual(["Update INVOICE#I1 BILL#B1", "Put INVOICE#I1 BILL#B3"]);
+  expect(summed?.deeds[0]).toMatchObject({ isOneTransaction: false, result: { total: 200 } });
+  expect(keys(summed, 1)).toContain("Update INVOICE#I1 #");
+
+  expect(keys(indexed, 0)).toEqual(expect.arrayContaining(["Update COURSE#C1 #", "Update COURSE#C2 #", "Update COURSE#C3 #"]));
+  expect(keys(indexed, 2)).toEqual(expect.arrayContaining(["Update COURSE#C4 #", "UpdateTable"]));
+  expect(indexed?.deeds[2]?.writes).toContainEqual(expect.objectContaining({ content: "create the index byTeacher" }));
+
+  expect(keys(repaired, 1)).toEqual([]);
+  expect(keys(repaired, 2)).toEqual(expect.arrayContaining(["Update COURSE#C3 #", "Update STUDENT#S1 enrolledIn#COURSE#C1"]));
+  expect(repaired?.deeds[0]?.cost.requests).toBe(3);
+  expect(truthVerdict(terminal, results)).toBe("✓ 5 of 5 changes left every fact true\n");
+});
+
+test("a fact that is not as expected is shown with what was expected", async () => {
+  const [renamed, counted] = chapters;
+  if (!renamed || !counted) throw new Error("There are no chapters.");
+  const failing = { ...counted, ask: () => Promise.reject(new Error("no answer")) };
+  const results = await run({ story: [{ ...renamed, expected: [{ title: "Music" }] }, failing] });
+  const texts = results.map((result, at) => chapterText(terminal, result, at));
+  expect(texts[0]).toContain('✗ renamed: expected [{"title":"Music"}]');
+  expect(texts[1]).toContain("✗ counted: no answer");
+  expect(truthVerdict(terminal, results)).toBe("✗ 2 of 2 changes left a fact wrong: renamed, counted\n");
+});
+
+test("an interruption ends it", async () => {
+  const interruption = new AbortController();
+  const interrupted = run({ signal: interruption.signal, onChapter: () => interruption.abort(new Error("interrupted")) });
+  await expect(interrupted).rejects.toThrow("interrupted");
+});
