@@ -2,7 +2,7 @@
 const src = "^packages/edgetable/src/";
 const tests = "[.](test|test-d|test-support)[.]ts$|/test-support/";
 const operations = "transport/operations[.]ts$";
-const entries = `${src}(index|transport/sdk/index|check/index)[.]ts$`;
+const entries = `${src}(index|transport/sdk/index|check/index|streams/index|verify/index)[.]ts$`;
 
 const floor = ["util/", "errors/"];
 const model = [...floor, "keys/", "schema/"];
@@ -19,9 +19,13 @@ const directions = {
   planner: { sees: [...model, "ir/", "requests/(?:attribute-value|encode-item|decode-item)[.]ts$"], types: [operations] },
   requests: { sees: [...model, "ir/"], types: [operations] },
   executor: { sees: [...model, "ir/", "planner/", "requests/", "transport/"] },
-  client: { sees: [...model, "ir/", "query/", "planner/", "requests/", "executor/", "transport/"] },
+  migrate: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "verify/mend-facts[.]ts$"] },
+  client: { sees: [...model, "ir/", "query/", "planner/", "requests/", "executor/", "migrate/", "transport/", "grids/grid-calls[.]ts$"] },
+  grids: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/"] },
   transport: { sees: floor },
   check: { sees: [...model, "ir/"] },
+  streams: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/"] },
+  verify: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/(?:driver|job-options)[.]ts$"] },
 };
 
 const within = (folders) => folders.map((folder) => src + folder).join("|");
@@ -53,7 +57,8 @@ module.exports = {
     },
     {
       name: "public-entries-only",
-      comment: 'Whoever is not the library sees "edgetable", "edgetable/sdk" and "edgetable/check". The conformance suite may look inside.',
+      comment:
+        'Whoever is not the library sees "edgetable" and its entries "sdk", "check", "streams" and "verify". The conformance suite may look inside.',
       severity: "error",
       from: { path: "^(packages/(?!edgetable/)|examples/|bench/)" },
       to: { path: "^packages/edgetable/", pathNot: `${entries}|/package[.]json$` },

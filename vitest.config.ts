@@ -31,6 +31,7 @@ export default defineConfig({
     // No measure of speed: a machine that is ten times as slow as ours still passes.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 2,
   },
 });

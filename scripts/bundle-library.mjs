@@ -11,7 +11,7 @@ import { isProduction, productionEntry, trustModels } from "./production-entry.m
 const library = join(import.meta.dirname, "..", "packages", "edgetable");
 const [outDir = join(library, "dist"), modulesFile] = process.argv.slice(2);
 const source = (name) => join(library, "src", `${name}.ts`);
-const entries = ["index", "transport/sdk/index", "check/index"];
+const entries = ["index", "transport/sdk/index", "check/index", "streams/index", "verify/index"];
 
 /** What a first call loads together, by the modules that it loads: another file costs an opening, and bytes in every bundle. */
 const families = {
@@ -46,7 +46,7 @@ const placeModules = (modules) => {
     const family = familyOf(root);
     for (const one of loadedBy(root, modules)) places.set(one, places.has(one) && places.get(one) !== family ? undefined : family);
   }
-  for (const one of withChecks) places.set(one, "checks");
+  for (const one of withChecks) places.set(one, places.has(one) ? undefined : "checks");
   for (const one of core) places.set(one, isProduction(one) ? undefined : "core");
   for (const entry of main) places.delete(entry);
   return places;

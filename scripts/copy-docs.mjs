@@ -5,4 +5,5 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..");
 const target = join(root, "packages", "edgetable", "docs");
 await mkdir(target, { recursive: true });
-for (const page of ["errors.md", "guide.md", "indexes.md", "walks.md"]) await cp(join(root, "docs", page), join(target, page));
+for (const page of ["errors.md", "grids.md", "guide.md", "indexes.md", "migrations.md", "streams.md", "verify.md", "walks.md"])
+  await cp(join(root, "docs", page), join(target, page));

@@ -1,0 +1,39 @@
+// npm run test:spark: every batch job on Apache Spark, compared with DuckDB value by value.
+//
+// Takes the Python that EDGETABLE_PYTHON names, or makes one with pyspark from PyPI in .cache/spark (518 MB, once). Where there
+// is no Python or Java, it says so and skips the tests: the last line is then "1 passed, 0 failed, N skipped" for the two that
+// need no Spark.
+import { spawnSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const venv = join(root, ".cache", "spark");
+const pyspark = "pyspark==4.3.0";
+
+const works = (command, ...args) => spawnSync(command, args, { stdio: "ignore" }).status === 0;
+const skip = (reason) => console.log(`Tests on Spark are skipped: ${reason}`);
+
+/** A Python with pyspark, or undefined after saying why there is none. */
+const findPython = () => {
+  const given = process.env.EDGETABLE_PYTHON;
+  if (given) return given;
+  if (!works("java", "-version")) return skip("there is no Java; Spark 4 needs 17 or newer.");
+  const python = join(venv, "bin", "python");
+  if (existsSync(python) && works(python, "-c", "import pyspark")) return python;
+  if (!works("python3", "--version")) return skip("there is no python3.");
+  rmSync(venv, { recursive: true, force: true });
+  if (!works("python3", "-m", "venv", venv)) return skip("python3 cannot make a virtual environment (Debian: python3-venv).");
+  const pip = spawnSync(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", pyspark], { encoding: "utf8" });
+  if (pip.status === 0) return python;
+  rmSync(venv, { recursive: true, force: true });
+  return skip(`pip cannot install ${pyspark}: ${pip.stderr.trim().split("\n").at(-1)}`);
+};
+
+const python = findPython();
+const args = [join(root, "conformance", "run-tests.mjs"), "packages/analytics", "-t", "Spark|Python"];
+const { status } = spawnSync(process.execPath, args, {
+  stdio: "inherit",
+  env: { ...process.env, ...(python ? { EDGETABLE_PYTHON: python } : {}) },
+});
+process.exit(status ?? 1);
