@@ -14,7 +14,7 @@ export interface Delivery {
   readonly users: Promise<unknown>;
   /** Whether a record reaches the processors at all. */
   readonly reaches?: (record: TimedRecord) => boolean;
-  /** Whether what a killed processor was given is lost. */
+  /** Whether half of the processors are killed at once, and what they were given is lost. */
   readonly forgetsKilled?: boolean;
 }
 
@@ -58,7 +58,9 @@ export const deliver = async (delivery: Delivery): Promise<{ readonly records: r
     if (batch.length === 0) return pause(2);
     for (let more = below(3); more > 0; more--) batch.splice(below(batch.length), 0, all[below(all.length)] as TimedRecord);
     busy++;
-    const { transport, isDead } = mortal(delivery.transport, random, random() < 0.15 ? 1 + below(12) : Infinity);
+    const requests = delivery.forgetsKilled ? 1 : 1 + below(12);
+    const isKilled = random() < (delivery.forgetsKilled ? 0.5 : 0.15);
+    const { transport, isDead } = mortal(delivery.transport, random, isKilled ? requests : Infinity);
     const handle = maintainFacts(createSession({ catalog, transport, effects }), { indexLag: 0 });
     // A read that fails rejects, and all of the batch is handed in again.
     const failed = await (handle ? handle(batch) : Promise.resolve([])).catch(() => batch.map((record) => ({ record })));

@@ -154,7 +154,7 @@ test(`of two consumers the one that works is killed again and again: each change
 }, 120_000);
 
 test("the same histories show that positions are saved ahead of the work", async () => {
-  for (let run = 0; run < 3; run++) {
+  for (let run = 0; run < 12; run++) {
     const { handled, faults } = await runHistory({ changes: 80, kills: 1, answersEarly: true, longest: 2_000 });
     if (!handled || faults.length > 0) return;
   }

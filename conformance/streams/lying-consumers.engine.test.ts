@@ -212,7 +212,7 @@ test.each([
   ["are given children before their parents", withoutParents],
   ["lose a page", losing],
 ] as const)("the same histories show that consumers %s", { timeout: 600_000 }, async (_, sabotage) => {
-  for (let run = 0; run < 5; run++) {
+  for (let run = 0; run < 20; run++) {
     const { seen, misordered } = await runHistory(100 + run, 200, sabotage, 3_000);
     if (!seen || misordered.length > 0) return;
   }

@@ -190,8 +190,11 @@ const sabotages: readonly (readonly [what: string, sabotage: Sabotage])[] = [
   ],
 ];
 
+/** A history is found wrong in every second to fifth run, as the requests happen to meet: a hundred miss it once in billions. */
+const MOST_HISTORIES = 100;
+
 test.each(sabotages)("the same histories tell that %s", { timeout: 600_000 }, async (_, sabotage) => {
   let run = 0;
-  while (run < 20 && (await runHistory(1000 + run, sabotage)).length === 0) run++;
-  expect(run).toBeLessThan(20);
+  while (run < MOST_HISTORIES && (await runHistory(1000 + run, sabotage)).length === 0) run++;
+  expect(run).toBeLessThan(MOST_HISTORIES);
 });
