@@ -55,6 +55,21 @@ const derivedOf = async (course: { readonly id: string }): Promise<unknown> => {
 };
 const none = { version: 1, students: 0, passed: 0, points: 0, kinds: 0, attendees: 0, rooms: 0 };
 
+/** A session that notes its requests; `before` runs before each. */
+const recording = (before: (operation: string) => Promise<unknown> = () => Promise.resolve()) => {
+  const sent: string[] = [];
+  const { transport } = opened.lab.engine;
+  const session = sessionOn(opened.db.catalog, {
+    ...transport,
+    send: async (operation, input, options) => {
+      sent.push(operation);
+      await before(operation);
+      return transport.send(operation, input, options);
+    },
+  });
+  return { session, sent };
+};
+
 describe("aggregates by the stream", () => {
   test("follow links, relinks and unlinks", async () => {
     const { db, ann, bob, maths } = await scene();
@@ -148,18 +163,35 @@ describe("aggregates by the stream", () => {
     const many = Array.from({ length: 230 }, (_, at) => ({ id: `many${round}-${at}` }));
     await db.batch(many.map((one) => db.enrolledIn.put(one, maths, { grade: 1 })));
     const records = await opened.lab.take();
-    const sent: string[] = [];
-    const { transport } = opened.lab.engine;
-    const session = sessionOn(opened.db.catalog, {
-      ...transport,
-      send: (operation, input, options) => {
-        sent.push(operation);
-        return transport.send(operation, input, options);
-      },
-    });
+    const { session, sent } = recording();
     await maintainFacts(session)!(records);
     expect(sent.filter((one) => one === "TransactWriteItems")).toHaveLength(3);
     expect(await derivedOf(maths)).toMatchObject({ students: 230, points: 230, attendees: 230, kinds: 1 });
+  });
+
+  test("of several nodes share transactions, and are written one by one where somebody came between", async () => {
+    const { db, ann } = await scene();
+    const courses = Array.from({ length: 30 }, (_, at) => ({ id: `one${round}-${at}` }));
+    for (const course of courses) await db.course.create({ ...course, name: "x" }).orThrow();
+    await drain();
+    const link = async (grade: number) => {
+      await db.batch(courses.map((course) => db.enrolledIn.put(ann, course, { grade })));
+      return opened.lab.take();
+    };
+    const transactions = (sent: readonly string[]): number => sent.filter((one) => one === "TransactWriteItems").length;
+
+    const alone = recording();
+    await maintainFacts(alone.session)!(await link(3));
+    expect(transactions(alone.sent)).toBe(2);
+
+    const records = await link(7);
+    let other: Promise<unknown> | undefined;
+    const beside = recording(async (operation) => {
+      if (operation === "TransactWriteItems") await (other ??= maintainFacts(opened.session)!(records));
+    });
+    expect(await maintainFacts(beside.session)!(records)).toEqual([]);
+    expect(transactions(beside.sent)).toBe(2 + 30);
+    for (const course of courses) expect(await derivedOf(course)).toMatchObject({ students: 1, points: 7, best: 7 });
   });
 
   test("tell how stale they were", async () => {

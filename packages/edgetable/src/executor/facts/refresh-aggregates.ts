@@ -13,8 +13,10 @@ import { newToken } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
 import { type Contribution, contributionsOf, type FactNode, type Place, placeId, sourceName } from "./contributions.ts";
 
-/** "TransactWriteItems: 100 items" (ServiceQuotas), one of which holds the facts. */
-const MEMOS_AT_ONCE = 98;
+/** "TransactWriteItems: 100 items" (ServiceQuotas): the memos of a node, and the item that holds its facts. */
+const ITEMS_AT_ONCE = 100;
+/** Nodes share a transaction up to so many items. A larger one meets other writers more often, and is then tried node by node. */
+const ITEMS_TOGETHER = 50;
 /** So many places are read together: what was read is soon written. */
 const PLACES_AT_ONCE = 400;
 const TRIES = 30;
@@ -121,6 +123,10 @@ const factsStep = ({ catalog }: Session, node: FactNode, places: readonly ReadPl
   return { kind: "update", key: factKeyItem(catalog, node.facts), terms: [], shape: undefined, changes };
 };
 
+/** True if one item of a transaction may be the reason, and the others could be written. */
+const isOfOneItem = (error: unknown): boolean =>
+  isEdgetableError(error) && ["TransactionCanceledException", "ValidationException"].includes(String(error.details["fault"]));
+
 /** True if another writer came between: what was read has to be read again. */
 const isConflict = (error: unknown): boolean => {
   if (!isEdgetableError(error) || error.details["fault"] !== "TransactionCanceledException") return false;
@@ -128,11 +134,15 @@ const isConflict = (error: unknown): boolean => {
   return reasons.some(({ Code }) => Code === "ConditionalCheckFailed" || Code === "TransactionConflict");
 };
 
-/** Writes the memos of one node and the node's facts together. Gives false if somebody came between. */
-const writeTogether = async (session: Session, places: readonly ReadPlace[], context: CallContext): Promise<boolean> => {
+/** Places of one node. */
+type NodePlaces = readonly ReadPlace[];
+
+const nodeOf = (places: NodePlaces): FactNode => (places[0] as ReadPlace).place.node;
+
+/** Writes the memos of nodes together with the nodes' facts. Gives false if somebody came between. */
+const writeTogether = async (session: Session, nodes: readonly NodePlaces[], context: CallContext): Promise<boolean> => {
   const { catalog } = session;
-  const { node } = (places[0] as ReadPlace).place;
-  const steps = [factsStep(session, node, places), ...places.map((place) => memoStep(session, place))];
+  const steps = nodes.flatMap((places) => [factsStep(session, nodeOf(places), places), ...places.map((place) => memoStep(session, place))]);
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   try {
     await session.send("TransactWriteItems", encodeTransaction(target, steps, newToken(session)).input as never, context);
@@ -143,18 +153,32 @@ const writeTogether = async (session: Session, places: readonly ReadPlace[], con
   }
 };
 
-/** Lists that a transaction takes: places of one node. */
-const perTransaction = (places: readonly ReadPlace[]): readonly (readonly ReadPlace[])[] => {
-  const byNode = new Map<string, ReadPlace[]>();
+/** Places by their node, in lists that one transaction takes. */
+const byNode = (places: readonly ReadPlace[]): readonly NodePlaces[] => {
+  const nodes = new Map<string, ReadPlace[]>();
   for (const one of places) {
     const { partition } = one.place.node.facts;
-    const same = byNode.get(partition);
+    const same = nodes.get(partition);
     if (same) same.push(one);
-    else byNode.set(partition, [one]);
+    else nodes.set(partition, [one]);
   }
-  const lists: (readonly ReadPlace[])[] = [];
-  for (const all of byNode.values()) for (let at = 0; at < all.length; at += MEMOS_AT_ONCE) lists.push(all.slice(at, at + MEMOS_AT_ONCE));
+  const lists: NodePlaces[] = [];
+  for (const all of nodes.values())
+    for (let at = 0; at < all.length; at += ITEMS_AT_ONCE - 1) lists.push(all.slice(at, at + ITEMS_AT_ONCE - 1));
   return lists;
+};
+
+/** Fills transactions with the places of several nodes: a tenth of the requests where each node has few changes. */
+const together = (nodes: readonly NodePlaces[]): readonly (readonly NodePlaces[])[] => {
+  const groups: NodePlaces[][] = [];
+  let items = ITEMS_AT_ONCE;
+  for (const places of nodes) {
+    items += places.length + 1;
+    if (items > ITEMS_TOGETHER) groups.push([]);
+    if (items > ITEMS_TOGETHER) items = places.length + 1;
+    groups.at(-1)?.push(places);
+  }
+  return groups;
 };
 
 const inTurn = async <T>(lists: readonly T[], run: (one: T) => Promise<void>, width: number): Promise<void> => {
@@ -169,14 +193,20 @@ const refreshSome = async (session: Session, places: readonly Place[], context: 
   let left = places;
   for (let attempt = 0; left.length > 0; attempt++) {
     const again: Place[] = [];
+    const nodes = byNode(await readPlaces(session, left, context));
     await inTurn(
-      perTransaction(await readPlaces(session, left, context)),
-      async (list) => {
+      attempt === 0 ? together(nodes) : nodes.map((places) => [places]),
+      async (group) => {
         try {
-          if (!(await writeTogether(session, list, context))) again.push(...list.map(({ place }) => place));
+          if (await writeTogether(session, group, context)) return;
         } catch (error) {
-          failed.push({ node: (list[0] as ReadPlace).place.node, error: error as Error });
+          if (group.length === 1 || !isOfOneItem(error)) {
+            for (const places of group) failed.push({ node: nodeOf(places), error: error as Error });
+            return;
+          }
         }
+        // What one of several nodes met does not hold up the others: the next attempt writes each by itself.
+        again.push(...group.flat().map(({ place }) => place));
       },
       session.concurrency,
     );
