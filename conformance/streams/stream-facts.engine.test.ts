@@ -190,7 +190,7 @@ const sabotages: readonly (readonly [what: string, sabotage: Sabotage])[] = [
   ],
 ];
 
-/** A history is found wrong in every second to fifth run, as the requests happen to meet: a hundred miss it once in billions. */
+/** One history in two to five shows a fault, depending on timing, so a hundred practically never miss it. */
 const MOST_HISTORIES = 100;
 
 test.each(sabotages)("the same histories tell that %s", { timeout: 600_000 }, async (_, sabotage) => {
