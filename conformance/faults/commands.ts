@@ -4,18 +4,21 @@ export type NodeType = "person" | "post" | "tag";
 export type EdgeName = "follows" | "friend" | "likes" | "worksOn" | "tagged" | "pins";
 
 export interface NodeCommand {
-  readonly kind: "create" | "put" | "update" | "delete";
+  readonly kind: "create" | "put" | "update" | "upsert" | "delete";
   readonly type: NodeType;
   readonly id: number;
   /** Which of the contested handles a person takes, where it takes one. */
   readonly handle: number | undefined;
+  /** Whether an upsert tries to create it first. @default false */
+  readonly isNew?: boolean;
 }
 export interface EdgeCommand {
-  readonly kind: "link" | "putEdge" | "relink" | "unlink";
+  readonly kind: "link" | "putEdge" | "relink" | "upsertEdge" | "unlink";
   readonly edge: EdgeName;
   readonly from: number;
   readonly to: number;
   readonly role: "x" | "y";
+  readonly isNew?: boolean;
 }
 export interface AccountCommand {
   readonly kind: "deposit" | "transfer" | "swing";
@@ -56,17 +59,19 @@ const id = fc.nat({ max: 2 });
 const maybe = (most: number): fc.Arbitrary<number | undefined> => fc.option(fc.nat({ max: most }), { nil: undefined });
 
 const node: fc.Arbitrary<NodeCommand> = fc.record({
-  kind: fc.constantFrom("create", "put", "update", "update", "delete"),
+  kind: fc.constantFrom("create", "put", "update", "update", "upsert", "upsert", "delete"),
   type: fc.constantFrom("person", "post", "tag"),
   id,
   handle: maybe(1),
+  isNew: fc.boolean(),
 });
 const edge: fc.Arbitrary<EdgeCommand> = fc.record({
-  kind: fc.constantFrom("link", "link", "putEdge", "relink", "relink", "unlink"),
+  kind: fc.constantFrom("link", "link", "putEdge", "relink", "relink", "upsertEdge", "upsertEdge", "unlink"),
   edge: fc.constantFrom(...edgeNames),
   from: fc.nat({ max: 1 }),
   to: id,
   role: fc.constantFrom("x", "y"),
+  isNew: fc.boolean(),
 });
 const account: fc.Arbitrary<AccountCommand> = fc.record({
   kind: fc.constantFrom("deposit", "deposit", "transfer", "swing", "swing"),

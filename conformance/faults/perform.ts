@@ -29,7 +29,9 @@ export interface Performer {
   readonly next: () => number;
 }
 
-const nodeStep = ({ db, next }: Performer, { kind, type, id, handle }: NodeCommand): WriteStep => {
+const expecting = (isNew: boolean | undefined): Row => ({ expect: isNew ? "new" : "existing" });
+
+const nodeStep = ({ db, next }: Performer, { kind, type, id, handle, isNew = false }: NodeCommand): WriteStep => {
   const name = nodeId(type, id);
   const value = kind === "delete" ? ABSENT : `w${next()}`;
   const changes = { [nodeAttribute[type]]: value, ...(type === "person" && handle !== undefined ? { handle: `shared${handle}` } : {}) };
@@ -39,7 +41,9 @@ const nodeStep = ({ db, next }: Performer, { kind, type, id, handle }: NodeComma
       ? api["delete"]?.(idRow(type, name))
       : kind === "update"
         ? api["update"]?.(idRow(type, name), changes)
-        : api[kind]?.({ ...idRow(type, name), ...changes });
+        : kind === "upsert"
+          ? api["upsert"]?.({ ...idRow(type, name), ...changes }, changes, expecting(isNew))
+          : api[kind]?.({ ...idRow(type, name), ...changes });
   return { call: call as Reported, effects: [{ object: nodeObject(type, name), kind, value }] };
 };
 
@@ -57,9 +61,10 @@ const edgeStep = ({ db, next }: Performer, command: EdgeCommand): WriteStep => {
     link: () => api["link"]?.(...ends, attributes),
     putEdge: () => api["put"]?.(...ends, attributes),
     relink: () => api["relink"]?.(...ends, { [type.attribute]: value }, key ? { key } : {}),
+    upsertEdge: () => api["upsert"]?.(...ends, attributes, { [type.attribute]: value }, expecting(command.isNew)),
     unlink: () => api["unlink"]?.(...ends, key),
   };
-  const effectKind = ({ link: "create", putEdge: "put", relink: "update", unlink: "delete" } as const)[kind];
+  const effectKind = ({ link: "create", putEdge: "put", relink: "update", upsertEdge: "upsert", unlink: "delete" } as const)[kind];
   const effect = { object: edgeObject(place), kind: effectKind, value: kind === "unlink" ? ABSENT : String(value) };
   return { call: calls[kind]() as Reported, effects: [effect] };
 };
@@ -218,11 +223,13 @@ export const stepOf = (performer: Performer, command: Command): Step => {
     case "create":
     case "put":
     case "update":
+    case "upsert":
     case "delete":
       return { writes: [nodeStep(performer, command)] };
     case "link":
     case "putEdge":
     case "relink":
+    case "upsertEdge":
     case "unlink":
       return { writes: [edgeStep(performer, command)] };
     case "deposit":

@@ -2,7 +2,7 @@
 export interface Effect {
   /** The register's name, such as `person:p0`, `follows:p0>p1`, `swing:a0`, `tokens:a0`, `claim:h1`. */
   readonly object: string;
-  readonly kind: "create" | "put" | "update" | "delete" | "add" | "append" | "claim";
+  readonly kind: "create" | "put" | "update" | "upsert" | "delete" | "add" | "append" | "claim";
   /** What it leaves (a register), adds (a sum) or appends (a list). */
   readonly value: string;
 }

@@ -183,6 +183,35 @@ const batch: Scenario = {
   },
 };
 
+const upserts: Scenario = {
+  requests: 130,
+  prepare: async (db) => {
+    await db.load(range(60).map((at) => ({ node: "place", row: { id: name(at * 2), n: -1 } }) as const));
+    await db.load(range(20).map((at) => ({ node: "person", row: { id: name(at), email: `old${at}@example.com` } }) as const));
+  },
+  check: (items) => {
+    must(having(items, '"type",{"S":"place"}') === 90, "the places of both halves are there");
+    must(having(items, '"N":"-1"') === 30, "half of the old places are as they were");
+    must(having(items, '"type",{"S":"person"}') === 40 && having(items, '"type",{"S":"~unique"}') === 40, "every person has a marker");
+    must(having(items, "old") === 0, "no old address has one");
+    must(having(items, '"type",{"S":"rated"}') === 40 && having(items, '"type",{"S":"~rated"}') === 40, "every rating is there, twice");
+  },
+  work: async (db) => {
+    for (const at of range(60)) {
+      const row = { id: name(at), n: at };
+      await db.place.upsert(row, { n: at }, { expect: at % 4 ? "new" : "existing", idempotent: true }).orThrow();
+    }
+    for (const at of range(40)) {
+      const email = `new${at}@example.com`;
+      const calls = [
+        db.person.upsert({ id: name(at), email }, { email }),
+        db.rated.upsert({ id: name(at) }, { id: name(0) }, { stars: at }, { stars: at }),
+      ] as const;
+      await db.transact(calls).orThrow();
+    }
+  },
+};
+
 const reshard: Scenario = {
   requests: 120,
   prepare: async (_, before) => {
@@ -254,7 +283,7 @@ const migrate: Scenario = {
   once: async (db, lease) => void (await db.migrations.run({ finish: true, share: 100, lease, indexLag: INDEX_LAG })),
 };
 
-export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, deletion, batch, reshard, custom, migrate };
+export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, deletion, batch, upserts, reshard, custom, migrate };
 
 /** Does a scenario's work, waiting for the lease of whoever died before. */
 export const workUntilDone = async (scenario: Scenario, db: KillDb, sleep: (ms: number) => Promise<unknown> = pause): Promise<void> => {

@@ -4,7 +4,7 @@ export type { Jobs } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { Db } from "./client/db.ts";
 export type { BatchExplanation, DeleteCall, DeleteOptions, JobHandle, JobOptions } from "./client/write-types.ts";
-export type { NotWritten, Reason, WriteOutcome, Written } from "./ir/write-outcome.ts";
+export type { NotWritten, Reason, Upserted, UpsertOutcome, WriteOutcome, Written } from "./ir/write-outcome.ts";
 export type {
   ChangeSet,
   ExplainedWriteRequest,
@@ -16,6 +16,9 @@ export type {
   Transacted,
   TransactOptions,
   TransactOutcome,
+  UpsertCall,
+  UpsertLinkOptions,
+  UpsertOptions,
   WriteCall,
   WriteExplanation,
   WriteOptions,

@@ -168,7 +168,8 @@ const notesOfTied = (catalog: Catalog, subject: Tied, write: LogicalWrite): read
 export const derivedNotes = (catalog: Catalog, writes: readonly LogicalWrite[]): readonly string[] => {
   const { aggregates, copies } = catalog.facts;
   if (aggregates.length + copies.length === 0) return [];
-  return writes.flatMap((write) => {
+  return writes.flatMap((given) => {
+    const write = given.kind === "upsert" || given.kind === "upsertEdge" ? given[given.expect === "new" ? "create" : "update"] : given;
     const subject = subjectOf(catalog, write);
     if (subject.kind !== "node") return notesOfTied(catalog, subject, write);
     // A new node has no edges that copy from it.

@@ -2,9 +2,10 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Call, createCall, reportOf, type Report, type RunOptions, wasAwaited } from "../executor/call.ts";
 import { type FailedWrite, runWrites, validateWrite, type WriteResult } from "../executor/run-write.ts";
 import type { CallContext } from "../executor/session.ts";
-import type { LogicalWrite } from "../ir/logical-write.ts";
+import { type LogicalWrite, verbOf } from "../ir/logical-write.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";
+import { loadUpserts } from "../planner/writes/plan-write.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { cascades } from "../planner/writes/rules/required-nodes.ts";
 import type { Driver } from "./driver.ts";
@@ -39,7 +40,10 @@ export const outcomeOfFailure = (failed: FailedWrite | undefined, cost: NotWritt
 
 const outcomeOf = (result: WriteResult, at: number, context: CallContext): WriteOutcome<unknown> => {
   const { cost } = context.meter;
-  if (result.ok) return { ok: true, row: result.rows[at], cost, atomic: result.atomic };
+  if (result.ok) {
+    const created = result.created?.[at];
+    return { ok: true, row: result.rows[at], cost, atomic: result.atomic, ...(created !== undefined && { created }) };
+  }
   return outcomeOfFailure(
     result.failed.find(({ write }) => write === at),
     cost,
@@ -60,12 +64,12 @@ export const loadWriteExplanation = async ({ catalog }: WriteDriver): Promise<ty
 const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[], token?: string): Promise<WriteExplanation> => {
   const valid = await validated(driver, writes);
   const { explainWrites } = await loadWriteExplanation(driver);
+  await loadUpserts(valid);
   return explainWrites(driver.catalog, valid, { livingAt: driver.context({}).livingAt, token });
 };
 
 /** What a write does, such as `the create of "student"`. */
-const whatOf = (write: LogicalWrite): string =>
-  `the ${write.kind === "putEdge" ? "put" : write.kind} of "${"edge" in write ? write.edge : write.name}"`;
+const whatOf = (write: LogicalWrite): string => `the ${verbOf(write)} of "${"edge" in write ? write.edge : write.name}"`;
 
 const finishJobs = async (
   driver: WriteDriver,
@@ -100,8 +104,9 @@ export const writeCall = <Row>(driver: WriteDriver, given: LogicalWrite): WriteC
     const valid = driver.validates ? validateWrite(driver.catalog, write) : write;
     const result = await runWrites(driver.session, [valid instanceof Promise ? await valid : valid], context);
     if (result.ok && result.jobs) {
-      const { atomic, cost, requests } = await finishJobs(driver, result.jobs, { run: options, context });
-      return reportOf({ ok: true, row: result.rows[0], cost, atomic } as WriteOutcome<Row>, { cost, requests });
+      const finished = await finishJobs(driver, result.jobs, { run: options, context });
+      const { atomic, cost, requests } = finished;
+      return reportOf({ ...outcomeOf(result, 0, context), cost, atomic } as WriteOutcome<Row>, { cost, requests });
     }
     return reportOf(outcomeOf(result, 0, context) as WriteOutcome<Row>, context.meter);
   };

@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Where } from "../ir/condition.ts";
-import type { Reason, WriteOutcome, Written } from "../ir/write-outcome.ts";
+import type { Reason, Upserted, WriteOutcome, Written } from "../ir/write-outcome.ts";
 import { edge, node, part } from "../schema/definition.ts";
 import type { EdgeWrites, NodeWrites, PartWrites, Transact } from "./write-types.ts";
 
@@ -41,6 +41,23 @@ test("an outcome can be destructured, and its ok tells the rest", async () => {
     expectTypeOf(reason).toEqualTypeOf<Reason>();
     expectTypeOf(atomic).toEqualTypeOf<undefined>();
   }
+});
+
+test("an upsert takes a whole row and changes, and says whether it created", async () => {
+  const outcome = await students.upsert({ studentId: "S1", name: "John" }, { set: { name: "Jo" }, add: { year: 1 } }, { expect: "new", if: { year: 1 } });
+  expectTypeOf(outcome.created).toEqualTypeOf<boolean | undefined>();
+  if (outcome.ok) expectTypeOf(outcome.created).toEqualTypeOf<boolean>();
+  expectTypeOf(await students.upsert({ studentId: "S1", name: "John" }, { name: "Jo" }).orThrow()).toEqualTypeOf<Upserted<Student>>();
+  const { outcomes } = await transact([students.upsert({ studentId: "S1", name: "John" }, { name: "Jo" }), lines.delete({ studentId: "S1" }, { n: 1 })]).orThrow();
+  expectTypeOf(outcomes[0]).toEqualTypeOf<Upserted<Student>>();
+  void enrolments.upsert({ studentId: "S1" }, { courseId: "C1" }, { term: "T" }, { grade: "A" }, { if: { to: { courseId: "C1" } } });
+  void lines.upsert({ studentId: "S1" }, { n: 1, text: "a" }, { text: "b" });
+  // @ts-expect-error -- the new row lacks its name
+  void students.upsert({ studentId: "S1" }, { name: "Jo" });
+  // @ts-expect-error -- no such attribute
+  void students.upsert({ studentId: "S1", name: "John" }, { nmae: "Jo" });
+  // @ts-expect-error -- the edge's own key is missing
+  void enrolments.upsert({ studentId: "S1" }, { courseId: "C1" }, {}, { grade: "A" });
 });
 
 test("only numbers and sets are added to, only lists are appended to", () => {

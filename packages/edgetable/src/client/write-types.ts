@@ -2,7 +2,7 @@ import type { Call, Cost, RunOptions } from "../executor/call.ts";
 import type { DeletionProgress } from "../executor/jobs/delete-node.ts";
 import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
-import type { WriteOutcome, Written } from "../ir/write-outcome.ts";
+import type { Upserted, UpsertOutcome, WriteOutcome, Written } from "../ir/write-outcome.ts";
 import type { Atomic, WritePlan } from "../ir/write-plan.ts";
 import type { BatchPlan } from "../planner/writes/plan-batch.ts";
 import type { CascadePlan } from "../planner/writes/plan-deletion.ts";
@@ -70,6 +70,22 @@ export interface WriteOptions<Filter> extends SendingOptions {
    * Undefined is refused: leave the option out to write at any version.
    */
   readonly ifVersion?: number;
+}
+
+/** How an upsert is made. `if` and `ifVersion` are for the item that is there; a new one has none. */
+export interface UpsertOptions<Filter> extends WriteOptions<Filter> {
+  /** What is tried first, in one request; where it is the other, a second request follows. @default "existing" */
+  readonly expect?: "new" | "existing";
+}
+
+/** An upsert that has not been made yet; awaiting it gives its outcome as a value. */
+export interface UpsertCall<Row> extends Call<UpsertOutcome<Row>, WriteExplanation> {
+  /**
+   * Makes the upsert and gives what was written.
+   *
+   * @throws {execute.notWritten} when it did not happen, with the outcome in `details`
+   */
+  orThrow(options?: RunOptions): Promise<Upserted<Row>>;
 }
 
 /** What a check asks of an item. */
@@ -174,6 +190,22 @@ export interface NodeWrites<T extends ItemTypes> {
    */
   update(id: T["id"], changes: T["changes"] | ChangeSet<T["changes"]>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /**
+   * Creates a node, or changes the one that is there: `input` is the whole new node, `changes` are for one that exists, as
+   * in `update`. The outcome's `created` says which it was.
+   *
+   * One UpdateItem where the node exists; where it does not, a refused UpdateItem and a PutItem, without a read. With
+   * `expect: "new"` the PutItem comes first, as it does for nodes that expire. Everything else is as in `create` and `update`.
+   *
+   * @throws {execute.ambiguous} as `create` and `update` do, unless it is `idempotent`
+   * @example
+   * const { created } = await db.student.upsert({ studentId: "S1", name: "John Doe" }, { name: "John Doe" });
+   */
+  upsert(
+    input: T["input"],
+    changes: T["changes"] | ChangeSet<T["changes"]>,
+    options?: UpsertOptions<Where<T["row"]>>,
+  ): UpsertCall<T["row"]>;
+  /**
    * Checks that a node is there and its conditions hold, and changes nothing: a call for `transact`, which then writes
    * only if they do. When there is none, the outcome is `notFound`. Two write units for each KB of the item; made alone
    * it is a transaction of one. A transaction that also writes the node takes the condition there, as `if`.
@@ -214,6 +246,13 @@ export interface PartWrites<Owner, T extends ItemTypes> {
     changes: T["changes"] | ChangeSet<T["changes"]>,
     options?: WriteOptions<Where<T["row"]>>,
   ): WriteCall<T["row"]>;
+  /** Creates a part, or changes the one that is there; see `upsert` of a node. */
+  upsert(
+    owner: Owner,
+    input: T["input"],
+    changes: T["changes"] | ChangeSet<T["changes"]>,
+    options?: UpsertOptions<Where<T["row"]>>,
+  ): UpsertCall<T["row"]>;
   /** Checks that a part is there and its conditions hold, and changes nothing: a call for `transact`. */
   check(owner: Owner, id: T["id"], options?: CheckOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /** Deletes a part that is there. One DeleteItem. */
@@ -250,6 +289,9 @@ export interface RelinkOptions<Key, Changes, Filter> extends WriteOptions<Filter
   readonly type?: string;
 }
 
+/** How an edge is upserted. */
+export interface UpsertLinkOptions<Changes, Filter> extends UpsertOptions<Filter>, LinkOptions<Changes> {}
+
 /** The writing side of `db.<edge>`. `In` has an edge as it is read, with `from` and `to`. */
 export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
   /**
@@ -283,11 +325,22 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
     changes: T["changes"] | ChangeSet<T["changes"]>,
     options?: RelinkOptions<T["key"], T["changes"], In["filter"]>,
   ): WriteCall<In["edge"]>;
+  /**
+   * Links an edge, or changes the one that is there: `attributes` (with the edge's own key) are the new edge's, `changes` are
+   * for one that exists, as in `relink`. Where the key names one end alone and another edge is in its place: `exists`.
+   */
+  upsert(
+    from: In["from"],
+    to: In["to"],
+    attributes: T["input"],
+    changes: T["changes"] | ChangeSet<T["changes"]>,
+    options?: UpsertLinkOptions<T["changes"], In["filter"]>,
+  ): UpsertCall<In["edge"]>;
   /** Removes an edge that is there, everywhere. `key` are the edge's own key fields, where it has some. */
   unlink(from: In["from"], to: In["to"], key?: T["key"], options?: WriteOptions<In["filter"]>): WriteCall<In["edge"]>;
 }
 
-type OutcomeOf<C> = C extends WriteCall<infer Row> ? WriteOutcome<Row> : never;
+type OutcomeOf<C> = C extends Call<infer Outcome, WriteExplanation> ? Outcome : never;
 
 /** How the calls of a transaction ended: all happened, or none. */
 export interface TransactOutcome<Outcomes> {
@@ -298,7 +351,7 @@ export interface TransactOutcome<Outcomes> {
   readonly atomic: Atomic | undefined;
 }
 
-type RowOf<C> = C extends WriteCall<infer Row> ? Row : never;
+type WrittenOf<C> = C extends { orThrow(): Promise<infer Happened> } ? Happened : never;
 
 /** A transaction that happened. */
 export interface Transacted<Outcomes> {
@@ -319,7 +372,7 @@ export interface TransactCall<Calls> extends Call<
    *
    * @throws {execute.notWritten} when it did not happen: the message names the calls that failed, `details.outcomes` has the outcome of each
    */
-  orThrow(options?: RunOptions): Promise<Transacted<{ readonly [At in keyof Calls]: Written<RowOf<Calls[At]>> }>>;
+  orThrow(options?: RunOptions): Promise<Transacted<{ readonly [At in keyof Calls]: WrittenOf<Calls[At]> }>>;
 }
 
 /** How a transaction is sent. */

@@ -1,13 +1,23 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { readWhere } from "../ir/condition.ts";
-import type { Changes, DeleteWrite, EndId, Guards, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
-import { VERSION } from "../requests/encode-item.ts";
-import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../schema/catalog.ts";
-import { checkAttributes, checkEnd, checkKey, checkNodeId, refuseStoredNames } from "../schema/check-values.ts";
-import { attributesOf, derivedNames } from "../schema/facts.ts";
-import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
+import type { DeleteWrite, EndId, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
+import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../schema/catalog.ts";
+import { checkEnd, checkKey, checkNodeId } from "../schema/check-values.ts";
+import { checkOptions, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
+import {
+  checkOwnNames,
+  failOption,
+  readChanges,
+  readGuards,
+  readSomeChanges,
+  refuseVersion,
+  sendingChecks,
+  type Subject,
+  subjectOf,
+  withoutDerived,
+  writeChecks,
+} from "./changes.ts";
 import { edgeNamed } from "./check-names.ts";
 import { deleteCall } from "./delete-call.ts";
 import { jobChecks } from "./job-options.ts";
@@ -21,177 +31,16 @@ import type {
   PartWrites,
   RelinkOptions,
   SendingOptions,
+  UpsertCall,
+  UpsertOptions,
   WriteOptions,
 } from "./write-types.ts";
 
-const CLAUSES = ["set", "remove", "add", "append"];
+const pick = (row: Row, fields: readonly string[]): Row =>
+  Object.fromEntries(fields.filter((field) => row[field] !== undefined).map((field) => [field, row[field]]));
 
-/** What changes and conditions are checked against. */
-interface Subject {
-  readonly name: string;
-  /** Attribute names, undefined where the schema does not tell them. */
-  readonly names: readonly string[] | undefined;
-  /** Attributes that Edgetable computes from other rows. */
-  readonly derived: readonly string[];
-  /** Attributes of its key. */
-  readonly key: readonly string[];
-  /** Attributes that never change: the key's, and those declared immutable. */
-  readonly fixed: readonly string[];
-  readonly version: boolean;
-  /** A shape of its items: it says which attributes are stored under other names. */
-  readonly shape: Shape | undefined;
-}
-
-type Definition = (NodeEntry | EdgeEntry | PartEntry)["definition"];
-
-/** What a definition says of its attributes. */
-const subjectOf = (name: string, definition: Definition, key: readonly string[], shape: Shape | undefined): Subject => ({
-  name,
-  names: attributesOf(definition),
-  derived: derivedNames(definition),
-  key,
-  fixed: [...key, ...(definition.immutable ?? []), ...(definition.version ? [VERSION] : [])],
-  version: definition.version ?? false,
-  shape,
-});
-
-const failOption = (subject: Subject, message: string, details: Row): never => {
-  throw new EdgetableError("plan.invalidOption", `${message} of "${subject.name}".`, { details });
-};
-
-const present = (given: Row | undefined): Row => {
-  const row: Record<string, unknown> = {};
-  for (const name of Object.keys(given ?? {})) if (given?.[name] !== undefined) row[name] = given[name];
-  return row;
-};
-
-const clausesOf = (subject: Subject, given: Row): Changes => {
-  const names = namesIn(given);
-  const clauses = names.length > 0 && names.every((name) => CLAUSES.includes(name) && !subject.names?.includes(name));
-  if (!clauses) return { set: present(given), remove: [], add: {}, append: {} };
-  const { set, remove, add, append } = given as { [Clause in keyof Changes]?: Changes[Clause] };
-  return { set: present(set), remove: listOf(remove ?? [], "attributes to remove"), add: present(add), append: present(append) };
-};
-
-const checkOperands = (subject: Subject, { add, append }: Changes): void => {
-  for (const [field, value] of Object.entries(add)) {
-    const isAddend = Number.isFinite(value) || typeof value === "bigint" || value instanceof Set;
-    if (!isAddend) failOption(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
-  }
-  for (const [field, value] of Object.entries(append))
-    if (!Array.isArray(value)) failOption(subject, `\`append\` takes a list for "${field}"`, { field, value });
-};
-
-const changedFields = ({ set, remove, add, append }: Changes): readonly string[] => [
-  ...Object.keys(set),
-  ...remove,
-  ...Object.keys(add),
-  ...Object.keys(append),
-];
-
-const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
-
-/** Refuses attributes that are not the subject's. */
-const checkOwnNames = (subject: Subject, given: readonly string[]): void => {
-  if (subject.shape) refuseStoredNames(subject.shape, given);
-  checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
-};
-
-// A row that was read before may be written again: what follows from other rows is computed anew.
-const withoutDerived = ({ derived }: Subject, row: Row): Row => {
-  if (!derived.some((field) => field in row)) return row;
-  const own: Record<string, unknown> = { ...row };
-  for (const field of derived) delete own[field];
-  return own;
-};
-
-const whyFixed = ({ name, shape, key }: Subject, attribute: string): string => {
-  const mend = shape?.kind === "edge" ? "Link a new edge and unlink this one." : "Create a new item and delete this one.";
-  const which =
-    shape?.kind === "edge" && key.includes(attribute)
-      ? ` To say which of several edges to change, pass { key: { ${attribute} } } as option.`
-      : "";
-  return `"${attribute}" of "${name}" cannot change. ${mend}${which}`;
-};
-
-const setVersion = ({ name }: Subject, mend: string): EdgetableError =>
-  new EdgetableError("schema.immutableAttribute", `"${VERSION}" of "${name}" counts its writes and cannot be set. ${mend}`, {
-    details: { attribute: VERSION },
-  });
-
-/** Refuses a new row's version; a `put` takes rows as they were read, and counts on from what is stored. */
-const refuseVersion = (subject: Subject, input: Row | undefined): void => {
-  if (subject.version && input?.[VERSION] !== undefined) throw setVersion(subject, "Leave it out: a new item has version 1.");
-};
-
-/**
- * Reads the changes of an update: new values, or `{ set, remove, add, append }`.
- *
- * @throws {schema.unknownAttribute}
- * @throws {schema.immutableAttribute}
- * @throws {schema.derivedAttribute}
- * @throws {plan.invalidOption} when there is nothing to change, or an attribute is changed twice
- */
-const readChanges = (subject: Subject, given: Row): Changes => {
-  const changes = clausesOf(subject, given);
-  const fields = changedFields(changes);
-  checkOwnNames(subject, fields);
-  const computed = fields.find((field) => subject.derived.includes(field));
-  if (computed !== undefined)
-    throw new EdgetableError(
-      "schema.derivedAttribute",
-      `"${computed}" of "${subject.name}" is derived: it follows from other rows and cannot be set. Change those, or leave it out.`,
-      { details: { attribute: computed } },
-    );
-  const fixed = fields.find((field) => subject.fixed.includes(field));
-  if (fixed !== undefined) {
-    if (subject.version && fixed === VERSION) throw setVersion(subject, "To check it, pass the option `ifVersion`.");
-    throw new EdgetableError("schema.immutableAttribute", whyFixed(subject, fixed), { details: { attribute: fixed } });
-  }
-  const twice = fields.find((field, at) => fields.indexOf(field) !== at);
-  if (twice !== undefined) failOption(subject, `"${twice}" is changed twice, in one update`, { field: twice });
-  checkOperands(subject, changes);
-  return changes;
-};
-
-/** The same, refusing to change nothing. */
-const readSomeChanges = (subject: Subject, given: Row): Changes => {
-  const changes = readChanges(subject, given);
-  if (changedFields(changes).length === 0) failOption(subject, "There is nothing to change in this update", { given });
-  return changes;
-};
-
-/** What the options of a write without conditions may be. */
-const sendingChecks: OptionChecks<SendingOptions> = { idempotent: "boolean" };
-
-/** What the options of every conditional write may be. */
-const writeChecks: OptionChecks<WriteOptions<Row>> = { idempotent: "boolean", if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
-
-/**
- * Reads `if` and `ifVersion`.
- *
- * @param kinds what the options may be, where there are more than these two
- * @param nested fields of `if` whose objects hold paths
- * @throws {plan.invalidOption} @throws {schema.unknownAttribute}
- */
-const readGuards = <Options extends WriteOptions<Row>>(
-  subject: Subject,
-  options: Options | undefined,
-  {
-    kinds = writeChecks as OptionChecks<Options>,
-    nested = [],
-  }: { readonly kinds?: OptionChecks<Options>; readonly nested?: readonly string[] } = {},
-): Guards => {
-  if (options === undefined) return UNGUARDED;
-  checkOptions(options, kinds);
-  if (options.if)
-    checkOwnNames(
-      subject,
-      namesIn(options.if).filter((field) => !nested.includes(field)),
-    );
-  if (!options.if && options.ifVersion === undefined) return UNGUARDED;
-  return { where: options.if && readWhere(options.if, nested), version: options.ifVersion };
-};
+const upsertCall = (driver: WriteDriver, write: LogicalWrite): UpsertCall<Row> =>
+  writeCall<Row>(driver, write) as unknown as UpsertCall<Row>;
 
 interface AnyNode {
   readonly row: Row;
@@ -203,6 +52,8 @@ type Options = WriteOptions<Row>;
 
 const checkChecks: OptionChecks<CheckOptions<Row>> = { if: writeChecks.if, ifVersion: writeChecks.ifVersion, exists: "boolean" };
 const deleteChecks: OptionChecks<DeleteOptions<Row>> = { ...writeChecks, ...jobChecks };
+
+const upsertChecks: OptionChecks<UpsertOptions<Row>> = { ...writeChecks, expect: ["new", "existing"] };
 
 /** The writes of a node or part, from rows and ids that were checked. */
 const itemWrites = (of: "node" | "part", subject: Subject) => {
@@ -229,6 +80,14 @@ const itemWrites = (of: "node" | "part", subject: Subject) => {
       guards: readGuards(subject, options),
       idempotent: options?.idempotent,
     }),
+    upsert: (id: Row, row: Row, changes: Row, options: UpsertOptions<Row> = {}): LogicalWrite => {
+      refuseVersion(subject, row);
+      const { expect = "existing", idempotent } = options;
+      const guards = readGuards(subject, options, { kinds: upsertChecks });
+      const create = { kind: "create", of, name, row } as const;
+      const update = { kind: "update", of, name, id, changes: readSomeChanges(subject, changes), guards } as const;
+      return { kind: "upsert", of, name, create, update, expect, idempotent };
+    },
     check: (id: Row, options: CheckOptions<Row> = {}): LogicalWrite => {
       const { exists = true, ...guarding } = options;
       const guards = readGuards(subject, options, { kinds: checkChecks });
@@ -269,6 +128,10 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
     create: (input, options?: SendingOptions) => writeCall(driver, writes.create(rowOf(input), options)),
     put: (input, options?: Options) => writeCall(driver, writes.put(rowOf(input), options)),
     update: (id, changes, options?: Options) => writeCall(driver, writes.update(idOf(id), changes as Row, options)),
+    upsert: (input, changes, options?: UpsertOptions<Row>) => {
+      const id = idOf(pick(input, entry.idFields));
+      return upsertCall(driver, writes.upsert(id, rowOf(input), changes as Row, options));
+    },
     check: (id, options?: CheckOptions<Row>) => writeCall(driver, writes.check(idOf(id), options)),
     delete: (id, options?: DeleteOptions<Row>) => deleteCall(driver, writes.delete(idOf(id), options, deleteChecks), options),
   };
@@ -302,6 +165,10 @@ export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Ro
     create: (node, input, options?: SendingOptions) => writeCall(driver, writes.create(rowOf(node, input), options)),
     put: (node, input, options?: Options) => writeCall(driver, writes.put(rowOf(node, input), options)),
     update: (node, id, changes, options?: Options) => writeCall(driver, writes.update(idOf(node, id), changes as Row, options)),
+    upsert: (node, input, changes, options?: UpsertOptions<Row>) => {
+      const id = idOf(node, pick(input, entry.idFields));
+      return upsertCall(driver, writes.upsert(id, rowOf(node, input), changes as Row, options));
+    },
     check: (node, id, options?: CheckOptions<Row>) => writeCall(driver, writes.check(idOf(node, id), options)),
     delete: (node, id, options?: Options) => writeCall(driver, writes.delete(idOf(node, id), options)),
   };
@@ -398,6 +265,23 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
         type,
         validates: driver.validates,
       });
+    },
+    upsert: (from, to, attributes, ...[given, options = {}]) => {
+      refuseVersion(subject, attributes);
+      const guards = readGuards(subject, options, { kinds: { ...upsertChecks, reverse: namesIn }, nested: nestedEnds });
+      const { expect = "existing", idempotent, reverse } = options;
+      const at = ends(from, to);
+      const rows = rowsOf(attributes, reverse && { reverse });
+      const change = {
+        key: keyOf(pick(attributes, entry.key)),
+        changes: readSomeChanges(subject, given as Row),
+        reverse: rows.reverse,
+        guards,
+        type: undefined,
+        validates: driver.validates,
+      };
+      const create = { kind: "link", ...at, ...rows } as const;
+      return upsertCall(driver, { kind: "upsertEdge", ...at, create, update: { kind: "relink", ...at, ...change }, expect, idempotent });
     },
     unlink: (from, to, key = {}, options: WriteOptions<Row> = {}) => {
       const guards = readGuards(subject, options, { nested: nestedEnds });

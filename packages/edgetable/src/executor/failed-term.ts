@@ -1,6 +1,6 @@
 import { type EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { Failure, Term, WriteItem } from "../ir/write-plan.ts";
-import { isExpired } from "../requests/encode-read.ts";
+import { isExpired } from "../requests/decode-item.ts";
 import { sameAttribute, sameItem } from "../requests/attribute-value.ts";
 import type { Item } from "../transport/operations.ts";
 
@@ -58,7 +58,8 @@ export const foundAs = (step: WriteItem, found: Item | undefined): FoundItem => 
 
 /** True if a step's outcome does not depend on other calls: two calls may both be told that they made the same write. */
 export const isUncontested = ({ kind, terms }: WriteItem): boolean =>
-  (kind === "put" || kind === "update") && terms.every(({ kind: term, failure }) => term === "present" || failure.reason === "staleRead");
+  (kind === "put" || kind === "update") &&
+  terms.every(({ kind: term, failure }) => term === "present" || (failure.reason === "staleRead" && !failure.guessed));
 
 /** True if a step sets values whatever the item holds: it may be planned again after an attempt that may have taken effect. */
 export const setsBlindly = ({ kind, terms }: WriteItem): boolean =>

@@ -1,8 +1,8 @@
 import type { KeptStep } from "../ir/physical-plan.ts";
 import { decodeValue } from "../requests/attribute-value.ts";
-import { isOfShape } from "../requests/decode-item.ts";
+import { isExpired, isOfShape } from "../requests/decode-item.ts";
 import { keyIfComplete } from "../requests/encode-item.ts";
-import { encodeGet, isExpired } from "../requests/encode-read.ts";
+import { encodeGet } from "../requests/encode-read.ts";
 import { describeModel } from "../schema/describe-model.ts";
 import type { Item } from "../transport/operations.ts";
 import { isNumber } from "../util/json-text.ts";

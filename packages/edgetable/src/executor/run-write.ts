@@ -12,7 +12,7 @@ import {
   type WritePlan,
 } from "../ir/write-plan.ts";
 import { exactText } from "../keys/value-text.ts";
-import { planWrites } from "../planner/writes/plan-write.ts";
+import { loadUpserts, planWrites } from "../planner/writes/plan-write.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { VERSION } from "../requests/encode-item.ts";
@@ -112,7 +112,10 @@ const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relin
   );
 };
 
-const schemaOf = (catalog: Catalog, write: Exclude<LogicalWrite, { kind: "create" | "put" }>): AnySchema | undefined => {
+const schemaOf = (
+  catalog: Catalog,
+  write: Exclude<LogicalWrite, { kind: "create" | "put" | "upsert" | "upsertEdge" }>,
+): AnySchema | undefined => {
   if ("edge" in write) return catalog.edges[write.edge]?.definition.schema;
   return (write.of === "node" ? catalog.nodes : catalog.parts)[write.name]?.definition.schema;
 };
@@ -139,6 +142,10 @@ const validateRows = async (catalog: Catalog, needs: readonly RowNeed[]): Promis
  */
 export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<LogicalWrite> => {
   if (write.kind === "create" || write.kind === "put") return validateWhole(catalog, write);
+  if (write.kind === "upsert" || write.kind === "upsertEdge")
+    return andThen(validateWrite(catalog, write.create), (create) =>
+      andThen(validateWrite(catalog, write.update), (update) => ({ ...write, create, update }) as typeof write),
+    );
   const schema = schemaOf(catalog, write);
   if (!schema || write.kind === "delete" || write.kind === "check" || write.kind === "unlink") return write;
   if (write.kind === "link" || write.kind === "putEdge") return validateNewEdge(catalog, write, schema);
@@ -155,8 +162,16 @@ export interface FailedWrite {
 
 /** How writes that belong together ended: all happened, or none. */
 export type WriteResult =
-  | { readonly ok: true; readonly rows: readonly (Row | undefined)[]; readonly atomic: Atomic; readonly jobs?: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly rows: readonly (Row | undefined)[];
+      readonly atomic: Atomic;
+      readonly created?: readonly (boolean | undefined)[];
+      readonly jobs?: readonly string[];
+    }
   | { readonly ok: false; readonly failed: readonly FailedWrite[]; readonly images?: Images };
+
+const isGuess = ({ failure }: FailedWrite): boolean => failure.reason === "staleRead" && failure.guessed === true;
 
 type Failed = WriteResult & { readonly ok: false };
 type Ready = WritePlan & { readonly kind: "ready" };
@@ -272,7 +287,8 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
   const sending: Sending = { session, context, plan, encoded, started: session.effects.now() };
   const done = (attributes: Item | undefined): WriteResult => {
     const row = plan.rows[0] ?? (attributes && item.shape ? readableRow(sending, item.shape, attributes) : undefined);
-    return { ok: true, rows: [row], atomic: plan.atomic };
+    const { atomic, created } = plan;
+    return created ? { ok: true, rows: [row], atomic, created } : { ok: true, rows: [row], atomic };
   };
   try {
     const asked = plan.once ? { ...context, once: true } : context;
@@ -286,7 +302,8 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
     if (error.details["afterAmbiguity"] === true) {
       const state = foundAs(item, found);
       if (state === "asWritten" && isUncontested(item)) return done(found);
-      if (state === "absent" || !setsBlindly(item)) throw ambiguous(error, state);
+      const wasGuessed = result.failed.every(isGuess);
+      if ((state === "absent" && !wasGuessed) || !setsBlindly(item)) throw ambiguous(error, state);
     }
     return result;
   }
@@ -303,7 +320,8 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
   const sending: Sending = { session, context, plan, encoded, started: session.effects.now() };
   try {
     await session.send("TransactWriteItems", encoded.input as never, context);
-    return { ok: true, rows: plan.rows, atomic: plan.atomic, ...(plan.jobs && { jobs: plan.jobs }) };
+    const { rows, atomic, created, jobs } = plan;
+    return { ok: true, rows, atomic, ...(created && { created }), ...(jobs && { jobs }) };
   } catch (error) {
     const refusals: Refusal[] = [];
     const isCanceled = isEdgetableError(error) && error.details["fault"] === "TransactionCanceledException";
@@ -357,6 +375,7 @@ export const runPlanned = async (
   read: Images = NOTHING,
 ): Promise<WriteResult> => {
   let known = read;
+  let guessed = false;
   const loading = loadRules(session.catalog);
   if (loading) await loading;
   for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -370,7 +389,11 @@ export const runPlanned = async (
     // What is not there needs no second look at what goes with it.
     const isFinal = lasting.length === result.failed.length || lasting.some(({ failure }) => failure.reason === "notFound");
     if (isFinal) return { ok: false, failed: lasting };
-    known = result.images ?? NOTHING;
+    // What showed a guess to be wrong is kept, or the next plan would guess again.
+    guessed ||= result.failed.some(isGuess);
+    known = guessed ? { ...known, ...result.images } : (result.images ?? NOTHING);
+    // A guess that fails costs a request, and no pause.
+    if (attempt === 0 && result.failed.every(isGuess)) continue;
     if (!(await backOff(session.effects, PAUSES, attempt, context))) break;
   }
   throw new EdgetableError("execute.conflict", "Other writers changed the item between reading and writing, every time. Try again.", {
@@ -380,9 +403,12 @@ export const runPlanned = async (
 };
 
 /** Makes writes together; see {@link runPlanned}. */
-export const runWrites = (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> =>
-  runPlanned(
+export const runWrites = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
+  const loading = loadUpserts(writes);
+  if (loading) await loading;
+  return runPlanned(
     session,
     (images, rows) => planWrites(session.catalog, writes, images, { livingAt: context.livingAt, now: session.effects.now(), rows }),
     context,
   );
+};

@@ -1,5 +1,5 @@
 import type { CallContext } from "../executor/session.ts";
-import { isExpired } from "../requests/encode-read.ts";
+import { isExpired } from "../requests/decode-item.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import { holds } from "../ir/condition.ts";
 import { exactText } from "../keys/template.ts";

@@ -111,6 +111,24 @@ export interface UnlinkWrite extends EdgeWrite {
   readonly guards: Guards;
 }
 
+/** Which of its two writes an upsert tries first. */
+export type Expected = "new" | "existing";
+
+/** Creates a node or part if there is none, else changes it. */
+export interface UpsertWrite extends ItemWrite {
+  readonly kind: "upsert";
+  readonly create: CreateWrite;
+  readonly update: UpdateWrite;
+  readonly expect: Expected;
+}
+/** Links an edge if there is none, else changes it. */
+export interface UpsertEdgeWrite extends EdgeWrite {
+  readonly kind: "upsertEdge";
+  readonly create: LinkWrite;
+  readonly update: RelinkWrite;
+  readonly expect: Expected;
+}
+
 /** One write in graph words, before the table is thought of. */
 export type LogicalWrite =
   | CreateWrite
@@ -121,4 +139,9 @@ export type LogicalWrite =
   | LinkWrite
   | PutEdgeWrite
   | RelinkWrite
-  | UnlinkWrite;
+  | UnlinkWrite
+  | UpsertWrite
+  | UpsertEdgeWrite;
+
+/** The name of the call that makes a write, such as "put". */
+export const verbOf = ({ kind }: LogicalWrite): string => (kind === "putEdge" ? "put" : kind === "upsertEdge" ? "upsert" : kind);

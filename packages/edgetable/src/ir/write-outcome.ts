@@ -67,6 +67,15 @@ export interface NotWritten<Row> {
   readonly cost: WriteCost;
 }
 
+/** An upsert that happened. */
+export interface Upserted<Row> extends Written<Row> {
+  /** True if it created the row, false if it changed the one that was there. */
+  readonly created: boolean;
+}
+
+/** What became of an upsert. */
+export type UpsertOutcome<Row> = Upserted<Row> | (NotWritten<Row> & { readonly created?: undefined });
+
 /** What became of a write: what a caller expects is a value, and no error. */
 export type WriteOutcome<Row> = Written<Row> | NotWritten<Row>;
 

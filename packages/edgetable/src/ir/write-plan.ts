@@ -14,7 +14,11 @@ export type Failure =
   /** A job deletes the node already. */
   | { readonly reason: "beingDeleted"; readonly job: string }
   /** The item changed between reading and writing: planned again from a fresh read. */
-  | { readonly reason: "staleRead" };
+  | {
+      readonly reason: "staleRead";
+      /** True if nothing was read: the plan assumed that the item is there, or that it is not. */
+      readonly guessed?: true;
+    };
 
 /** One thing that must hold of an item for the write to happen, and what it means when it does not. */
 export type Term =
@@ -177,6 +181,8 @@ export type WritePlan =
       readonly once?: true;
       /** The row that each write leaves, where the plan knows it. */
       readonly rows: readonly (Row | undefined)[];
+      /** Of each upsert, by its position: whether it creates the row. */
+      readonly created?: readonly (boolean | undefined)[];
       /** The ids of jobs that the steps begin. */
       readonly jobs?: readonly string[];
     };

@@ -8,6 +8,12 @@ import { own, type Row, valueAt } from "../util/row.ts";
 import { decodeValue, keyTextOf, readKey } from "./attribute-value.ts";
 import { renewFields } from "./former-fields.ts";
 
+/** True if an item has expired, though DynamoDB has not removed it yet. */
+export const isExpired = ({ ttl }: Pick<Catalog, "ttl">, item: Item, livingAt: number | undefined): boolean => {
+  const value = livingAt === undefined || ttl === undefined ? undefined : item[ttl];
+  return value !== undefined && livingAt !== undefined && "N" in value && Number(value.N) < livingAt;
+};
+
 const place = (row: Record<string, unknown>, path: string, value: unknown): void => {
   const dot = path.indexOf(".");
   if (dot < 0) {

@@ -3,7 +3,7 @@ import type { GetStep, QueryStep } from "../ir/physical-plan.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import { projectedAttributes, tableAndIndexKeys, type Catalog, type Shape } from "../schema/catalog.ts";
-import type { AttributeValue, BatchGetItemInput, GetItemInput, Item, Key, QueryInput } from "../transport/operations.ts";
+import type { AttributeValue, BatchGetItemInput, GetItemInput, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
@@ -12,12 +12,6 @@ import { keyOf, placesOf } from "./encode-item.ts";
 
 /** The placeholder of the time before which items have expired. */
 export const NOW = ":now";
-
-/** True if an item has expired, though DynamoDB has not removed it yet. */
-export const isExpired = ({ ttl }: Pick<Catalog, "ttl">, item: Item, livingAt: number | undefined): boolean => {
-  const value = livingAt === undefined || ttl === undefined ? undefined : item[ttl];
-  return value !== undefined && livingAt !== undefined && "N" in value && Number(value.N) < livingAt;
-};
 
 /** The values of one call that fill a plan's slots and templates. */
 export interface Binding {

@@ -79,7 +79,12 @@ export const openWriteLab = async (definition: GraphDefinition, options: WriteLa
     session,
     catalog,
     validates: options.validates ?? true,
-    context: ({ signal, deadline }) => ({ meter: new Meter(), signal, deadline: effects.now() + (deadline ?? 30_000) }),
+    context: ({ signal, deadline }) => ({
+      meter: new Meter(),
+      signal,
+      deadline: effects.now() + (deadline ?? 30_000),
+      livingAt: catalog.ttl === undefined ? undefined : Math.floor(effects.now() / 1000),
+    }),
   };
   const text = (item: Item, attribute: string | undefined): string => {
     const value = item[attribute ?? ""];

@@ -1,5 +1,5 @@
 import type { Images } from "../ir/write-plan.ts";
-import { isExpired } from "../requests/encode-read.ts";
+import { isExpired } from "../requests/decode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key } from "../transport/operations.ts";
 import type { Problem } from "./finding.ts";

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import type { LogicalWrite } from "../../ir/logical-write.ts";
+import { type LogicalWrite, verbOf } from "../../ir/logical-write.ts";
 import { type DeleteStep, keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
 import { type Catalog, kindMark } from "../../schema/catalog.ts";
 import { isConditional, planWrite } from "./plan-write.ts";
@@ -22,6 +22,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
   link: "refuses to replace what is there, and a batch checks nothing: use put",
   update: "changes what is there, and a batch writes whole items: use put",
   check: "writes nothing, and a batch checks nothing",
+  upsert: "changes what is there, and a batch writes whole items: use put",
+  upsertEdge: "changes what is there, and a batch writes whole items: use put",
   relink: "changes what is there, and a batch writes whole items: use put",
 };
 
@@ -41,7 +43,7 @@ const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => 
 };
 
 const failInBatch = (write: LogicalWrite, call: number, why: string): never => {
-  const verb = write.kind === "putEdge" ? "put" : write.kind;
+  const verb = verbOf(write);
   const name = "edge" in write ? write.edge : write.name;
   throw new EdgetableError(
     "plan.unsupported",

@@ -1,5 +1,5 @@
 import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
-import type { Term } from "../../ir/write-plan.ts";
+import type { Failure, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { keyOf, VERSION } from "../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
@@ -42,20 +42,24 @@ const stageCopies = (working: WorkingSet, copies: readonly EdgeCopy[], terms: re
   for (const [at, copy] of copies.entries()) stage(working, putStep(working.catalog, copy, at === 0 ? terms : []));
 };
 
-const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse }: Contents): Row => {
+const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse }: Contents, exists?: Failure): Row => {
   const copies = edgeCopies(edge, atVersion(attributes, edge.entry.definition.version, 1), reverse);
   const [{ shape, row }] = copies;
-  stageCopies(working, copies, [absentOrExpired(working, shape)]);
+  stageCopies(working, copies, [absentOrExpired(working, shape, exists)]);
   stageDerived(working, { subject: edge, before: null, after: row });
   return row;
 };
 
-/** Writes an edge if there is none. */
-export const planLink = (working: WorkingSet, write: LinkWrite): Planned => {
+/**
+ * Writes an edge if there is none.
+ *
+ * @param exists what it means if there is one
+ */
+export const planLink = (working: WorkingSet, write: LinkWrite, exists?: Failure): Planned => {
   const edge = betweenOf(working.catalog, write);
   const filled = fill(working, edge, write.row, null);
   if (filled?.kind !== "row") return filled;
-  return { kind: "staged", row: stageLink(working, edge, { attributes: filled.row, reverse: write.reverse }) };
+  return { kind: "staged", row: stageLink(working, edge, { attributes: filled.row, reverse: write.reverse }, exists) };
 };
 
 // Where the key names one end alone, an edge to another node gives way: its other copy goes, and counts no more.
@@ -124,7 +128,7 @@ const copied: Term = { kind: "present", failure: STALE };
 const changeCopy = (
   working: WorkingSet,
   write: RelinkWrite,
-  { shape, row: known, isOwn }: EdgeCopy & { readonly isOwn: boolean },
+  { shape, row: known, isOwn, there }: EdgeCopy & { readonly isOwn: boolean; readonly there?: Term | undefined },
   more: readonly Term[] = [],
 ): ChangedItem | null | undefined => {
   const key = locate(working, shape, known);
@@ -136,12 +140,12 @@ const changeCopy = (
   const terms = endTerms(working, { shape, row: known, key });
   const { changes, guards } = write;
   const look = looksAt(working.catalog, { subject: betweenOf(working.catalog, write), before: known, after: undefined, changes });
-  const changed = changeItem(working, { shape, key, known, changes, guards, terms: [...(terms ?? []), ...more], look });
+  const changed = changeItem(working, { shape, key, known, changes, guards, there, terms: [...(terms ?? []), ...more], look });
   return terms ? changed : changed === null ? null : terms;
 };
 
 // The edge changes, and its other copy, which is not there, is written whole from what the edge holds.
-const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy): Planned => {
+const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy & { readonly there: Term | undefined }): Planned => {
   const { catalog } = working;
   const { shape } = own;
   const key = locate(working, shape, own.row);
@@ -156,15 +160,19 @@ const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy): P
   return { kind: "staged", row: changed.row };
 };
 
-/** Changes an edge that is there: its attributes and its place in the order, or its type. */
-export const planRelink = (working: WorkingSet, write: RelinkWrite): Planned => {
+/**
+ * Changes an edge that is there: its attributes and its place in the order, or its type.
+ *
+ * @param there the term by which it is there, unless its type changes
+ */
+export const planRelink = (working: WorkingSet, write: RelinkWrite, there?: Term): Planned => {
   if (write.type !== undefined && write.type !== write.edge) return planRetype(working, write, write.type);
   const edge = betweenOf(working.catalog, write);
   const [own, second] = edgeCopies(edge, write.key);
-  const first = changeCopy(working, write, { ...own, isOwn: true });
+  const first = changeCopy(working, write, { ...own, isOwn: true, there });
   if (first === null) return notFound;
   const other = second && changeCopy(working, write, { ...second, isOwn: false });
-  if (other === null) return completeCopy(working, write, own);
+  if (other === null) return completeCopy(working, write, { ...own, there });
   if (!first || (second && !other)) return undefined;
   for (const item of first.items) stage(working, item);
   for (const item of other?.items ?? []) stage(working, item);

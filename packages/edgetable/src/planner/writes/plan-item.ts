@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { CheckWrite, CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/logical-write.ts";
-import type { Term, WriteItem } from "../../ir/write-plan.ts";
+import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
@@ -48,14 +48,18 @@ export const asRead = (catalog: Catalog, shape: Shape, image: Item | null, { fie
   return fields.length > 0 ? unchangedFields(catalog, { shape, image }, fields) : [{ kind: "present", failure: STALE }];
 };
 
-/** Creates a node or part if there is none. */
-export const planCreate = (working: WorkingSet, write: CreateWrite): Planned => {
+/**
+ * Creates a node or part if there is none.
+ *
+ * @param exists what it means if there is one
+ */
+export const planCreate = (working: WorkingSet, write: CreateWrite, exists?: Failure): Planned => {
   const { catalog } = working;
   const { subject, shape } = itemOf(catalog, write);
   const filled = fill(working, subject, write.row, null);
   if (filled?.kind !== "row") return filled;
   const row = atVersion(filled.row, shape.version, 1);
-  stage(working, putStep(catalog, { shape, row }, [absentOrExpired(working, shape)]));
+  stage(working, putStep(catalog, { shape, row }, [absentOrExpired(working, shape, exists)]));
   stageDerived(working, { subject, before: null, after: row });
   return { kind: "staged", row };
 };
@@ -79,15 +83,19 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   return { kind: "staged", row };
 };
 
-/** Changes a node or part that is there. */
-export const planUpdate = (working: WorkingSet, write: UpdateWrite): Planned => {
+/**
+ * Changes a node or part that is there.
+ *
+ * @param there the term by which it is
+ */
+export const planUpdate = (working: WorkingSet, write: UpdateWrite, there?: Term): Planned => {
   const { catalog } = working;
   const { id: known, changes, guards, keepsVersion = false } = write;
   const { subject, shape } = itemOf(catalog, write);
   const key = locate(working, shape, known);
   if (!key) return key === null ? notFound : undefined;
   const change: RowChange = { subject, before: known, after: undefined, changes };
-  const changed = changeItem(working, { shape, key, known, changes, guards, keepsVersion, look: looksAt(catalog, change) });
+  const changed = changeItem(working, { shape, key, known, changes, guards, keepsVersion, there, look: looksAt(catalog, change) });
   if (!changed) return changed === null ? notFound : undefined;
   for (const item of changed.items) stage(working, item);
   stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes });

@@ -3,16 +3,26 @@ import { ITEM_BYTES, itemBytes, itemBytesAtMost, TRANSACTION_BYTES, TRANSACTION_
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import type { Images, PlannedItem, WritePlan } from "../../ir/write-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import { unreachable } from "../../util/invariant.ts";
+import { defined, unreachable } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import { planLink, planPutEdge, planRelink, planUnlink } from "./plan-edge.ts";
 import { planCheck, planCreate, planDelete, planPut, planUpdate } from "./plan-item.ts";
+import type * as Upserts from "./plan-upsert.ts";
 import { type Given, openWorkingSet, type Planned, settle, type WorkingSet } from "./working-set.ts";
 
 // What an item holds beside its row for derived attributes.
 const shownRow = ({ facts }: Catalog, row: Row): Row => {
   if (facts.copies.length + facts.aggregates.length === 0) return row;
   return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~")));
+};
+
+// Few programs upsert.
+let upserts: typeof Upserts | undefined;
+
+/** Loads what plans upserts, if a call has one; gives nothing to wait for if it has none. */
+export const loadUpserts = (writes: readonly LogicalWrite[]): Promise<void> | undefined => {
+  if (upserts || !writes.some(({ kind }) => kind === "upsert" || kind === "upsertEdge")) return undefined;
+  return import("./plan-upsert.ts").then((loaded) => void (upserts = loaded));
 };
 
 const planOne = (working: WorkingSet, write: LogicalWrite): Planned => {
@@ -35,6 +45,10 @@ const planOne = (working: WorkingSet, write: LogicalWrite): Planned => {
       return planRelink(working, write);
     case "unlink":
       return planUnlink(working, write);
+    case "upsert":
+      return defined(upserts, "loadUpserts() before an upsert is planned").planUpsert(working, write);
+    case "upsertEdge":
+      return defined(upserts, "loadUpserts() before an upsert is planned").planUpsertEdge(working, write);
     default:
       return unreachable(write);
   }
@@ -67,6 +81,7 @@ const checkSizes = (items: readonly PlannedItem[]): void => {
 
 // Numbers and list elements add up with each request; a set that has the members already stays as it is.
 const addsUp = (write: LogicalWrite): boolean => {
+  if ("update" in write) return addsUp(write.update);
   if (!("changes" in write)) return false;
   const { add, append } = write.changes;
   for (const _ in append) return true;
@@ -96,11 +111,13 @@ const isRepeatable = (write: LogicalWrite): boolean => {
 export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], images: Images, given?: Given): WritePlan => {
   const working = openWorkingSet(catalog, images, given);
   const rows: (Row | undefined)[] = [];
+  let created: (boolean | undefined)[] | undefined;
   for (const [at, write] of writes.entries()) {
     working.write = at;
     const planned = planOne(working, write);
     if (planned?.kind === "failure") return { kind: "settled", write: at, failure: planned.failure };
     rows.push(planned?.row && shownRow(catalog, planned.row));
+    if (planned?.created !== undefined) (created ??= [])[at] = planned.created;
   }
   const items = settle(working);
   const { needs, unvalidated, jobs } = working;
@@ -116,10 +133,13 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
       rows,
       atomic: { kind: "transaction", items: items.length },
       repeatable,
+      ...(created && { created }),
       ...(jobs.length > 0 && { jobs }),
     };
   const plan = { kind: "ready", items, rows, atomic: { kind: "item" }, repeatable } as const;
-  return writes.some(addsUp) ? { ...plan, once: true } : plan;
+  const adds = writes.some((write, at) => addsUp(write) && created?.[at] !== true);
+  if (created) return { ...plan, created, ...(adds && { once: true }) };
+  return adds ? { ...plan, once: true } : plan;
 };
 
 /** Plans one write; see {@link planWrites}. */

@@ -139,13 +139,18 @@ export interface WorkingSet {
 
 /** How one write was planned; undefined while something has to be read first. */
 export type Planned =
-  | { readonly kind: "staged"; readonly row?: Row | undefined }
+  | {
+      readonly kind: "staged";
+      readonly row?: Row | undefined;
+      /** Of an upsert: whether it creates the row. */
+      readonly created?: boolean;
+    }
   | { readonly kind: "failure"; readonly failure: Failure }
   | undefined;
 
 export const NOT_FOUND: Failure = { reason: "notFound" };
 export const STALE: Failure = { reason: "staleRead" };
-const EXISTS: Failure = { reason: "exists" };
+export const EXISTS: Failure = { reason: "exists" };
 export const notFound: Planned = { kind: "failure", failure: NOT_FOUND };
 export const present: Term = { kind: "present", failure: NOT_FOUND };
 export const absent: Term = { kind: "absent", failure: EXISTS };
@@ -162,10 +167,10 @@ export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = 
 });
 
 /** The term of a row that is created: there is no item, or only an expired one. */
-export const absentOrExpired = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape): Term =>
+export const absentOrExpired = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape, failure: Failure = EXISTS): Term =>
   ttl === undefined || catalog.ttl === undefined || livingAt === undefined
-    ? absent
-    : { kind: "absent", expired: { attribute: catalog.ttl, before: livingAt }, failure: EXISTS };
+    ? { kind: "absent", failure }
+    : { kind: "absent", expired: { attribute: catalog.ttl, before: livingAt }, failure };
 
 /** The terms that the caller set: the item's version, and conditions. */
 export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {

@@ -21,7 +21,7 @@ export interface ItemChange {
   readonly changes: Changes;
   readonly guards: Guards;
   /** The term by which the item is there. @default if it is not, the outcome is `notFound` */
-  readonly there?: Term;
+  readonly there?: Term | undefined;
   /** Further terms of the caller's. */
   readonly terms?: readonly Term[];
   /** What the rules look at in the row before. */

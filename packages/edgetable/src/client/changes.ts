@@ -1,0 +1,180 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import { readWhere } from "../ir/condition.ts";
+import type { Changes, Guards } from "../ir/logical-write.ts";
+import { VERSION } from "../requests/encode-item.ts";
+import type { EdgeEntry, NodeEntry, PartEntry, Shape } from "../schema/catalog.ts";
+import { checkAttributes, refuseStoredNames } from "../schema/check-values.ts";
+import { attributesOf, derivedNames } from "../schema/facts.ts";
+import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
+import type { Row } from "../util/row.ts";
+import type { SendingOptions, WriteOptions } from "./write-types.ts";
+
+const CLAUSES = ["set", "remove", "add", "append"];
+
+/** What changes and conditions are checked against. */
+export interface Subject {
+  readonly name: string;
+  /** Attribute names, undefined where the schema does not tell them. */
+  readonly names: readonly string[] | undefined;
+  /** Attributes that Edgetable computes from other rows. */
+  readonly derived: readonly string[];
+  /** Attributes of its key. */
+  readonly key: readonly string[];
+  /** Attributes that never change: the key's, and those declared immutable. */
+  readonly fixed: readonly string[];
+  readonly version: boolean;
+  /** A shape of its items: it says which attributes are stored under other names. */
+  readonly shape: Shape | undefined;
+}
+
+type Definition = (NodeEntry | EdgeEntry | PartEntry)["definition"];
+
+/** What a definition says of its attributes. */
+export const subjectOf = (name: string, definition: Definition, key: readonly string[], shape: Shape | undefined): Subject => ({
+  name,
+  names: attributesOf(definition),
+  derived: derivedNames(definition),
+  key,
+  fixed: [...key, ...(definition.immutable ?? []), ...(definition.version ? [VERSION] : [])],
+  version: definition.version ?? false,
+  shape,
+});
+
+/** @throws {plan.invalidOption} always: a sentence about the subject */
+export const failOption = (subject: Subject, message: string, details: Row): never => {
+  throw new EdgetableError("plan.invalidOption", `${message} of "${subject.name}".`, { details });
+};
+
+const present = (given: Row | undefined): Row => {
+  const row: Record<string, unknown> = {};
+  for (const name of Object.keys(given ?? {})) if (given?.[name] !== undefined) row[name] = given[name];
+  return row;
+};
+
+const clausesOf = (subject: Subject, given: Row): Changes => {
+  const names = namesIn(given);
+  const clauses = names.length > 0 && names.every((name) => CLAUSES.includes(name) && !subject.names?.includes(name));
+  if (!clauses) return { set: present(given), remove: [], add: {}, append: {} };
+  const { set, remove, add, append } = given as { [Clause in keyof Changes]?: Changes[Clause] };
+  return { set: present(set), remove: listOf(remove ?? [], "attributes to remove"), add: present(add), append: present(append) };
+};
+
+const checkOperands = (subject: Subject, { add, append }: Changes): void => {
+  for (const [field, value] of Object.entries(add)) {
+    const isAddend = Number.isFinite(value) || typeof value === "bigint" || value instanceof Set;
+    if (!isAddend) failOption(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
+  }
+  for (const [field, value] of Object.entries(append))
+    if (!Array.isArray(value)) failOption(subject, `\`append\` takes a list for "${field}"`, { field, value });
+};
+
+const changedFields = ({ set, remove, add, append }: Changes): readonly string[] => [
+  ...Object.keys(set),
+  ...remove,
+  ...Object.keys(add),
+  ...Object.keys(append),
+];
+
+const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
+
+/** Refuses attributes that are not the subject's. */
+export const checkOwnNames = (subject: Subject, given: readonly string[]): void => {
+  if (subject.shape) refuseStoredNames(subject.shape, given);
+  checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
+};
+
+/** A row without what follows from other rows: one that was read before may be written again. */
+export const withoutDerived = ({ derived }: Subject, row: Row): Row => {
+  if (!derived.some((field) => field in row)) return row;
+  const own: Record<string, unknown> = { ...row };
+  for (const field of derived) delete own[field];
+  return own;
+};
+
+const whyFixed = ({ name, shape, key }: Subject, attribute: string): string => {
+  const mend = shape?.kind === "edge" ? "Link a new edge and unlink this one." : "Create a new item and delete this one.";
+  const which =
+    shape?.kind === "edge" && key.includes(attribute)
+      ? ` To say which of several edges to change, pass { key: { ${attribute} } } as option.`
+      : "";
+  return `"${attribute}" of "${name}" cannot change. ${mend}${which}`;
+};
+
+const setVersion = ({ name }: Subject, mend: string): EdgetableError =>
+  new EdgetableError("schema.immutableAttribute", `"${VERSION}" of "${name}" counts its writes and cannot be set. ${mend}`, {
+    details: { attribute: VERSION },
+  });
+
+/** Refuses a new row's version; a `put` takes rows as they were read, and counts on from what is stored. */
+export const refuseVersion = (subject: Subject, input: Row | undefined): void => {
+  if (subject.version && input?.[VERSION] !== undefined) throw setVersion(subject, "Leave it out: a new item has version 1.");
+};
+
+/**
+ * Reads the changes of an update: new values, or `{ set, remove, add, append }`.
+ *
+ * @throws {schema.unknownAttribute}
+ * @throws {schema.immutableAttribute}
+ * @throws {schema.derivedAttribute}
+ * @throws {plan.invalidOption} when there is nothing to change, or an attribute is changed twice
+ */
+export const readChanges = (subject: Subject, given: Row): Changes => {
+  const changes = clausesOf(subject, given);
+  const fields = changedFields(changes);
+  checkOwnNames(subject, fields);
+  const computed = fields.find((field) => subject.derived.includes(field));
+  if (computed !== undefined)
+    throw new EdgetableError(
+      "schema.derivedAttribute",
+      `"${computed}" of "${subject.name}" is derived: it follows from other rows and cannot be set. Change those, or leave it out.`,
+      { details: { attribute: computed } },
+    );
+  const fixed = fields.find((field) => subject.fixed.includes(field));
+  if (fixed !== undefined) {
+    if (subject.version && fixed === VERSION) throw setVersion(subject, "To check it, pass the option `ifVersion`.");
+    throw new EdgetableError("schema.immutableAttribute", whyFixed(subject, fixed), { details: { attribute: fixed } });
+  }
+  const twice = fields.find((field, at) => fields.indexOf(field) !== at);
+  if (twice !== undefined) failOption(subject, `"${twice}" is changed twice, in one update`, { field: twice });
+  checkOperands(subject, changes);
+  return changes;
+};
+
+/** The same, refusing to change nothing. */
+export const readSomeChanges = (subject: Subject, given: Row): Changes => {
+  const changes = readChanges(subject, given);
+  if (changedFields(changes).length === 0) failOption(subject, "There is nothing to change in this update", { given });
+  return changes;
+};
+
+/** What the options of a write without conditions may be. */
+export const sendingChecks: OptionChecks<SendingOptions> = { idempotent: "boolean" };
+
+/** What the options of every conditional write may be. */
+export const writeChecks: OptionChecks<WriteOptions<Row>> = { idempotent: "boolean", if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
+
+/**
+ * Reads `if` and `ifVersion`.
+ *
+ * @param kinds what the options may be, where there are more than these two
+ * @param nested fields of `if` whose objects hold paths
+ * @throws {plan.invalidOption} @throws {schema.unknownAttribute}
+ */
+export const readGuards = <Options extends WriteOptions<Row>>(
+  subject: Subject,
+  options: Options | undefined,
+  {
+    kinds = writeChecks as OptionChecks<Options>,
+    nested = [],
+  }: { readonly kinds?: OptionChecks<Options>; readonly nested?: readonly string[] } = {},
+): Guards => {
+  if (options === undefined) return UNGUARDED;
+  checkOptions(options, kinds);
+  if (options.if)
+    checkOwnNames(
+      subject,
+      namesIn(options.if).filter((field) => !nested.includes(field)),
+    );
+  if (!options.if && options.ifVersion === undefined) return UNGUARDED;
+  return { where: options.if && readWhere(options.if, nested), version: options.ifVersion };
+};
