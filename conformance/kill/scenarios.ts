@@ -151,7 +151,7 @@ const deletion: Scenario = {
     const options = { lease, indexLag: INDEX_LAG };
     const jobs = await db.jobs.list();
     if (jobs.some(({ running }) => running)) await db.jobs.resume(jobs[0]?.id ?? "", options).then(({ done }) => done);
-    for (const { done } of await db.jobs.resumeAll(options)) await done;
+    for (const { done } of (await db.jobs.resumeAll(options)).resumed) await done;
     for (const place of ["R", "P"]) {
       const outcome = await db.place.delete({ id: place }, options);
       if (!outcome.ok && outcome.reason !== "notFound") throw new Error(outcome.reason);

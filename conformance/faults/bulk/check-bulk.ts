@@ -81,7 +81,7 @@ const checkJobs = (jobs: readonly Job[], calls: readonly BulkRecord[]): readonly
 const finish = async ({ calm, clock }: Clients<BulkDb>, jobs: readonly Job[]): Promise<readonly string[]> => {
   await clock.advance(60_000);
   try {
-    const resumed = await calm.jobs.resumeAll({ indexLag: 0 });
+    const { resumed } = await calm.jobs.resumeAll({ indexLag: 0 });
     await Promise.all(resumed.map(({ done }) => done));
     for (const { id } of jobs.filter(({ kind }) => kind !== "delete")) await calm.jobs.forget(id);
   } catch (error) {

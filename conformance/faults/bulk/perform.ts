@@ -93,9 +93,9 @@ const job = async (actor: Actor, kind: "reshard" | "resume"): Promise<Made> => {
   const { db } = actor.client;
   const { value, errors } = await persist(actor, async () => {
     if (kind === "reshard") return db.reshard({ ...jobOptions, rate: 100_000, deadline: 30_000 });
-    const jobs = await db.jobs.resumeAll(jobOptions);
-    await Promise.allSettled(jobs.map(({ done }) => done));
-    return Promise.all(jobs.map(({ done }) => done));
+    const { resumed } = await db.jobs.resumeAll(jobOptions);
+    await Promise.allSettled(resumed.map(({ done }) => done));
+    return Promise.all(resumed.map(({ done }) => done));
   });
   return settled(value ? { named: errors } : { named: errors.slice(0, -1), error: errors.at(-1) });
 };

@@ -316,8 +316,9 @@ describe("a deletion of more than a transaction holds", () => {
     cut(2);
     expect((await errorOf(async () => (await jobs().resume(job.id, quick)).done)).code).toBe("execute.accessDenied");
     lab.hooks = {};
-    const [resumed] = await jobs().resumeAll(quick);
-    expect(await resumed?.done).toMatchObject({ ok: true, row: { id: "S1" } });
+    const { resumed, leased } = await jobs().resumeAll(quick);
+    expect(leased).toEqual([]);
+    expect(await resumed[0]?.done).toMatchObject({ ok: true, row: { id: "S1" } });
     expect((await keys()).filter((key) => /S1\b|^~/.test(key))).toEqual([]);
     expect(await jobs().list()).toEqual([]);
     expect((await errorOf(() => jobs().resume(job.id))).code).toBe("job.notFound");
@@ -332,10 +333,18 @@ describe("a deletion of more than a transaction holds", () => {
   test("is refused to a second process while the first is at it, and given to it when the lease has run out", async () => {
     await fill();
     let second: Promise<EdgetableError> | undefined;
+    let resuming: ReturnType<ReturnType<typeof jobs>["resumeAll"]> | undefined;
     lab.hooks.after = ({ operation }) => {
-      if (operation === "BatchWriteItem") second ??= errorOf(() => lab.node("student").delete({ id: "S1" }, quick));
+      if (operation !== "BatchWriteItem") return;
+      second ??= errorOf(() => lab.node("student").delete({ id: "S1" }, quick));
+      resuming ??= jobs().resumeAll(quick);
     };
+    const begun = Date.now();
     await lab.node("student").delete({ id: "S1" }, quick);
+    const { resumed, leased } = (await resuming)!;
+    expect(resumed).toEqual([]);
+    expect(leased).toMatchObject([{ id: 'delete student ["S1"]', kind: "delete", running: true }]);
+    expect(leased[0]?.leasedUntil).toBeGreaterThan(begun);
     expect(await second).toMatchObject({ code: "job.busy", retryable: true });
   });
 
@@ -383,7 +392,7 @@ test("a load's job can be forgotten, a deletion's cannot; neither is mistaken fo
   };
   await errorOf(() => loadOf(lab.driver)([{ node: "course", row: { id: "C" } }], { job: "import" }));
   expect((await errorOf(() => jobs().resume("import"))).code).toBe("job.mismatch");
-  expect(await jobs().resumeAll()).toEqual([]);
+  expect(await jobs().resumeAll()).toEqual({ resumed: [], leased: [] });
   await jobs().forget("import");
   expect(await jobs().list()).toEqual([]);
   expect((await errorOf(() => jobs().forget("import"))).code).toBe("job.notFound");

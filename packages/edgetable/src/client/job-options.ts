@@ -2,13 +2,13 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { RunOptions } from "../executor/call.ts";
 import type { Collision } from "../executor/load/collisions.ts";
 import type { FailedRow, LoadProgress } from "../executor/load/write-rows.ts";
-import type { JobFacts } from "../executor/jobs/job-store.ts";
+import type { Job, JobFacts } from "../executor/jobs/job-store.ts";
 import type { ReshardProgress } from "../executor/reshard/run-reshard.ts";
 import type { MigrationProgress } from "../migrate/run-migration.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import type { OptionChecks } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
-import type { JobOptions } from "./write-types.ts";
+import type { JobHandle, JobOptions } from "./write-types.ts";
 
 /** Milliseconds after which an index is assumed to show what was written before. */
 export const INDEX_LAG = 1000;
@@ -27,6 +27,14 @@ export const checkJobName = (job: string): void => {
     details: { option: "job", value: job },
   });
 };
+
+/** What `resumeAll` found. */
+export interface ResumedJobs {
+  /** Jobs that go on in this process. */
+  readonly resumed: readonly JobHandle<WriteOutcome<unknown>>[];
+  /** Jobs that another process still leases, until `leasedUntil` unless it renews the lease. */
+  readonly leased: readonly Job[];
+}
 
 /** How a job is resumed. */
 export interface ResumeOptions extends RunOptions, JobOptions {}

@@ -1,7 +1,7 @@
 import type { RunOptions } from "../executor/call.ts";
 import type { Job } from "../executor/jobs/job-store.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
-import type { OwnJob, OwnJobOptions, ResumeOptions } from "./job-options.ts";
+import type { OwnJob, OwnJobOptions, ResumedJobs, ResumeOptions } from "./job-options.ts";
 import type { WriteDriver } from "./write-call.ts";
 import type { JobHandle } from "./write-types.ts";
 
@@ -20,8 +20,16 @@ export interface Jobs {
    * await job.done;
    */
   resume(id: string, options?: ResumeOptions): Promise<JobHandle<WriteOutcome<unknown>>>;
-  /** Resumes every deletion that no process is running. */
-  resumeAll(options?: ResumeOptions): Promise<readonly JobHandle<WriteOutcome<unknown>>[]>;
+  /**
+   * Resumes every deletion and change of copies that no process is running, and tells which are leased: those run
+   * elsewhere, or their process died and its lease has not expired. One Query to find them.
+   *
+   * @example
+   * const { resumed, leased } = await db.jobs.resumeAll();
+   * for (const { done } of resumed) await done;
+   * for (const { id, leasedUntil } of leased) console.log(id, new Date(leasedUntil));
+   */
+  resumeAll(options?: ResumeOptions): Promise<ResumedJobs>;
   /**
    * Runs work of your own that takes more than one request and may be cut off. One process at a time runs a job: its
    * lease is renewed while the work runs. What the work saves is kept in the table until it is done; the same call

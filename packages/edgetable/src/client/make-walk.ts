@@ -193,19 +193,18 @@ const completeOf = async ({ session }: Driver, kept: KeptByType | undefined, con
   return (await isComplete(session, Object.values(kept), context)) ? kept : undefined;
 };
 
-/** The items with the highest figures; all of them without `top`. Equal figures keep the order in which nodes were reached. */
+/** The items by their figures, highest first, and `top` of them at most. Equal figures keep the order in which nodes were reached. */
 const topOf = <Item extends Reached<Row>>(
   items: readonly Item[],
   top: number | undefined,
   figureOf: (item: Item) => Amount | undefined,
 ): readonly Item[] => {
-  if (top === undefined) return items;
   const lowest = Number.NEGATIVE_INFINITY;
   const ordered = items.toSorted((a, b) => {
     const [first, second] = [figureOf(a) ?? lowest, figureOf(b) ?? lowest];
     return first < second ? 1 : first > second ? -1 : 0;
   });
-  return ordered.slice(0, top);
+  return top === undefined ? ordered : ordered.slice(0, top);
 };
 
 /** The answer of a walk as a caller sees it. */

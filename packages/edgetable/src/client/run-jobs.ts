@@ -41,6 +41,7 @@ import {
   type OwnJob,
   type OwnJobOptions,
   type ReshardOptions,
+  type ResumedJobs,
   type ResumeOptions,
 } from "./job-options.ts";
 import { outcomeOfFailure, writeCall, type WriteDriver } from "./write-call.ts";
@@ -125,12 +126,13 @@ export const resumeJob = async (driver: WriteDriver, id: string, options: Resume
   return job.kind === "copy" ? resumeCopies(driver, job, options) : resumeDeletion(driver, job, options);
 };
 
-export const resumeAllJobs = async (driver: WriteDriver, options: ResumeOptions): Promise<readonly JobHandle<Outcome>[]> => {
+export const resumeAllJobs = async (driver: WriteDriver, options: ResumeOptions): Promise<ResumedJobs> => {
   checkOptions(options, resumeChecks);
-  const jobs = await listJobs(driver);
-  return jobs
-    .filter(({ kind, running }) => (kind === "delete" || kind === "copy") && !running)
+  const jobs = (await listJobs(driver)).filter(({ kind }) => kind === "delete" || kind === "copy");
+  const resumed = jobs
+    .filter(({ running }) => !running)
     .map((job) => (job.kind === "copy" ? resumeCopies : resumeDeletion)(driver, job, options));
+  return { resumed, leased: jobs.filter(({ running }) => running) };
 };
 
 export const forgetJob = async (driver: WriteDriver, id: string): Promise<void> => {

@@ -228,19 +228,25 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
    * last hop, one BatchGetItem for each 100 nodes takes it instead of a Query for each.
    */
   count(options?: WalkCountOptions): WalkCall<WalkCount>;
-  /** Each node with the number of paths that lead to it. */
+  /**
+   * Each node with the number of paths that lead to it, the highest number first; equal ones in the order in which the nodes
+   * are reached. A walk that stops at its budget orders what it found, and its continuation what that finds.
+   */
   groupCount(options?: GroupOptions): WalkCall<Walked<Reached<EndId<N, At>>>>;
   /** The nodes to which the most paths lead. `most` is 1 or more. */
   top(most: number, options?: WalkOptions): WalkCall<Walked<Reached<EndId<N, At>>>>;
-  /** For each node, the sum of a numeric attribute over the edges of every path to it. Edges without it add nothing. */
+  /**
+   * For each node, the sum of a numeric attribute over the edges of every path to it, the highest first. Edges without it
+   * add nothing.
+   */
   sum(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
-  /** For each node, the least value of a numeric attribute on any edge of any path to it. */
+  /** For each node, the least value of a numeric attribute on any edge of any path to it, the highest first. */
   min(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
-  /** For each node, the greatest value of a numeric attribute on any edge of any path to it. */
+  /** For each node, the greatest value of a numeric attribute on any edge of any path to it, the highest first. */
   max(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
   /**
    * Ranks the nodes by their own edges in the direction of `hop`: by their number, or by the sum of an attribute over
-   * them. Nodes without such edges are left out. A derived attribute that counts them is taken as by `count`.
+   * them, the highest first. Nodes without such edges are left out. A derived attribute that counts them is taken as by `count`.
    */
   rank<Out extends EdgesFrom<E, At> = never, In extends EdgesTo<E, At> = never, Both extends EdgesBoth<E, At> = never>(
     hop: Hop<Out, In, Both, EdgesInGraph<N, E>[Out | In | Both]["filter"], WhereNode<N, FarOf<E, Out | Both, In | Both>>>,

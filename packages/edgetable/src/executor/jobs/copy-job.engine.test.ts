@@ -132,8 +132,8 @@ test("jobs of two changes that run at once, the older one late, end with the las
   await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 200))]);
   const jobs = await db.jobs.list();
   expect(jobs.map((one) => one.id)).toContain(first);
-  const handles = await db.jobs.resumeAll({ indexLag: 5 });
-  await Promise.all(handles.map(({ done }) => done));
+  const { resumed } = await db.jobs.resumeAll({ indexLag: 5 });
+  await Promise.all(resumed.map(({ done }) => done));
   const { name } = (await db.course.get(maths, { consistent: true }))!;
   expect(await names()).toEqual(new Set([name]));
 });
