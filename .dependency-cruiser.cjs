@@ -23,7 +23,7 @@ const directions = {
   client: { sees: [...model, "ir/", "query/", "planner/", "requests/", "executor/", "migrate/", "transport/", "grids/grid-calls[.]ts$"] },
   grids: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/"] },
   transport: { sees: floor },
-  check: { sees: [...model, "ir/"] },
+  check: { sees: [...model, "ir/", "requests/decode-item[.]ts$"], types: [operations] },
   streams: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/"] },
   verify: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/(?:driver|job-options)[.]ts$"] },
 };
@@ -76,6 +76,20 @@ module.exports = {
       to: { path: "^packages/testing/", pathNot: "^packages/testing/src/index[.]ts$" },
     },
     {
+      name: "studio-sees-types-only",
+      comment: "The web app runs in a browser: of the library it knows types, by its public entries.",
+      severity: "error",
+      from: { path: "^packages/studio/src/" },
+      to: { path: "^packages/(?!studio/)", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "studio-entry-only",
+      comment: "The command line serves the built app and knows the form of its JSON, but nothing of React.",
+      severity: "error",
+      from: { path: "^(packages/(?!studio/)|examples/|bench/|conformance/)" },
+      to: { path: "^packages/studio/", pathNot: "^packages/studio/src/index[.]ts$" },
+    },
+    {
       name: "library-stands-alone",
       comment: "Tests excepted, the library knows none of its companions.",
       severity: "error",
@@ -93,7 +107,8 @@ module.exports = {
       name: "no-development-dependency",
       comment: "A package ships without the workspace's tools.",
       severity: "error",
-      from: { path: "^packages/[^/]+/(src|bin)/", pathNot: tests },
+      // The web app is bundled: what it imports is in its files.
+      from: { path: "^packages/[^/]+/(src|bin)/", pathNot: `${tests}|^packages/studio/src/app/` },
       to: { dependencyTypes: ["npm-dev", "npm-unknown", "npm-no-pkg"], dependencyTypesNot: ["npm-peer", "npm-optional", "type-only"] },
     },
   ],
@@ -105,7 +120,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ["exports"],
       conditionNames: ["edgetable-source", "types", "import", "node", "default"],
-      extensions: [".ts", ".js", ".mjs", ".d.ts"],
+      extensions: [".ts", ".tsx", ".js", ".mjs", ".d.ts"],
     },
     progress: { type: "none" },
   },

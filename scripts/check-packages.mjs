@@ -11,6 +11,7 @@ const published = [
   "packages/local",
   "packages/testing",
   "packages/create-edgetable",
+  "packages/studio",
   "packages/cli",
   "packages/analytics",
 ];

@@ -13,7 +13,7 @@ import {
   type Read,
   type Transport,
 } from "edgetable";
-import { checkGraph, explanationText, recommendShards } from "edgetable/check";
+import { checkGraph, describeItem, explanationText, recommendShards } from "edgetable/check";
 import { verify } from "edgetable/verify";
 import { createSdkTransport } from "edgetable/sdk";
 import { createFaultTransport, createWriteHistory, seededRandom, virtualClock } from "@edgetable/testing";
@@ -72,6 +72,7 @@ export const openLab = async (transport: Transport, table: string) => {
     node,
     part,
     checkGraph,
+    describeItem,
     explanationText,
     recommendShards,
     verify,

@@ -14,6 +14,7 @@ import { patternsCommand } from "./patterns.ts";
 import { queryCommand } from "./query.ts";
 import { reshardCommand } from "./reshard.ts";
 import { streamCommand } from "./stream.ts";
+import { studioCommand } from "./studio.ts";
 import { tableCommand } from "./table.ts";
 import { verifyCommand } from "./verify.ts";
 
@@ -21,6 +22,7 @@ import { verifyCommand } from "./verify.ts";
 export const commands: readonly CommandSpec[] = [
   initCommand,
   devCommand,
+  studioCommand,
   patternsCommand,
   explainCommand,
   checkCommand,

@@ -149,6 +149,28 @@ export const readTemplate = (template: Template, text: string): Record<string, u
 /** True if the template may have made this key: exactly when {@link readTemplate} reads it. */
 export const templateMatches = (template: Template, text: string): boolean => readInto(template, text, template.repeats ? {} : undefined);
 
+/** One piece of a key's text: a literal of its template, or a field with its path. */
+export interface KeyPiece {
+  readonly text: string;
+  /** The path of the field that wrote the text, such as `to.courseId`; undefined for a literal. */
+  readonly path: string | undefined;
+}
+
+/** A key's text in the pieces of its template, which together are the text; undefined if the template did not make the key. */
+export const splitKey = (template: Template, text: string): readonly KeyPiece[] | undefined => {
+  if (!templateMatches(template, text)) return undefined;
+  let at = 0;
+  return template.parts.map((part) => {
+    const from = at;
+    if (part.kind === "literal") at += part.text.length;
+    else {
+      const found = text.indexOf(template.delimiter, at);
+      at = found === -1 ? text.length : found;
+    }
+    return { text: text.slice(from, at), path: part.kind === "literal" ? undefined : part.path };
+  });
+};
+
 /** Reads one field of a key's text; undefined if the template did not make it. */
 type FieldReader = (text: string) => unknown;
 

@@ -11,7 +11,9 @@ export {
   renderPartitions,
   renderPrefix,
   renderTemplate,
+  splitKey,
   templateMatches,
+  type KeyPiece,
   type Partition,
 } from "./render-template.ts";
 export { growthOf, mostShards, shardPaths } from "./shard.ts";

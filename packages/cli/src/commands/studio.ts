@@ -1,0 +1,115 @@
+import { spawn } from "node:child_process";
+import { createLeanTransport } from "edgetable";
+import { connectOptions, endpointOf, placeOf } from "../connection.ts";
+import { exitCode } from "../exit-codes.ts";
+import { failureOf, usageError } from "../failure.ts";
+import { defineCommand, note, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
+import { loadModel, theGraph } from "../model.ts";
+import { toJson } from "../output/json.ts";
+import { renderPairs } from "../output/table.ts";
+import { studioApi } from "../studio/studio-api.ts";
+import { startStudioServer } from "../studio/studio-server.ts";
+
+interface Options {
+  readonly port?: number;
+  readonly open?: boolean;
+}
+
+type Call = Invocation<Options>;
+
+/**
+ * The folder of the web app. It is a package of its own, so that a server's installation does not contain it.
+ *
+ * @throws {cli.usage} if the package is not installed
+ */
+export const findApp = async (load: () => Promise<{ readonly appFolder: string }> = () => import("@edgetable/studio")): Promise<string> => {
+  try {
+    return (await load()).appFolder;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw usageError(`The studio is another package: npm install --save-dev @edgetable/studio (${failureOf(error).message})`);
+  }
+};
+
+/** Opens a link with the system's program for it. */
+const openLink = (call: Call, link: string): void => {
+  const [program, ...args] =
+    process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["cmd", "/c", "start", ""] : ["xdg-open"];
+  const child = spawn(program ?? "xdg-open", [...args, link], { stdio: "ignore", detached: true });
+  child.once("error", () => note(call, `${program} is not available: open the link yourself.`));
+  child.unref();
+};
+
+const isLocal = (endpoint: string | undefined): boolean =>
+  endpoint !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(endpoint).hostname);
+
+/** Where the table is, as the page shows it: a host or a region, without what an endpoint may carry besides. */
+const shownPlace = (call: Call): string => {
+  const endpoint = endpointOf(call);
+  if (endpoint !== undefined) return new URL(endpoint).host;
+  const { io, options } = call;
+  return options.region ?? io.env["AWS_REGION"] ?? io.env["AWS_DEFAULT_REGION"] ?? "AWS";
+};
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+export const studioCommand: CommandSpec = defineCommand<Options>({
+  name: "studio",
+  group: "Develop:",
+  summary: "Look at the table, its patterns and its graph in a browser",
+  description:
+    "Serves a web app on 127.0.0.1 and prints its link, whose token admits to it. It only reads: it sends no writes, whatever the model's code asks for. The page loads nothing from any other host. Ctrl-C stops it and exits with 0.",
+  options: [
+    { flags: "--port <n>", text: "port on 127.0.0.1 (default: any free port)", parse: wholeNumber(65_535) },
+    { flags: "--open", text: "open the link in the browser" },
+  ],
+  examples: [
+    "edgetable studio --open",
+    "edgetable studio --endpoint http://127.0.0.1:8000",
+    "edgetable studio --model src/graph.ts --port 5600",
+  ],
+  run: async (call) => {
+    const { io, options, style } = call;
+    const model = await loadModel(options.model, io.cwd);
+    const graph = theGraph(model);
+    const folder = await findApp();
+    const endpoint = endpointOf(call);
+    const transport = createLeanTransport(placeOf(call));
+    const { api, close } = studioApi({
+      model,
+      graph,
+      transport,
+      options: connectOptions(call),
+      place: shownPlace(call),
+      local: isLocal(endpoint),
+    });
+    try {
+      const server = await startStudioServer({ port: options.port ?? 0, folder, api });
+      try {
+        if (options.json) io.out.write(`${toJson({ link: server.link, table: graph.catalog.table })}\n`);
+        else {
+          const pairs = [
+            ["studio", server.link],
+            ["table", `${graph.catalog.table} (${shownPlace(call)})`],
+            ["model", model.file],
+          ] as const;
+          io.out.write(`${renderPairs(pairs, io.out.columns, style)}\n`);
+          note(call, "Whoever has the link can read the table until the studio stops. Press Ctrl-C to stop it.");
+        }
+        if (options.open) openLink(call, server.oneTimeLink());
+        await untilAborted(io.signal);
+      } finally {
+        await server.close();
+      }
+    } finally {
+      await close();
+      await transport.close();
+    }
+    note(call, "Stopped.");
+    return exitCode.ok;
+  },
+});

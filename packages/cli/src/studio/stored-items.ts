@@ -1,0 +1,144 @@
+import type { ItemsAnswer, WireItem } from "@edgetable/studio";
+import type { AnyGraph, Catalog, Item, Operation, OperationInputs, OperationOutputs, Transport } from "edgetable";
+import { describeItem } from "edgetable/check";
+import { usageError } from "../failure.ts";
+
+/** Which items to read. */
+export interface ItemsRequest {
+  /** Undefined for the table itself. */
+  readonly index: string | undefined;
+  /** The partition key's text; undefined for every partition. */
+  readonly partition: string | undefined;
+  /** Names of types, `~system` for Edgetable's own items and `~stray` for items that the model does not know; empty for all. */
+  readonly types: readonly string[];
+  readonly cursor: string | undefined;
+  /** Items to read in one request, 1 to 1,000. */
+  readonly limit: number;
+}
+
+/** Requests that one page sends at most, if a filter leaves out most of what it reads. */
+const MAX_REQUESTS = 8;
+const ATTEMPTS = 5;
+
+const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Sends a request, and again if it is throttled or its connection breaks. */
+const sendPatiently = async <O extends Operation>(
+  transport: Transport,
+  operation: O,
+  input: OperationInputs[O],
+  signal: AbortSignal,
+): Promise<OperationOutputs[O]> => {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await transport.send(operation, input, { signal });
+    } catch (error) {
+      if (attempt === ATTEMPTS || signal.aborted || (error as { readonly retryable?: boolean }).retryable !== true) throw error;
+      await wait(25 * 2 ** attempt);
+    }
+};
+
+const encodeCursor = (key: object): string => Buffer.from(JSON.stringify(key)).toString("base64url");
+
+const isKeyValue = (value: unknown): boolean => {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return entries.length === 1 && ["S", "N", "B"].includes(entries[0]?.[0] ?? "") && typeof entries[0]?.[1] === "string";
+};
+
+const decodeCursor = (text: string): Item => {
+  try {
+    const key: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (typeof key === "object" && key !== null && Object.keys(key).length <= 4 && Object.values(key).every(isKeyValue)) return key as Item;
+  } catch {
+    // Reported below.
+  }
+  throw usageError("The cursor is not one that the studio gave. Load the view again.");
+};
+
+/** The type of a partition key: numbers are rare, and an adopted layout's templates know. */
+const keyOf = ({ shapes }: Catalog, attribute: string, text: string): Item[string] => {
+  const isNumber = shapes.some(({ keys }) => keys[attribute]?.type === "N");
+  return isNumber ? { N: text } : { S: text };
+};
+
+/** The name by which a view filters an item. */
+const filterName = ({ kind, name }: WireItem): string => (kind === "system" || kind === "stray" ? `~${kind}` : name);
+
+/**
+ * Reads items as they are stored, with what each is by the model. A Scan returns the items of a partition together, so that they
+ * can be drawn as groups.
+ *
+ * @throws {cli.usage} for an unknown index or an invalid cursor
+ */
+export const readItems = async (
+  { catalog }: AnyGraph,
+  transport: Transport,
+  request: ItemsRequest,
+  signal: AbortSignal,
+): Promise<ItemsAnswer> => {
+  const index = request.index === undefined ? catalog.index : catalog.indexes.find(({ name }) => name === request.index);
+  if (!index) throw usageError(`There is no index "${request.index}".`);
+  const base = {
+    TableName: catalog.table,
+    ...(index.name === undefined ? {} : { IndexName: index.name }),
+    Limit: request.limit,
+    ReturnConsumedCapacity: "TOTAL" as const,
+  };
+  const items: WireItem[] = [];
+  const cost = { requests: 0, readUnits: 0 };
+  let scanned = 0;
+  let start = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
+  do {
+    const after = start === undefined ? {} : { ExclusiveStartKey: start };
+    const answer =
+      request.partition === undefined
+        ? await sendPatiently(transport, "Scan", { ...base, ...after }, signal)
+        : await sendPatiently(
+            transport,
+            "Query",
+            {
+              ...base,
+              ...after,
+              KeyConditionExpression: "#p = :p",
+              ExpressionAttributeNames: { "#p": index.partitionKey },
+              ExpressionAttributeValues: { ":p": keyOf(catalog, index.partitionKey, request.partition) },
+            },
+            signal,
+          );
+    cost.requests++;
+    cost.readUnits += answer.ConsumedCapacity?.CapacityUnits ?? 0;
+    for (const item of answer.Items ?? []) {
+      scanned++;
+      const described: WireItem = { item, ...describeItem(catalog, item) };
+      if (request.types.length === 0 || request.types.includes(filterName(described))) items.push(described);
+    }
+    start = answer.LastEvaluatedKey;
+  } while (start !== undefined && items.length < request.limit / 2 && cost.requests < MAX_REQUESTS && !signal.aborted);
+  return { items, ...(start === undefined ? {} : { next: encodeCursor(start) }), scanned, cost };
+};
+
+/**
+ * Reads one item by its key, with what it is by the model.
+ *
+ * @param key a JSON list with the texts of the partition key and, if the table has one, the sort key
+ * @throws {cli.usage} if the key is not of that form
+ */
+export const readItem = async (
+  { catalog }: AnyGraph,
+  transport: Transport,
+  key: string,
+  signal: AbortSignal,
+): Promise<{ readonly item?: WireItem }> => {
+  const names = [catalog.index.partitionKey, catalog.index.sortKey].filter((name) => name !== undefined);
+  let texts: unknown;
+  try {
+    texts = JSON.parse(key);
+  } catch {
+    // Reported below.
+  }
+  const isKey = Array.isArray(texts) && texts.length === names.length && texts.every((text) => typeof text === "string");
+  if (!isKey) throw usageError(`The key must be a JSON list of ${names.length === 1 ? "one text" : "two texts"}.`);
+  const Key = Object.fromEntries(names.map((name, at) => [name, keyOf(catalog, name, (texts as readonly string[])[at] ?? "")]));
+  const { Item: item } = await sendPatiently(transport, "GetItem", { TableName: catalog.table, Key }, signal);
+  return item ? { item: { item, ...describeItem(catalog, item) } } : {};
+};

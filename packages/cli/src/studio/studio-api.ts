@@ -1,0 +1,275 @@
+import type {
+  AdviceAnswer,
+  ModelAnswer,
+  NeighboursAnswer,
+  PatternAnswer,
+  SentAttempt,
+  WireNode,
+  WirePattern,
+  WirePlan,
+  WireType,
+} from "@edgetable/studio";
+import { type AnyGraph, type AnyPattern, type Catalog, type ConnectOptions, didYouMean, type Explanation, type Transport } from "edgetable";
+import { checkGraph, listedAttributes, partitionOf } from "edgetable/check";
+import { nodeOf, type UntypedDb } from "../connection.ts";
+import { usageError } from "../failure.ts";
+import { planPatterns, type Model } from "../model.ts";
+import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
+import { readOnly, timed } from "./read-only.ts";
+import { readItem, readItems } from "./stored-items.ts";
+import type { Api, ApiRequest } from "./studio-server.ts";
+
+export interface StudioSource {
+  readonly model: Model;
+  readonly graph: AnyGraph;
+  readonly transport: Transport;
+  readonly options: ConnectOptions;
+  /** The host or region that is shown beside the table's name. */
+  readonly place: string;
+  readonly local: boolean;
+}
+
+/** Characters of an answer's JSON beyond which its lists are cut. */
+const MAX_ANSWER = 1_000_000;
+const CUT_LIST = 100;
+/** Milliseconds for one call of a pattern. */
+const DEADLINE = 30_000;
+
+type Shape = Catalog["shapes"][number];
+
+const typeOf = (catalog: Catalog, shape: Shape, ends: Pick<WireType, "from" | "to" | "stored">, idFields: readonly string[]): WireType => ({
+  kind: shape.kind,
+  name: shape.definition,
+  ...ends,
+  keys: Object.fromEntries(Object.entries(shape.keys).map(([attribute, { source }]) => [attribute, source])),
+  idFields,
+  attributes: listedAttributes(catalog, shape) ?? [],
+});
+
+const typesOf = (catalog: Catalog): readonly WireType[] => {
+  const nodes = Object.values(catalog.nodes).map(({ shape, idFields, definition }) =>
+    typeOf(catalog, shape, { from: [], to: [], stored: definition.stored === false ? "keys only" : "item" }, idFields),
+  );
+  const edges = Object.values(catalog.edges).flatMap(({ shapes, from, to, definition, orderBy }) => {
+    const [shape] = shapes;
+    if (!shape) return [];
+    const stored = definition.stored ?? (definition.symmetric ? "twice" : "once");
+    const type = typeOf(catalog, shape, { from, to, stored }, []);
+    return [orderBy === undefined ? type : { ...type, orderBy }];
+  });
+  const parts = Object.values(catalog.parts).map(({ shape, idFields, definition }) =>
+    typeOf(catalog, shape, { from: [definition.of], to: [], stored: "item" }, idFields),
+  );
+  return [...nodes, ...edges, ...parts];
+};
+
+interface NamedPattern {
+  readonly name: string;
+  readonly pattern: AnyPattern;
+}
+
+const patternsOf = ({ model, graph }: StudioSource): readonly NamedPattern[] =>
+  model.patterns
+    .filter(({ value }) => value.graph === graph)
+    .flatMap(({ value }) => Object.entries(value.patterns).map(([name, pattern]) => ({ name, pattern })));
+
+const modelAnswer = (source: StudioSource): ModelAnswer => {
+  const { model, graph, place, local } = source;
+  const { catalog } = graph;
+  const exported = model.graphs.find(({ value }) => value === graph)?.name ?? "graph";
+  const { typeAttribute, ttl, index: table, indexes } = catalog;
+  return {
+    table: catalog.table,
+    file: model.file,
+    place,
+    local,
+    types: typesOf(catalog),
+    indexes: [table, ...indexes].map(({ name, partitionKey, sortKey, projection }) => ({
+      ...(name === undefined ? {} : { name }),
+      partitionKey,
+      ...(sortKey === undefined ? {} : { sortKey }),
+      projection,
+    })),
+    ...(typeAttribute === undefined ? {} : { typeAttribute }),
+    ...(ttl === undefined ? {} : { ttl }),
+    patterns: patternsOf(source).map(({ name, pattern: { question, example, ask } }): WirePattern => ({
+      name,
+      question,
+      example,
+      source: String(ask),
+      graph: exported,
+    })),
+  };
+};
+
+const adviceAnswer = async ({ model, graph }: StudioSource): Promise<AdviceAnswer> => {
+  const planned = (
+    await Promise.all(model.patterns.filter(({ value }) => value.graph === graph).map(({ value }) => planPatterns(value)))
+  ).flat();
+  const unplanned = planned.flatMap(({ name, problem }) =>
+    problem
+      ? [
+          {
+            rule: problem.code,
+            definition: name,
+            severity: "error" as const,
+            message: problem.message,
+            mend: "Change the pattern or the model.",
+          },
+        ]
+      : [],
+  );
+  const asked = planned.flatMap(({ name, explanation }) => (explanation ? [{ name, explanation }] : []));
+  return { advice: [...unplanned, ...checkGraph(graph, asked)] };
+};
+
+const text = (query: URLSearchParams, name: string): string | undefined => query.get(name) ?? undefined;
+
+const required = (query: URLSearchParams, name: string): string => {
+  const value = query.get(name);
+  if (value === null) throw usageError(`The parameter "${name}" is missing.`);
+  return value;
+};
+
+const limitOf = (query: URLSearchParams, most: number, otherwise: number): number => {
+  const given = query.get("limit");
+  const limit = given === null ? otherwise : Number(given);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit;
+  throw usageError(`The limit must be a whole number from 1 to ${most}.`);
+};
+
+const idOf = (query: URLSearchParams): Row => {
+  let id: unknown;
+  try {
+    id = fromJson(required(query, "id"));
+  } catch {
+    // Reported below.
+  }
+  if (isRow(id)) return id;
+  throw usageError(`The id must be a JSON object, such as {"studentId":"S1"}.`);
+};
+
+/** A node for the page: its type, id and the partition of its item. */
+const wireNode = ({ catalog }: AnyGraph, type: string, row: Row, found: Row | undefined): WireNode => {
+  const entry = catalog.nodes[type];
+  const id = Object.fromEntries((entry?.idFields ?? []).map((field) => [field, row[field]]));
+  return { type, id, ...(found === undefined ? {} : { row: found }), partition: partitionOf(catalog, type, id) ?? "" };
+};
+
+/** The type of the node at the other end of an edge, whose row names it if there are several. */
+const otherType = (names: readonly string[], end: unknown): string => {
+  const given = isRow(end) ? end["type"] : undefined;
+  return typeof given === "string" ? given : (names[0] ?? "");
+};
+
+const neighboursAnswer = async (source: StudioSource, db: UntypedDb, { query, signal }: ApiRequest): Promise<NeighboursAnswer> => {
+  const { graph } = source;
+  const { edges } = graph.catalog;
+  const name = required(query, "edge");
+  const entry = Object.hasOwn(edges, name) ? edges[name] : undefined;
+  if (!entry) throw usageError(`There is no edge type "${name}".${didYouMean(name, Object.keys(edges))}`);
+  const direction = required(query, "direction");
+  const handle = nodeOf(db, required(query, "type"))(idOf(query));
+  const list = entry.definition.symmetric ? handle.both(name) : direction === "in" ? handle.in(name) : handle.out(name);
+  const page = list.page({ limit: limitOf(query, 200, 40), cursor: text(query, "cursor"), of: "entries" });
+  const { value, cost } = await page.report({ signal, deadline: DEADLINE });
+  const rows = value.items as readonly { readonly edge: Row; readonly node: Row | undefined }[];
+  return {
+    entries: rows.map(({ edge: row, node }) => {
+      const { from, to, ...attributes } = row;
+      const [end, names] = direction === "in" ? [from, entry.from] : [to, entry.to];
+      return { node: wireNode(graph, otherType(names, end), (node ?? end ?? {}) as Row, node), attributes };
+    }),
+    ...(value.next === undefined ? {} : { next: value.next }),
+    cost: { requests: cost.requests, readUnits: cost.readUnits },
+  };
+};
+
+/** Cuts long lists until the answer can be shown. */
+const cutLists = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.slice(0, CUT_LIST).map(cutLists);
+  return isRow(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cutLists(one)])) : value;
+};
+
+const planOf = (explanation: Explanation): WirePlan => {
+  const { kind, plan, requests, consistency, cost, notes } = explanation as Explanation & WirePlan;
+  const { assumptions } = explanation as { readonly assumptions?: readonly string[] };
+  return { kind, plan, requests, consistency, cost, notes, ...(assumptions ? { assumptions } : {}) };
+};
+
+/** Plans a pattern with given parameters, and runs it if `runs`. */
+const patternAnswer = async (source: StudioSource, { body, signal }: ApiRequest, runs: boolean): Promise<PatternAnswer> => {
+  const { name, parameters } = (isRow(body) ? body : {}) as { readonly name?: unknown; readonly parameters?: unknown };
+  if (typeof name !== "string") throw usageError('The body must be { "name": …, "parameters": … }.');
+  const named = patternsOf(source);
+  const found = named.find((one) => one.name === name);
+  if (!found)
+    throw usageError(
+      `There is no pattern "${name}".${didYouMean(
+        name,
+        named.map((one) => one.name),
+      )}`,
+    );
+  const attempts: SentAttempt[] = [];
+  const began = performance.now();
+  const db = source.graph.connect({ ...source.options, transport: timed(source.transport, began, attempts) }) as unknown as UntypedDb;
+  try {
+    const call = found.pattern.ask(db, parameters);
+    const plan = planOf(await call.explain());
+    if (!runs) return { plan };
+    attempts.length = 0;
+    const { value, cost } = await call.report({ signal, deadline: DEADLINE });
+    const duration = performance.now() - began;
+    const cut = toExactJson(value).length > MAX_ANSWER;
+    const answer = cut ? cutLists(value) : (value ?? null);
+    return { plan, run: { answer, cost: { requests: cost.requests, readUnits: cost.readUnits }, attempts, duration, cut } };
+  } finally {
+    await db.close();
+  }
+};
+
+/** The API of the studio over a model and its table. It has no route that writes, and a transport that refuses writes. */
+export const studioApi = (given: StudioSource): { readonly api: Api; readonly close: () => Promise<void> } => {
+  const source = { ...given, transport: readOnly(given.transport) };
+  const { graph, transport, options } = source;
+  const db = graph.connect({ ...options, transport }) as unknown as UntypedDb;
+  const api: Api = async (request) => {
+    const { route, query, signal } = request;
+    switch (route) {
+      case "GET /api/model":
+        return modelAnswer(source);
+      case "GET /api/advice":
+        return adviceAnswer(source);
+      case "GET /api/items":
+        return readItems(
+          graph,
+          transport,
+          {
+            index: text(query, "index"),
+            partition: text(query, "partition"),
+            types: (text(query, "types") ?? "").split(",").filter(Boolean),
+            cursor: text(query, "cursor"),
+            limit: limitOf(query, 1000, 200),
+          },
+          signal,
+        );
+      case "GET /api/item":
+        return readItem(graph, transport, required(query, "key"), signal);
+      case "GET /api/node": {
+        const type = required(query, "type");
+        const id = idOf(query);
+        const row = await nodeOf(db, type)(id).get().run({ signal, deadline: DEADLINE });
+        return wireNode(graph, type, id, row);
+      }
+      case "GET /api/neighbours":
+        return neighboursAnswer(source, db, request);
+      case "POST /api/patterns/plan":
+        return patternAnswer(source, request, false);
+      case "POST /api/patterns/run":
+        return patternAnswer(source, request, true);
+      default:
+        return undefined;
+    }
+  };
+  return { api, close: () => db.close() };
+};

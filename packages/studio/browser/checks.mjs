@@ -1,0 +1,133 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+
+/** Every check: its name, what it does with a page, and how many students the table holds. */
+export const checks = [
+  {
+    name: "the link opens the table, the token leaves the address, and nothing comes from another host",
+    run: async ({ demo, openPage }) => {
+      const { page, problems, hosts } = await openPage();
+      await page.locator(".cells").first().waitFor();
+      equal(new URL(page.url()).search, "");
+      equal(await page.title(), "Table · College · Edgetable Studio");
+      // What is stored is text, whatever it looks like.
+      await page.goto(new URL("/table?types=note", demo.link).href);
+      await page.getByText("<img src=x onerror=alert(1)>").first().waitFor();
+      equal(await page.locator("main img").count(), 0);
+      deepEqual([...hosts], [new URL(demo.link).host]);
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "the table: items by partition, scrolled to the end in pages",
+    students: 400,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/table");
+      const grid = page.getByRole("grid");
+      await grid.locator(".cells").first().waitFor();
+      const first = grid.getByRole("row").nth(1);
+      match(await first.innerText(), /COURSE#C101[\s\S]*4 items[\s\S]*course[\s\S]*Linear Algebra/);
+      await grid.focus();
+      // Each End goes to the last row that was read, which reads the next page.
+      const heading = page.locator(".heading [aria-live]");
+      while (!/ [\d,]+ items/.test(await heading.innerText())) {
+        const before = await heading.innerText();
+        await page.keyboard.press("End");
+        await page.waitForFunction((text) => document.querySelector(".heading [aria-live]")?.innerText !== text, before);
+      }
+      await page.keyboard.press("End");
+      await page.locator(".cells.active").waitFor();
+      const total = Number(/([\d,]+) items/.exec(await heading.innerText())?.[1]?.replaceAll(",", ""));
+      ok(total > 2500, `${total} items`);
+      equal(await grid.getAttribute("aria-rowcount"), String(total + 1));
+      ok((await page.locator(".cells").count()) < 80, "only rows in view are in the document");
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "the table: jump from a key to the partition that it names, and back",
+    run: async ({ openPage }) => {
+      const { page, open } = await openPage();
+      await open("/table?types=enrolledIn");
+      await page.getByRole("link", { name: "Go to the partition of to: COURSE#C101" }).first().click();
+      await page.getByRole("heading", { name: "College/COURSE#C101" }).waitFor();
+      match(page.url(), /partition=COURSE%23C101$/);
+      await page.goBack();
+      await page.getByRole("heading", { name: "College", exact: true }).waitFor();
+      match(page.url(), /types=enrolledIn$/);
+      await page.getByRole("button", { name: "student", exact: true }).click();
+      await page.locator(".cell.sort", { hasText: "student" }).first().waitFor();
+      match(page.url(), /types=enrolledIn%2Cstudent$/);
+    },
+  },
+  {
+    name: "the table by keyboard alone: an item, its panel, an index through the palette",
+    run: async ({ openPage }) => {
+      const { page, open } = await openPage();
+      await open("/table?partition=STUDENT%23S001");
+      await page.locator(".cells").first().waitFor();
+      const grid = page.getByRole("grid");
+      for (let presses = 0; presses < 60; presses++) {
+        if (await grid.evaluate((element) => element === document.activeElement)) break;
+        await page.keyboard.press("Tab");
+      }
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      const panel = page.getByRole("complementary", { name: "Item" });
+      await panel.getByText("enrolledIn").first().waitFor();
+      match(page.url(), /item=/);
+      // The address alone restores the view.
+      await page.reload();
+      await panel.getByText("COURSE#C101").first().waitFor();
+      await grid.focus();
+      await page.keyboard.press("Escape");
+      await panel.waitFor({ state: "detached" });
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill("byname");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "byName" }).waitFor();
+      match(page.url(), /index=byName$/);
+    },
+  },
+  {
+    name: "what is empty or fails says so, with what to do",
+    run: async ({ demo, openPage }) => {
+      const { page, open } = await openPage();
+      await open("/table?partition=STUDENT%23nobody");
+      await page.getByText("This partition has no items.").waitFor();
+      await open("/table?index=none");
+      await page.getByText("There is no index").waitFor();
+      await open("/table?partition=COURSE%23C101");
+      await page.locator(".cells").first().waitFor();
+      await demo.stopEngine();
+      await page.reload();
+      await page.getByRole("alert").getByText("This could not be read.").waitFor();
+      await page.getByRole("button", { name: "Try again" }).waitFor();
+    },
+  },
+  {
+    name: "axe finds nothing serious in any view, light and dark",
+    run: async ({ openPage }) => {
+      for (const theme of ["light", "dark"]) {
+        const { open, audit, page, close } = await openPage(theme);
+        for (const [address, ready] of addresses) {
+          await open(address);
+          await page.locator(ready).first().waitFor();
+          deepEqual(await audit(), [], `${address}, ${theme}`);
+        }
+        await page.keyboard.press("Control+k");
+        await page.getByRole("dialog").waitFor();
+        deepEqual(await audit(), [], `the palette, ${theme}`);
+        await close();
+      }
+    },
+  },
+];
+
+/** Each view with what shows that it is ready. */
+const addresses = [
+  ["/table", ".cells"],
+  ["/table?partition=STUDENT%23S001&item=%5B%22STUDENT%23S001%22%2C%22NOTE%23001%22%5D", ".panel"],
+  ["/table?index=reverse", ".cells"],
+];

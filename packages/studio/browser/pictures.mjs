@@ -1,0 +1,48 @@
+// npm run pictures [folder]: a picture of each view in both themes, on the college's data.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startDemo } from "../demo/start.mjs";
+import { findChromium, openChromium } from "./chromium.mjs";
+
+/** Name of the picture, address, and what to wait for; `act` prepares what the address alone does not show. */
+const pictures = [
+  { name: "table", address: "/table", ready: ".cells" },
+  {
+    name: "item",
+    address: "/table?item=%5B%22STUDENT%23S001%22%2C%22enrolledIn%23COURSE%23C101%22%5D&types=student,enrolledIn,note",
+    ready: ".panel",
+  },
+  { name: "partition", address: "/table?partition=COURSE%23C301", ready: ".cells" },
+  { name: "index", address: "/table?index=reverse", ready: ".cells" },
+  { name: "palette", address: "/table", ready: ".cells", act: (page) => page.keyboard.press("Control+k") },
+];
+
+const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), "edgetable-pictures-"));
+const executable = findChromium();
+if (!executable) throw new Error("There is no Chromium. Install Debian's package chromium, or set EDGETABLE_CHROMIUM.");
+const only = process.argv[3];
+const demo = await startDemo();
+const browser = await openChromium(executable);
+try {
+  for (const theme of ["light", "dark"]) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: theme });
+    const page = await context.newPage();
+    page.on("pageerror", (error) => console.error(error));
+    page.on("console", (message) => message.type() === "error" && console.error(message.text()));
+    await page.goto(demo.link);
+    for (const { name, address, ready, act } of pictures) {
+      if (only && !name.startsWith(only)) continue;
+      await page.goto(new URL(address, demo.link).href);
+      await page.locator(ready).first().waitFor();
+      await act?.(page);
+      await page.waitForLoadState("networkidle");
+      await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
+    }
+    await context.close();
+  }
+  console.log(folder);
+} finally {
+  await browser.close();
+  await demo.stop();
+}

@@ -1,0 +1,105 @@
+// npm run test:studio: drives the built studio in a real Chromium, on the college's data. Waits for states, never for times.
+// Ends with "N passed, N failed, N skipped"; without a browser every check is skipped, and the reason is printed.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { startDemo } from "../demo/start.mjs";
+import { findChromium, openChromium } from "./chromium.mjs";
+import { checks } from "./checks.mjs";
+
+/** Milliseconds to wait for a state: it only catches hangs. */
+const HANG = Number(process.env.EDGETABLE_STUDIO_WAIT ?? 120_000);
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** A page that is signed in, with what went wrong on it. */
+const openPage = async (browser, demo, colorScheme = "light") => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  page.setDefaultTimeout(HANG);
+  const problems = [];
+  const hosts = new Set();
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
+  page.on("request", (request) => hosts.add(new URL(request.url()).host));
+  await page.goto(demo.link);
+  const open = async (address) => {
+    await page.goto(new URL(address, demo.link).href);
+    return page;
+  };
+  /** Serious findings of axe on the page as it is. */
+  const audit = async () => {
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .map(({ target }) => target.join(" "))
+            .slice(0, 3)
+            .join(", ")}`,
+      );
+  };
+  return { page, open, audit, problems, hosts, close: () => context.close() };
+};
+
+/** Bytes of gzip: the JavaScript of the first view. */
+const FIRST_VIEW = 250 * 1024;
+
+/** What the built files say without a browser: nothing inline, nothing from elsewhere, a first view of a bounded size. */
+const checkFiles = () => {
+  const app = join(import.meta.dirname, "../dist/app");
+  const page = readFileSync(join(app, "index.html"), "utf8");
+  const scripts = [...page.matchAll(/<script([^>]*)>([^<]*)/g)];
+  assert.ok(scripts.length > 0);
+  for (const [, attributes, inline] of scripts) {
+    assert.match(attributes, / src="\/assets\//);
+    assert.equal(inline, "");
+  }
+  assert.doesNotMatch(page, /https?:|<style| style=| on\w+=/);
+  const files = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map(([, file]) => readFileSync(join(app, file)));
+  const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
+  assert.ok(bytes <= FIRST_VIEW, `the first view loads ${bytes} bytes`);
+  return bytes;
+};
+
+const counts = { passed: 0, failed: 0, skipped: 0 };
+try {
+  console.log(`ok    the built files: nothing inline, nothing from elsewhere, ${Math.ceil(checkFiles() / 1024)} KB of JavaScript (gzip)`);
+  counts.passed++;
+} catch (error) {
+  console.log(`FAIL  the built files\n${String(error)}`);
+  counts.failed++;
+}
+const only = process.argv[2];
+const wanted = checks.filter(({ name }) => only === undefined || name.includes(only));
+const executable = findChromium();
+if (executable) {
+  const browser = await openChromium(executable);
+  try {
+    for (const { name, students, run } of wanted) {
+      const demo = await startDemo(students);
+      try {
+        await run({ demo, openPage: (theme) => openPage(browser, demo, theme) });
+        counts.passed++;
+        console.log(`ok    ${name}`);
+      } catch (error) {
+        counts.failed++;
+        console.log(`FAIL  ${name}\n${error instanceof Error ? error.stack : String(error)}`);
+      } finally {
+        await demo.stop();
+      }
+    }
+  } finally {
+    await browser.close();
+  }
+} else {
+  counts.skipped = wanted.length;
+  console.log("The browser tests are skipped: there is no Chromium. Install Debian's package chromium, or set EDGETABLE_CHROMIUM.");
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exitCode = counts.failed === 0 ? 0 : 1;

@@ -1,0 +1,138 @@
+import { useState, type ReactNode } from "react";
+import type { WireItem } from "../wire.ts";
+import { KeyText, nameOf, showBytes, showDistance, showValue, TypeMark, typeOfValue, useColour } from "./item-parts.tsx";
+import { useModel } from "./model.ts";
+import { addressOf, linkTo } from "./route.ts";
+
+const joined = (pieces: WireItem["keys"][string] | undefined): string => (pieces ?? []).map(({ text }) => text).join("");
+
+/** Copies a text, and says so. */
+const CopyButton = ({ text, label }: { readonly text: string; readonly label: string }): ReactNode => {
+  const [copied, setCopied] = useState(false);
+  const copy = (): void => {
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+    void navigator.clipboard.writeText(text);
+  };
+  return (
+    <button type="button" className="quiet" onClick={copy}>
+      <span aria-live="polite">{copied ? "Copied" : label}</span>
+    </button>
+  );
+};
+
+/** The nodes that an item names. */
+const Ends = ({ item }: { readonly item: WireItem }): ReactNode =>
+  item.ends.length === 0 ? null : (
+    <section>
+      <h2>Names</h2>
+      <ul className="ends">
+        {item.ends.map(({ role, type, partition }) => (
+          <li key={role}>
+            <span className="role">{role}</span>
+            <a {...linkTo(addressOf("table", { partition }))}>
+              <TypeMark type={type} kind="node">
+                {partition}
+              </TypeMark>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+
+/** The entries of an item in the indexes. */
+const Entries = ({ item }: { readonly item: WireItem }): ReactNode => {
+  const [, ...indexes] = useModel().indexes;
+  const within = indexes.filter(
+    ({ partitionKey, sortKey }) => partitionKey in item.keys && (sortKey === undefined || sortKey in item.keys),
+  );
+  return within.length === 0 ? null : (
+    <section>
+      <h2>Indexes</h2>
+      {within.map(({ name = "", partitionKey, sortKey }) => (
+        <dl key={name} className="index">
+          <div>
+            <dt>
+              <a {...linkTo(addressOf("table", { index: name, partition: joined(item.keys[partitionKey]) }))}>{name}</a>
+            </dt>
+            <dd>
+              <KeyText pieces={item.keys[partitionKey]} />
+              <br />
+              <KeyText pieces={item.keys[sortKey ?? ""]} />
+            </dd>
+          </div>
+        </dl>
+      ))}
+    </section>
+  );
+};
+
+/** One item in full: its keys, the indexes that it is in, its attributes, and the nodes that it names. */
+export const ItemPanel = ({ item, close }: { readonly item: WireItem; readonly close: () => void }): ReactNode => {
+  const { indexes } = useModel();
+  const colour = useColour();
+  const [table] = indexes;
+  return (
+    <aside className="panel" aria-label="Item">
+      <header className={colour(item.kind === "system" ? "~" : item.name)}>
+        <TypeMark type={item.kind === "system" ? "~" : item.name} kind={item.kind}>
+          {nameOf(item)}
+        </TypeMark>
+        <button type="button" className="quiet icon" aria-label="Close the item" onClick={close}>
+          ✕
+        </button>
+      </header>
+      <div className="panel-body">
+        <section>
+          <h2>Key</h2>
+          <dl>
+            {[table?.partitionKey, table?.sortKey].map((attribute) =>
+              attribute === undefined ? null : (
+                <div key={attribute}>
+                  <dt>{attribute}</dt>
+                  <dd>
+                    <KeyText pieces={item.keys[attribute]} />
+                  </dd>
+                </div>
+              ),
+            )}
+          </dl>
+          <p className="facts">
+            <span>{showBytes(item.bytes)}</span>
+            {item.expires === undefined ? null : (
+              <span title={new Date(item.expires).toISOString()}>
+                {item.expires < Date.now() ? "expired" : "expires"} {showDistance(item.expires)}
+              </span>
+            )}
+          </p>
+        </section>
+        <Ends item={item} />
+        <section>
+          <h2>Attributes</h2>
+          {item.fields.length === 0 ? <p className="facts">Only its key.</p> : null}
+          <dl>
+            {item.fields.map(({ name, attribute }) => (
+              <div key={attribute}>
+                <dt>
+                  {name}
+                  {name === attribute ? null : <small> stored as {attribute}</small>}
+                </dt>
+                <dd>
+                  <span className="value">{showValue(item.item[attribute])}</span>
+                  <abbr title="type in DynamoDB">{typeOfValue(item.item[attribute])}</abbr>
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+        <Entries item={item} />
+        <details>
+          <summary>As DynamoDB&rsquo;s JSON</summary>
+          <CopyButton text={JSON.stringify(item.item, null, 2)} label="Copy" />
+          <pre tabIndex={0}>{JSON.stringify(item.item, null, 2)}</pre>
+        </details>
+      </div>
+    </aside>
+  );
+};

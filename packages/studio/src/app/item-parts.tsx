@@ -1,0 +1,157 @@
+import type { ReactNode } from "react";
+import type { WireEnd, WireItem, WireValue } from "../wire.ts";
+import { useModel } from "./model.ts";
+import { addressOf, linkTo } from "./route.ts";
+
+/** `1,234 B`, `12.3 KB`. */
+export const showBytes = (bytes: number): string =>
+  bytes < 10_000 ? `${bytes.toLocaleString("en-US")} B` : `${(bytes / 1024).toFixed(1)} KB`;
+
+/** `0.5 RCU`. */
+export const showUnits = (units: number): string => `${Number(units.toFixed(2)).toLocaleString("en-US")} RCU`;
+
+/** `1 item`, `2 items`. */
+export const counted = (count: number, noun: string): string => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+
+/** A value in DynamoDB's JSON as text on one line. */
+export const showValue = (value: WireValue | undefined): string => {
+  if (value === undefined) return "";
+  if ("S" in value) return value.S;
+  if ("N" in value) return value.N;
+  if ("BOOL" in value) return String(value.BOOL);
+  if ("NULL" in value) return "null";
+  if ("B" in value) return `${value.B} (base64)`;
+  if ("L" in value) return `[${value.L.map(showValue).join(", ")}]`;
+  if ("M" in value)
+    return `{ ${Object.entries(value.M)
+      .map(([name, one]) => `${name}: ${showValue(one)}`)
+      .join(", ")} }`;
+  return `{${("SS" in value ? value.SS : "NS" in value ? value.NS : value.BS).join(", ")}}`;
+};
+
+/** The type letters of a value, as DynamoDB writes them. */
+export const typeOfValue = (value: WireValue | undefined): string => Object.keys(value ?? {})[0] ?? "";
+
+const UNITS: readonly (readonly [seconds: number, name: string])[] = [
+  [86_400, "day"],
+  [3600, "hour"],
+  [60, "minute"],
+  [1, "second"],
+];
+
+/** `in 2 hours`, `3 days ago`: how far a time is from now. */
+export const showDistance = (time: number, now: number = Date.now()): string => {
+  const seconds = Math.round(Math.abs(time - now) / 1000);
+  const [size, name] = UNITS.find(([size]) => seconds >= size) ?? [1, "second"];
+  const text = counted(Math.round(seconds / size), name);
+  return time >= now ? `in ${text}` : `${text} ago`;
+};
+
+/** The class that gives a type its colour: the same in every view. */
+export const useColour = (): ((type: string) => string) => {
+  const { types } = useModel();
+  return (type) => {
+    if (type.startsWith("~") || type === "") return "type-other";
+    const at = [...new Set(types.map(({ name }) => name))].indexOf(type);
+    return at < 0 ? "type-other" : `type-${at % 12}`;
+  };
+};
+
+/** What a type is called: a system item by its purpose, a stray one as such. */
+export const nameOf = ({ kind, name, mirror }: Pick<WireItem, "kind" | "name" | "mirror">): string => {
+  if (kind === "stray") return "not in the model";
+  if (kind === "system") return `system: ${name}`;
+  return mirror ? `${name} (copy)` : name;
+};
+
+/** The mark of a type: a shape for its kind, so that colour is not the only sign, and its name. */
+export const TypeMark = ({
+  type,
+  kind,
+  children,
+}: {
+  readonly type: string;
+  readonly kind: string;
+  readonly children?: ReactNode;
+}): ReactNode => {
+  const colour = useColour();
+  return (
+    <span className={`mark ${colour(type)}`}>
+      <span className={`shape ${kind}`} aria-hidden="true" />
+      {children ?? type}
+    </span>
+  );
+};
+
+/** A key in the pieces of its template: literals recede, values stand out. */
+export const KeyText = ({ pieces }: { readonly pieces: WireItem["keys"][string] | undefined }): ReactNode => (
+  <span className="key">
+    {(pieces ?? []).map(({ text, path }, at) =>
+      path === undefined ? (
+        <span key={at} className="literal">
+          {text}
+        </span>
+      ) : (
+        <b key={at} title={path}>
+          {text}
+        </b>
+      ),
+    )}
+  </span>
+);
+
+/** A link to the partition of a node that an item names. */
+export const EndLink = ({ end, tabbable = true }: { readonly end: WireEnd; readonly tabbable?: boolean }): ReactNode => {
+  const colour = useColour();
+  const label = `Go to the partition of ${end.role}: ${end.partition}`;
+  const { href, onClick } = linkTo(addressOf("table", { partition: end.partition }));
+  return (
+    <a
+      className={`end ${colour(end.type)}`}
+      title={label}
+      aria-label={label}
+      tabIndex={tabbable ? 0 : -1}
+      href={href}
+      onClick={(event) => {
+        // A click on the row around the link selects the row.
+        event.stopPropagation();
+        onClick(event);
+      }}
+    >
+      <span aria-hidden="true">↗</span>
+    </a>
+  );
+};
+
+/** What a view shows while it waits, has nothing, or failed. */
+export const Notice = ({
+  title,
+  children,
+  role = "status",
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly role?: "status" | "alert";
+}): ReactNode => (
+  <div className={`notice ${role}`} role={role}>
+    <strong>{title}</strong>
+    {children}
+  </div>
+);
+
+/** A failure, with its code and a way to try again. */
+export const Failure = ({
+  error,
+  again,
+}: {
+  readonly error: { readonly code?: string; readonly message: string };
+  readonly again: () => void;
+}): ReactNode => (
+  <Notice title="This could not be read." role="alert">
+    <p>{error.message}</p>
+    {error.code === undefined ? null : <code>{error.code}</code>}
+    <button type="button" onClick={again}>
+      Try again
+    </button>
+  </Notice>
+);

@@ -1,0 +1,356 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type CSSProperties, type KeyboardEvent, type ReactNode } from "react";
+import type { WireItem } from "../wire.ts";
+import { get, useAnswer } from "./api.ts";
+import { ItemPanel } from "./item-panel.tsx";
+import { ItemPages, type TableRow } from "./item-pages.ts";
+import {
+  counted,
+  EndLink,
+  Failure,
+  KeyText,
+  nameOf,
+  Notice,
+  showBytes,
+  showDistance,
+  showUnits,
+  showValue,
+  TypeMark,
+  useColour,
+} from "./item-parts.tsx";
+import { useModel } from "./model.ts";
+import { addressOf, go, linkTo, type Query } from "./route.ts";
+
+/** Pixels of a row: a label and a value. */
+const ROW = 46;
+/** Pixels of a character of a key. */
+const CHARACTER = 7.6;
+
+const keyTextOf = (item: WireItem, attribute: string | undefined): string =>
+  (item.keys[attribute ?? ""] ?? []).map(({ text }) => text).join("");
+
+/** The text by which an address names an item: its table keys. */
+const idOf = (item: WireItem, keys: readonly string[]): string => JSON.stringify(keys.map((key) => keyTextOf(item, key)));
+
+const useItems = (query: Query, keyAttribute: string): ItemPages => {
+  const { index, partition, types } = query;
+  const [pages, setPages] = useState(() => new ItemPages({ index, partition, types }, keyAttribute));
+  useEffect(() => {
+    const fresh = new ItemPages({ index, partition, types }, keyAttribute);
+    setPages(fresh);
+    void fresh.more();
+    return () => fresh.close();
+  }, [index, partition, types, keyAttribute]);
+  useSyncExternalStore(pages.subscribe, pages.version);
+  return pages;
+};
+
+/** Pixels of the two key columns: what the keys of the first page need, within limits. */
+const useWidths = (
+  pages: ItemPages,
+  count: number,
+  [partitionKey, sortKey]: readonly [string, string | undefined],
+): { readonly partition: number; readonly sort: number } => {
+  const seen = Math.min(count, 200);
+  return useMemo(() => {
+    const [first, second] = [partitionKey, sortKey].map((attribute) => {
+      let longest = 0;
+      for (let at = 0; at < seen; at++) {
+        const row = pages.row(at);
+        if (row) longest = Math.max(longest, keyTextOf(row.item, attribute).length);
+      }
+      return longest * CHARACTER;
+    });
+    return { partition: Math.min(260, Math.max(172, (first ?? 0) + 36)), sort: Math.min(430, Math.max(230, (second ?? 0) + 58)) };
+  }, [pages, seen, partitionKey, sortKey]);
+};
+
+interface RowProps {
+  readonly row: TableRow;
+  /** True if the partition key is shown: in the first row of a partition, and in the topmost one. */
+  readonly showsPartition: boolean;
+  readonly keys: readonly [string, string | undefined];
+  readonly active: boolean;
+  readonly onSelect: () => void;
+}
+
+const Row = ({ row, showsPartition, keys: [partitionKey, sortKey], active, onSelect }: RowProps): ReactNode => {
+  const { item } = row;
+  const colour = useColour();
+  return (
+    <div
+      className={`cells ${row.first ? "first" : ""} ${row.shaded ? "shaded" : ""} ${active ? "active" : ""} ${colour(item.kind === "system" ? "~" : item.name)}`}
+      onClick={onSelect}
+    >
+      <div role="gridcell" className="cell partition">
+        {showsPartition ? (
+          <>
+            <KeyText pieces={item.keys[partitionKey]} />
+            {row.first ? (
+              <small>
+                {row.group.isWhole ? counted(row.group.items, "item") : `${row.group.items}+ items`} · {showBytes(row.group.bytes)}
+                {row.group.isWhole ? "" : "+"}
+              </small>
+            ) : null}
+          </>
+        ) : (
+          <span className="hidden">{row.partition}</span>
+        )}
+      </div>
+      <div role="gridcell" className="cell sort">
+        <small>
+          <TypeMark type={item.kind === "system" ? "~" : item.name} kind={item.kind}>
+            {nameOf(item)}
+          </TypeMark>
+        </small>
+        <span className="line">
+          {sortKey === undefined ? <span className="literal">no sort key</span> : <KeyText pieces={item.keys[sortKey]} />}
+          {item.ends.map((end) => (
+            <EndLink key={end.role} end={end} tabbable={active} />
+          ))}
+        </span>
+      </div>
+      <div role="gridcell" className="cell size">
+        {showBytes(item.bytes)}
+        {item.expires === undefined ? null : (
+          <small className={item.expires < Date.now() ? "expired" : "expires"} title={new Date(item.expires).toISOString()}>
+            {item.expires < Date.now() ? "expired " : "expires "}
+            {showDistance(item.expires)}
+          </small>
+        )}
+      </div>
+      {item.fields.map(({ name, attribute }) => (
+        <div role="gridcell" className="cell field" key={attribute} title={showValue(item.item[attribute])}>
+          <small>{name}</small>
+          <span className="value">{showValue(item.item[attribute])}</span>
+        </div>
+      ))}
+    </div>
+  );
+};
+
+/** The title of the table, an index, or one partition, with the way back. */
+const Heading = ({ query, pages }: { readonly query: Query; readonly pages: ItemPages }): ReactNode => {
+  const { table } = useModel();
+  const { index, partition } = query;
+  const read = pages.isComplete ? counted(pages.count, "item") : `${pages.count.toLocaleString("en-US")}+ items`;
+  return (
+    <div className="heading">
+      <h1>
+        {partition === undefined ? (
+          (index ?? table)
+        ) : (
+          <>
+            <a {...linkTo(addressOf("table", { index }))}>{index ?? table}</a>
+            <span className="slash">/</span>
+            <code>{partition}</code>
+          </>
+        )}
+      </h1>
+      <p>
+        {partition !== undefined ? "one partition" : index === undefined ? "the table as it is stored" : "the index as its projection"}
+        <span aria-live="polite">
+          {" · "}
+          {read} · {showUnits(pages.readUnits)}
+        </span>
+      </p>
+      <p className="hints" aria-label="Keys">
+        <kbd>↑</kbd>
+        <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Alt →</kbd> jump
+      </p>
+    </div>
+  );
+};
+
+const Empty = ({ query, pages }: { readonly query: Query; readonly pages: ItemPages }): ReactNode => {
+  if (query["types"])
+    return <Notice title="No item of these types.">{pages.isComplete ? null : <p>Not all of the table was read.</p>}</Notice>;
+  return (
+    <Notice title={query["partition"] === undefined ? "There are no items yet." : "This partition has no items."}>
+      <p>
+        Load some with <code>edgetable load rows.json</code>, or write them from your program, and reload this page.
+      </p>
+    </Notice>
+  );
+};
+
+/** What follows the last row: reading, an end, a pause, or a failure in the middle. */
+const Foot = ({ pages }: { readonly pages: ItemPages }): ReactNode => {
+  if (pages.error) return <Failure error={pages.error} again={() => pages.retry()} />;
+  if (pages.isPaused && !pages.isComplete)
+    return (
+      <Notice title={`${pages.scanned.toLocaleString("en-US")} items were read, ${pages.count.toLocaleString("en-US")} match.`}>
+        <button type="button" onClick={() => pages.retry()}>
+          Keep reading
+        </button>
+      </Notice>
+    );
+  return <span className="reading">{pages.isComplete ? "" : "Reading…"}</span>;
+};
+
+interface GridKeys {
+  readonly count: number;
+  readonly active: number;
+  readonly page: number;
+}
+
+/** Where a key moves the active row; undefined for keys that do not move it. */
+const moved = (key: string, { count, active, page }: GridKeys): number | undefined => {
+  const to = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: count - 1 }[key];
+  return to === undefined ? undefined : Math.max(0, Math.min(count - 1, to));
+};
+
+interface GridProps {
+  readonly query: Query;
+  readonly pages: ItemPages;
+  readonly keys: readonly [string, string | undefined];
+  readonly select: (item: WireItem | undefined) => void;
+}
+
+const GridHead = ({ keys: [partitionKey, sortKey] }: Pick<GridProps, "keys">): ReactNode => (
+  <div className="grid-head" role="row" aria-rowindex={1}>
+    <div role="columnheader" className="cell partition">
+      Partition key <code>{partitionKey}</code>
+    </div>
+    <div role="columnheader" className="cell sort">
+      {sortKey === undefined ? "Type" : "Sort key"} <code>{sortKey}</code>
+    </div>
+    <div role="columnheader" className="cell size">
+      Size
+    </div>
+    <div role="columnheader" className="cell field">
+      Attributes
+    </div>
+  </div>
+);
+
+/** The rows in view, of however many there are. */
+const ItemGrid = ({ query, pages, keys, select }: GridProps): ReactNode => {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [active, setActive] = useState(0);
+  const { count } = pages;
+  const virtual = useVirtualizer({ count: count + 1, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
+  const visible = virtual.getVirtualItems();
+  const last = visible.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= count - 40) void pages.more();
+  });
+  const choose = (at: number): void => {
+    setActive(at);
+    select(pages.row(at)?.item);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.target !== scroller.current) return;
+    const end = pages.row(active)?.item.ends[0];
+    const to = moved(event.key, { count, active, page: 10 });
+    if (event.key === "ArrowRight" && event.altKey && end) go(addressOf("table", { partition: end.partition }));
+    else if (to !== undefined && !event.altKey) {
+      setActive(to);
+      virtual.scrollToIndex(to);
+    } else if (event.key === "Enter") choose(active);
+    else if (event.key === "Escape") select(undefined);
+    else return;
+    event.preventDefault();
+  };
+  const widths = useWidths(pages, count, keys);
+  const top = Math.floor((virtual.scrollOffset ?? 0) / ROW);
+  const contents = (at: number): ReactNode => {
+    const row = at < count ? pages.row(at) : undefined;
+    if (row)
+      return <Row row={row} showsPartition={row.first || at === top} keys={keys} active={at === active} onSelect={() => choose(at)} />;
+    return (
+      <div role="gridcell" className="foot">
+        {at < count ? <span className="reading">Reading…</span> : <Foot pages={pages} />}
+      </div>
+    );
+  };
+  return (
+    <div
+      ref={scroller}
+      className="grid"
+      role="grid"
+      tabIndex={0}
+      aria-label={`Items of ${query["index"] ?? "the table"}`}
+      aria-rowcount={pages.isComplete ? count + 1 : -1}
+      aria-activedescendant={count > 0 ? `row-${active}` : undefined}
+      aria-busy={count === 0}
+      onKeyDown={onKey}
+      style={{ "--partition": `${widths.partition}px`, "--sort": `${widths.sort}px` } as CSSProperties}
+    >
+      <GridHead keys={keys} />
+      <div className="grid-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+        {visible.map(({ index: at, start }) => (
+          <div
+            key={at}
+            id={`row-${at}`}
+            className="grid-row"
+            role="row"
+            aria-rowindex={at + 2}
+            aria-selected={at === active}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            {contents(at)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+};
+
+/** The item that the address names: one that is shown, or else read by its key. */
+const SelectedItem = ({
+  id,
+  shown,
+  close,
+}: {
+  readonly id: string;
+  readonly shown: WireItem | undefined;
+  readonly close: () => void;
+}): ReactNode => {
+  const { value, error, again } = useAnswer(shown ? "shown" : id, async (signal) =>
+    shown ? undefined : get<{ readonly item?: WireItem }>("item", { key: id }, signal),
+  );
+  const item = shown ?? value?.item;
+  if (item) return <ItemPanel item={item} close={close} />;
+  return (
+    <aside className="panel" aria-label="Item">
+      {error ? <Failure error={error} again={again} /> : <Notice title={value ? "There is no such item." : "Reading the item…"} />}
+    </aside>
+  );
+};
+
+/** The table or an index, drawn as the single-table pattern draws it: partition by partition, each item in its type's colour. */
+export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
+  const { indexes } = useModel();
+  const [table] = indexes;
+  const index = indexes.find(({ name }) => name === query["index"]) ?? table;
+  const partitionKey = index?.partitionKey ?? "pk";
+  const tableKeys = useMemo(() => [table?.partitionKey ?? "pk", ...(table?.sortKey === undefined ? [] : [table.sortKey])], [table]);
+  const pages = useItems(query, partitionKey);
+  const { item: id } = query;
+  const select = (item: WireItem | undefined): void =>
+    go(addressOf("table", { ...query, item: item && idOf(item, tableKeys) }), { replace: true });
+  return (
+    <div className="table-view">
+      <div className="table-main">
+        <Heading query={query} pages={pages} />
+        {pages.error && pages.count === 0 ? (
+          <Failure error={pages.error} again={() => pages.retry()} />
+        ) : pages.count === 0 && pages.isComplete ? (
+          <Empty query={query} pages={pages} />
+        ) : (
+          <ItemGrid
+            key={JSON.stringify([query["index"], query["partition"], query["types"]])}
+            query={query}
+            pages={pages}
+            keys={[partitionKey, index?.sortKey]}
+            select={select}
+          />
+        )}
+      </div>
+      {id === undefined ? null : (
+        <SelectedItem id={id} shown={pages.held((item) => idOf(item, tableKeys) === id)} close={() => select(undefined)} />
+      )}
+    </div>
+  );
+};

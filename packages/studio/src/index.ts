@@ -1,0 +1,6 @@
+import { fileURLToPath } from "node:url";
+
+export type * from "./wire.ts";
+
+/** The folder of the built web app, which `edgetable studio` serves: `index.html` and `assets`. */
+export const appFolder: string = fileURLToPath(new URL("../dist/app", import.meta.url));

@@ -1,0 +1,176 @@
+// What the studio's server answers, as JSON. The command line writes it, the web app reads it.
+import type { Advice, ItemDescription } from "edgetable/check";
+
+/** A value in DynamoDB's JSON: numbers as text, bytes as base64. */
+export type WireValue =
+  | { readonly S: string }
+  | { readonly N: string }
+  | { readonly B: string }
+  | { readonly BOOL: boolean }
+  | { readonly NULL: true }
+  | { readonly SS: readonly string[] }
+  | { readonly NS: readonly string[] }
+  | { readonly BS: readonly string[] }
+  | { readonly L: readonly WireValue[] }
+  | { readonly M: Readonly<Record<string, WireValue>> };
+
+/** What a request or a call consumed. */
+export interface WireCost {
+  readonly requests: number;
+  readonly readUnits: number;
+}
+
+/** A stored item, and what it is by the model. */
+export interface WireItem extends Omit<ItemDescription, "ends"> {
+  readonly item: Readonly<Record<string, WireValue>>;
+  readonly ends: readonly WireEnd[];
+}
+
+/** A node that an item names. */
+export interface WireEnd {
+  readonly role: string;
+  readonly type: string;
+  readonly id: Readonly<Record<string, unknown>>;
+  readonly partition: string;
+}
+
+/** `GET /api/items`: items in the order in which the table or the index stores them, partition after partition. */
+export interface ItemsAnswer {
+  readonly items: readonly WireItem[];
+  /** Continues after the last item; undefined at the end. */
+  readonly next?: string;
+  /** Items that were read, those that a filter left out included. */
+  readonly scanned: number;
+  readonly cost: WireCost;
+}
+
+/** A node, edge or part of the model. */
+export interface WireType {
+  readonly kind: "node" | "edge" | "part";
+  readonly name: string;
+  /** Node types at the ends of an edge; `from` of a part is its owner. */
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  readonly stored: string;
+  /** Key attribute → template, such as `STUDENT#{studentId}`. */
+  readonly keys: Readonly<Record<string, string>>;
+  /** The fields of a node's id. */
+  readonly idFields: readonly string[];
+  readonly attributes: readonly string[];
+  readonly orderBy?: string;
+}
+
+/** The table itself, or one of its indexes. */
+export interface WireIndex {
+  /** Undefined for the table. */
+  readonly name?: string;
+  readonly partitionKey: string;
+  readonly sortKey?: string;
+  /** The attributes that the index stores: `ALL`, `KEYS_ONLY`, or names. */
+  readonly projection: "ALL" | "KEYS_ONLY" | readonly string[];
+}
+
+/** A named pattern with its example. */
+export interface WirePattern {
+  readonly name: string;
+  readonly question: string;
+  readonly example: unknown;
+  /** The source of `ask`, as the model file has it after compilation. */
+  readonly source: string;
+  /** The names under which the model file exports its graph and these patterns. */
+  readonly graph: string;
+}
+
+/** `GET /api/model`. */
+export interface ModelAnswer {
+  readonly table: string;
+  readonly file: string;
+  /** Where the table is: a host, or a region. Never a credential. */
+  readonly place: string;
+  /** True if the table is on this machine. */
+  readonly local: boolean;
+  readonly types: readonly WireType[];
+  readonly indexes: readonly WireIndex[];
+  readonly typeAttribute?: string;
+  readonly ttl?: string;
+  readonly patterns: readonly WirePattern[];
+}
+
+/** `GET /api/advice`. */
+export interface AdviceAnswer {
+  readonly advice: readonly WireAdvice[];
+}
+
+export type WireAdvice = Omit<Advice, "concern"> & { readonly concern?: string };
+
+/** One request of a plan. */
+export interface PlannedRequest {
+  readonly operation: string;
+  readonly input: unknown;
+  readonly times: number;
+  readonly readUnits: number;
+  readonly after?: string;
+  readonly partitions?: readonly string[];
+}
+
+/** The plan of a pattern: what `explain()` gives. */
+export interface WirePlan {
+  readonly kind: string;
+  /** The physical plan; of a walk, its steps. */
+  readonly plan: unknown;
+  readonly requests: readonly PlannedRequest[];
+  readonly consistency: string;
+  readonly cost: WireCost;
+  readonly notes: readonly string[];
+  readonly assumptions?: readonly string[];
+}
+
+/** One attempt to send a request, with its place in time. */
+export interface SentAttempt {
+  readonly operation: string;
+  readonly index?: string;
+  readonly input: unknown;
+  /** Milliseconds after the call began. */
+  readonly start: number;
+  /** Milliseconds that the attempt took. */
+  readonly duration: number;
+  readonly readUnits: number;
+  readonly items: number;
+  /** The error's code, if the attempt failed. */
+  readonly error?: string;
+}
+
+/** `POST /api/patterns/plan` and `POST /api/patterns/run` with `{ name, parameters }`; only a run has an answer. */
+export interface PatternAnswer {
+  readonly plan: WirePlan;
+  readonly run?: {
+    readonly answer: unknown;
+    readonly cost: WireCost;
+    readonly attempts: readonly SentAttempt[];
+    /** Milliseconds of the whole call. */
+    readonly duration: number;
+    /** True if the answer was too large to show and its lists are cut. */
+    readonly cut: boolean;
+  };
+}
+
+/** `GET /api/node` and a neighbour: a node by its type and id. */
+export interface WireNode {
+  readonly type: string;
+  readonly id: Readonly<Record<string, unknown>>;
+  /** Undefined if there is no such node. */
+  readonly row?: Readonly<Record<string, unknown>>;
+  readonly partition: string;
+}
+
+/** `GET /api/neighbours`: a page of the edges at a node, with the nodes at their other ends. */
+export interface NeighboursAnswer {
+  readonly entries: readonly { readonly node: WireNode; readonly attributes: Readonly<Record<string, unknown>> }[];
+  readonly next?: string;
+  readonly cost: WireCost;
+}
+
+/** Every answer with a status of 400 or more. */
+export interface ErrorAnswer {
+  readonly error: { readonly code: string; readonly message: string; readonly docs?: string };
+}
