@@ -143,7 +143,7 @@ const runHistory = async ({
   for (const { child } of consumers) child.kill(answersEarly ? "SIGKILL" : "SIGTERM");
   for (const { ended } of consumers) faults.push(...[await ended].filter((error) => error !== undefined));
   const found = { handled: isHandled(), counted: await areCountsRight(), faults };
-  const { clean } = await verify(db, { settle: 1 });
+  const { clean } = await verify(db, { settle: 1, staleAfter: 1 });
   await db.close();
   return { ...found, clean };
 };

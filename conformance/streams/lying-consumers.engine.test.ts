@@ -174,7 +174,7 @@ const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (s
   const started = Date.now();
   let isQuiet = false;
   const isRight = async (): Promise<boolean> => {
-    const { kinds } = await verify(db, { settle: 1 });
+    const { kinds } = await verify(db, { settle: 1, staleAfter: 1 });
     return kinds.filter(({ isHarmless, kind }) => !isHarmless && kind !== "dangling").length === 0;
   };
   while (!isQuiet && failed.length === 0 && misordered().length === 0 && Date.now() - started < longest) {
@@ -183,7 +183,7 @@ const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (s
   }
   over.abort();
   await Promise.all(consumers);
-  const { kinds } = await verify(db, { settle: 1 });
+  const { kinds } = await verify(db, { settle: 1, staleAfter: 1 });
   await source.close();
   return {
     seen: isSeen(),

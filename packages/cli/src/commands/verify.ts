@@ -16,6 +16,7 @@ interface Options {
   readonly units?: number;
   readonly limit?: number;
   readonly segments?: number;
+  readonly staleAfter?: number;
   readonly examples?: number;
   readonly strict?: boolean;
   readonly job?: string;
@@ -78,6 +79,11 @@ export const verifyCommand: CommandSpec = defineCommand<Options>({
     { flags: "--limit <n>", text: "stop after about this many items, and check each by itself", parse: wholeNumber(1_000_000_000) },
     { flags: "--segments <n>", text: "parts of the table that are read at the same time (default: 8)", parse: wholeNumber(1000) },
     { flags: "--examples <n>", text: "findings to print of each kind (default: 10)", parse: wholeNumber(100_000) },
+    {
+      flags: "--stale-after <s>",
+      text: "seconds for which what the stream keeps must stay wrong to be a finding (default: 10)",
+      parse: wholeNumber(600),
+    },
     { flags: "--job <name>", text: "resumable: the same command goes on where this one was cut off" },
     { flags: "--state <file>", text: "with --job: where to keep its state (default: in the folder of temporary files)" },
     { flags: "--strict", text: "exit with 1 for what is harmless, too" },
@@ -93,7 +99,7 @@ export const verifyCommand: CommandSpec = defineCommand<Options>({
     const { io, options } = call;
     checkOptions(options);
     return withGraph(call, async (db): Promise<ExitCode> => {
-      const { repair, dryRun, deleteOrphans, differing, units, limit, segments, examples, job, state } = options;
+      const { repair, dryRun, deleteOrphans, differing, units, limit, segments, examples, job, state, staleAfter } = options;
       const progress = createProgress(io);
       const planned: RepairWrite[] = [];
       const onWrite = (write: RepairWrite): void => {
@@ -115,6 +121,7 @@ export const verifyCommand: CommandSpec = defineCommand<Options>({
           ...(limit !== undefined && { limit }),
           ...(segments !== undefined && { segments, concurrency: segments }),
           ...(examples !== undefined && { examples }),
+          ...(staleAfter !== undefined && { staleAfter: staleAfter * 1000 }),
           ...(job !== undefined && { job }),
           ...(state !== undefined && { state: resolve(io.cwd, state) }),
         });

@@ -1,3 +1,4 @@
+import type { EndId } from "../ir/logical-write.ts";
 import type { WriteItem } from "../ir/write-plan.ts";
 import type { Key } from "../transport/operations.ts";
 
@@ -20,6 +21,7 @@ export const findingKinds = {
   orphanedMarker: "a marker of a value that its node does not have",
   wrongCount: "a degree guard that counts other than there are",
   wrongAggregate: "a count, sum or average that differs from what edges and parts make",
+  staleFact: "a derived attribute that the stream keeps and that differs from what edges and parts make",
   staleCopy: "a copy of a node's attribute that differs from the node",
   idleGuard: "a degree guard or counter that counts nothing, of a node that does not exist",
   deletionMark: "a node marked by a deletion whose job is gone",
@@ -58,6 +60,8 @@ export type Mend =
   | { readonly kind: "writes"; readonly steps: readonly WriteItem[] }
   /** The same, but they delete data: only if the caller asks for it. */
   | { readonly kind: "orphan"; readonly steps: readonly WriteItem[] }
+  /** What the stream keeps for a node is computed anew. */
+  | { readonly kind: "rebuild"; readonly node: EndId }
   /** Nobody but a person can tell. */
   | { readonly kind: "none"; readonly advice: string };
 

@@ -11,7 +11,8 @@ import { nodeAt } from "./judge-edge.ts";
 import type { Finding } from "./finding.ts";
 import { asRead, check, deletion, itemAt, type Judging, put, report, settled, UNSURE, writes } from "./judging.ts";
 import { counterSum } from "./read-sums.ts";
-import { countedNames, counterOwner, sameNumbers } from "./relations.ts";
+import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
+import { countedNames, counterOwner } from "./relations.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
 
 type Key = ReturnType<typeof counterKeys>[number];

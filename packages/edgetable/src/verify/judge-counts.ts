@@ -13,9 +13,11 @@ import { type Row, valueAt } from "../util/row.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { checkRow, type RowCheck } from "./check-row.ts";
 import { nodeAt } from "./judge-edge.ts";
+import { wrongStreamed } from "./judge-streamed.ts";
 import type { Finding } from "./finding.ts";
 import { asRead, check, itemAt, type Judging, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
-import { copiesOf, guardedNode, sameNumbers } from "./relations.ts";
+import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
+import { copiesOf, guardedNode } from "./relations.ts";
 import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
 
 /** Judges a degree guard by the edges that there are. */
@@ -150,7 +152,8 @@ export const keysOfWrongAggregates = (
   const entries = entriesOf(catalog, shape, derived);
   if (![...Object.keys(set), ...remove].some((attribute) => entries.has(attribute))) return new Set();
   const wrong = wrongAggregates(judging, seen);
-  return wrong && entriesOf(catalog, shape, wrong.values);
+  const streamed = judging.circumstances.streamed ? wrongStreamed(judging, seen) : { values: {} };
+  return wrong && streamed && entriesOf(catalog, shape, { ...wrong.values, ...streamed.values });
 };
 
 /** Judges the counts, sums and averages that transactions keep in a node's item, by the edges and parts that there are. */

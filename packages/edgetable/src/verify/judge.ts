@@ -8,6 +8,8 @@ import { judgeCounters, judgeIdleCounter } from "./judge-counters.ts";
 import { judgeLead, judgeNodes, judgeSecond } from "./judge-edge.ts";
 import { judgeAlone, judgeMark, judgeOwnItem } from "./judge-item.ts";
 import { judgeMarker, judgeMarkers } from "./judge-marker.ts";
+import { judgeStreamed } from "./judge-streamed.ts";
+import { needsAllRows } from "./relations.ts";
 import { type Circumstances, itemAt, type Judging, type Need } from "./judging.ts";
 import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
 
@@ -23,9 +25,11 @@ export interface Judgement {
 
 const judgeRow = (judging: Judging, seen: SeenRow): void => {
   const { catalog, circumstances } = judging;
+  const isAllRows = circumstances.streamed && needsAllRows(catalog, seen);
   if (circumstances.scope === "own") {
     judgeOwnItem(judging, seen);
     judgeMark(judging, seen);
+    if (isAllRows && !isExpired(catalog, seen.item, circumstances.now / 1000)) judgeStreamed(judging, seen);
     return;
   }
   // DynamoDB removes expired items one by one, in any order: nothing follows from what is left of them.
@@ -37,6 +41,7 @@ const judgeRow = (judging: Judging, seen: SeenRow): void => {
   judgeMarkers(judging, seen);
   judgeAggregates(judging, seen);
   judgeCounters(judging, seen);
+  if (circumstances.streamed && !isAllRows) judgeStreamed(judging, seen);
 };
 
 const judgeRelations = (judging: Judging, seen: Exclude<Seen, SeenRow>): void => {

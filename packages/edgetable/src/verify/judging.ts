@@ -16,14 +16,23 @@ export interface SumNeed {
   readonly key: Key;
 }
 
+/** What a node's edges and parts make of the attributes that the stream keeps, and what is stored of it beside the node. */
+export interface StreamNeed {
+  readonly kind: "stream";
+  readonly id: string;
+  readonly node: EndId;
+}
+
 /** What has to be read to judge an item. */
-export type Need = ReadNeed | SumNeed;
+export type Need = ReadNeed | SumNeed | StreamNeed;
 
 /** What a judgement goes by beside the items. */
 export interface Circumstances {
   /** `own`: what an item alone tells, and what nothing else tells of; `relations`: what it and other items say of each other. */
   readonly scope: "own" | "relations";
   readonly differing: Differing;
+  /** Whether derived attributes that the stream keeps are judged. */
+  readonly streamed: boolean;
   /** Milliseconds since 1970. */
   readonly now: number;
 }

@@ -45,7 +45,10 @@ export const mendFacts = async (run: Run, { items, units, settle, dryRun, onProg
       concurrency: CONCURRENCY,
       units,
       differing: "keep",
+      // The migration refreshes these itself.
+      streamed: false,
       settle,
+      staleAfter: settle,
       limit: undefined,
       repair: { mode: dryRun ? "dryRun" : "repair", deletesOrphans: false, only: FACTS, onWrite: undefined },
       onFinding: undefined,

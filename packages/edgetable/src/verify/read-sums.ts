@@ -1,6 +1,7 @@
 import { batchGet } from "../executor/batch.ts";
 import { type FindNode, runRead } from "../executor/run-read.ts";
 import type { CallContext, Session } from "../executor/session.ts";
+import type { EndId } from "../ir/logical-write.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { keyId, sameKey } from "../ir/write-plan.ts";
@@ -26,9 +27,12 @@ interface Source {
   readonly row: Row;
 }
 
-const planOver = (catalog: Catalog, { over }: AggregateFact, { node }: SumNeed): Source => {
+/** The plan that finds the edges or parts of a node that an aggregate ranges over. */
+export const planOver = (catalog: Catalog, { over }: AggregateFact, node: EndId): Source => {
   if (over.kind === "edge") {
-    const edges = { node: node.type, edge: over.name, direction: over.direction };
+    // A symmetric edge has no direction; every node finds its edges as outgoing ones.
+    const direction = catalog.edges[over.name]?.definition.symmetric ? "out" : over.direction;
+    const edges = { node: node.type, edge: over.name, direction };
     const plan = consistentIfPossible((consistent) => planRead(catalog, allEdges(catalog, { ...edges, consistent })));
     return { plan, row: { from: node.id, to: node.id } };
   }
@@ -65,14 +69,18 @@ const leadingRows = async (
 const isLoop = ({ subject }: SeenRow): boolean =>
   subject.kind === "edge" && subject.from.type === subject.to.type && exactText(subject.from.id) === exactText(subject.to.id);
 
-/** Visits what one fact of a node is made from, page by page. */
-const visitRows = async (session: Session, { plan, row }: Source, context: CallContext, visit: (seen: SeenRow) => void): Promise<void> => {
+/** Finds what one fact of a node is made from, page by page; expired items as well. */
+export const eachPage = async (
+  session: Session,
+  { plan, row }: Source,
+  context: CallContext,
+  visit: (items: readonly Item[]) => Promise<void>,
+): Promise<void> => {
   let from: Position | undefined;
   do {
     const request = { plan, binding: { row, values: [] }, limit: PAGE, from, findNode: noNode };
     const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
-    const items = found.map(({ item }) => item);
-    for (const seen of await leadingRows(session, { items, isWhole: plan.consistency !== "eventual" }, context)) visit(seen);
+    await visit(found.map(({ item }) => item));
     from = next;
   } while (from !== undefined);
 };
@@ -104,6 +112,12 @@ export const readSums = async (session: Session, need: SumNeed, context: CallCon
       for (const name in added) sums[counterSum(key, name)] = addDecimals(sums[counterSum(key, name)] ?? 0, added[name]!);
     }
   };
-  for (const fact of sources.values()) await visitRows(session, planOver(catalog, fact, need), context, add);
+  for (const fact of sources.values()) {
+    const source = planOver(catalog, fact, need.node);
+    const isWhole = source.plan.consistency !== "eventual";
+    await eachPage(session, source, context, async (items) => {
+      for (const seen of await leadingRows(session, { items, isWhole }, context)) add(seen);
+    });
+  }
   return Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, encodeValue(value, name)]));
 };

@@ -4,16 +4,19 @@ import { aggregates, type Delta } from "../planner/writes/rules/aggregates.ts";
 import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.ts";
 import { derive } from "../planner/writes/rules/index.ts";
 import { keyIfComplete, VERSION } from "../requests/encode-item.ts";
-import { decodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
+import { decodeValue, keyTextOf } from "../requests/attribute-value.ts";
 import { exactText, readTemplate } from "../keys/template.ts";
+import { type ContributedPlace, contributionsOf, factNode } from "../executor/facts/contributions.ts";
+import { isKeptInFacts, streamedAggregates } from "../executor/facts/project-facts.ts";
+import { addsUp, readMemoPlace, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
 import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
 import { readPlace } from "../schema/stored-id.ts";
-import { type CopyFact, countHidden, derivedNames, isKeptInNode, sumHidden } from "../schema/facts.ts";
+import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, sumHidden } from "../schema/facts.ts";
 import type { Catalog, NodeEntry, Shape } from "../schema/catalog.ts";
-import { COUNT, DELETING, MEMO_NODE, OWNER } from "../schema/system-items.ts";
-import { readDegreeGuard } from "../schema/system-keys.ts";
+import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
+import { factKeyItem, readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { isNumber } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
@@ -22,6 +25,13 @@ import type { Contents, FactId, Tallies } from "./tallies.ts";
 
 /** Which differences between the copies of an edge count. */
 export type Differing = "report" | "keep" | "mend";
+
+/** What is compared beside what always is. */
+export interface Comparing {
+  readonly differing: Differing;
+  /** Whether derived attributes that the stream keeps are compared with what edges and parts make. */
+  readonly streamed: boolean;
+}
 
 /** What has to be there for a row besides its own item: what the writers' rules derive from it. */
 export interface Derived {
@@ -152,12 +162,14 @@ const scaled = (value: unknown): number => {
 
 const sumId = (key: Key, attribute: string): FactId => ["sum", ...idOf(key), attribute];
 
+/** The names of the sums and numbers behind a count, sum or average. */
+const namesBehind = ({ attribute, operation }: Pick<AggregateFact, "attribute" | "operation">): readonly string[] => {
+  if (operation === "count") return [countHidden(attribute)];
+  return operation === "sum" ? [sumHidden(attribute)] : [sumHidden(attribute), countHidden(attribute)];
+};
+
 /** The names of what a counter counts. */
-export const countedNames = ({ facts }: CounterSet): readonly string[] =>
-  facts.flatMap(({ attribute, operation }) => {
-    if (operation === "count") return [countHidden(attribute)];
-    return operation === "sum" ? [sumHidden(attribute)] : [sumHidden(attribute), countHidden(attribute)];
-  });
+export const countedNames = ({ facts }: CounterSet): readonly string[] => facts.flatMap(namesBehind);
 
 /** The node that a counter counts for; undefined for a counter of other declarations, which nobody reads. */
 export const counterOwner = (
@@ -188,17 +200,6 @@ const counterSayings = (
   }
 };
 
-// DynamoDB adds decimals exactly, to 38 digits; what was added up here is rounded to a double with every row.
-const ROUNDING = 1e-9;
-
-/** True if a stored number is the expected one, as far as sums of fractions can tell. */
-export const sameNumbers = (stored: AttributeValue | undefined, expected: number | bigint | undefined): boolean => {
-  if (stored === undefined || expected === undefined) return stored === expected;
-  if (sameAttribute(stored, { N: String(expected) })) return true;
-  const [a, b] = [Number(decodeValue(stored)), Number(expected)];
-  return !(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b));
-};
-
 /** True if a stored average is the one that follows from the sum and the number beside it. */
 const showsAverage = (stored: AttributeValue | undefined, [sum = 0, number = 0]: readonly unknown[]): boolean =>
   isNumber(sum) && isNumber(number) && sameNumbers(stored, Number(number) === 0 ? undefined : Number(sum) / Number(number));
@@ -224,12 +225,92 @@ const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayin
 const isSource = (catalog: Catalog, { onto, end }: CopyFact, node: string): boolean =>
   onto.kind === "part" ? catalog.parts[onto.name]?.definition.of === node : (catalog.edges[onto.name]?.[end].includes(node) ?? false);
 
+/** True if all that the stream keeps for a node adds up: its tallies tell. Of other nodes only all rows together tell. */
+const hasTalliedFacts = (catalog: Catalog, entry: NodeEntry): boolean => {
+  const facts = streamedAggregates(catalog, entry);
+  return facts.length > 0 && facts.every(isKeptInFacts);
+};
+
+const factsId = (partition: Key, name: string): FactId => ["facts", ...idOf(partition), name];
+const shownId = (partition: Key, name: string): FactId => ["shown", ...idOf(partition), name];
+const memosId = (partition: Key): FactId => ["memos", ...idOf(partition)];
+const memoSaying = (catalog: Catalog, { node, over, source, contribution }: ContributedPlace, times: number): Saying => ({
+  kind: "sum",
+  id: memosId(factKeyItem(catalog, node.facts)),
+  contents: { over, source: idOf(source), contribution },
+  times,
+  isOwn: false,
+});
+
+/** What an edge or part contributes to nodes by the stream: the memos say the same. */
+const contributionSayings = (catalog: Catalog, item: Item, sayings: Saying[]): void => {
+  for (const place of contributionsOf(catalog, item)) {
+    const { node, contribution } = place;
+    if (!hasTalliedFacts(catalog, node.entry) || Object.keys(contribution).length === 0) continue;
+    const facts = factKeyItem(catalog, node.facts);
+    sayings.push(memoSaying(catalog, place, 1));
+    for (const name in contribution)
+      sayings.push({
+        kind: "sum",
+        id: factsId(facts, name),
+        contents: NO_CONTENTS,
+        times: scaled(decodeValue(contribution[name]!)),
+        isOwn: false,
+      });
+  }
+};
+
+const memoSayings = (catalog: Catalog, item: Item): readonly Saying[] => {
+  const place = readMemoPlace(item);
+  const entry = place && catalog.nodes[place.node];
+  const contribution = item[CONTRIBUTION];
+  if (!entry || !hasTalliedFacts(catalog, entry) || !contribution || !("M" in contribution)) return [];
+  if (Object.keys(contribution.M).length === 0) return [];
+  return [memoSaying(catalog, { ...place, node: factNode(catalog, entry, place.id), contribution: contribution.M }, -1)];
+};
+
+/** What the item of a node's facts says: the sums of all memos, which the node shows. */
+const factsSayings = (key: Key, item: Item): readonly Saying[] => {
+  const sayings: Saying[] = [];
+  const say = (id: FactId, times: number, contents = NO_CONTENTS): void =>
+    void sayings.push({ kind: "sum", id, contents, times, isOwn: false });
+  for (const name in item) {
+    if (!addsUp(name) || name === REVISION) continue;
+    const value = item[name] && decodeValue(item[name]);
+    say(factsId(key, name), -scaled(value));
+    const attribute = name.slice(name.indexOf("#") + 1);
+    const [sum, number] = [item[sumHidden(attribute)], item[countHidden(attribute)]];
+    if (!sum || !number) say(shownId(key, attribute), scaled(value));
+    else if (name === sumHidden(attribute) && Number(decodeValue(number)) !== 0)
+      say(shownId(key, attribute), 1, { mean: Number(decodeValue(sum)) / Number(decodeValue(number)) });
+  }
+  return sayings;
+};
+
+/** What a node shows of its facts by the stream. */
+const shownSayings = (catalog: Catalog, { item, shape, row }: SeenRow, sayings: Saying[]): void => {
+  const entry = catalog.nodes[shape.definition];
+  if (!entry || !hasTalliedFacts(catalog, entry)) return;
+  const facts = factKeyItem(catalog, factNode(catalog, entry, row).facts);
+  const own = (id: FactId, times: number, contents = NO_CONTENTS): void =>
+    void sayings.push({ kind: "sum", id, contents, times, isOwn: true });
+  own(memosId(facts), 0);
+  for (const { attribute, operation } of streamedAggregates(catalog, entry)) {
+    const value = item[attribute] && decodeValue(item[attribute]);
+    for (const name of namesBehind({ attribute, operation })) own(factsId(facts, name), 0);
+    // A node that is older than the declaration has no such attribute. Nothing takes this off. An average of nothing is left out.
+    if (operation === "average") own(shownId(facts, attribute), value === undefined ? 0 : -1, { mean: value });
+    else if (isNumber(value)) own(shownId(facts, attribute), -scaled(value));
+    else own(shownId(facts, attribute), 1, MISSING);
+  }
+};
+
 /** One thing that an item says about others. */
 type Saying =
   | { readonly kind: "sum"; readonly id: FactId; readonly contents: Contents; readonly times: number; readonly isOwn: boolean }
   | { readonly kind: "needed" | "there"; readonly id: FactId };
 
-const rowSayings = (catalog: Catalog, seen: SeenRow, differing: Differing): readonly Saying[] => {
+const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Comparing): readonly Saying[] => {
   const sayings: Saying[] = [];
   const { shape, row, other, leads } = seen;
   if (shape.kind === "node") sayings.push({ kind: "there", id: nodeId(seen.key, shape.definition) });
@@ -242,6 +323,10 @@ const rowSayings = (catalog: Catalog, seen: SeenRow, differing: Differing): read
       isOwn: true,
     });
   if (shape.kind === "node") nodeSayings(catalog, seen, sayings);
+  if (streamed) {
+    if (shape.kind === "node") shownSayings(catalog, seen, sayings);
+    contributionSayings(catalog, seen.item, sayings);
+  }
   for (const { fact, key } of copiesOf(catalog, seen)) sayings.push({ kind: "needed", id: sourceId(key, fact, row[fact.attribute]) });
   if (!leads) return sayings;
   const { claims, counts, nodes, deltas, counters } = derivedOf(catalog, seen);
@@ -256,10 +341,14 @@ const rowSayings = (catalog: Catalog, seen: SeenRow, differing: Differing): read
 };
 
 /** What an item says about others, and others about it. */
-const sayingsOf = (catalog: Catalog, seen: Seen, differing: Differing): readonly Saying[] => {
+const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly Saying[] => {
   switch (seen.kind) {
     case "row":
-      return rowSayings(catalog, seen, differing);
+      return rowSayings(catalog, seen, comparing);
+    case "memo":
+      return comparing.streamed ? memoSayings(catalog, seen.item) : [];
+    case "facts":
+      return comparing.streamed ? factsSayings(seen.key, seen.item) : [];
     case "marker":
       return [{ kind: "sum", id: idOf(seen.key), contents: { owner: textIn(seen.item, OWNER) }, times: -1, isOwn: true }];
     case "guard": {
@@ -284,22 +373,29 @@ const sayingsOf = (catalog: Catalog, seen: Seen, differing: Differing): readonly
 };
 
 /** Adds to the tallies what an item says about others. */
-export const tally = (tallies: Tallies, catalog: Catalog, seen: Seen, differing: Differing): void => {
-  for (const one of sayingsOf(catalog, seen, differing)) {
+export const tally = (tallies: Tallies, catalog: Catalog, seen: Seen, comparing: Comparing): void => {
+  for (const one of sayingsOf(catalog, seen, comparing)) {
     if (one.kind === "sum") tallies.add(one.id, one.contents, one.times);
     else tallies.note(one.kind, one.id);
   }
 };
 
 /** Whether an item has to be judged by its relations to others, as the finished tallies tell. */
-export const isSuspect = (tallies: Tallies, catalog: Catalog, seen: Seen, differing: Differing): boolean =>
-  sayingsOf(catalog, seen, differing).some((one) => {
+export const isSuspect = (tallies: Tallies, catalog: Catalog, seen: Seen, comparing: Comparing): boolean =>
+  sayingsOf(catalog, seen, comparing).some((one) => {
     if (one.kind === "sum") return one.isOwn && tallies.differs(one.id);
     return one.kind === "needed" && tallies.lacks(one.id);
   });
 
-/** Whether an item has to be judged whatever the tallies tell: there are few of these. */
-export const isAlwaysJudged = (seen: Seen): boolean =>
+/** True if the stream keeps facts for a node that only all of its rows tell: `min`, `max`, `distinct`. */
+export const needsAllRows = (catalog: Catalog, { shape }: Pick<SeenRow, "shape">): boolean => {
+  const entry = shape.kind === "node" ? catalog.nodes[shape.definition] : undefined;
+  return entry !== undefined && streamedAggregates(catalog, entry).some((fact) => !isKeptInFacts(fact));
+};
+
+/** Whether an item has to be judged whatever the tallies tell: there are few of these, unless nodes have facts of all their rows. */
+export const isAlwaysJudged = (catalog: Catalog, seen: Seen, { streamed }: Comparing): boolean =>
+  (streamed && seen.kind === "row" && needsAllRows(catalog, seen)) ||
   seen.kind === "unclaimed" ||
   seen.kind === "job" ||
   seen.kind === "cursor" ||

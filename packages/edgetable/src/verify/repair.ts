@@ -1,11 +1,12 @@
 import { runPlanned } from "../executor/run-write.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
-import { keyId, type WriteItem } from "../ir/write-plan.ts";
+import { keyId } from "../ir/write-plan.ts";
 import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
-import type { Finding, FindingKind, Problem } from "./finding.ts";
+import type { Finding, FindingKind, Mend, Problem } from "./finding.ts";
+import { rebuildStreamed } from "./read-streamed.ts";
 import { type Judging, settleCandidates, type Verdict } from "./settle.ts";
 
-/** A write of a repair, as it is sent or would be. */
+/** A write of a repair, as it is sent or would be: a request, or `rebuildFacts`, which computes a node's facts by the stream anew. */
 export interface RepairWrite {
   /** What it mends. */
   readonly findings: readonly Finding[];
@@ -23,27 +24,30 @@ export interface RepairSettings {
   readonly onWrite: ((write: RepairWrite) => void) | undefined;
 }
 
-const stepsOf = ({ mend, findings }: Problem, { deletesOrphans, only }: RepairSettings): readonly WriteItem[] | undefined => {
-  if (only && !findings.some(({ kind }) => only.has(kind))) return undefined;
-  if (mend.kind === "none" || (mend.kind === "orphan" && !deletesOrphans)) return undefined;
-  return mend.steps;
+const isMended = ({ mend, findings }: Problem, { deletesOrphans, only }: RepairSettings): boolean => {
+  if (only && !findings.some(({ kind }) => only.has(kind))) return false;
+  return mend.kind !== "none" && (mend.kind !== "orphan" || deletesOrphans);
 };
 
 const TOKEN = "0".repeat(32);
 
-const encodedAs = ({ session: { catalog } }: Run, steps: readonly WriteItem[]): Pick<RepairWrite, "operation" | "input"> => {
+const encodedAs = ({ session: { catalog } }: Run, mend: Mend): Pick<RepairWrite, "operation" | "input"> => {
+  if (mend.kind === "rebuild") return { operation: "rebuildFacts", input: mend.node };
+  const steps = mend.kind === "none" ? [] : mend.steps;
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   const [only] = steps;
   return only && only.kind !== "check" && steps.length === 1 ? encodeSingle(target, only) : encodeTransaction(target, steps, TOKEN);
 };
 
-/** Makes the writes of one problem. Gives false if something they depend on has changed. */
-const mend = async (run: Run, steps: readonly WriteItem[]): Promise<boolean> => {
+/** Makes the writes of one problem. They change nothing if something that they depend on has changed. */
+const runMend = async (run: Run, mend: Mend): Promise<void> => {
+  if (mend.kind === "none") return;
+  if (mend.kind === "rebuild") return rebuildStreamed(run, mend.node);
+  const { steps } = mend;
   const atomic = steps.length === 1 ? ({ kind: "item" } as const) : ({ kind: "transaction", items: steps.length } as const);
   const items = steps.map((item) => ({ item, writes: [0] }));
   const plan = { kind: "ready", items, atomic, repeatable: false, rows: [undefined] } as const;
-  const result = await step(run, (context) => runPlanned(run.session, () => plan, context));
-  return result.ok;
+  await step(run, (context) => runPlanned(run.session, () => plan, context));
 };
 
 const ROUNDS = 5;
@@ -63,12 +67,11 @@ export const repairItem = async (judging: Judging, { key, problems }: Verdict, s
   for (let round = 0; round < ROUNDS; round++) {
     let written = 0;
     for (const problem of left) {
-      const steps = stepsOf(problem, settings);
-      if (!steps) continue;
-      settings.onWrite?.({ findings: problem.findings, ...encodedAs(judging.run, steps) });
+      if (!isMended(problem, settings)) continue;
+      settings.onWrite?.({ findings: problem.findings, ...encodedAs(judging.run, problem.mend) });
       if (settings.mode === "dryRun") continue;
       written++;
-      await mend(judging.run, steps);
+      await runMend(judging.run, problem.mend);
     }
     if (written === 0) break;
     // Whether a write was refused or not: the table as it is now tells.

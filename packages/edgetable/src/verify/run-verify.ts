@@ -23,7 +23,9 @@ export interface VerifySettings {
   /** Read units a second; undefined: as fast as it goes. */
   readonly units: number | undefined;
   readonly differing: Differing;
+  readonly streamed: boolean;
   readonly settle: number;
+  readonly staleAfter: number;
   readonly repair: RepairSettings | undefined;
   /** Items after which it stops: then nothing is said about what items say of each other. */
   readonly limit: number | undefined;
@@ -130,7 +132,8 @@ const openCourt = (judging: Judging, take: (verdict: Verdict) => Promise<void>, 
 
 const courtOf = (verification: Verification, scope: "own" | "relations", told: (finding: Finding) => void): Court => {
   const { run, settings, collector } = verification;
-  const judging: Judging = { run, settle: settings.settle, circumstances: () => ({ scope, differing: settings.differing }) };
+  const { settle, staleAfter, differing, streamed } = settings;
+  const judging: Judging = { run, settle, staleAfter, circumstances: () => ({ scope, differing, streamed }) };
   const take = async (verdict: Verdict): Promise<void> => {
     for (const { findings } of verdict.problems)
       for (const finding of findings) {
@@ -191,8 +194,8 @@ const passAlone = async (verification: Verification): Promise<void> => {
     const slow: Promise<Key | undefined>[] = [];
     for (const item of items) {
       const seen = seeItem(catalog, item);
-      tally(tallies, catalog, seen, settings.differing);
-      let isSuspicious = isAlwaysJudged(seen);
+      tally(tallies, catalog, seen, settings);
+      let isSuspicious = isAlwaysJudged(catalog, seen, settings);
       if (seen.kind === "row" && !isSuspicious) {
         const valid = validateSeen(catalog, seen);
         if (valid instanceof Promise) slow.push(valid.then((finding) => finding && seen.key));
@@ -232,7 +235,7 @@ const passTogether = async (verification: Verification): Promise<void> => {
   const page = async (items: readonly Item[]): Promise<void> => {
     for (const item of items) {
       const seen = seeItem(catalog, item);
-      if (!isSuspect(tallies, catalog, seen, settings.differing)) continue;
+      if (!isSuspect(tallies, catalog, seen, settings)) continue;
       const waits = seen.kind === "marker" && markers.length < MOST_MARKERS;
       if (waits) markers.push(keyOfItem(catalog, item));
       const full = waits ? undefined : court.add(seen.key);

@@ -6,7 +6,8 @@ import type { Item, Key } from "../transport/operations.ts";
 import { validateSeen } from "./check-row.ts";
 import type { Problem } from "./finding.ts";
 import { judge, type Judgement } from "./judge.ts";
-import type { Circumstances, Need, SumNeed } from "./judging.ts";
+import type { Circumstances, Need, StreamNeed, SumNeed } from "./judging.ts";
+import { readStreamed } from "./read-streamed.ts";
 import { readSums } from "./read-sums.ts";
 
 /** An item whose problems stood while everything that they depend on stayed the same. */
@@ -21,6 +22,8 @@ export interface Judging {
   readonly circumstances: () => Omit<Circumstances, "now">;
   /** Milliseconds between the two readings that have to agree. */
   readonly settle: number;
+  /** The same where the stream keeps what is wrong: it follows some time after the rows. */
+  readonly staleAfter: number;
 }
 
 interface Case extends Verdict {
@@ -28,13 +31,15 @@ interface Case extends Verdict {
 }
 
 const isSum = (need: Need): need is SumNeed => need.kind === "sum";
+const isStreamed = (need: Need): need is StreamNeed => need.kind === "stream";
 
 /** Reads what was asked for, strongly consistent. */
 const readNeeds = async (run: Run, needs: readonly Need[]): Promise<Images> => {
   const { session } = run;
-  const plain = needs.filter((need): need is ReadNeed => !isSum(need));
+  const plain = needs.filter((need): need is ReadNeed => !isSum(need) && !isStreamed(need));
   const images: Record<string, Item | null> = { ...(await step(run, (context) => readImages(session, plain, context))) };
   for (const need of needs.filter(isSum)) images[need.id] = await step(run, (context) => readSums(session, need, context));
+  for (const need of needs.filter(isStreamed)) images[need.id] = await step(run, (context) => readStreamed(session, need, context));
   return images;
 };
 
@@ -74,6 +79,8 @@ const sameImage = (a: Item | null | undefined, b: Item | null | undefined): bool
 // A finding about one item alone needs no second look: the item was as it was read.
 const isAlone = ({ used }: Case): boolean => used.length <= 1;
 
+const isLate = ({ problems }: Case): boolean => problems.some(({ mend }) => mend.kind === "rebuild");
+
 const TRIES = 6;
 
 /**
@@ -87,14 +94,14 @@ export const settleCandidates = async (
   judging: Judging,
   candidates: readonly Key[],
 ): Promise<{ readonly verdicts: readonly Verdict[]; readonly unsettled: number }> => {
-  const { run, settle } = judging;
+  const { run, settle, staleAfter } = judging;
   const verdicts: Verdict[] = [];
   let first = await casesOf(judging, candidates, {});
   for (let attempt = 0; ; attempt++) {
     verdicts.push(...first.cases.filter(isAlone));
     const open = first.cases.filter((one) => !isAlone(one));
     if (open.length === 0 || attempt === TRIES) return { verdicts, unsettled: open.length };
-    await run.session.effects.sleep(settle, run.signal);
+    await run.session.effects.sleep(open.some(isLate) ? Math.max(settle, staleAfter) : settle, run.signal);
     const needs = new Map<string, Need>();
     for (const { used } of open) for (const need of used) needs.set(need.id, need);
     const again = await readNeeds(run, [...needs.values()]);

@@ -51,6 +51,11 @@ export interface VerifyOptions {
    */
   readonly settle?: number;
   /**
+   * Milliseconds for which what the stream keeps must stay wrong to be a finding, 0 to 600,000: longer than your stream
+   * processor lags. @default 10,000
+   */
+  readonly staleAfter?: number;
+  /**
    * Name of a job, 1 to 200 characters: the same call resumes one that was cut off, on the machine that has its `state`.
    * Nobody else runs a job of that name meanwhile. Writes an item to the table and removes it at the end. @default no job
    */
@@ -106,6 +111,7 @@ const verifyChecks: OptionChecks<VerifyOptions> = {
   examples: [0, 100_000],
   expectedItems: [1, 1e12],
   settle: [0, 600_000],
+  staleAfter: [0, 600_000],
   job: checkJobName,
   state: "string",
   saveEvery: [0, 3_600_000],
@@ -119,7 +125,7 @@ const verifyChecks: OptionChecks<VerifyOptions> = {
 };
 
 const settingsOf = (options: VerifyOptions): VerifySettings => {
-  const { segments = 8, concurrency = 8, units, limit, differing = "report", settle = 1000 } = options;
+  const { segments = 8, concurrency = 8, units, limit, differing = "report", settle = 1000, staleAfter = 10_000 } = options;
   const { repair = false, onWrite, deleteOrphans = false, onFinding, onProgress, progressEvery = 1000 } = options;
   const mode = repair === "dryRun" ? repair : "repair";
   return {
@@ -127,7 +133,9 @@ const settingsOf = (options: VerifyOptions): VerifySettings => {
     concurrency,
     units,
     differing,
+    streamed: true,
     settle,
+    staleAfter,
     limit,
     repair: repair === false ? undefined : { mode, deletesOrphans: deleteOrphans, onWrite },
     onFinding,

@@ -5,7 +5,7 @@ import { decodeValue, keyTextOf } from "../../requests/attribute-value.ts";
 import { nameIn } from "../../requests/expression.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { type AggregateFact, countHidden, STREAMED, sumHidden } from "../../schema/facts.ts";
-import { CONTRIBUTION, REVISION } from "../../schema/system-items.ts";
+import { CONTRIBUTION, MEMO_SOURCE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, memoOf, memosOver } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
 import { batchGet } from "../batch.ts";
@@ -25,23 +25,26 @@ export const streamedAggregates = ({ facts }: Catalog, entry: NodeEntry): readon
   return known;
 };
 
-const isKeptInFacts = ({ operation }: AggregateFact): boolean => operation === "count" || operation === "sum" || operation === "average";
+/** True if the values of an aggregate add up, so that the item of the node's facts holds them. */
+export const isKeptInFacts = ({ operation }: AggregateFact): boolean =>
+  operation === "count" || operation === "sum" || operation === "average";
 
-/** The values of all memos of a node over one kind of rows, by the attribute that they are for; strongly consistent, a page at a time. */
-const eachMemo = async (
+/** Reads all memos of a node over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key. */
+export const eachMemo = async (
   session: Session,
   { node, over, context }: { readonly node: FactNode; readonly over: string; readonly context: CallContext },
-  take: (contribution: Item) => void,
+  take: (contribution: Item, source: Key) => void,
 ): Promise<void> => {
   const { catalog } = session;
   const { partitionKey, sortKey = "" } = catalog.index;
   const partition = factKeyItem(catalog, memoOf(node.facts, over, "-"))[partitionKey] as AttributeValue;
   const names: Record<string, string> = {};
-  const [p, s, c] = [nameIn(names, partitionKey, "#p"), nameIn(names, sortKey, "#s"), nameIn(names, CONTRIBUTION, "#c")];
+  const [p, s] = [nameIn(names, partitionKey, "#p"), nameIn(names, sortKey, "#s")];
+  const [c, k] = [nameIn(names, CONTRIBUTION, "#c"), nameIn(names, MEMO_SOURCE, "#k")];
   const input: QueryInput = {
     TableName: catalog.table,
     KeyConditionExpression: `${p} = :p AND begins_with(${s}, :s)`,
-    ProjectionExpression: c,
+    ProjectionExpression: `${c}, ${k}`,
     ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
     ExpressionAttributeValues: { ":p": partition, ":s": { S: memosOver(over) } },
     ConsistentRead: true,
@@ -51,8 +54,8 @@ const eachMemo = async (
   do {
     const output = await session.send("Query", start ? { ...input, ExclusiveStartKey: start } : input, context);
     for (const item of output.Items ?? []) {
-      const value = item[CONTRIBUTION];
-      if (value && "M" in value) take(value.M);
+      const [value, source] = [item[CONTRIBUTION], item[MEMO_SOURCE]];
+      if (value && "M" in value && source && "M" in source) take(value.M, source.M);
     }
     start = output.LastEvaluatedKey;
   } while (start);
@@ -61,12 +64,14 @@ const eachMemo = async (
 /** What sorts and tells apart stored values: numbers before texts. */
 const orderOf = (value: AttributeValue): string => `${"N" in value ? 0 : 1}${keyTextOf(value) ?? JSON.stringify(value)}`;
 
-interface Gathered {
+/** What the contributions of rows make of an attribute that does not add up. */
+export interface Gathered {
   value: AttributeValue | undefined;
   readonly seen: Set<string>;
 }
 
-const gather = ({ operation }: AggregateFact, into: Gathered, value: AttributeValue): void => {
+/** Takes one more value into what was gathered. */
+export const gather = ({ operation }: AggregateFact, into: Gathered, value: AttributeValue): void => {
   if (operation === "distinct") into.seen.add(orderOf(value));
   else if (into.value === undefined) into.value = value;
   else {
@@ -98,12 +103,14 @@ const numberIn = (facts: Item | undefined, name: string): number | bigint => {
   return value && "N" in value ? (decodeValue(value) as number | bigint) : 0;
 };
 
-interface Projection {
+/** The derived attributes of a node, to be set or removed. */
+export interface Projection {
   readonly set: Record<string, unknown>;
   readonly remove: string[];
 }
 
-const projectionOf = (
+/** The values of a node's derived attributes, from its sums and from what was gathered. */
+export const projectionOf = (
   { shape }: NodeEntry,
   facts: readonly AggregateFact[],
   item: Item | undefined,

@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { UpdateStep } from "../../ir/write-plan.ts";
 import { addDecimals } from "../../planner/writes/changed-row.ts";
-import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
+import { decodeValue, encodeValue, sameAttribute } from "../../requests/attribute-value.ts";
 import { encodeTransaction } from "../../requests/encode-write.ts";
 import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, REVISION } from "../../schema/system-items.ts";
 import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
@@ -19,8 +19,8 @@ const ITEMS_AT_ONCE = 100;
 const ITEMS_TOGETHER = 50;
 /** So many places are read together: what was read is soon written. */
 const PLACES_AT_ONCE = 400;
-const TRIES = 30;
-const PAUSES = { baseDelay: 10, maxDelay: 1000 };
+export const TRIES = 30;
+export const PAUSES = { baseDelay: 10, maxDelay: 1000 };
 
 /**
  * For how long a memo outlives its row, in seconds. No refresh may take longer: it must meet the memo whose revision it has
@@ -34,19 +34,33 @@ export interface FailedRefresh {
   readonly error: Error;
 }
 
-type Numeric = number | bigint;
+/** A number as rows hold it. */
+export type Numeric = number | bigint;
 
-const numberIn = (value: AttributeValue | undefined): Numeric => (value && "N" in value ? (decodeValue(value) as Numeric) : 0);
+/** The number of an attribute; 0 if there is none. */
+export const numberIn = (value: AttributeValue | undefined): Numeric => (value && "N" in value ? (decodeValue(value) as Numeric) : 0);
 const negated = (value: Numeric): Numeric => (value === 0 ? 0 : -value);
 
 /** The names of sums and numbers, to which the facts of a node add up; other contributions are values of the memos alone. */
-const addsUp = (name: string): boolean => name.startsWith("~");
+export const addsUp = (name: string): boolean => name.startsWith("~");
 
-const addDifference = (sums: Record<string, Numeric>, have: Contribution, want: Contribution): void => {
+/** Adds to sums what a row contributes beyond what it did before. */
+export const addDifference = (sums: Record<string, Numeric>, have: Contribution, want: Contribution): void => {
   for (const name of new Set([...Object.keys(have), ...Object.keys(want)])) {
     if (!addsUp(name)) continue;
     sums[name] = addDecimals(sums[name] ?? 0, addDecimals(numberIn(want[name]), negated(numberIn(have[name]))));
   }
+};
+
+// DynamoDB adds decimals exactly, to 38 digits; what was added up here is rounded to a double with every row.
+const ROUNDING = 1e-9;
+
+/** True if a stored number is the expected one, as far as sums of fractions can tell. */
+export const sameNumbers = (stored: AttributeValue | undefined, expected: number | bigint | undefined): boolean => {
+  if (stored === undefined || expected === undefined) return stored === expected;
+  if (sameAttribute(stored, { N: String(expected) })) return true;
+  const [a, b] = [Number(decodeValue(stored)), Number(expected)];
+  return !(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b));
 };
 
 /** The place that a memo is of; undefined for another item. */
@@ -128,7 +142,7 @@ const isOfOneItem = (error: unknown): boolean =>
   isEdgetableError(error) && ["TransactionCanceledException", "ValidationException"].includes(String(error.details["fault"]));
 
 /** True if another writer came between: what was read has to be read again. */
-const isConflict = (error: unknown): boolean => {
+export const isConflict = (error: unknown): boolean => {
   if (!isEdgetableError(error) || error.details["fault"] !== "TransactionCanceledException") return false;
   const reasons = (error.details["reasons"] ?? []) as readonly CancellationReason[];
   return reasons.some(({ Code }) => Code === "ConditionalCheckFailed" || Code === "TransactionConflict");

@@ -3,6 +3,7 @@ import type { Item } from "../../transport/operations.ts";
 import { identity } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
 import { factNode, type FactNode, type Place } from "./contributions.ts";
+import { rebuildAllSums } from "./rebuild-facts.ts";
 import { projectFacts, streamedAggregates } from "./project-facts.ts";
 import { readMemoPlace, refreshAggregates } from "./refresh-aggregates.ts";
 import { type FailedCopies, refreshCopies, refreshFanOut } from "./refresh-copies.ts";
@@ -83,9 +84,11 @@ export interface Refreshed {
  * deletion shows in a memo alone). The same function that the stream's processor calls: it may run beside it, at any time and
  * any number of times.
  *
+ * The memos of each node are added up again, so that a sum which somebody has changed by hand is right again.
+ *
  * Costs for each edge or part and node that it counts at: 1 read unit for the memo and the row each, and 4 write units, of
- * which rows of one node that are given together share 2; 1 read unit and 1 write unit for each node; 1 read unit and
- * the item's write units for each edge or part with copies.
+ * which rows of one node that are given together share 2; 1 read unit and 1 write unit for each node, and 1 read unit for about
+ * 12 of its memos; 1 read unit and the item's write units for each edge or part with copies.
  */
 export const refreshItems = async (session: Session, items: readonly Item[], context: CallContext): Promise<Refreshed> => {
   const failed: { key: Item; error: Error }[] = [];
@@ -96,6 +99,11 @@ export const refreshItems = async (session: Session, items: readonly Item[], con
     } catch (error) {
       failed.push({ key: item, error: error as Error });
     }
+  }
+  const nodes = all.flatMap((one) => one.nodes);
+  for (const { node, error } of await rebuildAllSums(session, nodes, context)) {
+    const item = all.find((one) => one.nodes.includes(node));
+    if (item) failed.push({ key: item.cause, error });
   }
   for (const { cause, error } of await refreshTriggered(session, all, context)) failed.push({ key: cause, error });
   const numberOf = (count: (one: Triggered) => number): number => all.reduce((sum, one) => sum + count(one), 0);

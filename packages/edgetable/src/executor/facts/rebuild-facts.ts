@@ -1,0 +1,121 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { UpdateStep } from "../../ir/write-plan.ts";
+import { encodeValue } from "../../requests/attribute-value.ts";
+import { encodeTransaction } from "../../requests/encode-write.ts";
+import { FACTS_TYPE, REVISION } from "../../schema/system-items.ts";
+import { factKeyItem, systemType } from "../../schema/system-keys.ts";
+import type { AttributeValue, Item } from "../../transport/operations.ts";
+import { batchGet } from "../batch.ts";
+import { newToken } from "../run-write.ts";
+import { backOff, type CallContext, type Session } from "../session.ts";
+import { type FactNode, overText, type Place } from "./contributions.ts";
+import { eachMemo, isKeptInFacts, projectFacts, streamedAggregates } from "./project-facts.ts";
+import {
+  addDifference,
+  addsUp,
+  type FailedRefresh,
+  isConflict,
+  numberIn,
+  type Numeric,
+  PAUSES,
+  refreshAggregates,
+  sameNumbers,
+  TRIES,
+} from "./refresh-aggregates.ts";
+
+/** The sums that a node's memos make, with the places that the memos are of. */
+const addMemos = async (session: Session, node: FactNode, context: CallContext) => {
+  const sums: Record<string, Numeric> = {};
+  const places: Place[] = [];
+  for (const over of new Set(streamedAggregates(session.catalog, node.entry).map(overText)))
+    await eachMemo(session, { node, over, context }, (contribution, source) => {
+      addDifference(sums, {}, contribution);
+      places.push({ node, over, source });
+    });
+  return { sums, places };
+};
+
+/** The sums that differ from those of the facts' item, as they should be stored. */
+const wrongSums = (facts: Item | undefined, sums: Readonly<Record<string, Numeric>>): Record<string, AttributeValue> => {
+  const wrong: Record<string, AttributeValue> = {};
+  for (const name of new Set([...Object.keys(facts ?? {}), ...Object.keys(sums)])) {
+    if (!addsUp(name) || name === REVISION) continue;
+    const expected = sums[name] ?? 0;
+    if (!sameNumbers(facts?.[name] ?? { N: "0" }, expected)) wrong[name] = encodeValue(expected, name);
+  }
+  return wrong;
+};
+
+/**
+ * Adds the memos of a node up again, and writes the sums if they differ: somebody may have changed them by hand. Every write
+ * of a memo raises the revision of the facts' item, so the condition on it tells whether a processor came between.
+ *
+ * @returns the places that the node's memos are of
+ * @throws {execute.conflict} when processors came between, every time
+ */
+const rebuildSums = async (session: Session, node: FactNode, context: CallContext): Promise<readonly Place[]> => {
+  const { catalog } = session;
+  const key = factKeyItem(catalog, node.facts);
+  const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
+  for (let attempt = 0; ; attempt++) {
+    const [facts] = await batchGet(session, { keys: [key], consistent: true }, context);
+    const { sums, places } = await addMemos(session, node, context);
+    const set = wrongSums(facts, sums);
+    if (Object.keys(set).length === 0) return places;
+    const step: UpdateStep = {
+      kind: "update",
+      key,
+      terms: [{ kind: "equals", attribute: REVISION, value: facts?.[REVISION], failure: { reason: "staleRead" } }],
+      shape: undefined,
+      changes: {
+        set: { ...systemType(catalog, FACTS_TYPE), ...set, [REVISION]: encodeValue(Number(numberIn(facts?.[REVISION])) + 1, REVISION) },
+        remove: [],
+        add: {},
+        append: {},
+      },
+    };
+    try {
+      await session.send("TransactWriteItems", encodeTransaction(target, [step], newToken(session)).input as never, context);
+      return places;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+    if (attempt + 1 < TRIES && (await backOff(session.effects, PAUSES, attempt, context))) continue;
+    throw new EdgetableError("execute.conflict", `Stream processors kept changing the facts of a "${node.entry.name}". Try again.`, {
+      retryable: true,
+      details: { tries: attempt + 1 },
+    });
+  }
+};
+
+/**
+ * Adds the memos of nodes up again. The memos themselves are trusted.
+ *
+ * @returns the nodes that failed
+ */
+export const rebuildAllSums = async (
+  session: Session,
+  nodes: readonly FactNode[],
+  context: CallContext,
+): Promise<readonly FailedRefresh[]> => {
+  const failed: FailedRefresh[] = [];
+  const kept = nodes.filter(({ entry }) => streamedAggregates(session.catalog, entry).some(isKeptInFacts));
+  await Promise.all(
+    kept.map((node) => rebuildSums(session, node, context).catch((error: unknown) => failed.push({ node, error: error as Error }))),
+  );
+  return failed;
+};
+
+/**
+ * Computes all that the stream keeps for a node anew: the memos from the rows, the sums from the memos, and the node's
+ * attributes from both. It may run beside processors, at any time and any number of times.
+ *
+ * @param places where rows contribute to the node now; those of its memos are added
+ */
+export const rebuildFacts = async (session: Session, node: FactNode, places: readonly Place[], context: CallContext): Promise<void> => {
+  const { places: known } = await addMemos(session, node, context);
+  const failed = [...(await refreshAggregates(session, [...places, ...known], context))];
+  await rebuildSums(session, node, context);
+  failed.push(...(await projectFacts(session, [node], context)));
+  if (failed[0]) throw failed[0].error;
+};
