@@ -91,6 +91,46 @@ export const checks = [
     },
   },
   {
+    name: "a pattern: planned, run with other values, copied, and restored from its address",
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/patterns");
+      await page.getByRole("link", { name: /coursesOfStudent/ }).click();
+      await page.getByRole("heading", { name: "Which courses does a student take, and with which grade?" }).waitFor();
+      const plan = page.getByRole("region", { name: "Plan" });
+      await plan.getByText('pk = "STUDENT#S001"').waitFor();
+      await page.getByLabel("studentId").fill("S002");
+      await page.keyboard.press("Enter");
+      await page.getByRole("cell", { name: "Linear Algebra" }).waitFor();
+      // The first read of a connection also reads the model's record; the second run is what a program sees.
+      await page.getByRole("button", { name: "Run" }).click();
+      await page.waitForFunction(() => document.querySelectorAll(".waterfall li").length === 2);
+      match(await page.locator(".figures").innerText(), /Requests\s+2\s+predicted 2/);
+      await page.getByRole("button", { name: "Copy as AWS CLI" }).click();
+      const command = await page.evaluate(() => navigator.clipboard.readText());
+      match(command, /^aws dynamodb query --endpoint-url http:.* --cli-input-json '\{"TableName":"College"/);
+      await page.getByRole("button", { name: "Copy as TypeScript" }).click();
+      match(await page.evaluate(() => navigator.clipboard.readText()), /await ask\(db, \{"studentId":"S002"\}\)\.report\(\)/);
+      await page.reload();
+      await plan.getByText('pk = "STUDENT#S002"').waitFor();
+      equal(await page.getByLabel("studentId").inputValue(), "S002");
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "the model: its diagram, its keys in every index, and the advice of check",
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/model");
+      await page.getByRole("img", { name: /student enrolledIn course; teacher teaches course/ }).waitFor();
+      await page.getByRole("row", { name: /^enrolledIn .*at#STUDENT#from.studentId/ }).waitFor();
+      await page.getByText("hotIndexPartition · throughput").first().waitFor();
+      await page.getByRole("link", { name: "byLevel" }).last().click();
+      await page.getByRole("heading", { name: "byLevel" }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "what is empty or fails says so, with what to do",
     run: async ({ demo, openPage }) => {
       const { page, open } = await openPage();
@@ -130,4 +170,6 @@ const addresses = [
   ["/table", ".cells"],
   ["/table?partition=STUDENT%23S001&item=%5B%22STUDENT%23S001%22%2C%22NOTE%23001%22%5D", ".panel"],
   ["/table?index=reverse", ".cells"],
+  ["/patterns?name=classmates", ".plan"],
+  ["/model", ".advice"],
 ];

@@ -5,6 +5,11 @@ import { join } from "node:path";
 import { startDemo } from "../demo/start.mjs";
 import { findChromium, openChromium } from "./chromium.mjs";
 
+const run = async (page) => {
+  await page.getByRole("button", { name: "Run" }).click();
+  await page.locator(".waterfall").waitFor();
+};
+
 /** Name of the picture, address, and what to wait for; `act` prepares what the address alone does not show. */
 const pictures = [
   { name: "table", address: "/table", ready: ".cells" },
@@ -15,6 +20,9 @@ const pictures = [
   },
   { name: "partition", address: "/table?partition=COURSE%23C301", ready: ".cells" },
   { name: "index", address: "/table?index=reverse", ready: ".cells" },
+  { name: "pattern", address: "/patterns?name=studentsOfCourse", ready: ".plan", act: run },
+  { name: "walk", address: "/patterns?name=classmates", ready: ".plan", act: run },
+  { name: "model", address: "/model", ready: ".advice" },
   { name: "palette", address: "/table", ready: ".cells", act: (page) => page.keyboard.press("Control+k") },
 ];
 
@@ -32,7 +40,7 @@ try {
     page.on("console", (message) => message.type() === "error" && console.error(message.text()));
     await page.goto(demo.link);
     for (const { name, address, ready, act } of pictures) {
-      if (only && !name.startsWith(only)) continue;
+      if (only && !new RegExp(only).test(name)) continue;
       await page.goto(new URL(address, demo.link).href);
       await page.locator(ready).first().waitFor();
       await act?.(page);

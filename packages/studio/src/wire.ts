@@ -1,5 +1,5 @@
 // What the studio's server answers, as JSON. The command line writes it, the web app reads it.
-import type { Advice, ItemDescription } from "edgetable/check";
+import type { Advice, ExplanationLines, ItemDescription } from "edgetable/check";
 
 /** A value in DynamoDB's JSON: numbers as text, bytes as base64. */
 export type WireValue =
@@ -123,6 +123,8 @@ export interface WirePlan {
   readonly cost: WireCost;
   readonly notes: readonly string[];
   readonly assumptions?: readonly string[];
+  /** The requests and facts in readable form. */
+  readonly lines: ExplanationLines;
 }
 
 /** One attempt to send a request, with its place in time. */

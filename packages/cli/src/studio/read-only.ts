@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { EdgetableError, isEdgetableError, type Operation, type Transport } from "edgetable";
 import type { SentAttempt } from "@edgetable/studio";
 
@@ -33,20 +34,25 @@ const itemsOf = ({ Items, Count, Item, Responses }: Answered): number => {
   return Count ?? 0;
 };
 
-/** A transport that notes each attempt with its place in time. */
-export const timed = (inner: Transport, began: number, attempts: SentAttempt[]): Transport => ({
+/** The attempts of one call, and when it began, in milliseconds of `performance.now()`. */
+export interface Timeline {
+  readonly began: number;
+  readonly attempts: SentAttempt[];
+}
+
+/** The timeline of the call that a request belongs to: several calls share one connection, as in a program. */
+export const timelines: AsyncLocalStorage<Timeline> = new AsyncLocalStorage();
+
+/** A transport that notes each attempt in the timeline of its call. */
+export const timed = (inner: Transport): Transport => ({
   send: async (operation, input, options) => {
-    const start = performance.now() - began;
+    const timeline = timelines.getStore();
+    if (!timeline) return inner.send(operation, input, options);
+    const start = performance.now() - timeline.began;
     const note = (more: Pick<SentAttempt, "readUnits" | "items"> & { readonly error?: string }): void => {
       const { IndexName: index } = input as { readonly IndexName?: string };
-      attempts.push({
-        operation,
-        ...(index === undefined ? {} : { index }),
-        input,
-        start,
-        duration: performance.now() - began - start,
-        ...more,
-      });
+      const duration = performance.now() - timeline.began - start;
+      timeline.attempts.push({ operation, ...(index === undefined ? {} : { index }), input, start, duration, ...more });
     };
     try {
       const answer = await inner.send(operation, input, options);

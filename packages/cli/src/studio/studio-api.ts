@@ -3,19 +3,18 @@ import type {
   ModelAnswer,
   NeighboursAnswer,
   PatternAnswer,
-  SentAttempt,
   WireNode,
   WirePattern,
   WirePlan,
   WireType,
 } from "@edgetable/studio";
 import { type AnyGraph, type AnyPattern, type Catalog, type ConnectOptions, didYouMean, type Explanation, type Transport } from "edgetable";
-import { checkGraph, listedAttributes, partitionOf } from "edgetable/check";
+import { checkGraph, explanationLines, listedAttributes, partitionOf } from "edgetable/check";
 import { nodeOf, type UntypedDb } from "../connection.ts";
 import { usageError } from "../failure.ts";
 import { planPatterns, type Model } from "../model.ts";
 import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
-import { readOnly, timed } from "./read-only.ts";
+import { readOnly, timed, timelines, type Timeline } from "./read-only.ts";
 import { readItem, readItems } from "./stored-items.ts";
 import type { Api, ApiRequest } from "./studio-server.ts";
 
@@ -194,11 +193,11 @@ const cutLists = (value: unknown): unknown => {
 const planOf = (explanation: Explanation): WirePlan => {
   const { kind, plan, requests, consistency, cost, notes } = explanation as Explanation & WirePlan;
   const { assumptions } = explanation as { readonly assumptions?: readonly string[] };
-  return { kind, plan, requests, consistency, cost, notes, ...(assumptions ? { assumptions } : {}) };
+  return { kind, plan, requests, consistency, cost, notes, ...(assumptions ? { assumptions } : {}), lines: explanationLines(explanation) };
 };
 
 /** Plans a pattern with given parameters, and runs it if `runs`. */
-const patternAnswer = async (source: StudioSource, { body, signal }: ApiRequest, runs: boolean): Promise<PatternAnswer> => {
+const patternAnswer = async (source: StudioSource, db: UntypedDb, { body, signal }: ApiRequest, runs: boolean): Promise<PatternAnswer> => {
   const { name, parameters } = (isRow(body) ? body : {}) as { readonly name?: unknown; readonly parameters?: unknown };
   if (typeof name !== "string") throw usageError('The body must be { "name": …, "parameters": … }.');
   const named = patternsOf(source);
@@ -210,29 +209,23 @@ const patternAnswer = async (source: StudioSource, { body, signal }: ApiRequest,
         named.map((one) => one.name),
       )}`,
     );
-  const attempts: SentAttempt[] = [];
-  const began = performance.now();
-  const db = source.graph.connect({ ...source.options, transport: timed(source.transport, began, attempts) }) as unknown as UntypedDb;
-  try {
-    const call = found.pattern.ask(db, parameters);
-    const plan = planOf(await call.explain());
-    if (!runs) return { plan };
-    attempts.length = 0;
-    const { value, cost } = await call.report({ signal, deadline: DEADLINE });
-    const duration = performance.now() - began;
-    const cut = toExactJson(value).length > MAX_ANSWER;
-    const answer = cut ? cutLists(value) : (value ?? null);
-    return { plan, run: { answer, cost: { requests: cost.requests, readUnits: cost.readUnits }, attempts, duration, cut } };
-  } finally {
-    await db.close();
-  }
+  const call = found.pattern.ask(db, parameters);
+  const plan = planOf(await call.explain());
+  if (!runs) return { plan };
+  const timeline: Timeline = { began: performance.now(), attempts: [] };
+  const { value, cost } = await timelines.run(timeline, () => call.report({ signal, deadline: DEADLINE }));
+  const duration = performance.now() - timeline.began;
+  const cut = toExactJson(value).length > MAX_ANSWER;
+  const answer = cut ? cutLists(value) : (value ?? null);
+  const { attempts } = timeline;
+  return { plan, run: { answer, cost: { requests: cost.requests, readUnits: cost.readUnits }, attempts, duration, cut } };
 };
 
 /** The API of the studio over a model and its table. It has no route that writes, and a transport that refuses writes. */
 export const studioApi = (given: StudioSource): { readonly api: Api; readonly close: () => Promise<void> } => {
   const source = { ...given, transport: readOnly(given.transport) };
   const { graph, transport, options } = source;
-  const db = graph.connect({ ...options, transport }) as unknown as UntypedDb;
+  const db = graph.connect({ ...options, transport: timed(transport) }) as unknown as UntypedDb;
   const api: Api = async (request) => {
     const { route, query, signal } = request;
     switch (route) {
@@ -264,9 +257,9 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
       case "GET /api/neighbours":
         return neighboursAnswer(source, db, request);
       case "POST /api/patterns/plan":
-        return patternAnswer(source, request, false);
+        return patternAnswer(source, db, request, false);
       case "POST /api/patterns/run":
-        return patternAnswer(source, request, true);
+        return patternAnswer(source, db, request, true);
       default:
         return undefined;
     }

@@ -31,6 +31,17 @@ export const get = async <T>(path: string, query: Readonly<Record<string, string
   return answerOf(fetch(`/api/${path}${search === "" ? "" : `?${search}`}`, signal ? { signal } : {}));
 };
 
+/** Sends JSON to the API. @throws {ApiError} */
+export const post = async <T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> =>
+  answerOf(
+    fetch(`/api/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      ...(signal ? { signal } : {}),
+    }),
+  );
+
 /** An answer that is awaited, came, or failed. */
 export interface Awaited<T> {
   readonly value: T | undefined;

@@ -1,4 +1,4 @@
-import { Component, Suspense, useEffect, useState, type ReactNode } from "react";
+import { Component, lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import type { ModelAnswer, WireType } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
 import icon from "./icon.svg";
@@ -9,7 +9,9 @@ import { addressOf, go, linkTo, useRoute, type Route, type View } from "./route.
 import { TableView } from "./table-view.tsx";
 import { applyTheme, currentTheme, themes } from "./theme.ts";
 
-const titles: Readonly<Record<View, string>> = { table: "Table" };
+const titles: Readonly<Record<View, string>> = { table: "Table", patterns: "Patterns", model: "Model" };
+const PatternsView = lazy(() => import("./patterns-view.tsx").then(({ PatternsView }) => ({ default: PatternsView })));
+const ModelView = lazy(() => import("./model-view.tsx").then(({ ModelView }) => ({ default: ModelView })));
 
 const Tabs = ({ route }: { readonly route: Route }): ReactNode => (
   <nav aria-label="Views">
@@ -152,7 +154,16 @@ class Boundary extends Component<{ readonly children: ReactNode }, { readonly er
   }
 }
 
-const CurrentView = ({ route }: { readonly route: Route }): ReactNode => <TableView query={route.query} />;
+const CurrentView = ({ route: { view, query } }: { readonly route: Route }): ReactNode => {
+  switch (view) {
+    case "patterns":
+      return <PatternsView query={query} />;
+    case "model":
+      return <ModelView />;
+    default:
+      return <TableView query={query} />;
+  }
+};
 
 /** The studio: header, sidebar and the view that the address names. */
 export const App = (): ReactNode => {
@@ -183,7 +194,7 @@ export const App = (): ReactNode => {
         <aside className="sidebar" aria-label="Navigation">
           <Tabs route={route} />
           <Sources route={route} />
-          <TypeFilter route={route} />
+          {route.view === "table" ? <TypeFilter route={route} /> : null}
         </aside>
         <main id="main" tabIndex={-1}>
           <Suspense fallback={<Notice title="Loading the view…" />}>

@@ -7,7 +7,7 @@ import { addressOf, linkTo } from "./route.ts";
 const joined = (pieces: WireItem["keys"][string] | undefined): string => (pieces ?? []).map(({ text }) => text).join("");
 
 /** Copies a text, and says so. */
-const CopyButton = ({ text, label }: { readonly text: string; readonly label: string }): ReactNode => {
+export const CopyButton = ({ text, label }: { readonly text: string; readonly label: string }): ReactNode => {
   const [copied, setCopied] = useState(false);
   const copy = (): void => {
     setCopied(true);

@@ -1,8 +1,9 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import "./tokens.css";
+import "./shell.css";
 import { App } from "./app.tsx";
 import { applyTheme } from "./theme.ts";
-import "./studio.css";
 
 applyTheme();
 const root = document.querySelector("#root");

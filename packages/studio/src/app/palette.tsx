@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type ReactNod
 import { useModel } from "./model.ts";
 import { addressOf, go, views, type Route } from "./route.ts";
 import { applyTheme, themes } from "./theme.ts";
+import "./palette.css";
 
 interface Command {
   readonly title: string;

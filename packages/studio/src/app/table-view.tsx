@@ -20,6 +20,7 @@ import {
 } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
+import "./table.css";
 
 /** Pixels of a row: a label and a value. */
 const ROW = 46;
