@@ -8,6 +8,8 @@ export interface Bound {
   readonly field: number;
   readonly low: number;
   readonly more: number;
+  /** How the comparison stands within `or` and `not`; plainly where it is missing. */
+  readonly group?: "or" | "not" | "neither" | "both" | undefined;
 }
 
 /** Which edge: its type, its ends by small numbers. */
@@ -77,6 +79,7 @@ const bound: fc.Arbitrary<Bound> = fc.record({
   field: small,
   low: small,
   more: small,
+  group: fc.option(fc.constantFrom("or", "not", "neither", "both"), { nil: undefined, freq: 2 }),
 });
 const write: fc.Arbitrary<Write> = fc.record({
   kind: fc.constantFrom("create", "put", "update", "update"),

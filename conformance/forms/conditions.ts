@@ -15,6 +15,25 @@ const valuesOf = ({ texts }: World, field: string): readonly unknown[] =>
 
 export const valueAt = (world: World, field: string, at: number): unknown => pick(valuesOf(world, field), at);
 
+/** The comparison of an attribute by a bound, within `or` and `not` where it says so. */
+export const filterOn = (world: World, field: string, bound: Bound): Condition => {
+  const { where, holds } = conditionOn(world, field, bound);
+  const other = conditionOn(world, field, { ...bound, operator: "eq", low: bound.low + 1 });
+  const either = { field, where: { or: [where, other.where] }, holds: (row: Row) => holds(row) || other.holds(row) };
+  switch (bound.group) {
+    case "or":
+      return either;
+    case "not":
+      return { field, where: { not: where }, holds: (row) => !holds(row) };
+    case "neither":
+      return { field, where: { not: either.where }, holds: (row) => !either.holds(row) };
+    case "both":
+      return { field, where: { or: [{ ...where, not: other.where }] }, holds: (row) => holds(row) && !other.holds(row) };
+    case undefined:
+      return { field, where, holds };
+  }
+};
+
 /** The comparison of an attribute by a bound. */
 export const conditionOn = (world: World, field: string, bound: Bound): Condition => {
   const isText = !dates.has(field) && !numbers.has(field);

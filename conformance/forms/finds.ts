@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Find } from "./commands.ts";
-import { conditionOn, type Condition } from "./conditions.ts";
+import { conditionOn, type Condition, filterOn } from "./conditions.ts";
 import { compareLists } from "../naive/condition.ts";
 import { identity } from "../naive/graph.ts";
 import { comparePages } from "./reads.ts";
@@ -68,7 +68,7 @@ const conditionsOf = (world: World, command: Find, entry: Entry): readonly Condi
   const range = next !== undefined && operator ? [conditionOn(world, next, { ...command.where, operator })] : [];
   const names = isNode(kind) ? [...idFields[kind], "size"] : [...edgeTypes[kind].attributes, ...(edgeTypes[kind].key ?? [])];
   const more = names.filter((name) => !levels.includes(name));
-  const filter = command.filter && more.length > 0 ? [conditionOn(world, pick(more, command.filter.field), command.filter)] : [];
+  const filter = command.filter && more.length > 0 ? [filterOn(world, pick(more, command.filter.field), command.filter)] : [];
   return [...equal, ...range, ...filter];
 };
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Command, Read } from "./commands.ts";
-import { conditionOn, type Condition } from "./conditions.ts";
+import { type Condition, filterOn } from "./conditions.ts";
 import { same } from "../naive/graph.ts";
 import { edgeTypes, type End, type NaiveEdge, type NodeType, type Row } from "./vocabulary.ts";
 import { checkRefusal, compareRows, edgeRow, endAt, endRow, heldOf, pick, textOf, type World } from "./world.ts";
@@ -59,7 +59,7 @@ const ask = async (world: World, command: Read): Promise<{ readonly asked: Asked
   const standing = at.type as NodeType;
   if (command.direction === "both" && !(type.from.includes(standing) && type.to.includes(standing))) return undefined;
   const names = fieldsOf(command);
-  const condition: Condition | undefined = command.where && conditionOn(world, pick(names, command.where.field), command.where);
+  const condition: Condition | undefined = command.where && filterOn(world, pick(names, command.where.field), command.where);
   const selected = command.select === undefined ? undefined : [pick(names, command.select)];
   const far =
     command.far && command.direction !== "both"

@@ -46,9 +46,13 @@ export const fulfils = (value: unknown, operator: Operator, operand: unknown): b
   }
 };
 
-/** True if a row fulfils a filter as the library takes it: attributes with a value, or with one comparison each. */
-export const fulfilsAll = (row: Readonly<Record<string, unknown>>, where: Readonly<Record<string, unknown>>): boolean =>
+type Filter = Readonly<Record<string, unknown>>;
+
+/** True if a row fulfils a filter as the library takes it: attributes with a value, or with one comparison each, `or` and `not`. */
+export const fulfilsAll = (row: Filter, where: Filter): boolean =>
   Object.entries(where).every(([name, wanted]) => {
+    if (name === "or") return (wanted as readonly Filter[]).some((one) => fulfilsAll(row, one));
+    if (name === "not") return !fulfilsAll(row, wanted as Filter);
     if (typeof wanted !== "object" || wanted === null || wanted instanceof Date) return fulfils(row[name], "eq", wanted);
     const [[operator, operand] = ["exists", true]] = Object.entries(wanted);
     return fulfils(row[name], operator as Operator, operand);

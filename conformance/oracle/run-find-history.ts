@@ -257,6 +257,8 @@ class FindHistory {
     if (kind === "task" && status !== undefined) where["status"] = status;
     // A condition beside those that an index takes; alone it would need one of its own.
     if (kind === "person" && filter && Object.keys(where).length > 0) where["age"] = { gte: 0 };
+    if (kind === "person" && filter && Object.keys(where).length > 1)
+      where["or"] = [{ age: { lt: number } }, { not: { age: { lt: number + 20 }, name: { exists: true } } }];
     return where;
   }
 

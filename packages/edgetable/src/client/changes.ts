@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { readWhere } from "../ir/condition.ts";
+import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { Changes, Guards } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import type { EdgeEntry, NodeEntry, PartEntry, Shape } from "../schema/catalog.ts";
@@ -173,7 +173,7 @@ export const readGuards = <Options extends WriteOptions<Row>>(
   if (options.if)
     checkOwnNames(
       subject,
-      namesIn(options.if).filter((field) => !nested.includes(field)),
+      fieldsIn(options.if, "if").filter((field) => !nested.includes(field)),
     );
   if (!options.if && options.ifVersion === undefined) return UNGUARDED;
   return { where: options.if && readWhere(options.if, nested), version: options.ifVersion };

@@ -1,3 +1,4 @@
+import { filtersIn } from "../ir/condition.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
 import { attributesOf } from "../schema/facts.ts";
@@ -56,14 +57,16 @@ export const checkEdgeFields = (driver: Driver, edge: string, given: readonly st
  * @throws {schema.unknownAttribute}
  * @throws {plan.invalidOption} when the filter is not an object
  */
-export const checkEdgeFilter = (driver: Driver, edge: string, where: Readonly<Record<string, unknown>>): void => {
-  checkEdgeFields(driver, edge, namesIn(where, "where"));
+export const checkEdgeFilter = (driver: Driver, edge: string, filter: Readonly<Record<string, unknown>>): void => {
   const entry = defined(driver.catalog.edges[edge], "edge");
-  for (const end of ["from", "to"] as const) {
-    const known = ["type", ...entry[end].flatMap((type) => defined(driver.catalog.nodes[type], type).idFields)];
-    const of = { kind: "edge", name: edge } as const;
-    const within = (names: readonly string[]): readonly string[] => names.map((name) => `${end}.${name}`);
-    if (where[end] !== undefined) checkNames(within(namesIn(where[end], `where.${end}`)), of, within(known));
+  for (const where of filtersIn(filter, "where")) {
+    checkEdgeFields(driver, edge, Object.keys(where));
+    for (const end of ["from", "to"] as const) {
+      const known = ["type", ...entry[end].flatMap((type) => defined(driver.catalog.nodes[type], type).idFields)];
+      const of = { kind: "edge", name: edge } as const;
+      const within = (names: readonly string[]): readonly string[] => names.map((name) => `${end}.${name}`);
+      if (where[end] !== undefined) checkNames(within(namesIn(where[end], `where.${end}`)), of, within(known));
+    }
   }
 };
 

@@ -1,5 +1,5 @@
 import type { ReadRequest } from "../executor/run-read.ts";
-import { holds, readWhere } from "../ir/condition.ts";
+import { holds, pathsOf, readWhere } from "../ir/condition.ts";
 import { checkOnCopy } from "../planner/projected-attributes.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
@@ -65,11 +65,7 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     const key = keyOf(options.key ?? {});
     const rows = listOf(to).map((one) => Object.assign({}, key, ends(from, one)));
     const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"]);
-    for (const shape of entry.shapes)
-      checkOnCopy(
-        shape,
-        conditions.map(({ path }) => path),
-      );
+    for (const shape of entry.shapes) checkOnCopy(shape, pathsOf(conditions));
     const request = edgeLookup(driver, entry.name, { rows, many: true, consistent: options.consistent ?? false });
     return readCall(driver, request, (found) =>
       found.map((one) => one.row).filter((row) => conditions.every((condition) => holds(condition, row, values))),

@@ -1,3 +1,4 @@
+import { pathsOf } from "../ir/condition.ts";
 import { BATCH_GET_KEYS, queryPrice, readUnits } from "../ir/capacity.ts";
 import type { Alternative, HydrateStep, MarkerStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { passingPart } from "../planner/assumed-rows.ts";
@@ -140,14 +141,12 @@ const notesOf = (plan: ReadPlan, limit: number | undefined): readonly string[] =
   for (const source of plan.sources) {
     if (source.kind !== "query") continue;
     if (source.filter.length > 0)
-      notes.push(
-        `filters ${source.filter.map((condition) => condition.path).join(", ")} after reading: items that do not match cost read units too`,
-      );
+      notes.push(`filters ${[...new Set(pathsOf(source.filter))].join(", ")} after reading: items that do not match cost read units too`);
     if (source.scatter)
       notes.push(`reads each shard of ${source.index ?? "the table"} and merges them: one Query for each, even if a shard is empty`);
     if (source.discards) notes.push("also reads items of other kinds in the same key range, and leaves them out");
   }
-  if (plan.filter) notes.push(`checks ${plan.filter.conditions.map((condition) => condition.path).join(", ")} in memory`);
+  if (plan.filter) notes.push(`checks ${[...new Set(pathsOf(plan.filter.conditions))].join(", ")} in memory`);
   // Two sources may give the same note.
   return [...new Set(notes)];
 };

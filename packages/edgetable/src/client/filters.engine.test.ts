@@ -82,3 +82,65 @@ test("a filter keeps the same edges in memory as on the server, whatever they ho
     propertyRuns(150),
   );
 });
+
+const simple = fc.oneof(
+  fc.record({ operator: fc.constantFrom("eq", "ne", "contains", "lt", "gte"), operand: fc.constantFrom("a", "ab", 0, 1.5, true) }),
+  fc.record({ operator: fc.constant("exists"), operand: fc.boolean() }),
+);
+type Tree = { readonly v: unknown } | { readonly or: readonly Tree[] } | { readonly not: Tree };
+const leaf = simple.map(({ operator, operand: of }): Tree => ({ v: { [operator]: of } }));
+const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    leaf,
+    fc.array(tie("tree"), { minLength: 1, maxLength: 3 }).map((or): Tree => ({ or })),
+    tie("tree").map((not): Tree => ({ not })),
+    fc.tuple(leaf, tie("tree")).map(([one, not]): Tree => ({ ...one, not })),
+  ),
+}));
+
+test("`or` and `not` keep the same edges in memory, on the server, and in the condition of a write", async () => {
+  const { db, memory } = await open();
+  await fc.assert(
+    fc.asyncProperty(tree, async (where) => {
+      const ids = async ({ box }: typeof db): Promise<readonly string[]> => {
+        const edges = await box({ id: "all" })
+          .out("holds")
+          .where(where as never)
+          .edges();
+        return edges.map(({ to }) => to.id).toSorted();
+      };
+      const kept = await ids(db);
+      expect(await ids(memory)).toEqual(kept);
+      const checks = await Promise.all(
+        ["0", "6", "9", "12"].map(async (id) => {
+          const { ok } = await db.holds.unlink({ id: "all" }, { id }, {}, { if: { ...where, to: { id: "none" } } as never });
+          const rest = await db.holds.relink({ id: "all" }, { id }, { v: values[Number(id)] }, { if: where as never });
+          return [id, ok, rest.ok];
+        }),
+      );
+      expect(checks).toEqual(["0", "6", "9", "12"].map((id) => [id, false, kept.includes(id)]));
+    }),
+    propertyRuns(80),
+  );
+});
+
+test("a filter with `or` and `not` is one expression, without a needless parenthesis; misuse is named", async () => {
+  const { db } = await open();
+  const holding = db.box({ id: "all" }).out("holds");
+  const where = { v: { gte: 0 }, or: [{ v: 1 }, { v: { lt: 9 }, not: { v: 2 } }, { not: { not: { or: [{ v: 3 }, { v: 4 }] } } }] } as const;
+  const explained = await holding.where(where).explain();
+  expect(explained.requests[0]?.input).toMatchObject({
+    FilterExpression: "#0 >= :0 AND (#0 = :1 OR (#0 < :2 AND (NOT (#0 = :3))) OR (NOT (NOT (#0 = :4 OR #0 = :5))))",
+  });
+  expect((await holding.where(where).edges()).map(({ v }) => v as unknown)).toEqual([0, 1.5]);
+  expect(explained.notes.join()).toContain("filters v after reading");
+  const misuse = (filter: object) => () => holding.where(filter);
+  expect(misuse({ or: [] })).toThrow("`or` takes a list of 1 to 100 conditions");
+  expect(misuse({ or: { v: 1 } })).toThrow("`or` takes a list");
+  expect(misuse({ or: [{}] })).toThrow("`or` takes a list");
+  expect(misuse({ not: {} })).toThrow("`not` takes conditions");
+  expect(misuse({ not: 3 })).toThrow("`not` takes conditions");
+  expect(misuse({ or: [{ not: { w: 1 } }] })).toThrow(/has no attribute "w"|"w"/);
+  expect(misuse({ or: [{ v: undefined }] })).toThrow("v");
+});

@@ -1,4 +1,4 @@
-import type { Where } from "../ir/condition.ts";
+import type { Compared } from "../ir/condition.ts";
 import type { AnyEdge, AnyNode, AnyPart, CopyNames } from "../schema/definition.ts";
 
 export type Nodes = Readonly<Record<string, AnyNode>>;
@@ -34,7 +34,15 @@ export type Edge<Row, From, To> = {
 };
 
 /** Conditions on an edge: on its attributes, and on the id of its far end. */
-export type EdgeFilter<Row, From, To> = Where<Row> & { readonly from?: Where<From>; readonly to?: Where<To> };
+export type EdgeFilter<Row, From, To> = Compared<Row> & NestedEdgeFilter<Row, From, To>;
+
+// As of `Where`: a type may name itself only in the members of an interface.
+interface NestedEdgeFilter<Row, From, To> {
+  readonly or?: readonly EdgeFilter<Row, From, To>[];
+  readonly not?: EdgeFilter<Row, From, To>;
+  readonly from?: Compared<From>;
+  readonly to?: Compared<To>;
+}
 
 /** What is inferred of an edge type in its graph. Each member is resolved when it is first asked for. */
 export interface EdgeInGraph<N extends Nodes, E extends AnyEdge, Row, From, To> {

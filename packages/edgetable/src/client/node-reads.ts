@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { contradict, readWhere } from "../ir/condition.ts";
+import { contradict, fieldsIn, readWhere } from "../ir/condition.ts";
 import { exactText, sameValue } from "../keys/template.ts";
 import {
   collectionForm,
@@ -53,7 +53,7 @@ export class PartQuery {
 
   where(filter: Row): PartQuery {
     const { definition, name, shape } = this.#entry;
-    const names = namesIn(filter, "where");
+    const names = fieldsIn(filter, "where");
     refuseStoredNames(shape, names);
     checkNames(names, { kind: "part", name }, attributesOf(definition));
     const { conditions, values } = this.#state;

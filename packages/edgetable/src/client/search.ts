@@ -1,10 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { deferCall } from "../executor/call.ts";
-import { readWhere } from "../ir/condition.ts";
+import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { SearchKind, SearchState } from "../query/search.ts";
 import { attributesOf } from "../schema/facts.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { checkOptions, inRange, listOf, namesIn } from "../util/check-options.ts";
+import { checkOptions, inRange, listOf } from "../util/check-options.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
@@ -68,7 +68,7 @@ export class SearchQuery {
 
   where(filter: Row): SearchQuery {
     const { kinds, conditions, values } = this.#state;
-    checkFields(this.#driver, kinds, namesIn(filter, "where"));
+    checkFields(this.#driver, kinds, fieldsIn(filter, "where"));
     const nested = kinds.every(({ of }) => of === "edge") ? ["from", "to"] : [];
     const more = readWhere(filter, nested, values.length);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });

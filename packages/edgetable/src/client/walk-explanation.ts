@@ -1,3 +1,4 @@
+import { pathsOf } from "../ir/condition.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import { endsByGet, type PlannedHop, type WalkPlan } from "../ir/walk-plan.ts";
@@ -65,7 +66,7 @@ const notesOf = ({ plan, storeCursor }: ExplainedWalk): readonly string[] => {
   const byKey: string[] = [];
   for (const step of plan.steps) {
     if (step.kind !== "hop") continue;
-    for (const { filter } of Object.values(step.reading)) for (const { path } of filter?.conditions ?? []) checked.add(path);
+    for (const { filter } of Object.values(step.reading)) for (const path of pathsOf(filter?.conditions ?? [])) checked.add(path);
     if (step.by === "kept")
       byKey.push(
         ...Object.values(step.kept ?? {}).map(keptNote),

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { deferCall } from "../executor/call.ts";
 import type { NodeRef } from "../executor/walk/walk-state.ts";
-import { readWhere } from "../ir/condition.ts";
+import { fieldsIn, readWhere } from "../ir/condition.ts";
 import { MAX_ROUNDS, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
 import type { Direction } from "../query/reads.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
@@ -126,7 +126,7 @@ export class WalkQuery {
 
   whereNode(filter: Row): WalkQuery {
     const { at, values } = this.#state;
-    const nodes = typesWith(this.#driver, at, namesIn(filter, "whereNode"));
+    const nodes = typesWith(this.#driver, at, fieldsIn(filter, "whereNode"));
     const read = readWhere(filter, [], values.length);
     return this.#step({ kind: "filterNodes", nodes, conditions: read.conditions }, read.values);
   }
@@ -234,7 +234,7 @@ export class WalkQuery {
       ({ values } = read);
     }
     if (whereNode) {
-      const passing = typesWith(this.#driver, plain.far, namesIn(whereNode, "whereNode"));
+      const passing = typesWith(this.#driver, plain.far, fieldsIn(whereNode, "whereNode"));
       const read = readWhere(whereNode, [], values.length);
       hop = { ...hop, passing, nodeConditions: read.conditions };
       values = [...values, ...read.values];

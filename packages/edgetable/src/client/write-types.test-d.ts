@@ -125,3 +125,14 @@ test("a transaction that throws gives what each call wrote", async () => {
   // @ts-expect-error -- no such attribute
   void students.check({ studentId: "S1" }, { if: { nmae: "x" } });
 });
+
+test("`or` and `not` take the same conditions, in whatever depth", () => {
+  void students.update({ studentId: "S1" }, { name: "x" }, { if: { year: 1, or: [{ name: "a" }, { not: { name: { gte: "b" }, or: [{ year: 2 }] } }] } });
+  void enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { term: "T" }, { if: { not: { grade: "A" } } });
+  // @ts-expect-error -- no such attribute
+  void students.update({ studentId: "S1" }, { name: "x" }, { if: { or: [{ nmae: "a" }] } });
+  // @ts-expect-error -- another type
+  void students.update({ studentId: "S1" }, { name: "x" }, { if: { not: { year: "a" } } });
+  // @ts-expect-error -- `or` takes a list
+  void students.update({ studentId: "S1" }, { name: "x" }, { if: { or: { name: "a" } } });
+});

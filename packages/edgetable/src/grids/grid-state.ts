@@ -150,14 +150,14 @@ const conditionsOf = (model: GridModel, list: FieldList, where: readonly Row[]):
       let operand = read.values[at];
       if (column.kind === "field") {
         const { field } = column;
-        if (!COMPARISONS[field.type].includes(condition.operator))
+        if (!(COMPARISONS[field.type] as readonly string[]).includes(condition.operator))
           throw new EdgetableError(
             "grid.invalidFilter",
             `The ${field.type} field "${field.name}" (${field.fieldId}) has no comparison "${condition.operator}". It has ${COMPARISONS[field.type].join(", ")}.`,
             { details: { field: field.fieldId, type: field.type, operator: condition.operator } },
           );
         refuseRetyping(field, "filter by");
-        operand = operandOf(model, field, condition.operator, operand);
+        operand = operandOf(model, field, condition.operator as ComparisonOperator, operand);
       }
       conditions.push({ column, condition });
       values.push(operand);

@@ -45,8 +45,19 @@ export interface Comparisons<T> {
   readonly exists?: boolean;
 }
 
-/** Conditions on the attributes of a row, all of which must hold. */
-export type Where<Row> = { readonly [Field in keyof Row]?: NonNullable<Row[Field]> | Comparisons<NonNullable<Row[Field]>> };
+/** Conditions on the attributes of a row, all of which must hold; with `or` and `not`, of which each takes further conditions. */
+export type Where<Row> = Compared<Row> & NestedWhere<Row>;
+
+/** Attributes with the value or the comparisons that are asked of them. */
+export type Compared<Row> = { readonly [Field in keyof Row]?: NonNullable<Row[Field]> | Comparisons<NonNullable<Row[Field]>> };
+
+// A type may name itself only in the members of an interface. TypeScript resolves these on demand, but a base at once.
+interface NestedWhere<Row> {
+  /** At least one of these, 1 to 100, must hold. */
+  readonly or?: readonly Where<Row>[];
+  /** These must not all hold. A comparison with an absent attribute does not hold, so its opposite does. */
+  readonly not?: Where<Row>;
+}
 
 /**
  * One comparison of a plan. The value is not in it: `slot` says where in the call's parameters it
@@ -55,13 +66,21 @@ export type Where<Row> = { readonly [Field in keyof Row]?: NonNullable<Row[Field
 export interface Condition {
   /** Path into the row, such as `enrolledAt` or `to.courseId`. */
   readonly path: string;
-  readonly operator: ComparisonOperator;
+  readonly operator: ComparisonOperator | "or" | "not";
   readonly slot: number;
+  /** Of `or` and `not`, whose path is empty: lists of conditions; one list holds if all its conditions do. */
+  readonly of?: readonly (readonly Condition[])[];
 }
 
 /** The form of conditions, without their values: lists of the same form have the same plan. */
 export const conditionForm = (conditions: readonly Condition[]): string =>
-  conditions.map(({ path, operator, slot }) => `${path} ${operator} ${slot}`).join("&");
+  conditions
+    .map(({ path, operator, slot, of }) => (of ? `${operator}(${of.map(conditionForm).join("|")})` : `${path} ${operator} ${slot}`))
+    .join("&");
+
+/** The paths that conditions compare, those within `or` and `not` included. */
+export const pathsOf = (conditions: readonly Condition[]): readonly string[] =>
+  conditions.flatMap(({ path, of }) => (of ? of.flatMap(pathsOf) : [path]));
 
 /** Conditions with the values that fill their slots. */
 export interface Conditions {
@@ -115,6 +134,39 @@ const undefinedValue = (path: string, what = ""): EdgetableError =>
     `The condition on "${path}" cannot be checked: ${what}"${path}" is undefined. Leave the key out, or give { exists: false } to ask that the attribute is absent.`,
   );
 
+const GROUPS: readonly string[] = ["or", "not"];
+
+const groupMembers = (name: string, value: unknown): readonly Readonly<Record<string, unknown>>[] => {
+  const members: unknown = name === "not" ? [value] : value;
+  // "Maximum number of operators or functions in an expression: 300", Constraints in DynamoDB.
+  if (isList(members, 1, 100) && (members as readonly unknown[]).every((one) => isPlain(one) && Object.keys(one).length > 0))
+    return members as readonly Readonly<Record<string, unknown>>[];
+  const takes = name === "or" ? "a list of 1 to 100 conditions, such as [{ name: … }, { … }]" : "conditions, such as { name: … }";
+  throw invalid(name, `\`${name}\` takes ${takes}, got ${jsonText(value)}. An attribute named "${name}" cannot be compared.`, { value });
+};
+
+/**
+ * The filters in a filter: it, and those within its `or` and `not`, each without these two.
+ *
+ * @throws {plan.invalidOption} for a value that is no filter
+ */
+export const filtersIn = (where: Readonly<Record<string, unknown>>, of = ""): readonly Readonly<Record<string, unknown>>[] => {
+  if (!namesIn(where, of).some((name) => GROUPS.includes(name))) return [where];
+  const own = Object.fromEntries(Object.entries(where).filter(([name]) => !GROUPS.includes(name)));
+  const inner = GROUPS.flatMap((name) => (Object.hasOwn(where, name) ? groupMembers(name, where[name]) : []));
+  return [own, ...inner.flatMap((one) => filtersIn(one))];
+};
+
+/**
+ * The attributes that a filter compares, in whatever depth.
+ *
+ * @throws {plan.invalidOption} for a value that is no filter
+ */
+export const fieldsIn = (where: Readonly<Record<string, unknown>>, of = ""): readonly string[] => {
+  const [only, ...more] = filtersIn(where, of);
+  return more.length === 0 ? Object.keys(only ?? {}) : [...new Set([only, ...more].flatMap((one) => Object.keys(one ?? {})))];
+};
+
 /**
  * Reads a `where` object; `nested` names the fields (`from`, `to`) whose objects hold paths, not comparisons.
  *
@@ -123,6 +175,17 @@ const undefinedValue = (path: string, what = ""): EdgetableError =>
 export const readWhere = (where: Readonly<Record<string, unknown>>, nested: readonly string[] = [], slots = 0): Conditions => {
   const conditions: Condition[] = [];
   const values: unknown[] = [];
+  const group = (operator: "or" | "not", value: unknown): void => {
+    // The slot tells groups of a plan apart; its value is not looked at.
+    const slot = slots + values.length;
+    values.push(operator);
+    const of = groupMembers(operator, value).map((member) => {
+      const inner = readWhere(member, nested, slots + values.length);
+      values.push(...inner.values);
+      return inner.conditions;
+    });
+    conditions.push({ path: "", operator, slot, of });
+  };
   const add = (path: string, operator: ComparisonOperator, value: unknown): void => {
     conditions.push({ path, operator, slot: slots + values.length });
     values.push(value);
@@ -137,7 +200,8 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
   };
   for (const field of namesIn(where)) {
     const value = where[field];
-    if (!nested.includes(field)) read(field, value);
+    if (field === "or" || field === "not") group(field, value);
+    else if (!nested.includes(field)) read(field, value);
     else if (value === undefined) throw undefinedValue(field);
     else for (const name of namesIn(value)) read(`${field}.${name}`, (value as typeof where)[name]);
   }
@@ -218,8 +282,15 @@ const fits = (operator: ComparisonOperator, value: unknown, operand: unknown): b
 };
 
 /** True if a condition holds, as DynamoDB evaluates it: values of different types never compare, and a missing attribute satisfies only `ne` and `exists: false`. */
-export const holds = (condition: Condition, row: Readonly<Record<string, unknown>>, values: readonly unknown[]): boolean =>
-  fits(condition.operator, valueAt(row, condition.path), values[condition.slot]);
+export const holds = (
+  { operator, path, slot, of = [] }: Condition,
+  row: Readonly<Record<string, unknown>>,
+  values: readonly unknown[],
+): boolean => {
+  if (operator !== "or" && operator !== "not") return fits(operator, valueAt(row, path), values[slot]);
+  const some = of.some((conditions) => conditions.every((condition) => holds(condition, row, values)));
+  return some === (operator === "or");
+};
 
 interface Bound {
   readonly value: unknown;
@@ -244,11 +315,17 @@ const boundsOf = (operator: ComparisonOperator, operand: unknown): { readonly lo
   }
 };
 
+const isComparisonOf =
+  (path: string) =>
+  (condition: Condition): condition is Condition & { readonly operator: ComparisonOperator } =>
+    condition.path === path && !condition.of;
+
 /** True if no value can satisfy all conditions on an attribute, so that nothing has to be read. */
 export const contradict = (conditions: readonly Condition[], values: readonly unknown[]): boolean =>
   conditions.some(({ path, operator, slot }) => {
+    if (operator === "or" || operator === "not") return false;
     const operand = values[slot];
-    const beside = conditions.filter((other) => other.path === path);
+    const beside = conditions.filter(isComparisonOf(path));
     if (operator === "eq") return beside.some((other) => other.slot !== slot && !fits(other.operator, operand, values[other.slot]));
     const { low } = boundsOf(operator, operand);
     if (!low) return false;

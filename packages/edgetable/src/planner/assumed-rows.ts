@@ -118,7 +118,12 @@ export const edgeRows = (
 };
 
 /** The part of a shape's items that is assumed to pass a filter: as many as share a value, a third of any other comparison. */
-export const passingPart = (catalog: Catalog, shape: Shape, { path, operator }: Condition): number => {
+export const passingPart = (catalog: Catalog, shape: Shape, { path, operator, of = [] }: Condition): number => {
+  if (operator === "or" || operator === "not") {
+    let some = 0;
+    for (const conditions of of) some += conditions.reduce((part, one) => part * passingPart(catalog, shape, one), 1);
+    return operator === "or" ? Math.min(1, some) : Math.max(0, 1 - some);
+  }
   if (operator !== "eq") return 1 / RANGED_PART;
   const total = totalOf(catalog, shape) ?? ASSUMED_ALL;
   const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};

@@ -46,7 +46,8 @@ export const keptByType = (
 
 /** Conditions as one text that is the same for the same conditions, in whatever order they are given. */
 const conditionsText = ({ conditions, values }: Conditions): string => {
-  const texts = conditions.map(({ path, operator, slot }) => {
+  const texts = conditions.map(({ path, operator, slot, of }) => {
+    if (of) return exactText([operator, of.map((inner) => conditionsText({ conditions: inner, values })).toSorted()]);
     const operand = values[slot];
     const isList = operator === "in" && Array.isArray(operand);
     return exactText([path, operator, isList ? operand.map((one) => exactText(one)).toSorted() : operand]);

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Condition } from "../ir/condition.ts";
+import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Collection, Expand, Hydrate, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
 import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
 import { templatesOverlap } from "../keys/template.ts";
@@ -227,7 +227,7 @@ const lowerHydrate = (catalog: Catalog, plan: Hydrate): HydrateStep | undefined 
 const selecting = (step: AccessStep, conditions: readonly Condition[]): AccessStep => {
   if (step.kind !== "query" || !step.select) return step;
   const select = new Set(step.select);
-  for (const { path } of conditions) if (!path.includes(".")) select.add(path);
+  for (const path of pathsOf(conditions)) if (!path.includes(".")) select.add(path);
   return { ...step, select: [...select] };
 };
 

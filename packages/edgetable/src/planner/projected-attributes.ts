@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Condition } from "../ir/condition.ts";
+import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
 import { placesOf, VERSION } from "../requests/encode-item.ts";
 import { projectedAttributes, type Catalog, type Shape } from "../schema/catalog.ts";
@@ -46,8 +46,8 @@ export const tellsEnds = (shape: Shape, projected: ReadonlySet<string>): boolean
  * @throws {plan.noIndex} when a step asks for an attribute that its index leaves out, or for edges whose ends it leaves out
  */
 export const checkProjected = (catalog: Catalog, step: AccessStep, conditions: readonly Condition[]): void => {
-  const checked = conditions.map(({ path }) => path);
-  const read = step.kind === "query" ? [...step.filter.map(({ path }) => path), ...(step.select ?? [])] : [];
+  const checked = pathsOf(conditions);
+  const read = step.kind === "query" ? [...pathsOf(step.filter), ...(step.select ?? [])] : [];
   for (const id of step.shapes) checkOnCopy(defined(catalog.shapesById[id], id), [...checked, ...read]);
   const index = step.kind === "query" && catalog.indexes.find(({ name }) => name === step.index);
   const projected = index ? projectedAttributes(catalog, index) : undefined;

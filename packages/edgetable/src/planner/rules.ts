@@ -1,4 +1,4 @@
-import { RANGES, type Condition } from "../ir/condition.ts";
+import { type Condition, pathsOf, RANGES } from "../ir/condition.ts";
 import type { Expand, Filter, LogicalPlan, Parts, Search } from "../ir/logical-plan.ts";
 import { keepsOrder, type FieldFormat } from "../keys/template.ts";
 import { VERSION } from "../requests/encode-item.ts";
@@ -53,7 +53,7 @@ const formatOf = (shape: Shape, path: string): FieldFormat | undefined => {
 
 /** True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for text. */
 export const canRange = (shapes: readonly Shape[], { operator, path }: Condition): boolean => {
-  if (!RANGES.has(operator)) return false;
+  if (operator === "or" || operator === "not" || !RANGES.has(operator)) return false;
   return shapes.every((shape) => {
     const kind = formatOf(shape, path)?.kind;
     if (kind === undefined || kind === "plain" || kind === "shard") return false;
@@ -144,6 +144,8 @@ const hasOwnAttribute = (shape: Shape, path: string): boolean => {
   return !shape.dates.includes(own) && !shape.former?.[own] && (shape.copied === undefined || shape.copied.includes(own));
 };
 
+const asksIn = ({ operator, of = [] }: Condition): boolean => operator === "in" || of.some((conditions) => conditions.some(asksIn));
+
 /** Lets DynamoDB filter items by their own attributes, so that they are read but not sent. */
 const filterOnServer: Rule = {
   name: "filter-on-server",
@@ -154,7 +156,7 @@ const filterOnServer: Rule = {
       const taken: Condition[] = [];
       const left: Condition[] = [];
       for (const condition of node.conditions) {
-        const isTaken = condition.operator !== "in" && shapes.every((shape) => hasOwnAttribute(shape, condition.path));
+        const isTaken = !asksIn(condition) && pathsOf([condition]).every((path) => shapes.every((shape) => hasOwnAttribute(shape, path)));
         (isTaken ? taken : left).push(condition);
       }
       return filtered({ ...node.input, filter: [...node.input.filter, ...taken] }, left);

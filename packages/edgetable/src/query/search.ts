@@ -1,4 +1,4 @@
-import { type ComparisonOperator, type Condition, conditionForm, distinctValues, RANGES } from "../ir/condition.ts";
+import { type ComparisonOperator, type Condition, conditionForm, distinctValues, pathsOf, RANGES } from "../ir/condition.ts";
 import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
 
 /** One kind of things that is searched for. */
@@ -32,7 +32,7 @@ const known = ({ conditions, values }: SearchState): readonly KnownField[] => {
   return [...fields.values()];
 };
 
-const pathsOf = (conditions: readonly Condition[], operators: ReadonlySet<ComparisonOperator>): readonly string[] => [
+const comparedBy = (conditions: readonly Condition[], operators: ReadonlySet<Condition["operator"]>): readonly string[] => [
   ...new Set(conditions.flatMap(({ path, operator }) => (operators.has(operator) ? [path] : []))),
 ];
 
@@ -42,9 +42,9 @@ const searchOf = (state: SearchState, kind: SearchKind, value: KnownField | unde
     kind: "search",
     ...kind,
     known: fixed,
-    ranged: pathsOf(state.conditions, RANGES).filter((path) => !fixed.some((field) => field.path === path)),
-    present: pathsOf(state.conditions, PRESENT),
-    asked: [...new Set(state.conditions.map(({ path }) => path))],
+    ranged: comparedBy(state.conditions, RANGES).filter((path) => !fixed.some((field) => field.path === path)),
+    present: comparedBy(state.conditions, PRESENT),
+    asked: [...new Set(pathsOf(state.conditions))],
     range: [],
     filter: [],
     forward: state.forward,

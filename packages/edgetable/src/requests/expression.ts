@@ -103,7 +103,7 @@ const unsupported = (shape: Shape, path: string, operator: ComparisonOperator): 
 /** One condition with its value. */
 interface Comparison {
   readonly shape: Shape;
-  readonly condition: Condition;
+  readonly condition: Condition & { readonly operator: ComparisonOperator };
   readonly value: unknown;
 }
 
@@ -174,8 +174,35 @@ const compareForms = (comparison: Comparison, names: Placeholders): string => {
   return `((attribute_exists(${name}) AND ${inOld}) OR (attribute_not_exists(${name}) AND ${inNew()}))`;
 };
 
-const one = (comparison: Comparison, names: Placeholders): string => {
-  const { shape, condition } = comparison;
+/** The values of conditions, and the shape of the items that they are about. */
+interface Compared {
+  readonly shape: Shape;
+  readonly values: readonly unknown[];
+}
+
+const isComparison = (condition: Condition): condition is Comparison["condition"] => !condition.of;
+
+// DynamoDB refuses redundant parentheses.
+const parenthesized = (text: string): string => {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "(") depth++;
+    else if (text[at] === ")") depth--;
+    if (depth === 0) return at > 0 && at === text.length - 1 ? text : `(${text})`;
+  }
+  return text;
+};
+
+const one = ({ shape, values }: Compared, condition: Condition, names: Placeholders): string => {
+  if (!isComparison(condition)) {
+    const { operator, of = [] } = condition;
+    const texts = of.map((conditions) => {
+      const text = conditionExpression(shape, { conditions, values }, names);
+      return conditions.length > 1 ? parenthesized(text) : text;
+    });
+    return parenthesized(operator === "not" ? `NOT ${parenthesized(texts.join(""))}` : texts.join(" OR "));
+  }
+  const comparison: Comparison = { shape, condition, value: values[condition.slot] };
   if (shape.former?.[condition.path]) return compareForms(comparison, names);
   const attribute = attributeOf(shape, condition.path);
   if (attribute === undefined) return compareCarried(comparison, names);
@@ -188,7 +215,7 @@ const one = (comparison: Comparison, names: Placeholders): string => {
  * @throws {plan.unsupported} for a comparison that a field inside a computed attribute does not allow
  */
 export const conditionExpression = (shape: Shape, { conditions, values }: Conditions, names: Placeholders): string =>
-  conditions.map((condition) => one({ shape, condition, value: values[condition.slot] }, names)).join(" AND ");
+  conditions.map((condition) => one({ shape, values }, condition, names)).join(" AND ");
 
 type Range = Extract<SortCondition, { readonly kind: "range" }>;
 

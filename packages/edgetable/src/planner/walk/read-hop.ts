@@ -1,3 +1,4 @@
+import { pathsOf } from "../../ir/condition.ts";
 import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import type { WalkHop } from "../../ir/walk-plan.ts";
@@ -91,7 +92,7 @@ export const readHop = (
   const queries = whole.sources.filter((source) => source.kind === "query");
   if (hop.reads === "ends") {
     const needed = new Set(gathers === undefined ? [] : [gathers]);
-    for (const { path } of whole.filter?.conditions ?? []) if (!path.includes(".")) needed.add(path);
+    for (const path of pathsOf(whole.filter?.conditions ?? [])) if (!path.includes(".")) needed.add(path);
     if (needed.size === 0 && !whole.filter) {
       const merges = hop.limit !== undefined;
       const sources = whole.sources.map((source, at) =>

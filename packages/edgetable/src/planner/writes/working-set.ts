@@ -1,3 +1,4 @@
+import { pathsOf } from "../../ir/condition.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, EndId, Guards, LogicalWrite } from "../../ir/logical-write.ts";
 import {
@@ -184,10 +185,7 @@ export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {
     terms.push({ kind: "equals", attribute: VERSION, value: { N: String(guards.version) }, failure: { reason: "versionConflict" } });
   }
   if (guards.where && guards.where.conditions.length > 0) {
-    checkOnCopy(
-      shape,
-      guards.where.conditions.map(({ path }) => path),
-    );
+    checkOnCopy(shape, pathsOf(guards.where.conditions));
     terms.push({ kind: "where", shape, conditions: guards.where, failure: { reason: "conditionFailed" } });
   }
   return terms;
