@@ -60,20 +60,12 @@ export type {
   SetOutcome,
   Values,
 } from "./client/grid-types.ts";
-export type { EdgeSearch, Find, Search, SearchPageOptions } from "./client/read-types.ts";
+export type { PartApi, PartList, PartReads } from "./client/part-types.ts";
+export type { SearchPageOptions } from "./client/page-types.ts";
+export type { EdgeSearch, Find, Search } from "./client/read-types.ts";
 export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/layout.ts";
-export type {
-  Collection,
-  CountOptions,
-  Entry,
-  Neighbours,
-  NodeHandle,
-  Page,
-  PageBudget,
-  PageOptions,
-  PartList,
-  Read,
-} from "./client/read-types.ts";
+export type { CountOptions, Entry, Page, PageBudget, PageOptions, Read } from "./client/page-types.ts";
+export type { Collection, Neighbours, NodeHandle } from "./client/read-types.ts";
 export type { ExplainedRequest, ReadExplanation } from "./client/explanation.ts";
 export type { WalkExplanation } from "./client/walk-explanation.ts";
 export type {

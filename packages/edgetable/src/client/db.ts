@@ -10,14 +10,16 @@ import { jobsOf, type Jobs } from "./jobs.ts";
 import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { migrationsOf, type Migrations } from "./migrations.ts";
 import { nodeReads } from "./node-reads.ts";
-import type { Edges, EdgesInGraph, Nodes, Parts } from "./graph-types.ts";
+import type { Edges, EdgesInGraph, Nodes, PartRow, Parts } from "./graph-types.ts";
+import { partReads } from "./part-reads.ts";
+import type { PartApi } from "./part-types.ts";
 import type { EdgeApi, Find, NodeApi } from "./read-types.ts";
 
 import { findOf } from "./search.ts";
 import { reshardOf, tableAdmin, type Reshard, type TableAdmin } from "./table.ts";
 import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";
-import type { PartWrites, Transact } from "./write-types.ts";
+import type { Transact } from "./write-types.ts";
 
 /** Members of a connection that are no node, edge or part. */
 export interface DbMembers {
@@ -46,7 +48,7 @@ export interface DbMembers {
 export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
   readonly [Name in keyof N & string]: NodeApi<N, E, P, Name>;
 } & { readonly [Name in keyof E & string]: EdgeApi<EdgesInGraph<N, E>[Name], E[Name]["~types"]> } & {
-  readonly [Name in keyof P & string]: PartWrites<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"]>;
+  readonly [Name in keyof P & string]: PartApi<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"], PartRow<N, P[Name]>>;
 } & DbMembers & {
     /**
      * Loads rows in bulk, from any iterable, as a resumable job where it is given a name: 25 puts a request, and
@@ -76,7 +78,7 @@ export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(cata
   const db = {
     ...mapValues(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry), gridsOf(driver, entry.name))),
     ...mapValues(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),
-    ...mapValues(catalog.parts, (entry) => partWrites(driver, entry)),
+    ...mapValues(catalog.parts, (entry) => ({ ...partReads(driver, entry), ...partWrites(driver, entry) })),
     ...members,
     load: loadOf(driver),
     scan: scanOf(driver),

@@ -9,7 +9,7 @@ import type { Row } from "../util/row.ts";
 import { checkEdgeFilter } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { findNode, readCall } from "./read-call.ts";
-import type { Read } from "./read-types.ts";
+import type { Read } from "./page-types.ts";
 
 /**
  * One end of an edge's row: the node's id, with its type where several may stand there.

@@ -84,7 +84,8 @@ test("a filter keeps the same edges in memory as on the server, whatever they ho
 });
 
 const simple = fc.oneof(
-  fc.record({ operator: fc.constantFrom("eq", "ne", "contains", "lt", "gte"), operand: fc.constantFrom("a", "ab", 0, 1.5, true) }),
+  fc.record({ operator: fc.constantFrom("eq", "ne", "contains"), operand: fc.constantFrom("a", "ab", 0, 1.5, true) }),
+  fc.record({ operator: fc.constantFrom("lt", "gte"), operand: fc.constantFrom("a", "ab", 0, 1.5) }),
   fc.record({ operator: fc.constant("exists"), operand: fc.boolean() }),
 );
 type Tree = { readonly v: unknown } | { readonly or: readonly Tree[] } | { readonly not: Tree };

@@ -11,7 +11,8 @@ import { checkEdgeFields, checkEdgeFilter, checkIndex } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import { countCall, countOptions, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
-import type { CountOptions, Entry, HydrateOptions, Page, PageOptions, Read } from "./read-types.ts";
+import type { CountOptions, Entry, Page, PageOptions, Read } from "./page-types.ts";
+import type { HydrateOptions } from "./read-types.ts";
 import { WalkQuery } from "./walk.ts";
 import { type Row, own } from "../util/row.ts";
 

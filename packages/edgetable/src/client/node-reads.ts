@@ -1,7 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { contradict, fieldsIn, readWhere } from "../ir/condition.ts";
 import { exactText, sameValue } from "../keys/template.ts";
 import {
   collectionForm,
@@ -11,107 +10,24 @@ import {
   lookupForm,
   lookupPlan,
   type LookupState,
-  partForm,
-  partPlan,
-  type PartState,
-  type PartWant,
 } from "../query/reads.ts";
-import type { NodeEntry, PartEntry } from "../schema/catalog.ts";
-import { checkId, checkKey, checkNodeId, leadingIdFields, refuseStoredNames } from "../schema/check-values.ts";
-import { attributesOf } from "../schema/facts.ts";
-import { checkOptions, inRange, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
+import type { NodeEntry } from "../schema/catalog.ts";
+import { checkId, checkKey, checkNodeId, leadingIdFields } from "../schema/check-values.ts";
+import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import { checkEdge, checkNames } from "./check-names.ts";
+import { checkEdge } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { consistentOption, edgeLookup, endRow } from "./edge-reads.ts";
-import type { ReadExplanation } from "./explanation.ts";
+import { type PartQuery, partsOf } from "./part-reads.ts";
 import { NeighbourQuery } from "./neighbours.ts";
-import { countCall, countOptions, findNode, readCall } from "./read-call.ts";
-import type { CountOptions, Read } from "./read-types.ts";
+import { findNode, readCall } from "./read-call.ts";
+import type { Read } from "./page-types.ts";
 import { levelOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel, WalkOptions } from "./walk-types.ts";
 import { type AnyHop, WalkQuery } from "./walk.ts";
 import { common, paths, type Start, suggest } from "./walks.ts";
-
-/** The builder behind {@link PartList}; each method returns a new one. */
-export class PartQuery {
-  readonly #driver: Driver;
-  readonly #entry: PartEntry;
-  readonly #state: PartState;
-
-  constructor(driver: Driver, entry: PartEntry, state: PartState) {
-    this.#driver = driver;
-    this.#entry = entry;
-    this.#state = state;
-  }
-
-  #with(change: Partial<PartState>): PartQuery {
-    return new PartQuery(this.#driver, this.#entry, { ...this.#state, ...change });
-  }
-
-  where(filter: Row): PartQuery {
-    const { definition, name, shape } = this.#entry;
-    const names = fieldsIn(filter, "where");
-    refuseStoredNames(shape, names);
-    checkNames(names, { kind: "part", name }, attributesOf(definition));
-    const { conditions, values } = this.#state;
-    const more = readWhere(filter, [], values.length);
-    return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
-  }
-
-  reverse(): PartQuery {
-    return this.#with({ forward: !this.#state.forward });
-  }
-
-  limit(limit: number): PartQuery {
-    return this.#with({ limit: inRange("limit", limit, [1, Number.MAX_SAFE_INTEGER]) });
-  }
-
-  consistent(): PartQuery {
-    return this.#with({ consistent: true });
-  }
-
-  all(): Read<readonly Row[]> {
-    return readCall(this.#driver, this.#request("rows"), (found) => found.map((one) => one.row));
-  }
-
-  count(options: CountOptions = {}): Read<number> {
-    const { kept = "transaction" } = checkOptions(options, countOptions);
-    const { shape, name } = this.#entry;
-    const { id, conditions, values, consistent } = this.#state;
-    const counted = { node: shape.from ?? "", over: { kind: "part", name }, conditions, values } as const;
-    return countCall(this.#driver, this.#request("count"), { counted, id, consistent, kept });
-  }
-
-  async explain(): Promise<ReadExplanation> {
-    return this.all().explain();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Row> {
-    yield* await this.all();
-  }
-
-  #request(want: PartWant): ReadRequest {
-    const state = this.#state;
-    const plan = this.#driver.plan(partForm(state, want), () => partPlan(state, want));
-    const binding = { row: state.id, values: state.values };
-    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
-  }
-}
-
-/** The parts of one kind in a node, as `db.<node>(id).parts(name)` begins. */
-const partsOf = (driver: Driver, entry: PartEntry, id: Row): PartQuery =>
-  new PartQuery(driver, entry, {
-    part: entry.name,
-    id,
-    conditions: [],
-    values: [],
-    forward: true,
-    consistent: false,
-    limit: undefined,
-  });
 
 /** Groups the rows of one partition: the node, its edges and its parts by name. */
 const toCollection = (entry: NodeEntry, id: Row, found: readonly Found[]): unknown => {

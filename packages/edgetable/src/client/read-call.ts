@@ -9,7 +9,7 @@ import { loadOnce } from "../util/load-once.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { AskedCount } from "./kept-counts.ts";
-import type { CountOptions, Page, Read, SearchPageOptions } from "./read-types.ts";
+import type { CountOptions, Page, Read, SearchPageOptions } from "./page-types.ts";
 
 /** Finds one node in the way that its key allows: by a GetItem, or by a Query of its partition. */
 export const findNode = (driver: Driver): FindNode => {

@@ -1,4 +1,3 @@
-import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type {
@@ -15,63 +14,11 @@ import type {
   Parts,
 } from "./graph-types.ts";
 import type { AnyPart } from "../schema/definition.ts";
+import type { CountOptions, Entry, Page, PageOptions, Read, SearchPageOptions } from "./page-types.ts";
+import type { PartList } from "./part-types.ts";
 import type { Fields, Grid, Values } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
 import type { EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
-
-/** A read that has not been made yet. */
-export type Read<T> = Call<T, ReadExplanation>;
-
-/** An edge with the node at its far end, undefined when that node has no item. */
-export interface Entry<Edge, Node> {
-  readonly edge: Edge;
-  readonly node: Node | undefined;
-}
-
-/** One page. A cursor that is absent means there is nothing on that side. */
-export interface Page<T> {
-  readonly items: readonly T[];
-  readonly next: string | undefined;
-  readonly previous: string | undefined;
-  /**
-   * Why the page is short though there may be more rows: its budget of requests or units, or the deadline (`time`)
-   * ended it. `next` goes on from there. Undefined for a page that is full, or the last.
-   */
-  readonly stopped: "requests" | "units" | "time" | undefined;
-}
-
-/** What a page may take to find its rows, filters included; the nodes at the ends of edges are read beyond it. */
-export interface PageBudget {
-  /** Attempts of requests, 1 to 1,000,000,000, and no fewer than the partitions that the page reads. Never one more. */
-  readonly requests?: number;
-  /** Read units, 1 to 1,000,000,000. No request is begun beyond them; each partition is read once in any case. */
-  readonly units?: number;
-}
-
-/** Which page of neighbours. */
-export interface PageOptions<Of extends string> {
-  /** Rows of the page, 1 to 10,000. @default 20 */
-  readonly limit?: number;
-  /** `next` or `previous` of an earlier page of the same query. */
-  readonly cursor?: string | undefined;
-  /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
-  readonly budget?: PageBudget;
-  /** What the page holds. @default "edges" */
-  readonly of?: Of;
-}
-
-/** How edges or parts are counted. */
-export interface CountOptions {
-  /**
-   * Which derived attribute of the node may stand for counting: one that each transaction keeps, `"any"` that the model has
-   * (one of the stream is usually a second behind, one of a batch job as old as its last run, and edges that have expired
-   * count until DynamoDB removes them), or `"none"`. A table with a layout of its own has none that transactions keep,
-   * because other programs may write to it.
-   *
-   * @default "transaction"
-   */
-  readonly kept?: "transaction" | "any" | "none";
-}
 
 /** How neighbours are read beside their edges. */
 export interface HydrateOptions<Given> {
@@ -234,29 +181,6 @@ export interface Collection<N extends Nodes, E extends Edges, P extends Parts, N
   };
 }
 
-/**
- * Parts of one kind in a node, in the order of their keys, not yet read. Builders are immutable.
- *
- * @throws {schema.unknownAttribute} from `where`, for a name that the part does not have
- * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
- */
-export interface PartList<Row> extends AsyncIterable<Row> {
-  /** Keeps the parts for which every condition holds; several calls add up. What the key does not take is filtered after reading. */
-  where(filter: Where<Row>): PartList<Row>;
-  /** Reads in the opposite order. */
-  reverse(): PartList<Row>;
-  /** Reads no more than so many parts, 1 or more. */
-  limit(most: number): PartList<Row>;
-  /** Reads strongly consistently: twice the units. */
-  consistent(): PartList<Row>;
-  /** The parts. One Query for each megabyte. */
-  all(): Read<readonly Row[]>;
-  /** How many parts there are. What `all` costs, or one GetItem of the node where a derived attribute counts them. */
-  count(options?: CountOptions): Read<number>;
-  /** What `all` would send, without sending it. */
-  explain(): Promise<ReadExplanation>;
-}
-
 /** How a node is read by its id. */
 export interface GetOptions<Row> {
   /** Strongly consistent: twice the units. @default false */
@@ -353,16 +277,6 @@ export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> ext
     to: readonly In["to"][],
     options?: { readonly where?: In["filter"]; readonly consistent?: boolean; readonly key?: T["key"] },
   ): Read<readonly In["edge"][]>;
-}
-
-/** A page of a search. */
-export interface SearchPageOptions {
-  /** Rows of the page, 1 to 10,000. @default 20 */
-  readonly limit?: number;
-  /** `next` or `previous` of an earlier page of the same search. */
-  readonly cursor?: string | undefined;
-  /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
-  readonly budget?: PageBudget;
 }
 
 // Rows of several kinds keep saying of which they are; edges keep their ends.

@@ -17,7 +17,7 @@ import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, lanesOf } from "./explanation.ts";
 import { countCall, explainRequest, findNode, pageCall, readCall, readInParts } from "./read-call.ts";
-import type { Read, SearchPageOptions } from "./read-types.ts";
+import type { Read, SearchPageOptions } from "./page-types.ts";
 
 /** Upper bound of the partitions that one search reads: the values of a list times the shards. */
 const MAX_LANES = 1000;

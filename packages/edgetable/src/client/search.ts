@@ -11,7 +11,7 @@ import { defined } from "../util/invariant.ts";
 import { checkIndex, checkNames, edgeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { Entry, Page, Read, SearchPageOptions } from "./read-types.ts";
+import type { Entry, Page, Read, SearchPageOptions } from "./page-types.ts";
 import { pageOptions, refuseLimit } from "./read-call.ts";
 import type * as Searching from "./search-call.ts";
 import type { SearchAnswer, SearchAsk } from "./search-call.ts";

@@ -152,7 +152,8 @@ export interface ChangeSet<Changes> {
   readonly append?: { readonly [Field in keyof Changes]?: Appendix<Changes[Field]> };
 }
 
-interface ItemTypes {
+/** What is inferred of a node or part. */
+export interface ItemTypes {
   readonly row: unknown;
   readonly input: unknown;
   readonly id: unknown;

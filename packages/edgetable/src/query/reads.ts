@@ -4,7 +4,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 
 /** A lookup of whole ids: of nodes with the names of further fields that their key needs, or of edges. */
-export type LookupState = Pick<Lookup, "name" | "many" | "given" | "by" | "consistent"> & { readonly of: "node" | "edge" };
+export type LookupState = Pick<Lookup, "name" | "many" | "given" | "by" | "consistent"> & { readonly of: "node" | "edge" | "part" };
 
 /** The logical plan of a lookup. */
 export const lookupPlan = (state: LookupState): Lookup => ({ kind: "lookup", ...state });

@@ -1,0 +1,66 @@
+import type { Call } from "../executor/call.ts";
+import type { ReadExplanation } from "./explanation.ts";
+
+/** A read that has not been made yet. */
+export type Read<T> = Call<T, ReadExplanation>;
+
+/** An edge with the node at its far end, undefined when that node has no item. */
+export interface Entry<Edge, Node> {
+  readonly edge: Edge;
+  readonly node: Node | undefined;
+}
+
+/** One page. A cursor that is absent means there is nothing on that side. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next: string | undefined;
+  readonly previous: string | undefined;
+  /**
+   * Why the page is short though there may be more rows: its budget of requests or units, or the deadline (`time`)
+   * ended it. `next` goes on from there. Undefined for a page that is full, or the last.
+   */
+  readonly stopped: "requests" | "units" | "time" | undefined;
+}
+
+/** What a page may take to find its rows, filters included; the nodes at the ends of edges are read beyond it. */
+export interface PageBudget {
+  /** Attempts of requests, 1 to 1,000,000,000, and no fewer than the partitions that the page reads. Never one more. */
+  readonly requests?: number;
+  /** Read units, 1 to 1,000,000,000. No request is begun beyond them; each partition is read once in any case. */
+  readonly units?: number;
+}
+
+/** Which page of neighbours. */
+export interface PageOptions<Of extends string> {
+  /** Rows of the page, 1 to 10,000. @default 20 */
+  readonly limit?: number;
+  /** `next` or `previous` of an earlier page of the same query. */
+  readonly cursor?: string | undefined;
+  /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
+  readonly budget?: PageBudget;
+  /** What the page holds. @default "edges" */
+  readonly of?: Of;
+}
+
+/** How edges or parts are counted. */
+export interface CountOptions {
+  /**
+   * Which derived attribute of the node may stand for counting: one that each transaction keeps, `"any"` that the model has
+   * (one of the stream is usually a second behind, one of a batch job as old as its last run, and edges that have expired
+   * count until DynamoDB removes them), or `"none"`. A table with a layout of its own has none that transactions keep,
+   * because other programs may write to it.
+   *
+   * @default "transaction"
+   */
+  readonly kept?: "transaction" | "any" | "none";
+}
+
+/** A page of a search. */
+export interface SearchPageOptions {
+  /** Rows of the page, 1 to 10,000. @default 20 */
+  readonly limit?: number;
+  /** `next` or `previous` of an earlier page of the same search. */
+  readonly cursor?: string | undefined;
+  /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
+  readonly budget?: PageBudget;
+}

@@ -1,0 +1,133 @@
+import { contradict, fieldsIn, readWhere } from "../ir/condition.ts";
+import type { ReadRequest } from "../executor/run-read.ts";
+import { exactText } from "../keys/template.ts";
+import { lookupForm, lookupPlan, type LookupState, partForm, partPlan, type PartState, type PartWant } from "../query/reads.ts";
+import type { PartEntry } from "../schema/catalog.ts";
+import { checkKey, checkNodeId, refuseStoredNames } from "../schema/check-values.ts";
+import { attributesOf } from "../schema/facts.ts";
+import { checkOptions, inRange, listOf } from "../util/check-options.ts";
+import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
+import { checkNames } from "./check-names.ts";
+import type { Driver } from "./driver.ts";
+import { consistentOption } from "./edge-reads.ts";
+import type { ReadExplanation } from "./explanation.ts";
+import { countCall, countOptions, findNode, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
+import type { PartReads } from "./part-types.ts";
+import type { CountOptions, Page, Read, SearchPageOptions } from "./page-types.ts";
+
+/** The builder behind {@link PartList}; each method returns a new one. */
+export class PartQuery {
+  readonly #driver: Driver;
+  readonly #entry: PartEntry;
+  readonly #state: PartState;
+
+  constructor(driver: Driver, entry: PartEntry, state: PartState) {
+    this.#driver = driver;
+    this.#entry = entry;
+    this.#state = state;
+  }
+
+  #with(change: Partial<PartState>): PartQuery {
+    return new PartQuery(this.#driver, this.#entry, { ...this.#state, ...change });
+  }
+
+  where(filter: Row): PartQuery {
+    const { definition, name, shape } = this.#entry;
+    const names = fieldsIn(filter, "where");
+    refuseStoredNames(shape, names);
+    checkNames(names, { kind: "part", name }, attributesOf(definition));
+    const { conditions, values } = this.#state;
+    const more = readWhere(filter, [], values.length);
+    return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
+  }
+
+  reverse(): PartQuery {
+    return this.#with({ forward: !this.#state.forward });
+  }
+
+  limit(limit: number): PartQuery {
+    return this.#with({ limit: inRange("limit", limit, [1, Number.MAX_SAFE_INTEGER]) });
+  }
+
+  consistent(): PartQuery {
+    return this.#with({ consistent: true });
+  }
+
+  first(): Read<Row | undefined> {
+    return readCall(this.#driver, this.limit(1).#request("rows"), ([one]) => one?.row);
+  }
+
+  page(options: SearchPageOptions = {}): Read<Page<Row>> {
+    checkOptions(options, pageOptions);
+    const { id, values } = this.#state;
+    const query = `${this.#driver.catalog.table}|${partForm(this.#state, "rows")}|${exactText([id, values])}`;
+    return pageCall(this.#driver, { request: this.#request("rows"), query, options }, (found) => found.map((one) => one.row));
+  }
+
+  all(): Read<readonly Row[]> {
+    return readCall(this.#driver, this.#request("rows"), (found) => found.map((one) => one.row));
+  }
+
+  count(options: CountOptions = {}): Read<number> {
+    const { kept = "transaction" } = checkOptions(options, countOptions);
+    const { shape, name } = this.#entry;
+    const { id, conditions, values, consistent } = this.#state;
+    const counted = { node: shape.from ?? "", over: { kind: "part", name }, conditions, values } as const;
+    return countCall(this.#driver, this.#request("count"), { counted, id, consistent, kept });
+  }
+
+  async explain(): Promise<ReadExplanation> {
+    return this.all().explain();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Row> {
+    for await (const found of readInParts(this.#driver, this.#request("rows"))) for (const one of found) yield one.row;
+  }
+
+  #request(want: PartWant): ReadRequest {
+    const state = this.#state;
+    const plan = this.#driver.plan(partForm(state, want), () => partPlan(state, want));
+    const binding = { row: state.id, values: state.values };
+    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
+  }
+}
+
+/** The parts of one kind in a node, as `db.<node>(id).parts(name)` begins. */
+export const partsOf = (driver: Driver, entry: PartEntry, id: Row): PartQuery =>
+  new PartQuery(driver, entry, {
+    part: entry.name,
+    id,
+    conditions: [],
+    values: [],
+    forward: true,
+    consistent: false,
+    limit: undefined,
+  });
+
+/** The reading side of `db.<part>`. */
+export const partReads = (driver: Driver, entry: PartEntry): PartReads<Row, Row, Row> => {
+  const { name, definition, idFields } = entry;
+  const owner = defined(driver.catalog.nodes[definition.of], `the owner of "${name}"`);
+  const ownerOf = (node: Row): Row => checkNodeId(driver.catalog, owner, node);
+  const request = (many: boolean, options: { readonly consistent?: boolean | undefined }): Pick<ReadRequest, "plan" | "findNode"> => {
+    const { consistent = false } = checkOptions(options, consistentOption);
+    const state: LookupState = { of: "part", name, many, given: [], consistent };
+    return { plan: driver.plan(lookupForm(state), () => lookupPlan(state)), findNode: findNode(driver) };
+  };
+  return {
+    get: (node, id, options = {}) => {
+      const row = { ...checkKey(name, idFields, id), ...ownerOf(node) };
+      return readCall(driver, { ...request(false, options), binding: { row, values: [] } }, ([one]) => one?.row);
+    },
+    getMany: (node, ids, options = {}) => {
+      const of = ownerOf(node);
+      const rows = listOf(ids).map((id) => ({ ...checkKey(name, idFields, id), ...of }));
+      const idOf = (row: Row): string => exactText(idFields.map((field) => row[field]));
+      return readCall(driver, { ...request(true, options), binding: { row: {}, values: [] }, rows }, (found) => {
+        const byId = new Map(found.map((one) => [idOf(one.row), one.row]));
+        return rows.map((row) => byId.get(idOf(row)));
+      });
+    },
+  };
+};
