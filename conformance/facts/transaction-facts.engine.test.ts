@@ -59,6 +59,18 @@ const writes: readonly Write[] = [
   (db, r) => db.room.delete(course(r), { room: pick(r, ["1", "2"]) }),
   (db, r) => db.transact([db.takes.link(student(r), course(r), takes(r)), db.takes.unlink(student(r), course(r), { term: "1" })]),
   (db, r) => db.transact([db.student.update({ id: "s1" }, { name: name(r) }), db.takes.link({ id: "s2" }, course(r), takes(r))]),
+  // What a call writes into a node is what its other writes copy from the node.
+  (db, r) => db.transact([db.takes.put({ id: "s1" }, course(r), takes(r)), db.student.update({ id: "s1" }, { name: name(r) })]),
+  (db, r) => {
+    const at = course(r);
+    const whole = { ...at, name: name(r) };
+    const part = { room: pick(r, ["1", "2"]), seats: 2 };
+    return db.transact([
+      r() < 0.5 ? db.room.create(at, part) : db.room.put(at, part),
+      pick(r, [db.course.update(at, { name: name(r) }), db.course.put(whole), db.course.create(whole)]),
+      db.takes.link(student(r), at, takes(r)),
+    ]);
+  },
 ];
 
 const attempt = async (write: () => PromiseLike<unknown>): Promise<void> => {

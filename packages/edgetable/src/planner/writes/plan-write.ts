@@ -109,7 +109,7 @@ const isRepeatable = (write: LogicalWrite): boolean => {
  * @throws {request.transactionTooLarge} above 100 items or 4 MB
  */
 export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], images: Images, given?: Given): WritePlan => {
-  const working = openWorkingSet(catalog, images, given);
+  const working = openWorkingSet(catalog, images, given, writes);
   const rows: (Row | undefined)[] = [];
   let created: (boolean | undefined)[] | undefined;
   for (const [at, write] of writes.entries()) {

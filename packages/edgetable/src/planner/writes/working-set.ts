@@ -132,6 +132,8 @@ export interface WorkingSet {
   /** Rows that a schema has to pass before they are written. */
   readonly unvalidated: RowNeed[];
   readonly given: Given;
+  /** All writes of the call. */
+  readonly writes: readonly LogicalWrite[];
   /** The ids of jobs that go on with what is more than a transaction holds. */
   readonly jobs: string[];
   /** The position of the write that is being planned. */
@@ -156,13 +158,14 @@ export const notFound: Planned = { kind: "failure", failure: NOT_FOUND };
 export const present: Term = { kind: "present", failure: NOT_FOUND };
 export const absent: Term = { kind: "absent", failure: EXISTS };
 
-export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = {}): WorkingSet => ({
+export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = {}, writes: readonly LogicalWrite[] = []): WorkingSet => ({
   catalog,
   images,
   needs: [],
   staged: [],
   unvalidated: [],
   given,
+  writes,
   jobs: [],
   write: 0,
 });

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../../ir/capacity.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
-import { type Failure, keyId, type ListedItems, listedItems, type Term, type WriteItem } from "../../../ir/write-plan.ts";
+import { type Failure, keyId, type ListedItems, listedItems, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { sameValue } from "../../../keys/value-text.ts";
 import { renderTemplate } from "../../../keys/render-template.ts";
 import { decodeValue } from "../../../requests/attribute-value.ts";
@@ -17,7 +17,7 @@ import type { Item, Key } from "../../../transport/operations.ts";
 import { hexHashOf } from "../../../util/hash-text.ts";
 import { defined } from "../../../util/invariant.ts";
 import { own, type Row } from "../../../util/row.ts";
-import { isChanged } from "../changed-row.ts";
+import { changedRow, isChanged } from "../changed-row.ts";
 import {
   contribute,
   type Contribution,
@@ -31,6 +31,7 @@ import {
   stage,
   STALE,
   type Subject,
+  subjectOf,
   unitedTerms,
   type WorkingSet,
 } from "../working-set.ts";
@@ -93,6 +94,47 @@ export const copiedValues = (catalog: Catalog, { node, copies }: CopySource, ima
   return Object.fromEntries(copies.map(({ attribute, of }) => [attribute, own(source, of)]));
 };
 
+/** What the same call makes of a node: its row, or undefined while its item has to be read, or null if the call leaves it alone. */
+const siblingRow = (working: WorkingSet, { node, key }: CopySource): { readonly row: Row } | null | undefined => {
+  const { catalog, writes } = working;
+  if (writes.length < 2) return null;
+  const { name, shape } = node;
+  for (const write of writes) {
+    if (!("of" in write) || write.of !== "node" || write.name !== name) continue;
+    const [whole, update] =
+      write.kind === "upsert"
+        ? [write.create, write.update]
+        : write.kind === "create" || write.kind === "put"
+          ? [write, undefined]
+          : [undefined, write.kind === "update" ? write : undefined];
+    const own = keyIfComplete(catalog, shape, whole?.row ?? update?.id ?? {});
+    if (!own || !sameKey(own, key)) continue;
+    if (!update) return whole ? { row: whole.row } : null;
+    const image = imageOf(working, { shape, key }, "its attributes are copied, and change in the same call");
+    if (image === undefined) return undefined;
+    if (image) return { row: changedRow(decodeItem(catalog, shape, image), update.changes) };
+    return whole ? { row: whole.row } : null;
+  }
+  return null;
+};
+
+/** True if a write of the same call writes an edge or part whole, with the copies of its own. */
+const isWrittenWhole = ({ catalog, writes }: WorkingSet, { subject, places }: Copying): boolean => {
+  const [own] = places;
+  const key = own && keyOf(catalog, own.shape, own.row);
+  return writes.some((write) => {
+    if (subject.kind === "part") {
+      if ((write.kind !== "create" && write.kind !== "put") || write.of !== "part" || write.name !== subject.entry.name) return false;
+      const other = keyIfComplete(catalog, subject.entry.shape, write.row);
+      return key !== undefined && other !== undefined && sameKey(key, other);
+    }
+    if ((write.kind !== "link" && write.kind !== "putEdge") || write.edge !== subject.entry.name) return false;
+    const [other] = edgeCopies(subjectOf(catalog, write) as EdgeBetween, write.row);
+    const otherKey = other && keyIfComplete(catalog, other.shape, other.row);
+    return key !== undefined && otherKey !== undefined && sameKey(key, otherKey);
+  });
+};
+
 const isChecked = (subject: Subject): boolean =>
   subject.kind === "edge"
     ? subject.entry.definition.ends !== "unchecked"
@@ -110,7 +152,15 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, row, image)
   let isPending = false;
   for (const source of copySources(catalog, subject, row)) {
     const { node, key, end, id } = source;
-    const found = imageOf(working, { shape: node.shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
+    const sibling = siblingRow(working, source);
+    if (sibling) {
+      for (const { attribute, of } of source.copies) if (own(sibling.row, of) !== undefined) filled[attribute] = own(sibling.row, of);
+      continue;
+    }
+    const found =
+      sibling === undefined
+        ? undefined
+        : imageOf(working, { shape: node.shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
     if (found === undefined) isPending = true;
     else if (found) {
       const values = copiedValues(catalog, source, found);
@@ -226,11 +276,9 @@ interface Copying {
 }
 
 /** Stages the change of copies in all places where an edge or part is stored, and what other nodes count of it. */
-const stageRefresh = (
-  working: WorkingSet,
-  { subject, shape: found, item: image, row: before, places }: Copying,
-  { values, others, isRefreshed: rises }: Spread,
-): void => {
+const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, isRefreshed: rises }: Spread): void => {
+  const { subject, shape: found, item: image, row: before, places } = copying;
+  if (isWrittenWhole(working, copying)) return;
   const { catalog, given } = working;
   const changes = copyChanges(values);
   const read = image[COPY_REVISION];
