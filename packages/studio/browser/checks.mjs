@@ -118,6 +118,38 @@ export const checks = [
     },
   },
   {
+    name: "the graph: from a node along its edges, a page of a supernode at a time, filtered by type",
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/graph?type=course");
+      await page.getByRole("link", { name: /C101 Linear Algebra/ }).click();
+      const settled = page.locator(".graph-drawing[data-state=settled]");
+      await settled.waitFor();
+      const panel = page.getByRole("complementary", { name: "Graph" });
+      // 120 students take it: a page of 40 is drawn.
+      const supernode = panel.getByRole("button", { name: /enrolledIn ← student 40\+ read more/ });
+      await supernode.click();
+      await panel.getByRole("button", { name: /enrolledIn ← student 80\+ read more/ }).waitFor();
+      await settled.waitFor();
+      await panel.getByRole("list", { name: "Nodes" }).getByRole("button", { name: "Ada Lovelace" }).click();
+      await panel.getByRole("region", { name: "Selected node" }).getByText("ada.lovelace@college.example").waitFor();
+      await panel.getByRole("button", { name: /enrolledIn → course read/ }).click();
+      await panel.getByRole("button", { name: /enrolledIn → course 4 all read/ }).waitFor();
+      await settled.waitFor();
+      match(await page.getByRole("img", { name: /Drawing of/ }).getAttribute("aria-label"), /of 8\d nodes and 8\d edges/);
+      ok((await page.locator(".graph-canvas canvas").count()) > 0);
+      await panel.getByRole("button", { name: /^student 80$/ }).click();
+      equal(await panel.getByRole("list", { name: "Nodes" }).getByRole("button", { name: "Ada Lovelace" }).count(), 0);
+      await panel.getByRole("link", { name: "Its partition" }).click();
+      await page.getByRole("heading", { name: "College/STUDENT#S001" }).waitFor();
+      await page.goBack();
+      await page.getByRole("heading", { name: "course/Linear Algebra" }).waitFor();
+      await open("/graph?type=course&id=%7B%22courseId%22%3A%22none%22%7D");
+      await page.getByRole("alert").getByText("There is no course with the id").waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "the model: its diagram, its keys in every index, and the advice of check",
     run: async ({ openPage }) => {
       const { page, open, problems } = await openPage();
@@ -170,6 +202,8 @@ const addresses = [
   ["/table", ".cells"],
   ["/table?partition=STUDENT%23S001&item=%5B%22STUDENT%23S001%22%2C%22NOTE%23001%22%5D", ".panel"],
   ["/table?index=reverse", ".cells"],
+  ["/graph?type=student", ".starts"],
+  ["/graph?type=course&id=%7B%22courseId%22%3A%22C301%22%7D", ".graph-drawing[data-state=settled]"],
   ["/patterns?name=classmates", ".plan"],
   ["/model", ".advice"],
 ];

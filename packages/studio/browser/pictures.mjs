@@ -5,6 +5,23 @@ import { join } from "node:path";
 import { startDemo } from "../demo/start.mjs";
 import { findChromium, openChromium } from "./chromium.mjs";
 
+/** Waits until the layout's worker has ended. */
+const settled = async (page) => {
+  await page.locator(".graph-drawing[data-state=settled]").waitFor();
+};
+
+/** Follows every way from two more nodes. */
+const expanded = async (page) => {
+  for (const name of ["Algorithms", "Databases"]) {
+    await page.getByRole("list", { name: "Nodes" }).getByRole("button", { name }).click();
+    for (const way of [/teaches ← teacher read/, /enrolledIn ← student read/]) {
+      await page.getByRole("button", { name: way }).click();
+      await settled(page);
+    }
+  }
+  await page.getByRole("button", { name: "Show everything" }).click();
+};
+
 const run = async (page) => {
   await page.getByRole("button", { name: "Run" }).click();
   await page.locator(".waterfall").waitFor();
@@ -20,6 +37,13 @@ const pictures = [
   },
   { name: "partition", address: "/table?partition=COURSE%23C301", ready: ".cells" },
   { name: "index", address: "/table?index=reverse", ready: ".cells" },
+  {
+    name: "graph",
+    address: "/graph?type=course&id=%7B%22courseId%22%3A%22C301%22%7D",
+    ready: ".graph-drawing[data-state=settled]",
+    act: expanded,
+  },
+  { name: "start", address: "/graph?type=student", ready: ".starts" },
   { name: "pattern", address: "/patterns?name=studentsOfCourse", ready: ".plan", act: run },
   { name: "walk", address: "/patterns?name=classmates", ready: ".plan", act: run },
   { name: "model", address: "/model", ready: ".advice" },

@@ -21,8 +21,10 @@ export interface WireCost {
 }
 
 /** A stored item, and what it is by the model. */
-export interface WireItem extends Omit<ItemDescription, "ends"> {
+export interface WireItem extends Omit<ItemDescription, "ends" | "id"> {
   readonly item: Readonly<Record<string, WireValue>>;
+  /** The id of a node. */
+  readonly id?: Readonly<Record<string, unknown>> | undefined;
   readonly ends: readonly WireEnd[];
 }
 

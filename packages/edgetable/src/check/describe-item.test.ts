@@ -32,6 +32,7 @@ test("an edge: its keys in pieces, its own fields, and the node in another parti
     kind: "edge",
     name: "enrolledIn",
     mirror: false,
+    id: undefined,
     fields: [{ name: "at", attribute: "at" }],
     ends: [{ role: "to", type: "course", id: { courseId: "C1" }, partition: "COURSE#C1" }],
     bytes: 99,
@@ -52,6 +53,7 @@ test("a node with a reference edge and an expiry", () => {
   expect(describeItem(graph, item)).toMatchObject({
     kind: "node",
     name: "session",
+    id: { sessionId: "1" },
     expires: 1_800_000_000_000,
     ends: [{ role: "heldBy", type: "student", id: { studentId: "S1" }, partition: "STUDENT#S1" }],
   });

@@ -34,6 +34,8 @@ export interface ItemDescription {
   readonly name: string;
   /** True for the copy of an edge in its target's partition. */
   readonly mirror: boolean;
+  /** The id of a node; undefined for other items. */
+  readonly id: Row | undefined;
   /** The pieces of every key attribute that the item has, the table's first. A key that no template made is one piece. */
   readonly keys: Readonly<Record<string, readonly KeyPiece[]>>;
   /** Attributes that are neither keys nor the type: in the order of the schema, then by name. */
@@ -46,7 +48,9 @@ export interface ItemDescription {
   readonly expires: number | undefined;
 }
 
-type Described = Pick<ItemDescription, "kind" | "name" | "mirror" | "ends">;
+type Described = Pick<ItemDescription, "kind" | "name" | "mirror" | "id" | "ends">;
+
+const stray: Described = { kind: "stray", name: "", mirror: false, id: undefined, ends: [] };
 
 const keyText = (item: Item, attribute: string): string | undefined => {
   const value = item[attribute];
@@ -97,8 +101,7 @@ const referencesOf = (catalog: Catalog, node: string, item: Item): readonly (Nam
       .map((shape) => endOf(catalog, edge.name, shape.to, decodeItem(catalog, shape, item)["to"])),
   );
 
-const endsOf = (catalog: Catalog, shape: Shape, item: Item): readonly NamedEnd[] => {
-  const row = decodeItem(catalog, shape, item);
+const endsOf = (catalog: Catalog, shape: Shape, { item, row }: { readonly item: Item; readonly row: Row }): readonly NamedEnd[] => {
   const found =
     shape.kind === "node"
       ? referencesOf(catalog, shape.definition, item)
@@ -111,10 +114,12 @@ const endsOf = (catalog: Catalog, shape: Shape, item: Item): readonly NamedEnd[]
 
 const describe = (catalog: Catalog, shape: Shape | undefined, item: Item): Described => {
   const system: SystemKind | undefined = systemKindOf(catalog, item);
-  if (system) return { kind: "system", name: system, mirror: false, ends: [] };
-  if (!shape) return { kind: "stray", name: "", mirror: false, ends: [] };
+  if (system) return { kind: "system", name: system, mirror: false, id: undefined, ends: [] };
+  if (!shape) return stray;
   const { kind, definition: name, role } = shape;
-  return { kind, name, mirror: role === "mirror", ends: endsOf(catalog, shape, item) };
+  const row = decodeItem(catalog, shape, item);
+  const id = kind === "node" ? Object.fromEntries((catalog.nodes[name]?.idFields ?? []).map((field) => [field, row[field]])) : undefined;
+  return { kind, name, mirror: role === "mirror", id, ends: endsOf(catalog, shape, { item, row }) };
 };
 
 const expiryOf = ({ ttl }: Catalog, item: Item): number | undefined => {
@@ -153,7 +158,7 @@ export const describeItem = (graph: Catalog | { readonly catalog: Catalog }, ite
   } catch {
     // A key or a value that does not read: the model does not know the item.
     shape = undefined;
-    described = { kind: "stray", name: "", mirror: false, ends: [] };
+    described = stray;
   }
   const keys = keysOf(catalog, described.kind === "system" ? undefined : shape, item);
   const listed = (shape && listedAttributes(catalog, shape)) ?? [];

@@ -9,7 +9,8 @@ import { addressOf, go, linkTo, useRoute, type Route, type View } from "./route.
 import { TableView } from "./table-view.tsx";
 import { applyTheme, currentTheme, themes } from "./theme.ts";
 
-const titles: Readonly<Record<View, string>> = { table: "Table", patterns: "Patterns", model: "Model" };
+const titles: Readonly<Record<View, string>> = { table: "Table", graph: "Graph", patterns: "Patterns", model: "Model" };
+const GraphView = lazy(() => import("./graph-view.tsx").then(({ GraphView }) => ({ default: GraphView })));
 const PatternsView = lazy(() => import("./patterns-view.tsx").then(({ PatternsView }) => ({ default: PatternsView })));
 const ModelView = lazy(() => import("./model-view.tsx").then(({ ModelView }) => ({ default: ModelView })));
 
@@ -156,6 +157,8 @@ class Boundary extends Component<{ readonly children: ReactNode }, { readonly er
 
 const CurrentView = ({ route: { view, query } }: { readonly route: Route }): ReactNode => {
   switch (view) {
+    case "graph":
+      return <GraphView query={query} />;
     case "patterns":
       return <PatternsView query={query} />;
     case "model":

@@ -105,6 +105,7 @@ export const ItemPanel = ({ item, close }: { readonly item: WireItem; readonly c
                 {item.expires < Date.now() ? "expired" : "expires"} {showDistance(item.expires)}
               </span>
             )}
+            {item.id ? <a {...linkTo(addressOf("graph", { type: item.name, id: JSON.stringify(item.id) }))}>Open in the graph</a> : null}
           </p>
         </section>
         <Ends item={item} />

@@ -11,13 +11,15 @@ interface Command {
 }
 
 const useCommands = (route: Route, text: string): readonly Command[] => {
-  const { indexes, types, table } = useModel();
+  const { indexes, types, patterns, table } = useModel();
   return useMemo(() => {
     const to = (group: string, title: string, address: string): Command => ({ group, title, run: () => go(address) });
     const typed = text.trim();
     const all: Command[] = [
       ...views.map((view) => to("View", view.charAt(0).toUpperCase() + view.slice(1), addressOf(view))),
       ...indexes.map(({ name }) => to(name === undefined ? "Table" : "Index", name ?? table, addressOf("table", { index: name }))),
+      ...patterns.map(({ name }) => to("Pattern", name, addressOf("patterns", { name }))),
+      ...types.filter(({ kind }) => kind === "node").map(({ name }) => to("Graph from a", name, addressOf("graph", { type: name }))),
       ...types.map(({ name, kind }) => to(`Show only ${kind}s`, name, addressOf("table", { types: name }))),
       ...themes.map((theme) => ({ group: "Theme", title: theme, run: () => applyTheme(theme) })),
     ];
@@ -26,7 +28,7 @@ const useCommands = (route: Route, text: string): readonly Command[] => {
     if (typed === "") return found;
     const index = route.view === "table" ? route.query["index"] : undefined;
     return [...found, to("Partition", typed, addressOf("table", { index, partition: typed }))];
-  }, [route, text, indexes, types, table]);
+  }, [route, text, indexes, types, patterns, table]);
 };
 
 /** The command palette: every view, index and type by name, and any partition by its key. */

@@ -1,0 +1,199 @@
+import { MultiDirectedGraph } from "graphology";
+import { ApiError, get } from "./api.ts";
+import type { LayoutAnswer, LayoutRequest } from "./graph-layout.worker.ts";
+import type { NeighboursAnswer, WireNode, WireType } from "../wire.ts";
+
+export type Direction = "out" | "in";
+
+/** A node on the canvas. */
+export interface DrawnNode {
+  readonly node: WireNode;
+  readonly label: string;
+  x: number;
+  y: number;
+  size: number;
+}
+
+/** A way from a node: the edges of a type in one direction. */
+export interface Way {
+  readonly edge: string;
+  readonly direction: Direction;
+  /** Types of the nodes at the other end. */
+  readonly to: readonly string[];
+}
+
+/** How far a way was followed. */
+interface Followed {
+  readonly count: number;
+  readonly next: string | undefined;
+}
+
+/** Nodes on the canvas at most: without a GPU, more are not drawn smoothly. */
+export const MOST_NODES = 300;
+const PAGE = 40;
+const ROUNDS = 14;
+
+/** The name of a node in the drawing. */
+const keyOf = ({ type, id }: Pick<WireNode, "type" | "id">): string => `${type} ${JSON.stringify(id)}`;
+
+/** What a node is called: its first text that is no part of its id, else its id. */
+const labelOf = ({ id, row }: WireNode, type: WireType | undefined): string => {
+  const named = type?.attributes.find((name) => !(name in id) && typeof row?.[name] === "string");
+  return named === undefined ? Object.values(id).map(String).join(" ") : String(row?.[named]);
+};
+
+/** The nodes and edges that were read so far, and their layout. Subscribers are told of every change. */
+export class GraphStore {
+  readonly graph: MultiDirectedGraph<DrawnNode, { readonly edge: string }> = new MultiDirectedGraph();
+  readonly #types: readonly WireType[];
+  readonly #followed = new Map<string, Followed>();
+  readonly #listeners = new Set<() => void>();
+  readonly #ended = new AbortController();
+  #worker: Worker | undefined;
+  #version = 0;
+  error: ApiError | undefined;
+  busy = 0;
+  requests = 0;
+  /** True while the worker lays out. */
+  isMoving = false;
+  readUnits = 0;
+
+  constructor(types: readonly WireType[]) {
+    this.#types = types;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly version = (): number => this.#version;
+
+  close(): void {
+    this.#ended.abort();
+    this.#worker?.terminate();
+  }
+
+  /** Where one can go from a node of a type. */
+  waysFrom(type: string): readonly Way[] {
+    return this.#types
+      .filter(({ kind }) => kind === "edge")
+      .flatMap(({ name, from, to }): readonly Way[] => [
+        ...(from.includes(type) ? [{ edge: name, direction: "out", to } as const] : []),
+        ...(to.includes(type) ? [{ edge: name, direction: "in", to: from } as const] : []),
+      ]);
+  }
+
+  followed(key: string, { edge, direction }: Way): Followed | undefined {
+    return this.#followed.get(`${key} ${edge} ${direction}`);
+  }
+
+  /** Reads the first node and follows each of its ways. */
+  async start(type: string, id: string): Promise<void> {
+    await this.#reading(async () => {
+      const node = await get<WireNode>("node", { type, id }, this.#ended.signal);
+      if (!node.row) throw new ApiError("studio.noNode", `There is no ${type} with the id ${id}.`);
+      this.#add(node, undefined);
+      // One after the other, so that the same data gives the same picture.
+      for (const way of this.waysFrom(type)) await this.#follow(keyOf(node), way);
+    });
+    this.#layout();
+  }
+
+  /** Reads the next page of the edges on a way. */
+  async expand(key: string, way: Way): Promise<void> {
+    await this.#reading(() => this.#follow(key, way));
+    this.#layout();
+  }
+
+  /** Reads the first page of each way that was not followed yet. */
+  async expandAll(key: string): Promise<void> {
+    const { type } = this.graph.getNodeAttribute(key, "node");
+    const ways = this.waysFrom(type).filter((way) => !this.followed(key, way));
+    await this.#reading(async () => {
+      for (const way of ways) await this.#follow(key, way);
+    });
+    if (ways.length > 0) this.#layout();
+  }
+
+  async #reading(read: () => Promise<unknown>): Promise<void> {
+    this.busy++;
+    this.error = undefined;
+    this.#changed();
+    try {
+      await read();
+    } catch (error) {
+      if (!this.#ended.signal.aborted) this.error = error instanceof ApiError ? error : new ApiError("studio.gone", String(error));
+    } finally {
+      this.busy--;
+      this.#changed();
+    }
+  }
+
+  async #follow(key: string, way: Way): Promise<void> {
+    const { edge, direction } = way;
+    const before = this.followed(key, way);
+    if (before && before.next === undefined) return;
+    if (this.graph.order >= MOST_NODES)
+      throw new ApiError("studio.full", `There are ${this.graph.order} nodes here, which is the limit. Start again from one of them.`);
+    const { type, id } = this.graph.getNodeAttribute(key, "node");
+    const query = { type, id: JSON.stringify(id), edge, direction, limit: String(PAGE), cursor: before?.next };
+    const { entries, next, cost } = await get<NeighboursAnswer>("neighbours", query, this.#ended.signal);
+    for (const { node } of entries) {
+      const other = this.#add(node, key);
+      const [source, target] = direction === "out" ? [key, other] : [other, key];
+      const name = `${edge} ${source} ${target}`;
+      if (!this.graph.hasEdge(name)) this.graph.addEdgeWithKey(name, source, target, { edge });
+    }
+    this.requests += cost.requests;
+    this.readUnits += cost.readUnits;
+    this.#followed.set(`${key} ${edge} ${direction}`, { count: (before?.count ?? 0) + entries.length, next });
+    this.graph.forEachNode((one) => this.graph.setNodeAttribute(one, "size", 6 + Math.min(9, Math.sqrt(this.graph.degree(one)) * 1.4)));
+  }
+
+  /** Adds a node near the one that led to it, and returns its key. */
+  #add(node: WireNode, near: string | undefined): string {
+    const key = keyOf(node);
+    if (this.graph.hasNode(key)) return key;
+    const { x, y } = near === undefined ? { x: 0, y: 0 } : this.graph.getNodeAttributes(near);
+    // A golden angle keeps neighbours apart without chance: the same data gives the same picture.
+    const angle = this.graph.order * 2.399;
+    const label = labelOf(
+      node,
+      this.#types.find(({ kind, name }) => kind === "node" && name === node.type),
+    );
+    const distance = near === undefined ? 0 : 20 + this.graph.order;
+    this.graph.addNode(key, { node, label, x: x + Math.cos(angle) * distance, y: y + Math.sin(angle) * distance, size: 7 });
+    return key;
+  }
+
+  /** Lays out in a worker, so that the page stays responsive. */
+  #layout(): void {
+    this.#worker?.terminate();
+    if (this.graph.order < 2 || this.#ended.signal.aborted) return;
+    const worker = new Worker(new URL("./graph-layout.worker.ts", import.meta.url), { type: "module" });
+    this.#worker = worker;
+    this.isMoving = true;
+    this.#changed();
+    let round = 0;
+    worker.addEventListener("message", ({ data }: MessageEvent<LayoutAnswer>) => {
+      for (const [key, x, y] of data) if (this.graph.hasNode(key)) this.graph.mergeNodeAttributes(key, { x, y });
+      if (++round < ROUNDS) return;
+      worker.terminate();
+      this.isMoving = false;
+      this.#changed();
+    });
+    const request: LayoutRequest = {
+      nodes: this.graph.mapNodes((key, { x, y }) => [key, x, y]),
+      edges: this.graph.mapEdges((_, __, source, target) => [source, target]),
+      rounds: ROUNDS,
+    };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin to name.
+    worker.postMessage(request);
+  }
+
+  #changed(): void {
+    this.#version++;
+    for (const listener of this.#listeners) listener();
+  }
+}
