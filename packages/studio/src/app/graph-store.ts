@@ -137,7 +137,8 @@ export class GraphStore {
     if (this.graph.order >= MOST_NODES)
       throw new ApiError("studio.full", `There are ${this.graph.order} nodes here, which is the limit. Start again from one of them.`);
     const { type, id } = this.graph.getNodeAttribute(key, "node");
-    const query = { type, id: JSON.stringify(id), edge, direction, limit: String(PAGE), cursor: before?.next };
+    const limit = String(Math.min(PAGE, MOST_NODES - this.graph.order));
+    const query = { type, id: JSON.stringify(id), edge, direction, limit, cursor: before?.next };
     const { entries, next, cost } = await get<NeighboursAnswer>("neighbours", query, this.#ended.signal);
     for (const { node } of entries) {
       const other = this.#add(node, key);

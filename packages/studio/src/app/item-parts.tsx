@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { WireEnd, WireItem, WireValue } from "../wire.ts";
+import type { WireEnd, WireItem, WireType, WireValue } from "../wire.ts";
 import { useModel } from "./model.ts";
 import { addressOf, linkTo } from "./route.ts";
 
@@ -47,14 +47,17 @@ export const showDistance = (time: number, now: number = Date.now()): string => 
   return time >= now ? `in ${text}` : `${text} ago`;
 };
 
+const classesOf = new WeakMap<readonly WireType[], ReadonlyMap<string, string>>();
+
 /** The class that gives a type its colour: the same in every view. */
 export const useColour = (): ((type: string) => string) => {
   const { types } = useModel();
-  return (type) => {
-    if (type.startsWith("~") || type === "") return "type-other";
-    const at = [...new Set(types.map(({ name }) => name))].indexOf(type);
-    return at < 0 ? "type-other" : `type-${at % 12}`;
-  };
+  let classes = classesOf.get(types);
+  if (!classes) {
+    const names = new Set(types.map(({ name }) => name));
+    classesOf.set(types, (classes = new Map([...names].map((name, at) => [name, `type-${at % 12}`]))));
+  }
+  return (type) => classes.get(type) ?? "type-other";
 };
 
 /** What a type is called: a system item by its purpose, a stray one as such. */

@@ -1,5 +1,16 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type CSSProperties, type KeyboardEvent, type ReactNode } from "react";
+import {
+  memo,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+  type CSSProperties,
+  type KeyboardEvent,
+  type ReactNode,
+} from "react";
 import type { WireItem } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
 import { ItemPanel } from "./item-panel.tsx";
@@ -70,18 +81,21 @@ interface RowProps {
   readonly row: TableRow;
   /** True if the partition key is shown: in the first row of a partition, and in the topmost one. */
   readonly showsPartition: boolean;
-  readonly keys: readonly [string, string | undefined];
+  readonly partitionKey: string;
+  readonly sortKey: string | undefined;
   readonly active: boolean;
-  readonly onSelect: () => void;
+  readonly at: number;
+  /** The same function in every rendering, so that rows that only move are not rendered again. */
+  readonly onSelect: (at: number) => void;
 }
 
-const Row = ({ row, showsPartition, keys: [partitionKey, sortKey], active, onSelect }: RowProps): ReactNode => {
+const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, at, onSelect }: RowProps): ReactNode => {
   const { item } = row;
   const colour = useColour();
   return (
     <div
       className={`cells ${row.first ? "first" : ""} ${row.shaded ? "shaded" : ""} ${active ? "active" : ""} ${colour(item.kind === "system" ? "~" : item.name)}`}
-      onClick={onSelect}
+      onClick={() => onSelect(at)}
     >
       <div role="gridcell" className="cell partition">
         {showsPartition ? (
@@ -128,7 +142,8 @@ const Row = ({ row, showsPartition, keys: [partitionKey, sortKey], active, onSel
       ))}
     </div>
   );
-};
+});
+Row.displayName = "Row";
 
 /** The title of the table, an index, or one partition, with the way back. */
 const Heading = ({ query, pages }: { readonly query: Query; readonly pages: ItemPages }): ReactNode => {
@@ -253,12 +268,16 @@ const ItemGrid = ({ query, pages, keys, select }: GridProps): ReactNode => {
     else return;
     event.preventDefault();
   };
+  const chosen = useRef(choose);
+  chosen.current = choose;
+  const onSelect = useCallback((at: number) => chosen.current(at), []);
   const widths = useWidths(pages, count, keys);
   const top = Math.floor((virtual.scrollOffset ?? 0) / ROW);
   const contents = (at: number): ReactNode => {
     const row = at < count ? pages.row(at) : undefined;
-    if (row)
-      return <Row row={row} showsPartition={row.first || at === top} keys={keys} active={at === active} onSelect={() => choose(at)} />;
+    const [partitionKey, sortKey] = keys;
+    const showsPartition = row?.first === true || at === top;
+    if (row) return <Row {...{ row, showsPartition, partitionKey, sortKey, at, onSelect }} active={at === active} />;
     return (
       <div role="gridcell" className="foot">
         {at < count ? <span className="reading">Reading…</span> : <Foot pages={pages} />}
