@@ -194,6 +194,45 @@ describe("aggregates by the stream", () => {
     for (const course of courses) expect(await derivedOf(course)).toMatchObject({ students: 1, points: 7, best: 7 });
   });
 
+  test("order texts by their bytes, as DynamoDB does, and tell sets apart by their members", async () => {
+    const shape = z.object({ text: id, tags: z.set(z.string()), deep: z.record(z.string(), z.unknown()) });
+    const { db, lab, session } = await openFactsLab((table) =>
+      defineGraph({
+        table,
+        nodes: {
+          box: node({
+            key: "BOX#{id}",
+            schema: z.object({ id }),
+            derived: {
+              least: min({ in: "lies", of: "text" }),
+              most: max({ in: "lies", of: "text" }),
+              kinds: distinct({ in: "lies", of: "tags" }),
+              shapes: distinct({ in: "lies", of: "deep" }),
+            },
+          }),
+          thing: node({ key: "THING#{id}", schema: z.object({ id }) }),
+        },
+        edges: { lies: edge({ from: "thing", to: "box", schema: shape }) },
+      }),
+    );
+    try {
+      await db.box.create({ id: "b" });
+      // One is beyond the basic plane: two UTF-16 units that come before U+FFEE, and four bytes of UTF-8 that come after.
+      const texts = ["\uffee", "\u{1f600}"];
+      for (const [at, text] of texts.entries()) {
+        const tags = new Set(at === 0 ? ["x", "y"] : ["y", "x"]);
+        const deep = at === 0 ? { a: 1, b: [new Set([1, 2])] } : { b: [new Set([2, 1])], a: 1 };
+        await db.thing.create({ id: String(at) });
+        await db.lies.link({ id: String(at) }, { id: "b" }, { text, tags, deep }).orThrow();
+      }
+      await lab.drain(session);
+      const found = await db.box.get({ id: "b" });
+      expect(found).toEqual({ id: "b", least: texts[0], most: texts[1], kinds: 1, shapes: 1 });
+    } finally {
+      await lab.stop();
+    }
+  });
+
   test("tell how stale they were", async () => {
     const { db, ann, maths } = await scene();
     await drain();

@@ -1,4 +1,5 @@
 import type { Term, WritePlan, Images } from "../../ir/write-plan.ts";
+import { comparePrimary } from "../../keys/value-text.ts";
 import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
 import { locate, NOT_FOUND, openWorkingSet, settle, stage } from "../../planner/writes/working-set.ts";
 import { decodeValue, keyTextOf } from "../../requests/attribute-value.ts";
@@ -61,8 +62,24 @@ export const eachMemo = async (
   } while (start);
 };
 
+/** A value whose sets and maps have one order. */
+const ordered = (value: AttributeValue): unknown => {
+  if ("SS" in value) return { SS: value.SS.toSorted() };
+  if ("NS" in value) return { NS: value.NS.map((number) => keyTextOf({ N: number })).toSorted() };
+  if ("BS" in value) return { BS: value.BS.toSorted() };
+  if ("L" in value) return { L: value.L.map(ordered) };
+  if (!("M" in value)) return value;
+  return {
+    M: Object.fromEntries(
+      Object.keys(value.M)
+        .toSorted()
+        .map((name) => [name, ordered(value.M[name]!)]),
+    ),
+  };
+};
+
 /** What sorts and tells apart stored values: numbers before texts. */
-const orderOf = (value: AttributeValue): string => `${"N" in value ? 0 : 1}${keyTextOf(value) ?? JSON.stringify(value)}`;
+const orderOf = (value: AttributeValue): string => `${"N" in value ? 0 : 1}${keyTextOf(value) ?? JSON.stringify(ordered(value))}`;
 
 /** What the contributions of rows make of an attribute that does not add up. */
 export interface Gathered {
@@ -75,8 +92,8 @@ export const gather = ({ operation }: AggregateFact, into: Gathered, value: Attr
   if (operation === "distinct") into.seen.add(orderOf(value));
   else if (into.value === undefined) into.value = value;
   else {
-    const [a, b] = [orderOf(into.value), orderOf(value)];
-    if (operation === "min" ? b < a : b > a) into.value = value;
+    const order = comparePrimary(orderOf(value), orderOf(into.value));
+    if (operation === "min" ? order < 0 : order > 0) into.value = value;
   }
 };
 
