@@ -46,7 +46,11 @@ const diffCommand = defineCommand({
         const columns = [{ title: "place" }, { title: "model" }, { title: "table" }, { title: "matters", flexible: false }];
         const rows = differences.map((one) => [one.place, one.model, one.table, one.harmless ? "no" : "yes"]);
         if (rows.length > 0) out.write(`${renderTable({ columns, rows }, out.columns, call.style)}\n`);
-        const verdict = matches ? "matches the model." : "does not match the model.\nChange the model's layout, or use another table.";
+        const isStream = differences.every(({ place: where, harmless }) => harmless || where === "stream");
+        const mend = isStream
+          ? "Switch its stream on: edgetable table create --stream"
+          : "Change the model's layout, or use another table.";
+        const verdict = matches ? "matches the model." : `does not match the model.\n${mend}`;
         out.write(`The table ${table} ${verdict}\n`);
       }
       return matches ? exitCode.ok : exitCode.no;

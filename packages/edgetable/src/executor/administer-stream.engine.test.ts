@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph } from "../client/define-graph.ts";
-import { node } from "../schema/definition.ts";
+import { count, defineGraph, edge, node } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 
 let engine: TestEngine;
@@ -54,4 +53,18 @@ test("a stream without images is refused, and left as it is", async () => {
 
 test("an option of another kind is refused", async () => {
   await expect(connect("any").table.create({ stream: "yes" as never })).rejects.toMatchObject({ code: "plan.invalidOption" });
+});
+
+test("a table without the stream that the model's derived attributes need differs from the model", async () => {
+  const id = z.object({ id: z.string() });
+  const graph = defineGraph({
+    table: engine.freshTableName("unkept"),
+    nodes: { course: node({ key: "COURSE#{id}", schema: id, derived: { near: count({ out: "by", freshness: "stream" }) } }) },
+    edges: { by: edge({ from: "course", to: "course" }) },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  expect(await db.table.diff()).toEqual([{ place: "stream", model: 'on, it keeps "near"', table: "off", harmless: false }]);
+  await db.table.create({ stream: true });
+  expect(await db.table.diff()).toEqual([]);
 });

@@ -157,10 +157,20 @@ export const createTable = async (
   return { created };
 };
 
+/** Without a stream, nobody keeps what the model leaves to the stream. */
+const compareStream = ({ facts }: Session["catalog"], { StreamSpecification }: TableDescription): readonly TableDifference[] => {
+  const fact = [...facts.aggregates, ...facts.copies].find(({ freshness }) => freshness === "stream");
+  if (!fact || StreamSpecification?.StreamEnabled === true) return [];
+  return [{ place: "stream", model: `on, it keeps "${fact.attribute}"`, table: "off", harmless: false }];
+};
+
 /** How the table differs from the model; undefined when there is none. */
 export const diffTable = async (session: Session, context: CallContext): Promise<readonly TableDifference[] | undefined> => {
+  const { catalog } = session;
   const table = await describeTable(session, context);
-  return table && [...compareTable(session.catalog, table), ...compareExpiry(session.catalog, await readExpiry(session, context))];
+  if (!table) return undefined;
+  const expiry = await readExpiry(session, context);
+  return [...compareTable(catalog, table), ...compareExpiry(catalog, expiry), ...compareStream(catalog, table)];
 };
 
 /** Deletes the table if it exists, and waits until it is gone. */
