@@ -16,49 +16,49 @@ export interface ConnectOptions extends ReadingOptions {
    * URL of the endpoint. @default as the AWS SDK finds it: AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, `endpoint_url` of the
    * profile; else the region's own
    */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** @default AWS_REGION, AWS_DEFAULT_REGION or the profile's */
-  readonly region?: string;
+  readonly region?: string | undefined;
   /** Name of a profile in the shared AWS configuration. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** @default the environment, else the AWS SDK's provider chain */
-  readonly credentials?: Credentials | (() => Promise<Credentials>);
+  readonly credentials?: (Credentials | (() => Promise<Credentials>)) | undefined;
   /** Your own `DynamoDBClient` of `@aws-sdk/client-dynamodb`; give it `maxAttempts: 1`, for Edgetable retries by itself. */
-  readonly client?: SdkClient;
+  readonly client?: SdkClient | undefined;
   /** A transport of your own, such as `createSdkTransport(client)` from `edgetable/sdk`. */
-  readonly transport?: Transport;
+  readonly transport?: Transport | undefined;
   /** How requests that failed are repeated. @default 10 attempts, 25 ms before the second, up to 5 s */
-  readonly retry?: Partial<RetryPolicy>;
+  readonly retry?: Partial<RetryPolicy> | undefined;
   /** Requests under way at the same time, 1 to 1,000. @default 32 */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Milliseconds for one attempt, 1 to 600,000. @default 10,000 */
-  readonly requestTimeout?: number;
+  readonly requestTimeout?: number | undefined;
   /** Milliseconds for one call, retries included, 1 to 86,400,000. @default 30,000 */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   /** Whether reads give items whose `ttl` has passed and that DynamoDB has not removed yet. @default "hide" */
-  readonly expired?: "hide" | "show";
+  readonly expired?: "hide" | "show" | undefined;
   /** Is told of every request that was answered. */
-  readonly onRequest?: (request: SentRequest) => void;
+  readonly onRequest?: ((request: SentRequest) => void) | undefined;
   /**
    * Seals cursors: 32 random bytes or more, as they are or as hex or base64 text, or a passphrase of 15 characters or
    * more, which is stretched once, a fraction of a second on another thread. Of a list the first seals, and each
    * opens, so that a secret can be replaced. @default a random one that is kept in the table and read once
    */
-  readonly cursorSecret?: CursorSecret | readonly CursorSecret[];
+  readonly cursorSecret?: CursorSecret | readonly CursorSecret[] | undefined;
   /**
    * What a search does if its index is not complete yet, because the table is being migrated: it rejects with
    * `plan.indexIncomplete`, or it reads another index that finds the rows, at a higher price and in that index's order, and
    * rejects only if there is none. `explain()` shows the best index all the same; iteration always rejects. @default "refuse"
    */
-  readonly incompleteIndexes?: "refuse" | "avoid";
+  readonly incompleteIndexes?: "refuse" | "avoid" | undefined;
   /** False to skip the schemas when writing. @default true */
-  readonly validate?: boolean;
+  readonly validate?: boolean | undefined;
   /** Whether writes are sent as transactions with a token, as `idempotent` of a call says: exact, for twice the write units. @default false */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
   /** Names of planner rules to switch off, for tests and measurements. */
-  readonly rulesOff?: readonly string[];
+  readonly rulesOff?: readonly string[] | undefined;
   /** Clock, randomness and sleep. @default the real ones */
-  readonly effects?: Effects;
+  readonly effects?: Effects | undefined;
 }
 
 /** What is asked of the AWS SDK's client. */

@@ -49,15 +49,15 @@ export interface DriverOptions {
   readonly idempotent?: boolean | undefined;
   readonly rulesOff: readonly string[];
   readonly validates: boolean;
-  readonly avoidsIndexes?: boolean;
+  readonly avoidsIndexes?: boolean | undefined;
   readonly deadline: number | undefined;
   /** Whether items that have expired are shown until DynamoDB removes them. */
   readonly expired?: "hide" | "show" | undefined;
   readonly reading?: ReadingOptions | undefined;
   readonly cursorSecret: Driver["cursorSecret"];
   /** The most requests that it takes. @default 0 */
-  readonly secretRequests?: number;
-  readonly forgetSecret?: Driver["forgetSecret"];
+  readonly secretRequests?: number | undefined;
+  readonly forgetSecret?: Driver["forgetSecret"] | undefined;
   readonly place?: Place | undefined;
 }
 

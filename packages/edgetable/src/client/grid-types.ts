@@ -54,11 +54,11 @@ export interface GridRow<Row> {
 /** Which page of a grid. */
 export interface GridPageOptions {
   /** Rows of the page, 1 to 1,000. @default 50 */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** `next` or `previous` of an earlier page of the same grid. */
   readonly cursor?: string | undefined;
   /** What the page may take to find its rows: requests, 4 to 100,000. At its end the page is short and says so. @default 100 */
-  readonly budget?: { readonly requests?: number };
+  readonly budget?: { readonly requests?: number } | undefined;
 }
 
 /** A page of a grid, with cursors of those beside it. */
@@ -116,17 +116,17 @@ export interface FieldProgress {
 /** How the values of a field are changed. */
 export interface FieldJobOptions {
   /** Milliseconds after which an index is assumed to show what was written, 0 to 600,000. @default 1,000 */
-  readonly indexLag?: number;
+  readonly indexLag?: number | undefined;
   /** Called after each 100 values. */
-  readonly onProgress?: (progress: FieldProgress) => void;
+  readonly onProgress?: ((progress: FieldProgress) => void) | undefined;
 }
 
 /** How a field is given another type. */
 export interface RetypeOptions extends FieldJobOptions {
   /** True to list the values that would be lost, and to change nothing. @default false */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** What happens if values are nothing of the new type: nothing at all is changed, or these are removed. @default "refuse" */
-  readonly losing?: "refuse" | "remove";
+  readonly losing?: "refuse" | "remove" | undefined;
 }
 
 /** A value that is nothing of the new type. */
@@ -181,7 +181,7 @@ export interface Fields {
 /** How values are set. */
 export interface SetOptions {
   /** True for a row that is written as a whole: fields that are not given have their default, and required ones must have a value. @default false */
-  readonly complete?: boolean;
+  readonly complete?: boolean | undefined;
 }
 
 /** How far the values of a row were set together. */

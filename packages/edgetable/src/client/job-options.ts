@@ -42,34 +42,34 @@ export interface ResumeOptions extends RunOptions, JobOptions {}
 /** How items are moved to their shards. */
 export interface ReshardOptions {
   /** The index. @default every one whose shards grow */
-  readonly index?: string;
+  readonly index?: string | undefined;
   /** Items moved in a second, 1 to 100,000; each is a write of the table and two of the index. @default 100 */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
   /** Is called with how far it has come, after each page. */
-  readonly onProgress?: (progress: ReshardProgress) => void;
+  readonly onProgress?: ((progress: ReshardProgress) => void) | undefined;
   /**
    * Name of the job, 1 to 200 characters: its position is kept in the table, and the same call resumes an earlier one
    * that was cut off. @default "reshard"
    */
-  readonly job?: string;
+  readonly job?: string | undefined;
   /** Milliseconds after which a job whose process died may be resumed, 100 to 600,000. @default 10,000 */
-  readonly lease?: number;
+  readonly lease?: number | undefined;
   /** Milliseconds after which the index is assumed to show what was moved, 0 to 600,000. @default 1,000 */
-  readonly indexLag?: number;
+  readonly indexLag?: number | undefined;
   /** Ends it with `execute.aborted`; call again to resume. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds for the whole job, 1 or more. @default none */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
 }
 
 /** How a program's own job is run. */
 export interface OwnJobOptions {
   /** Identifies the input, such as by a file's hash, 0 to 1,000 characters: a job is not resumed with another one. @default "" */
-  readonly fingerprint?: string;
+  readonly fingerprint?: string | undefined;
   /** Milliseconds after which a job whose process died may be resumed, 100 to 600,000. @default 10,000 */
-  readonly lease?: number;
+  readonly lease?: number | undefined;
   /** Ends the job with `execute.aborted` at its next `check`; call again to resume. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A program's own job while it runs. */
@@ -113,46 +113,46 @@ export interface LoadOptions {
    * `kept`: rows that write the same item do so in the order of the input, so that the last one
    * stands; `any`: their order is undefined if they are more than a few rows apart. @default "any"
    */
-  readonly order?: "any" | "kept";
+  readonly order?: "any" | "kept" | undefined;
   /**
    * How to treat rows that make the same key: report them, stop the load at the first one, or do not look for
    * them. Looking takes up to 8 MB of memory; from some 170,000 items on also a temporary file of 49 bytes
    * for each (hashes under a secret that is stored nowhere, in the folder that `TMPDIR` names), or as much memory
    * if there is no room for one. @default "report"
    */
-  readonly collisions?: "report" | "refuse" | "ignore";
+  readonly collisions?: "report" | "refuse" | "ignore" | undefined;
   /** True to stop at the first invalid row. @default false: the report names it, and the other rows are loaded */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /**
    * Whether an edge's ends, and the node of a part whose owner is `checked`, must exist already; checking
    * makes a transaction of each edge and part. @default "unchecked"
    */
-  readonly ends?: "checked" | "unchecked";
+  readonly ends?: "checked" | "unchecked" | undefined;
   /**
    * Name of a resumable job, 1 to 200 characters: its position is kept in the table, and the same call
    * with the same source resumes an earlier one that was cut off.
    */
-  readonly job?: string;
+  readonly job?: string | undefined;
   /** Identifies the input, such as by a file's hash: a job is not resumed with another one. @default "" */
-  readonly fingerprint?: string;
+  readonly fingerprint?: string | undefined;
   /** Milliseconds after which a job whose process died may be resumed, 100 to 600,000. @default 10,000 */
-  readonly lease?: number;
+  readonly lease?: number | undefined;
   /** Maximum number of requests in flight, 1 to 1,000. @default 16 */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Milliseconds that one request is tried for, retries included, 1 to 86,400,000. @default 60,000 */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   /** Failures and collisions that the report names; it counts all. 0 to 100,000. @default 100 */
-  readonly named?: number;
+  readonly named?: number | undefined;
   /** Ends the load with `execute.aborted`; a job can then be resumed. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called with how far the load has come, and with the whole report at the end. An error that it throws ends the load. */
-  readonly onProgress?: (progress: LoadProgress) => void;
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
-  readonly progressEvery?: number;
+  readonly progressEvery?: number | undefined;
   /** Called with every row that fails, while the load goes on. */
-  readonly onFailure?: (failure: FailedRow) => void;
+  readonly onFailure?: ((failure: FailedRow) => void) | undefined;
   /** Called with every collision, while the load goes on. */
-  readonly onCollision?: (collision: Collision) => void;
+  readonly onCollision?: ((collision: Collision) => void) | undefined;
 }
 
 /** How a migration is planned. */
@@ -161,7 +161,7 @@ export interface MigrationPlanOptions extends RunOptions {
    * True to change the keys of an index that is in use. Processes with the recorded model then miss items that have their
    * new keys. @default false: refused
    */
-  readonly inPlace?: boolean;
+  readonly inPlace?: boolean | undefined;
 }
 
 /** How a migration is run. */
@@ -170,17 +170,17 @@ export interface MigrationOptions extends MigrationPlanOptions {
    * Says that every process that writes to the table uses this model. Only then can an index be complete: the last passes
    * are made, new indexes are created and old ones deleted. @default false: items get their keys, and it stops before that
    */
-  readonly finish?: boolean;
+  readonly finish?: boolean | undefined;
   /** Share of the table's capacity that it may take, in percent, 1 to 100; on demand, of 4,000 writes and 12,000 reads a second. @default 25 */
-  readonly share?: number;
+  readonly share?: number | undefined;
   /** True to read the table and change nothing. @default false */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** True to leave items out of an index that cannot have its keys, and to name them in the report. @default false: refused */
-  readonly leaveOut?: boolean;
+  readonly leaveOut?: boolean | undefined;
   /** Called with how far it has come: at each step, and after each page of items. */
-  readonly onProgress?: (progress: MigrationProgress) => void;
+  readonly onProgress?: ((progress: MigrationProgress) => void) | undefined;
   /** Milliseconds after which a migration whose process died may be resumed, 100 to 600,000. @default 10,000 */
-  readonly lease?: number;
+  readonly lease?: number | undefined;
   /** Milliseconds after which an index is assumed to show what was written, 0 to 600,000. @default 1,000 */
-  readonly indexLag?: number;
+  readonly indexLag?: number | undefined;
 }

@@ -237,10 +237,7 @@ const answerOf = (
     }
     case "fold": {
       const items = outcome.groups.map(({ node, paths: { count, value } }) => ({ id: shownId(node, several), count, value }));
-      return walked(
-        topOf(items, top, ({ value }) => value),
-        end,
-      );
+      return walked(ranked || top !== undefined ? topOf(items, top, ({ value }) => value) : items, end);
     }
     case "levels": {
       const items = outcome.levels.map(({ level, nodes, paths }) => {

@@ -25,21 +25,21 @@ export interface Page<T> {
 /** What a page may take to find its rows, filters included; the nodes at the ends of edges are read beyond it. */
 export interface PageBudget {
   /** Attempts of requests, 1 to 1,000,000,000, and no fewer than the partitions that the page reads. Never one more. */
-  readonly requests?: number;
+  readonly requests?: number | undefined;
   /** Read units, 1 to 1,000,000,000. No request is begun beyond them; each partition is read once in any case. */
-  readonly units?: number;
+  readonly units?: number | undefined;
 }
 
 /** Which page of neighbours. */
 export interface PageOptions<Of extends string> {
   /** Rows of the page, 1 to 10,000. @default 20 */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** `next` or `previous` of an earlier page of the same query. */
   readonly cursor?: string | undefined;
   /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
-  readonly budget?: PageBudget;
+  readonly budget?: PageBudget | undefined;
   /** What the page holds. @default "edges" */
-  readonly of?: Of;
+  readonly of?: Of | undefined;
 }
 
 /** How edges or parts are counted. */
@@ -52,15 +52,15 @@ export interface CountOptions {
    *
    * @default "transaction"
    */
-  readonly kept?: "transaction" | "any" | "none";
+  readonly kept?: "transaction" | "any" | "none" | undefined;
 }
 
 /** A page of a search. */
 export interface SearchPageOptions {
   /** Rows of the page, 1 to 10,000. @default 20 */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** `next` or `previous` of an earlier page of the same search. */
   readonly cursor?: string | undefined;
   /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
-  readonly budget?: PageBudget;
+  readonly budget?: PageBudget | undefined;
 }

@@ -6,9 +6,9 @@ import type { ItemTypes, PartWrites } from "./write-types.ts";
 /** The reading side of `db.<part>`; `Owner` is the id of the node that contains it. */
 export interface PartReads<Owner, Id, Row> {
   /** One part, undefined when there is none. One GetItem. */
-  get(owner: Owner, id: Id, options?: { readonly consistent?: boolean }): Read<Row | undefined>;
+  get(owner: Owner, id: Id, options?: { readonly consistent?: boolean | undefined }): Read<Row | undefined>;
   /** Several parts of one node, in the order of their ids; undefined for one that is not there. One BatchGetItem for each 100. */
-  getMany(owner: Owner, ids: readonly Id[], options?: { readonly consistent?: boolean }): Read<readonly (Row | undefined)[]>;
+  getMany(owner: Owner, ids: readonly Id[], options?: { readonly consistent?: boolean | undefined }): Read<readonly (Row | undefined)[]>;
 }
 
 /** One kind of part: `db.<part>`. */

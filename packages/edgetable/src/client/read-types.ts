@@ -23,7 +23,7 @@ import type { EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 /** How neighbours are read beside their edges. */
 export interface HydrateOptions<Given> {
   /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
-  readonly given?: Given;
+  readonly given?: Given | undefined;
 }
 
 /** What a page may hold, by the word that asks for it. */
@@ -184,9 +184,9 @@ export interface Collection<N extends Nodes, E extends Edges, P extends Parts, N
 /** How a node is read by its id. */
 export interface GetOptions<Row> {
   /** Strongly consistent: twice the units. @default false */
-  readonly consistent?: boolean;
+  readonly consistent?: boolean | undefined;
   /** Attributes that the node's key needs beside its id; with them it is a GetItem, without a Query. */
-  readonly given?: Partial<Row>;
+  readonly given?: Partial<Row> | undefined;
 }
 
 /** One node, by its id, not yet read. */
@@ -194,7 +194,7 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   /** The node, undefined when there is none. One GetItem. */
   get(options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
   /** The node, its parts and its edges, told apart by type. One Query for each megabyte. */
-  collection(options?: { readonly consistent?: boolean }): Read<Collection<N, E, P, Name>>;
+  collection(options?: { readonly consistent?: boolean | undefined }): Read<Collection<N, E, P, Name>>;
   /**
    * The node and its incoming edges in one Query of the index in which the node is mirrored. Edges that are stored twice
    * or symmetric are not in it: they lie with the node, in `collection()`.
@@ -213,7 +213,7 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
     edge: Edge,
     to: EdgesInGraph<N, E>[Edge]["to"],
     key?: E[Edge]["~types"]["key"],
-    options?: { readonly consistent?: boolean },
+    options?: { readonly consistent?: boolean | undefined },
   ): Read<boolean>;
   /** The parts of one kind that this node contains. */
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<PartRow<N, P[Part]>>;
@@ -258,7 +258,7 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
    */
   by(
     value: UniqueValue<N[Name]["~unique"], N[Name]["~types"]["row"]>,
-    options?: { readonly consistent?: boolean },
+    options?: { readonly consistent?: boolean | undefined },
   ): Read<N[Name]["~types"]["row"] | undefined>;
   /** Several nodes in the order of the ids, undefined for those that do not exist. One BatchGetItem for each 100. */
   getMany(
@@ -270,7 +270,12 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
 /** `db.<edge>`. `In` is what the graph makes of the edge type, `T` what is inferred of it by itself. */
 export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> extends EdgeWrites<In, T> {
   /** One edge, undefined when there is none. One GetItem. */
-  get(from: In["from"], to: In["to"], key?: T["key"], options?: { readonly consistent?: boolean }): Read<In["edge"] | undefined>;
+  get(
+    from: In["from"],
+    to: In["to"],
+    key?: T["key"],
+    options?: { readonly consistent?: boolean | undefined },
+  ): Read<In["edge"] | undefined>;
   /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
   getMany(
     from: In["from"],

@@ -7,40 +7,40 @@ import type { Driver } from "./driver.ts";
 /** How the table is scanned. */
 export interface ScanOptions {
   /** Names of nodes, edges and parts; rows of others are left out, at the same price. @default all */
-  readonly only?: readonly string[];
+  readonly only?: readonly string[] | undefined;
   /** True to read what was written before: twice the price. @default false */
-  readonly consistent?: boolean;
+  readonly consistent?: boolean | undefined;
   /** Parts into which the table is divided, 1 to 1,000,000. @default 1 */
-  readonly segments?: number;
+  readonly segments?: number | undefined;
   /** Segments that are read at the same time, 1 to 1,000. @default 8 */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /**
    * Copies of edges stored twice that wait in memory until their other copy is read, 0 to 10,000,000. If more wait,
    * their other copies are read by BatchGetItem: half a read unit for each. @default 20,000
    */
-  readonly held?: number;
+  readonly held?: number | undefined;
   /** The `position` of an earlier scan's report: continues there, with that scan's segments. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** Milliseconds for one request and its retries, 1 to 86,400,000. @default 60,000 */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   /** Ends the scan with `execute.aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called with every item that has no row. `"skip"` only counts them in the report, `"throw"` ends the scan with
    * `scan.strayItem` at the first one.
    * @default "throw"
    */
-  readonly onStray?: "skip" | "throw" | ((stray: StrayItem) => void);
+  readonly onStray?: ("skip" | "throw" | ((stray: StrayItem) => void)) | undefined;
   /**
    * `"show"` gives attributes that the model does not know as well. `db.load` refuses them where the schema lists its
    * attributes.
    * @default the connection's, "hide" unless it says otherwise
    */
-  readonly unknown?: ReadingOptions["unknown"];
+  readonly unknown?: ReadingOptions["unknown"] | undefined;
   /** Called with the progress of the scan. */
-  readonly onProgress?: (report: ScanReport) => void;
+  readonly onProgress?: ((report: ScanReport) => void) | undefined;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
-  readonly progressEvery?: number;
+  readonly progressEvery?: number | undefined;
 }
 
 const scanChecks: OptionChecks<ScanOptions> = {

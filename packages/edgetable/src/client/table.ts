@@ -14,7 +14,7 @@ export interface CreateTableOptions extends RunOptions {
    * True to let the table record its changes, with each item's state before and after, for `edgetable/streams`. Also
    * enables the stream of a table that exists. @default false: a stream is left as it is
    */
-  readonly stream?: boolean;
+  readonly stream?: boolean | undefined;
 }
 
 /** The table behind a connection. */

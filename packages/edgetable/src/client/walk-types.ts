@@ -6,29 +6,29 @@ import type { WalkExplanation } from "./walk-explanation.ts";
 /** What a walk may take. A walk that reaches any of these bounds ends with what it has found. */
 export interface BudgetOptions {
   /** Attempts of requests, 1 to 1,000,000,000. A walk never sends more. @default 1,000 */
-  readonly requests?: number;
+  readonly requests?: number | undefined;
   /** Read units, 1 to 1,000,000,000. Requests in flight when the bound is reached are charged beyond it. */
-  readonly units?: number;
+  readonly units?: number | undefined;
   /** Edges of one node in one hop, 1 to 1,000,000,000. @default 10,000 */
-  readonly breadth?: number;
+  readonly breadth?: number | undefined;
   /** Hops from the start, 1 to 1,000,000,000. */
-  readonly depth?: number;
+  readonly depth?: number | undefined;
   /** Milliseconds, 1 to 86,400,000. @default the call's deadline */
-  readonly time?: number;
+  readonly time?: number | undefined;
   /** Estimated bytes of the nodes that the walk remembers, 1,000 to 1,000,000,000,000. @default 250,000,000 */
-  readonly memory?: number;
+  readonly memory?: number | undefined;
 }
 
 /** Options of every walk. */
 export interface WalkOptions {
   /** What the walk may take. @default 1,000 requests, 10,000 edges of a node, 250 MB, the call's deadline */
-  readonly budget?: BudgetOptions;
+  readonly budget?: BudgetOptions | undefined;
   /**
    * What to do at a node with more edges than `budget.breadth`: leave the rest to the continuation (`page`), take only the
    * first edges in the order of their keys (`sample`), or throw (`refuse`).
    * @default "page"
    */
-  readonly supernode?: "page" | "sample" | "refuse";
+  readonly supernode?: "page" | "sample" | "refuse" | undefined;
   /** `next` of an earlier answer to the same walk, to continue from there. */
   readonly cursor?: string | undefined;
   /**
@@ -36,7 +36,7 @@ export interface WalkOptions {
    * the state itself and may have hundreds of thousands of characters. Storing takes a write unit for each KB of the
    * state, a continuation a read unit for each 4 KB. These requests are not part of `budget`, but count in the report's cost.
    */
-  readonly storeCursor?: StoreCursor;
+  readonly storeCursor?: StoreCursor | undefined;
 }
 
 /** How the state of a stopped walk is stored. */
@@ -103,7 +103,7 @@ export interface RepeatOptions {
   /** How many times, 1 to 100. */
   readonly depth: number;
   /** Whether the nodes of every round go on, or only those of the last. @default "last" */
-  readonly emit?: "all" | "last";
+  readonly emit?: "all" | "last" | undefined;
 }
 
 /** Options of counting. */
@@ -112,29 +112,29 @@ export interface WalkCountOptions extends WalkOptions {
    * Which derived attributes of nodes may stand for counting the edges of the last hop, as for `count()` of a node's edges.
    * Not with `supernode` "sample" or "refuse". @default "transaction"
    */
-  readonly kept?: "transaction" | "any" | "none";
+  readonly kept?: "transaction" | "any" | "none" | undefined;
 }
 
 /** How nodes are grouped. */
 export interface GroupOptions extends WalkOptions {
   /** How many to give, those with the highest figure first, 1 or more. */
-  readonly top?: number;
+  readonly top?: number | undefined;
 }
 
 /** Options of a search for paths between two nodes. */
 export interface PathsOptions extends WalkOptions {
   /** Upper bound of the paths in one answer, 1 to 100,000; `next` gives more. @default 100 for the shortest, 1,000 for all */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Upper bound of the hops of a path, 1 or more. */
-  readonly depth?: number;
+  readonly depth?: number | undefined;
 }
 
 /** Options of the paths of a walk. */
 export interface PathOptions extends WalkOptions {
   /** Upper bound of the paths in one answer, 1 to 100,000; `next` gives more. @default 1,000 */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** True to leave out paths that visit a node twice. @default false */
-  readonly simple?: boolean;
+  readonly simple?: boolean | undefined;
 }
 
 /** Options of a ranking. */
@@ -142,13 +142,13 @@ export interface RankOptions extends GroupOptions {
   /** Ranks by the number of edges, or by the sum of an attribute over them. */
   readonly by: "degree" | { readonly sum: string };
   /** By degree: which derived attributes of nodes may stand for counting their edges, as for `count()`. @default "transaction" */
-  readonly kept?: "transaction" | "any" | "none";
+  readonly kept?: "transaction" | "any" | "none" | undefined;
 }
 
 /** Options of `levels`. */
 export interface LevelOptions extends WalkOptions {
   /** A numeric attribute of the edges to sum. */
-  readonly sum?: string;
+  readonly sum?: string | undefined;
 }
 
 /** What one round of a walk found. */
@@ -236,13 +236,13 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
   /** The nodes to which the most paths lead. `most` is 1 or more. */
   top(most: number, options?: WalkOptions): WalkCall<Walked<Reached<EndId<N, At>>>>;
   /**
-   * For each node, the sum of a numeric attribute over the edges of every path to it, the highest first. Edges without it
-   * add nothing.
+   * For each node, the sum of a numeric attribute over the edges of every path to it, in the order in which the nodes are
+   * reached; with `top`, the highest first. Edges without it add nothing.
    */
   sum(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
-  /** For each node, the least value of a numeric attribute on any edge of any path to it, the highest first. */
+  /** For each node, the least value of a numeric attribute on any edge of any path to it, in the order of `sum`. */
   min(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
-  /** For each node, the greatest value of a numeric attribute on any edge of any path to it, the highest first. */
+  /** For each node, the greatest value of a numeric attribute on any edge of any path to it, in the order of `sum`. */
   max(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
   /**
    * Ranks the nodes by their own edges in the direction of `hop`: by their number, or by the sum of an attribute over

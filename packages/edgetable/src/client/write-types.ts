@@ -58,7 +58,7 @@ export interface SendingOptions {
    *
    * @default the connection's, false unless it says otherwise
    */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
 }
 
 /** What must hold of the item for it to be written, and how it is sent. */
@@ -75,7 +75,7 @@ export interface WriteOptions<Filter> extends SendingOptions {
 /** How an upsert is made. `if` and `ifVersion` are for the item that is there; a new one has none. */
 export interface UpsertOptions<Filter> extends WriteOptions<Filter> {
   /** What is tried first, in one request; where it is the other, a second request follows. @default "existing" */
-  readonly expect?: "new" | "existing";
+  readonly expect?: "new" | "existing" | undefined;
 }
 
 /** An upsert that has not been made yet; awaiting it gives its outcome as a value. */
@@ -91,7 +91,7 @@ export interface UpsertCall<Row> extends Call<UpsertOutcome<Row>, WriteExplanati
 /** What a check asks of an item. */
 export interface CheckOptions<Filter> extends Pick<WriteOptions<Filter>, "if" | "ifVersion"> {
   /** False to ask that there is none, without conditions; when there is one, the outcome is `exists`. @default true */
-  readonly exists?: boolean;
+  readonly exists?: boolean | undefined;
 }
 
 /** How a job is done. */
@@ -100,11 +100,11 @@ export interface JobOptions {
    * Milliseconds after which an index is taken to show everything that was written before, 0 to
    * 600,000: how long a deletion waits for edges that only an index can find. @default 1,000
    */
-  readonly indexLag?: number;
+  readonly indexLag?: number | undefined;
   /** Milliseconds after which a job whose process died may be resumed, 100 to 600,000. @default 10,000 */
-  readonly lease?: number;
+  readonly lease?: number | undefined;
   /** Is told after each page of what goes along. */
-  readonly onProgress?: (progress: DeletionProgress) => void;
+  readonly onProgress?: ((progress: DeletionProgress) => void) | undefined;
 }
 
 /** How a node is deleted. */
@@ -279,15 +279,15 @@ export interface EdgeEnds {
 /** How an edge is written. */
 export interface LinkOptions<Changes> extends SendingOptions {
   /** Attributes that differ on the copy in the target's partition, of an edge stored in both. */
-  readonly reverse?: Changes;
+  readonly reverse?: Changes | undefined;
 }
 
 /** How an edge is changed. */
 export interface RelinkOptions<Key, Changes, Filter> extends WriteOptions<Filter>, LinkOptions<Changes> {
   /** The edge's own key fields, where it has some. */
-  readonly key?: Key;
+  readonly key?: Key | undefined;
   /** The edge type that it becomes, with what it holds; TAO's `assoc_change_type`. */
-  readonly type?: string;
+  readonly type?: string | undefined;
 }
 
 /** How an edge is upserted. */
@@ -383,7 +383,7 @@ export interface TransactOptions {
    * minutes, also by another process, takes effect once and succeeds. It has to be the same transaction: give the same
    * values, and no writes that read first and so depend on what is stored. @default a random one
    */
-  readonly token?: string;
+  readonly token?: string | undefined;
 }
 
 /**

@@ -43,20 +43,20 @@ export interface ReadingOptions {
 /** How one call is made. */
 export interface RunOptions extends ReadingOptions {
   /** Ends the call when it is aborted. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Milliseconds for the whole call, retries and waiting for room included, 1 to 86,400,000.
    *
    * @default the connection's, 30,000 unless it says otherwise; the deletion of a node has none, because it takes as
    * long as the node has edges
    */
-  readonly deadline?: number;
+  readonly deadline?: number | undefined;
   /**
    * "show" gives items whose `ttl` has passed and that DynamoDB has not removed yet.
    *
    * @default the connection's, "hide" unless it says otherwise
    */
-  readonly expired?: "hide" | "show";
+  readonly expired?: "hide" | "show" | undefined;
 }
 
 /** How items that have expired may be treated. */
@@ -221,14 +221,10 @@ export interface Report<T> {
 }
 
 /**
- * A call that has not been made yet. Awaiting it makes it, once; `explain` shows its plan without
- * making it; `report` makes it and tells what it took.
+ * A call that has not been made yet. Awaiting it makes it, once, and so do `then`, `catch` and `finally`; `explain` shows
+ * its plan without making it; `report` makes it and tells what it took. A call stands wherever a promise may.
  */
-export interface Call<T, Plan = unknown> extends PromiseLike<T> {
-  /** Makes the call as awaiting it does, and gives what the listener gives for its failure. */
-  catch<Other = never>(onRejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null): Promise<T | Other>;
-  /** Makes the call as awaiting it does, and lets the listener know when it is over. */
-  finally(onSettled?: (() => void) | null): Promise<T>;
+export interface Call<T, Plan = unknown> extends Promise<T> {
   /** Shows what the call would send, without sending it. */
   explain(): Promise<Plan>;
   /**
@@ -278,6 +274,7 @@ export const createCall = <T, Plan>(
   };
   const call: Call<T, Plan> & { [AWAITED]: boolean } = {
     [AWAITED]: false,
+    [Symbol.toStringTag]: "Call",
     explain: async () => explain(),
     run,
     report: async (options) => make(checkRun(options)),

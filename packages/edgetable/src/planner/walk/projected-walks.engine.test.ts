@@ -74,8 +74,8 @@ describe.each([
       .where({ days: { in: [3] } });
     expect([...(await long.ids())]).toEqual([{ personId: "b" }]);
     expect((await town.walk().in("visits").sum("days")).items).toEqual([
-      { id: { personId: "b" }, count: 1, value: 3 },
       { id: { personId: "a" }, count: 1, value: 2 },
+      { id: { personId: "b" }, count: 1, value: 3 },
     ]);
     const named = sent.flatMap(({ input }) => {
       const { ProjectionExpression: asked, ExpressionAttributeNames: names = {} } = input as {
