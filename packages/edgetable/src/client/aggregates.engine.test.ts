@@ -162,6 +162,14 @@ describe("aggregates in the write's own transaction", () => {
     expect(() => db.course.update(maths, { students: 5 } as never)).toThrow(
       expect.objectContaining({ code: "schema.derivedAttribute" }) as Error,
     );
+    const refused = expect.objectContaining({ code: "schema.derivedAttribute", details: { attribute: "students" } }) as Error;
+    const row = { ...maths, name: "x", students: 99 } as never;
+    expect(() => db.course.create(row)).toThrow(refused);
+    expect(() => db.course.upsert(row, { name: "y" })).toThrow(refused);
+    expect(await derivedOf(maths)).toMatchObject({ students: 0 });
+  });
+
+  test("are left out of a put, which takes a row as it was read", async () => {
     await db.course.put({ ...maths, name: "x", students: 99 } as never).orThrow();
     expect(await derivedOf(maths)).toMatchObject({ students: 0 });
   });

@@ -105,9 +105,21 @@ const setVersion = ({ name }: Subject, mend: string): EdgetableError =>
     details: { attribute: VERSION },
   });
 
-/** Refuses a new row's version; a `put` takes rows as they were read, and counts on from what is stored. */
-export const refuseVersion = (subject: Subject, input: Row | undefined): void => {
+const setDerived = ({ name }: Subject, attribute: string): EdgetableError =>
+  new EdgetableError(
+    "schema.derivedAttribute",
+    `"${attribute}" of "${name}" is derived: it follows from other rows and cannot be set. Change those, or leave it out.`,
+    { details: { attribute } },
+  );
+
+/**
+ * Refuses what a new row cannot state: its version, and attributes that follow from other rows. A `put` takes rows as they
+ * were read: it counts on from the stored version and leaves derived attributes out.
+ */
+export const refuseComputed = (subject: Subject, input: Row | undefined): void => {
   if (subject.version && input?.[VERSION] !== undefined) throw setVersion(subject, "Leave it out: a new item has version 1.");
+  const computed = subject.derived.find((field) => input?.[field] !== undefined);
+  if (computed !== undefined) throw setDerived(subject, computed);
 };
 
 /**
@@ -123,12 +135,7 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
   const fields = changedFields(changes);
   checkOwnNames(subject, fields);
   const computed = fields.find((field) => subject.derived.includes(field));
-  if (computed !== undefined)
-    throw new EdgetableError(
-      "schema.derivedAttribute",
-      `"${computed}" of "${subject.name}" is derived: it follows from other rows and cannot be set. Change those, or leave it out.`,
-      { details: { attribute: computed } },
-    );
+  if (computed !== undefined) throw setDerived(subject, computed);
   const fixed = fields.find((field) => subject.fixed.includes(field));
   if (fixed !== undefined) {
     if (subject.version && fixed === VERSION) throw setVersion(subject, "To check it, pass the option `ifVersion`.");

@@ -11,7 +11,7 @@ import {
   readChanges,
   readGuards,
   readSomeChanges,
-  refuseVersion,
+  refuseComputed,
   sendingChecks,
   type Subject,
   subjectOf,
@@ -59,10 +59,13 @@ const upsertChecks: OptionChecks<UpsertOptions<Row>> = { ...writeChecks, expect:
 const itemWrites = (of: "node" | "part", subject: Subject) => {
   const { name } = subject;
   return {
-    create: (row: Row, options: SendingOptions = {}): LogicalWrite => {
-      refuseVersion(subject, row);
-      return { kind: "create", of, name, row, ...checkOptions(options, sendingChecks) };
-    },
+    create: (row: Row, options: SendingOptions = {}): LogicalWrite => ({
+      kind: "create",
+      of,
+      name,
+      row,
+      ...checkOptions(options, sendingChecks),
+    }),
     put: (row: Row, options: Options | undefined): PutWrite => ({
       kind: "put",
       of,
@@ -81,7 +84,6 @@ const itemWrites = (of: "node" | "part", subject: Subject) => {
       idempotent: options?.idempotent,
     }),
     upsert: (id: Row, row: Row, changes: Row, options: UpsertOptions<Row> = {}): LogicalWrite => {
-      refuseVersion(subject, row);
       const { expect = "existing", idempotent } = options;
       const guards = readGuards(subject, options, { kinds: upsertChecks });
       const create = { kind: "create", of, name, row } as const;
@@ -111,7 +113,11 @@ const nodeItems = (entry: NodeEntry) => {
     checkOwnNames(subject, namesIn(input));
     return withoutDerived(subject, input);
   };
-  return { rowOf, writes: itemWrites("node", subject) };
+  const newRowOf = (input: Row): Row => {
+    refuseComputed(subject, input);
+    return rowOf(input);
+  };
+  return { rowOf, newRowOf, writes: itemWrites("node", subject) };
 };
 
 /** Gives the write that puts a node's row, for a call or a bulk load. */
@@ -122,15 +128,15 @@ export const nodePut = (entry: NodeEntry): ((input: Row, options?: Options) => P
 
 /** The writing side of `db.<node>`. */
 export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<AnyNode> => {
-  const { rowOf, writes } = nodeItems(entry);
+  const { rowOf, newRowOf, writes } = nodeItems(entry);
   const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
   return {
-    create: (input, options?: SendingOptions) => writeCall(driver, writes.create(rowOf(input), options)),
+    create: (input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(input), options)),
     put: (input, options?: Options) => writeCall(driver, writes.put(rowOf(input), options)),
     update: (id, changes, options?: Options) => writeCall(driver, writes.update(idOf(id), changes as Row, options)),
     upsert: (input, changes, options?: UpsertOptions<Row>) => {
       const id = idOf(pick(input, entry.idFields));
-      return upsertCall(driver, writes.upsert(id, rowOf(input), changes as Row, options));
+      return upsertCall(driver, writes.upsert(id, newRowOf(input), changes as Row, options));
     },
     check: (id, options?: CheckOptions<Row>) => writeCall(driver, writes.check(idOf(id), options)),
     delete: (id, options?: DeleteOptions<Row>) => deleteCall(driver, writes.delete(idOf(id), options, deleteChecks), options),
@@ -148,7 +154,11 @@ const partItems = (catalog: Catalog, entry: PartEntry) => {
     );
     return { ...withoutDerived(subject, input), ...ownerOf(node) };
   };
-  return { ownerOf, rowOf, writes: itemWrites("part", subject) };
+  const newRowOf = (node: Row, input: Row): Row => {
+    refuseComputed(subject, input);
+    return rowOf(node, input);
+  };
+  return { ownerOf, rowOf, newRowOf, writes: itemWrites("part", subject) };
 };
 
 /** Gives the write that puts a part's row, for a call or a bulk load. */
@@ -159,15 +169,15 @@ export const partPut = (catalog: Catalog, entry: PartEntry): ((node: Row, input:
 
 /** The writing side of `db.<part>`. */
 export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Row, AnyNode> => {
-  const { ownerOf, rowOf, writes } = partItems(driver.catalog, entry);
+  const { ownerOf, rowOf, newRowOf, writes } = partItems(driver.catalog, entry);
   const idOf = (node: Row, id: Row): Row => ({ ...checkKey(entry.name, entry.idFields, id), ...ownerOf(node) });
   return {
-    create: (node, input, options?: SendingOptions) => writeCall(driver, writes.create(rowOf(node, input), options)),
+    create: (node, input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(node, input), options)),
     put: (node, input, options?: Options) => writeCall(driver, writes.put(rowOf(node, input), options)),
     update: (node, id, changes, options?: Options) => writeCall(driver, writes.update(idOf(node, id), changes as Row, options)),
     upsert: (node, input, changes, options?: UpsertOptions<Row>) => {
       const id = idOf(node, pick(input, entry.idFields));
-      return upsertCall(driver, writes.upsert(id, rowOf(node, input), changes as Row, options));
+      return upsertCall(driver, writes.upsert(id, newRowOf(node, input), changes as Row, options));
     },
     check: (node, id, options?: CheckOptions<Row>) => writeCall(driver, writes.check(idOf(node, id), options)),
     delete: (node, id, options?: Options) => writeCall(driver, writes.delete(idOf(node, id), options)),
@@ -244,7 +254,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
     link: (from, to, attributes, options) => {
-      refuseVersion(subject, attributes as Row | undefined);
+      refuseComputed(subject, attributes as Row | undefined);
       return call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) });
     },
     put: (from, to, attributes, options) => call(putOf(from, to, attributes as Row | undefined, options)),
@@ -267,7 +277,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       });
     },
     upsert: (from, to, attributes, ...[given, options = {}]) => {
-      refuseVersion(subject, attributes);
+      refuseComputed(subject, attributes);
       const guards = readGuards(subject, options, { kinds: { ...upsertChecks, reverse: namesIn }, nested: nestedEnds });
       const { expect = "existing", idempotent, reverse } = options;
       const at = ends(from, to);
