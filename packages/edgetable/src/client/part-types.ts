@@ -37,8 +37,6 @@ export interface PartList<Row> extends AsyncIterable<Row> {
    *
    * @throws {cursor.invalid} when the cursor is not of these parts
    * @throws {plan.unsupported} after `limit`: a page has a limit of its own
-   * @example
-   * const page = await db.student({ studentId: "S1" }).parts("note").page({ limit: 20 });
    */
   page(options?: SearchPageOptions): Read<Page<Row>>;
   /** The parts. One Query for each megabyte. */
