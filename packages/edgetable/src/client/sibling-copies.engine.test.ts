@@ -31,6 +31,15 @@ const open = async () => {
 const p = { id: "p" };
 const c = { id: "c" };
 
+test("copies that are given for a new part or edge are refused", async () => {
+  const db = await open();
+  const refused = expect.objectContaining({ code: "schema.derivedAttribute", details: { attribute: "name" } }) as Error;
+  const given = { name: "Eve" } as never;
+  expect(() => db.note.create(p, { at: "1", ...(given as object) })).toThrow(refused);
+  expect(() => db.note.upsert(p, { at: "1", ...(given as object) }, {} as never)).toThrow(refused);
+  expect(() => db.joined.link(p, c, given)).toThrow(refused);
+});
+
 test.each(["first", "last"])("a part and an edge take what the same transaction writes into their node, the node %s", async (order) => {
   const db = await open();
   const all = <T>(change: T, ...rest: T[]): T[] => (order === "first" ? [change, ...rest] : [...rest, change]);
