@@ -150,7 +150,8 @@ const askedOf = (walking: Walking, choose: Choose): readonly Asking[] => {
       name: "nodes",
       ask: (options) => walk.nodes(options),
       adds: true,
-      show: sorted,
+      // A walk that may end at nodes of several types tells the type of each.
+      show: (items: readonly Row[]) => sorted(items.map((item) => ("row" in item ? item["row"] : item))),
       expected: sorted([...groups.values()].flatMap(([path]) => graph.node(endOf(path!))?.row ?? [])),
     },
     { name: "count", ask: (options) => walk.count(options), adds: false, show: (_, part) => Number(part.count), expected: paths.length },
