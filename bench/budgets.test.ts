@@ -23,10 +23,10 @@ test("the slowest plan counts", () => {
   const slow: Report = {
     ...nothing,
     plan: [
-      { call: "get", form: "known", micros: 2 },
-      { call: "hydrate", form: "known", micros: 11 },
-      { call: "hydrate", form: "new", micros: 30 },
+      { call: "get", form: "known", micros: 2, marshallings: 1 },
+      { call: "hydrate", form: "known", micros: 3, marshallings: 5 },
+      { call: "hydrate", form: "new", micros: 30, marshallings: 12 },
     ],
   };
-  expect(judge(plan, slow)).toMatchObject({ measured: 11, held: false });
+  expect(judge(plan, slow)).toMatchObject({ measured: 5, held: false });
 });

@@ -82,8 +82,14 @@ const budgets = {
     section: "coldStart",
     measure: (report) => ratio(installed(report, "edgetable-mini"), installed(report, "electrodb")),
   },
-  plan: { section: "plan", measure: ({ plan }) => worst(plan.filter(({ form }) => form === "known").map(({ micros }) => micros)) },
-  planNew: { section: "plan", measure: ({ plan }) => worst(plan.filter(({ form }) => form === "new").map(({ micros }) => micros)) },
+  plan: {
+    section: "plan",
+    measure: ({ plan }) => worst(plan.filter(({ form }) => form === "known").map(({ marshallings }) => marshallings)),
+  },
+  planNew: {
+    section: "plan",
+    measure: ({ plan }) => worst(plan.filter(({ form }) => form === "new").map(({ marshallings }) => marshallings)),
+  },
   loadRate: { section: "load", measure: (report) => ownLoad(report)?.rateRatio },
   loadHeap: { section: "load", measure: (report) => ownLoad(report)?.heapGrowth },
   walkTime: { section: "walks", measure: (report) => worst(ownWalks(report).map(({ ratio }) => ratio)) },

@@ -1,18 +1,24 @@
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { students } from "../calls/data.ts";
 import { median } from "../measure/statistics.ts";
 import { newPlans, knownPlans, openNew } from "./plans.ts";
 
-/** Microseconds of CPU to plan a call. */
+/** What it takes to plan a call. */
 export interface PlanTime {
   readonly call: string;
   /** Whether the connection has planned a call of this form before. */
   readonly form: "known" | "new";
+  /** Microseconds of CPU, on the machine as it was. */
   readonly micros: number;
+  /** The same in marshallings of one student by the AWS SDK, each timed in the same round: a slow or busy machine slows both. */
+  readonly marshallings: number;
 }
 
 const ROUNDS = 15;
 const WARM_UP_ROUNDS = 3;
 const KNOWN_PER_ROUND = 20_000;
 const NEW_PER_ROUND = 1000;
+const MARSHALLINGS_PER_ROUND = 10_000;
 
 // CPU and not the clock: what else the machine does is no part of a plan.
 const cpuOf = async (work: () => Promise<void>): Promise<number> => {
@@ -22,35 +28,48 @@ const cpuOf = async (work: () => Promise<void>): Promise<number> => {
   return user + system;
 };
 
-const timeKnown = async (plan: () => Promise<unknown>): Promise<number> => {
-  const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+const timeMarshalling = async (): Promise<number> => {
+  const cpu = await cpuOf(async () => {
+    for (let index = 0; index < MARSHALLINGS_PER_ROUND; index++) await Promise.resolve(marshall(students[index % students.length]));
+  });
+  return cpu / MARSHALLINGS_PER_ROUND;
+};
+
+const timeRounds = async (round: () => Promise<number>): Promise<Pick<PlanTime, "micros" | "marshallings">> => {
+  const micros: number[] = [];
+  const marshallings: number[] = [];
+  for (let index = 0; index < ROUNDS; index++) {
+    const yardstick = await timeMarshalling();
+    const time = await round();
+    micros.push(time);
+    marshallings.push(time / yardstick);
+  }
+  return { micros: median(micros.slice(WARM_UP_ROUNDS)), marshallings: median(marshallings.slice(WARM_UP_ROUNDS)) };
+};
+
+const timeKnown = (plan: () => Promise<unknown>) =>
+  timeRounds(async () => {
     const cpu = await cpuOf(async () => {
       for (let index = 0; index < KNOWN_PER_ROUND; index++) await plan();
     });
-    times.push(cpu / KNOWN_PER_ROUND);
-  }
-  return median(times.slice(WARM_UP_ROUNDS));
-};
+    return cpu / KNOWN_PER_ROUND;
+  });
 
-const timeNew = async (plan: (db: ReturnType<typeof openNew>) => Promise<unknown>): Promise<number> => {
-  const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+const timeNew = (plan: (db: ReturnType<typeof openNew>) => Promise<unknown>) =>
+  timeRounds(async () => {
     // Connections are opened beforehand: only planning is measured.
     const connections = Array.from({ length: NEW_PER_ROUND }, openNew);
     const cpu = await cpuOf(async () => {
       for (const db of connections) await plan(db);
     });
-    times.push(cpu / NEW_PER_ROUND);
     for (const db of connections) await db.close();
-  }
-  return median(times.slice(WARM_UP_ROUNDS));
-};
+    return cpu / NEW_PER_ROUND;
+  });
 
 /** Times the planning of known and of new forms. */
 export const measurePlans = async (): Promise<readonly PlanTime[]> => {
   const times: PlanTime[] = [];
-  for (const [call, plan] of Object.entries(knownPlans())) times.push({ call, form: "known", micros: await timeKnown(plan) });
-  for (const [call, plan] of Object.entries(newPlans)) times.push({ call, form: "new", micros: await timeNew(plan) });
+  for (const [call, plan] of Object.entries(knownPlans())) times.push({ call, form: "known", ...(await timeKnown(plan)) });
+  for (const [call, plan] of Object.entries(newPlans)) times.push({ call, form: "new", ...(await timeNew(plan)) });
   return times;
 };
