@@ -81,6 +81,7 @@ const reasons: Readonly<Record<Reason, true>> = {
   conditionFailed: true,
   versionConflict: true,
   notUnique: true,
+  immutable: true,
   endMissing: true,
   degreeExceeded: true,
   hasEdges: true,

@@ -31,6 +31,7 @@ const reasons: ReadonlySet<string> = new Set([
   "conditionFailed",
   "versionConflict",
   "notUnique",
+  "immutable",
   "endMissing",
   "degreeExceeded",
   "hasEdges",

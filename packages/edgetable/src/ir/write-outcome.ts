@@ -34,6 +34,7 @@ export interface Written<Row> {
  * - `conditionFailed`: a condition of `if` does not hold
  * - `versionConflict`: the item is at another version than `ifVersion`
  * - `notUnique`: another node has the same value of `attribute`
+ * - `immutable`: a put would change `attribute`, of which there are copies that nothing brings up to date
  * - `endMissing`: the node with `id` at `end` does not exist
  * - `degreeExceeded`: the node at `end` has `limit` edges of the type already
  * - `hasEdges`: edges of type `edge` restrict the deletion
@@ -45,6 +46,7 @@ export type Reason =
   | "conditionFailed"
   | "versionConflict"
   | "notUnique"
+  | "immutable"
   | "endMissing"
   | "degreeExceeded"
   | "hasEdges"

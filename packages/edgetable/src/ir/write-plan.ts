@@ -7,7 +7,7 @@ import type { Row } from "../util/row.ts";
 /** Why a write did not happen, where a caller may expect it. */
 export type Failure =
   | { readonly reason: "exists" | "notFound" | "conditionFailed" | "versionConflict" }
-  | { readonly reason: "notUnique"; readonly attribute: string }
+  | { readonly reason: "notUnique" | "immutable"; readonly attribute: string }
   | { readonly reason: "endMissing"; readonly end: "from" | "to"; readonly id: Row }
   | { readonly reason: "degreeExceeded"; readonly edge: string; readonly end: "from" | "to"; readonly limit: number }
   | { readonly reason: "hasEdges"; readonly edge: string; readonly end: "from" | "to" }

@@ -143,6 +143,9 @@ const isChecked = (subject: Subject): boolean =>
 const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, row, image) => {
   const { catalog, given } = working;
   if (subject.kind === "node") {
+    const before = image && decodeItem(catalog, subject.entry.shape, image);
+    const attribute = before && immutableSources(catalog, subject.entry).find((field) => !sameValue(own(before, field), own(row, field)));
+    if (attribute) return { kind: "failure", failure: { reason: "immutable", attribute } };
     const revision = spreadPlaces(catalog, subject.entry.name).some(({ onto }) => onto.kind === "part") ? image?.[DERIVED] : undefined;
     return { kind: "row", row: revision ? { ...row, [DERIVED]: decodeValue(revision) } : row };
   }
@@ -168,6 +171,14 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, row, image)
     } else if (isChecked(subject)) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
   }
   return isPending ? undefined : { kind: "row", row: filled };
+};
+
+/** The attributes of a node, other than its id's, whose copies nothing brings up to date. */
+const immutableSources = (catalog: Catalog, { name, idFields }: NodeEntry): readonly string[] => {
+  const fields = catalog.facts.copies
+    .filter((copy) => copy.freshness === "immutable" && !idFields.includes(copy.of) && sourceTypes(catalog, copy).includes(name))
+    .map(({ of }) => of);
+  return [...new Set(fields)];
 };
 
 const sourceTypes = (catalog: Catalog, { onto, end }: CopyFact): readonly string[] => {
@@ -427,7 +438,8 @@ const lookOfNode = (catalog: Catalog, { subject, before, after, changes }: RowCh
   const all = catalog.facts.copies.filter((copy) => copy.freshness === "transaction" && sourceTypes(catalog, copy).includes(name));
   const sources = [...new Set(all.map(({ of }) => of))];
   const isPut = before === undefined && after;
-  const concerned = changes ? sources.filter((field) => isChanged(changes, field)) : isPut ? sources : [];
+  const putSources = () => [...new Set([...sources, ...immutableSources(catalog, subject.entry)])];
+  const concerned = changes ? sources.filter((field) => isChanged(changes, field)) : isPut ? putSources() : [];
   if (concerned.length === 0) return undefined;
   const hasParts = all.some(({ onto }) => onto.kind === "part");
   const reason = "its attributes are copied onto other items";
