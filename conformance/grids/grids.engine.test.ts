@@ -4,7 +4,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { testRuns, testSeed } from "../engines/property-runs.ts";
-import { fittingValues, naiveAnswer, type NaiveAsk, type NaiveField, type NaiveFilter, type NaiveRow } from "./naive-grid.ts";
+import {
+  fittingValues,
+  naiveAnswer,
+  type NaiveAsk,
+  type NaiveCondition,
+  type NaiveField,
+  type NaiveFilter,
+  type NaiveRow,
+} from "./naive-grid.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -104,41 +112,61 @@ const write = async ({ db, pick, below }: Lab, fields: readonly NaiveField[], ro
   }
 };
 
-const askOf = ({ pick, below }: Lab, fields: readonly NaiveField[]): NaiveAsk => {
-  const filters: NaiveFilter[] = [];
-  for (let some = pick([0, 0, 1, 1, 2]); some > 0; some--) {
-    const field = pick(fields);
-    const column = `field:${field.fieldId}`;
-    if (filters.some((one) => one.column === column)) continue;
-    const operator = pick(OPERATORS[field.type] ?? []);
-    const letters = (value: unknown): unknown =>
-      field.letters ? String(value).normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase() : value;
-    const one = (): unknown => letters(pick(fittingValues(field)));
-    const operand =
-      operator === "exists"
-        ? pick([true, false])
-        : operator === "in" || operator === "between"
-          ? [one(), one()]
-          : operator === "contains" && field.type === "choices"
-            ? pick(choices)
-            : operator === "beginsWith" && field.type === "date"
-              ? "2023-05"
-              : one();
-    filters.push({ column, operator, operand });
-  }
-  if (below(3) === 0) filters.push({ column: "state", operator: "eq", operand: pick(["open", "closed"]) });
-  const column = pick([undefined, "num", "name", "estimate", ...fields.map(({ fieldId }) => `field:${fieldId}`)]);
-  return {
-    sort: column === undefined ? undefined : { column, descending: below(2) === 0 },
-    filters,
-    empties: pick(["last", "first", "without"]),
-  };
+const filterOf = ({ pick, below }: Lab, fields: readonly NaiveField[]): NaiveFilter => {
+  if (below(4) === 0) return { column: "state", operator: "eq", operand: pick(["open", "closed"]) };
+  const field = pick(fields);
+  const column = `field:${field.fieldId}`;
+  const operator = pick(OPERATORS[field.type] ?? []);
+  const letters = (value: unknown): unknown =>
+    field.letters ? String(value).normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase() : value;
+  const one = (): unknown => letters(pick(fittingValues(field)));
+  const operand =
+    operator === "exists"
+      ? pick([true, false])
+      : operator === "in" || operator === "between"
+        ? [one(), one()]
+        : operator === "contains" && field.type === "choices"
+          ? pick(choices)
+          : operator === "beginsWith" && field.type === "date"
+            ? "2023-05"
+            : one();
+  return { column, operator, operand };
+};
+
+const conditionOf = (lab: Lab, fields: readonly NaiveField[], depth = 0): NaiveCondition => {
+  const { below } = lab;
+  const some = (): readonly NaiveCondition[] => Array.from({ length: 1 + below(3) }, () => conditionOf(lab, fields, depth + 1)).slice(0, 3);
+  const kind = depth < 2 ? below(6) : 5;
+  return kind === 0 ? { or: some() } : kind === 1 ? { not: some() } : filterOf(lab, fields);
+};
+
+const askOf = (lab: Lab, fields: readonly NaiveField[]): NaiveAsk => {
+  const { pick, below } = lab;
+  const filters = Array.from({ length: pick([0, 0, 1, 1, 2]) }, () => conditionOf(lab, fields));
+  const columns = ["num", "name", "estimate", ...fields.map(({ fieldId }) => `field:${fieldId}`)];
+  const first = pick(columns);
+  const second = pick(columns);
+  const sort = [first, ...(second === first ? [] : [second])].slice(0, below(3)).map((column) => ({ column, descending: below(2) === 0 }));
+  return { sort, filters, empties: pick(["last", "first", "without"]) };
+};
+
+// Two conditions on one column, in one object, would be one.
+const whereOf = (conditions: readonly NaiveCondition[]): object => {
+  const given = conditions.map((one): object => {
+    if ("or" in one) return { or: one.or.map((each) => whereOf([each])) };
+    if ("not" in one) return { not: whereOf(one.not) };
+    return { [one.column]: { [one.operator]: one.operand } };
+  });
+  if (given.length === 1) return given[0] ?? {};
+  // All of them hold if none of their opposites does.
+  return { not: { or: given.map((each) => ({ not: each })) } };
 };
 
 const gridOf = ({ db, parent }: Lab, { sort, filters, empties }: NaiveAsk) => {
   let grid = db.issue.grid(parent).empties(empties);
-  for (const { column, operator, operand } of filters) grid = grid.where({ [column]: { [operator]: operand } } as never);
-  return sort ? grid.sort(sort.column as "num", sort.descending ? "desc" : "asc") : grid;
+  for (const filter of filters) grid = grid.where(whereOf([filter]) as never);
+  for (const { column, descending } of sort) grid = grid.sort(column as "num", descending ? "desc" : "asc");
+  return grid;
 };
 
 const ids = (items: readonly GridRow<{ readonly issueId: string }>[]): readonly string[] => items.map(({ row }) => row.issueId);
@@ -192,7 +220,12 @@ test.each(Array.from({ length: testRuns(1) }, (_, at) => seed + at))(
         expect(backward, context(ask)).toEqual(expected);
       }
       // Rows are changed between pages: those that are not come once.
-      const ask = { sort: { column: "field:number", descending: below(2) === 0 }, filters: [], empties: "last" } as const;
+      const column = { column: "field:number", descending: below(2) === 0 };
+      const ask: NaiveAsk = {
+        sort: pick([[column], [column, { column: "name", descending: below(2) === 0 }]]),
+        filters: [],
+        empties: "last",
+      };
       const changing = rows.filter(() => below(3) === 0);
       const seen: string[] = [];
       let cursor: string | undefined;

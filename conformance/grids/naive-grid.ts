@@ -25,10 +25,14 @@ export interface NaiveFilter {
   readonly operand: unknown;
 }
 
+/** Conditions: all of them, at least one (`or`), or not all (`not`). */
+export type NaiveCondition = NaiveFilter | { readonly or: readonly NaiveCondition[] } | { readonly not: readonly NaiveCondition[] };
+
 /** What is asked of a grid. */
 export interface NaiveAsk {
-  readonly sort: { readonly column: string; readonly descending: boolean } | undefined;
-  readonly filters: readonly NaiveFilter[];
+  /** Up to two columns. */
+  readonly sort: readonly { readonly column: string; readonly descending: boolean }[];
+  readonly filters: readonly NaiveCondition[];
   readonly empties: "last" | "first" | "without";
 }
 
@@ -95,20 +99,29 @@ export const naiveAnswer = (
   rows: readonly NaiveRow[],
   { sort, filters, empties }: NaiveAsk,
 ): readonly string[] => {
-  const passing = rows
-    .filter((row) => filters.every((filter) => holds(valueOf(fields, row, filter.column), filter)))
-    .toSorted((a, b) => a.num - b.num || byBytes(a.issueId, b.issueId));
-  const ids = (some: readonly NaiveRow[]): readonly string[] => some.map(({ issueId }) => issueId);
-  if (!sort) return ids(passing);
-  const field = fields.find(({ fieldId }) => `field:${fieldId}` === sort.column);
-  const isEmpty = (row: NaiveRow): boolean => valueOf(fields, row, sort.column) === undefined;
-  const rank = (row: NaiveRow): string | number => rankOf(field, valueOf(fields, row, sort.column));
-  // The order of rows with equal values turns with the direction.
-  const valued = passing.filter((row) => !isEmpty(row)).toSorted((a, b) => compare(rank(a), rank(b)));
-  const sorted = sort.descending ? ids(valued).toReversed() : ids(valued);
-  if (empties === "without" || sort.column === "num") return sorted;
-  const empty = ids(passing.filter(isEmpty));
-  return empties === "first" ? [...empty, ...sorted] : [...sorted, ...empty];
+  const passes = (row: NaiveRow, filter: NaiveCondition): boolean => {
+    if ("or" in filter) return filter.or.some((one) => passes(row, one));
+    if ("not" in filter) return !filter.not.every((one) => passes(row, one));
+    return holds(valueOf(fields, row, filter.column), filter);
+  };
+  const own = (a: NaiveRow, b: NaiveRow): number => a.num - b.num || byBytes(a.issueId, b.issueId);
+  const isEmpty = (row: NaiveRow, column: string): boolean => valueOf(fields, row, column) === undefined;
+  const order = (a: NaiveRow, b: NaiveRow, [first, ...more]: NaiveAsk["sort"], descending = false): number => {
+    // The order of rows with equal values turns with the direction of the last column.
+    if (!first) return descending ? -own(a, b) : own(a, b);
+    const { column } = first;
+    if (isEmpty(a, column) !== isEmpty(b, column)) return isEmpty(a, column) === (empties === "first") ? -1 : 1;
+    if (isEmpty(a, column)) return order(a, b, more);
+    const field = fields.find(({ fieldId }) => `field:${fieldId}` === column);
+    const rank = (row: NaiveRow): string | number => rankOf(field, valueOf(fields, row, column));
+    const compared = compare(rank(a), rank(b));
+    return (first.descending ? -compared : compared) || order(a, b, more, first.descending);
+  };
+  return rows
+    .filter((row) => filters.every((filter) => passes(row, filter)))
+    .filter((row) => empties !== "without" || sort.every(({ column }) => !isEmpty(row, column)))
+    .toSorted((a, b) => order(a, b, sort))
+    .map(({ issueId }) => issueId);
 };
 
 /** Values that fit a field, hostile ones included. */

@@ -1,5 +1,5 @@
 import type { Call, Cost } from "../executor/call.ts";
-import type { Where } from "../ir/condition.ts";
+import type { Compared } from "../ir/condition.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { Cells, Field, FieldInput, FieldValue, NewField, NewFieldType, NodeId } from "./field-types.ts";
 
@@ -43,6 +43,17 @@ export type FieldFilter =
       readonly exists?: boolean;
     };
 
+/**
+ * Conditions on attributes and fields, all of which must hold; with `or` (at least one of 1 to 100 must hold) and `not` (not
+ * all may hold).
+ */
+export type GridFilter<Row> = Compared<Row> & Readonly<Record<FieldColumn, FieldFilter>> & NestedFilter<Row>;
+
+interface NestedFilter<Row> {
+  readonly or?: readonly GridFilter<Row>[];
+  readonly not?: GridFilter<Row>;
+}
+
 /** A row of a grid. */
 export interface GridRow<Row> {
   /** The row's own attributes: of `columns`, where these are given, with those of its id. */
@@ -78,8 +89,13 @@ export interface Grid<Row> {
   /** Shows these columns alone: attributes, and fields as `field:` and their id. @default all */
   columns(...names: readonly ((keyof Row & string) | FieldColumn)[]): Grid<Row>;
   /** Keeps the rows for which every condition holds; several calls add up. */
-  where(filter: Where<Row> & Readonly<Record<FieldColumn, FieldFilter>>): Grid<Row>;
-  /** Sorts by one column: a field, or an attribute that `sortable` or `orderBy` names. Rows with equal values come in their own order. */
+  where(filter: GridFilter<Row>): Grid<Row>;
+  /**
+   * Sorts by a column: a field, or an attribute that `sortable` or `orderBy` names. A second call sorts rows with equal values
+   * by a second column. Rows that are equal in both come in their own order, turned if the last column descends.
+   *
+   * @throws {plan.invalidOption} for a third column
+   */
   sort(column: (keyof Row & string) | FieldColumn, direction?: "asc" | "desc"): Grid<Row>;
   /** Where rows come that have no value to sort by, in their own order. @default "last" */
   empties(place: "first" | "last" | "without"): Grid<Row>;

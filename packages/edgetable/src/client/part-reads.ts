@@ -16,6 +16,17 @@ import { countCall, countOptions, findNode, pageCall, pageOptions, readCall, rea
 import type { PartReads } from "./part-types.ts";
 import type { CountOptions, Page, Read, SearchPageOptions } from "./page-types.ts";
 
+/** The request that reads a node's parts. */
+const partsRequest = (driver: Driver, state: PartState, want: PartWant): ReadRequest => {
+  const plan = driver.plan(partForm(state, want), () => partPlan(state, want));
+  const binding = { row: state.id, values: state.values };
+  return { plan, binding, limit: state.limit, findNode: findNode(driver), empty: contradict(state.conditions, state.values) };
+};
+
+/** The request that reads all parts of one kind in a node. */
+export const allParts = (driver: Driver, part: string, id: Row, consistent: boolean): ReadRequest =>
+  partsRequest(driver, { part, id, conditions: [], values: [], forward: true, consistent, limit: undefined }, "rows");
+
 /** The builder behind {@link PartList}; each method returns a new one. */
 export class PartQuery {
   readonly #driver: Driver;
@@ -86,10 +97,7 @@ export class PartQuery {
   }
 
   #request(want: PartWant): ReadRequest {
-    const state = this.#state;
-    const plan = this.#driver.plan(partForm(state, want), () => partPlan(state, want));
-    const binding = { row: state.id, values: state.values };
-    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
+    return partsRequest(this.#driver, this.#state, want);
   }
 }
 

@@ -2,8 +2,11 @@ import { explainRead } from "../client/explanation.ts";
 import type { GridExplanation } from "../client/grid-types.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import type { GridModel } from "./grid-model.ts";
-import { decidingFields, type Resolved, shownFields } from "./grid-state.ts";
-import { streamsOf } from "./read-grid.ts";
+import { type Resolved, shownFields } from "./grid-state.ts";
+import { readWithRows } from "./read-grid.ts";
+import { MOST_KEYS } from "./row-values.ts";
+import { streamsOf } from "./collect-rows.ts";
+import { MOST_IN_RUN } from "./second-sort.ts";
 
 /** Explains a page. */
 export const explainPage = (
@@ -13,20 +16,32 @@ export const explainPage = (
 ): GridExplanation => {
   const { catalog } = model.driver;
   const streams = streamsOf(model, resolved, false);
-  const deciding = decidingFields(resolved);
-  const shown = shownFields(resolved);
-  const keys = limit * (1 + new Set([...deciding, ...shown]).size);
+  const known = readWithRows(resolved);
+  const more = shownFields(resolved).filter((field) => !known.includes(field)).length;
+  const queries = more > MOST_KEYS ? limit : 0;
+  const keys = limit * (1 + known.length + (queries > 0 ? 0 : more));
   const notes: string[] = ["reads the fields of the parent first, in one GetItem, strongly consistent"];
-  if (resolved.conditions.length > 0)
+  if (resolved.filters.length > 0) {
+    const either = [...new Set(resolved.alternatives.map(({ name }) => name))];
+    const checks = [
+      ...resolved.conditions.map(({ column, condition }) => `${column.name} ${condition.operator}`),
+      ...(either.length > 0 ? [`or and not of ${either.join(", ")}`] : []),
+    ];
+    notes.push(`reads rows in order and checks ${checks.join(", ")} on each`);
+  }
+  if (queries > 0)
+    notes.push(`shows ${more} fields: reads the values of each row by a Query, which takes fewer read units than so many keys`);
+  const [first, second] = resolved.sort;
+  if (first && second)
     notes.push(
-      `reads rows in order and checks ${resolved.conditions.map(({ column, condition }) => `${column.name} ${condition.operator}`).join(", ")} on each`,
+      `reads the rows with one "${first.column}" as a whole and sorts them by "${second.column}"; of more than ${MOST_IN_RUN}, and of rows without a value, by the order of "${second.column}", from which they are taken`,
     );
   if (streams.some(({ rows }) => rows === "empty"))
     notes.push("rows without a value to sort by are found among all rows of the parent, in their own order");
   return {
     kind: "grid",
     streams: streams.map(({ rows, request }) => ({ rows, read: explainRead(catalog, { ...request, limit, livingAt }) })),
-    requests: { least: 1 + (streams[0]?.lanes ?? 0) + Math.ceil(keys / BATCH_GET_KEYS), most },
+    requests: { least: 1 + (streams[0]?.lanes ?? 0) + Math.ceil(keys / BATCH_GET_KEYS) + queries, most },
     notes,
   };
 };

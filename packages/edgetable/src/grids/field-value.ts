@@ -85,6 +85,10 @@ export interface RowPlace {
   readonly row: string;
 }
 
+/** What the text begins with that orders rows by this value: rows whose values are ordered as equal have the same. */
+export const valueText = (catalog: Catalog, field: Field, value: FieldValue["value"]): string =>
+  encodeField(templates[field.type], "value", orderedValue(catalog, field, value));
+
 /** The text that orders a row by its value of a field: the value, then the row's own place. */
 export const sortText = (catalog: Catalog, field: Field, value: FieldValue["value"], place: RowPlace): string =>
   defined(renderTemplate(templates[field.type], { value: orderedValue(catalog, field, value), ...place }), "the place of a value");
@@ -102,7 +106,7 @@ export interface Bounds {
 }
 
 /** The least text above every place of a value: its delimiter sorts below all that may stand in a value. */
-const behind = (text: string): string => `${text}$`;
+export const behind = (text: string): string => `${text}$`;
 
 /**
  * Where the rows lie that pass a comparison; undefined where it says nothing about the order. They may lie a little too

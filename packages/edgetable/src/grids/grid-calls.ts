@@ -35,11 +35,13 @@ const stateOf = (steps: GridAsk["steps"]): GridState => {
     if (name === "sort") {
       const [column, direction = "asc"] = args as readonly string[];
       oneOf("direction", direction, ["asc", "desc"]);
-      const [first] = state.sort;
-      if (first)
+      const [first, second] = state.sort;
+      if (second || first?.column === column)
         throw new EdgetableError(
-          "plan.unsupported",
-          `The grid is sorted by "${first.column}" already: a second column is not supported. Call sort() once.`,
+          "plan.invalidOption",
+          second
+            ? `The grid is sorted by "${String(first?.column)}" and "${second.column}" already: a third column is not supported.`
+            : `The grid is sorted by "${column}" already. Give another column as the second one.`,
           { details: { column } },
         );
       state = { ...state, sort: [...state.sort, { column: String(column), descending: direction === "desc" }] };

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { type ComparisonOperator, type Condition, readWhere } from "../ir/condition.ts";
+import { type ComparisonOperator, type Condition, conditionForm, readWhere } from "../ir/condition.ts";
 import { comparePrimary, exactText } from "../keys/template.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { levelName } from "../schema/grid-parts.ts";
@@ -114,6 +114,11 @@ const operandOf = ({ driver: { catalog } }: GridModel, field: StoredField, opera
   }
 };
 
+/** A column that rows are sorted by, found. */
+export interface OrderColumn extends SortColumn {
+  readonly by: Column;
+}
+
 /** A condition on a column. */
 export interface ColumnCondition {
   readonly column: Column;
@@ -125,46 +130,68 @@ export interface Resolved {
   readonly list: FieldList;
   /** The columns that are shown; undefined for all. */
   readonly columns: readonly Column[] | undefined;
-  readonly sort: readonly (SortColumn & { readonly by: Column })[];
+  readonly sort: readonly OrderColumn[];
+  /** What must hold of each row, for itself: conditions that an order can be narrowed by. */
   readonly conditions: readonly ColumnCondition[];
+  /** All that must hold, with `or` and `not`. */
+  readonly filters: readonly Condition[];
+  /** The columns within `or` and `not`. */
+  readonly alternatives: readonly Column[];
   readonly values: readonly unknown[];
   readonly empties: Empties;
 }
 
+type Filters = Pick<Resolved, "conditions" | "filters" | "alternatives" | "values">;
+
 /** The conditions of a grid. */
-const conditionsOf = (model: GridModel, list: FieldList, where: readonly Row[]): Pick<Resolved, "conditions" | "values"> => {
+const conditionsOf = (model: GridModel, list: FieldList, where: readonly Row[]): Filters => {
   const conditions: ColumnCondition[] = [];
+  const filters: Condition[] = [];
+  const alternatives: Column[] = [];
   const values: unknown[] = [];
-  for (const filter of where) {
-    // The id of a node is no comparison.
-    const given = Object.fromEntries(
-      Object.entries(filter).map(([name, value]) => {
-        const column = columnNamed(model, list, name);
-        const isId = column.kind === "field" && column.field.type === "reference" && isIdOf(model, column.field.node, value);
-        return [name, isId ? { eq: value } : value];
-      }),
-    );
-    const read = readWhere(given, [], values.length);
-    for (const [at, condition] of read.conditions.entries()) {
-      const column = columnNamed(model, list, condition.path);
-      let operand = read.values[at];
-      if (column.kind === "field") {
-        const { field } = column;
-        if (!(COMPARISONS[field.type] as readonly string[]).includes(condition.operator))
-          throw new EdgetableError(
-            "grid.invalidFilter",
-            `The ${field.type} field "${field.name}" (${field.fieldId}) has no comparison "${condition.operator}". It has ${COMPARISONS[field.type].join(", ")}.`,
-            { details: { field: field.fieldId, type: field.type, operator: condition.operator } },
-          );
-        refuseRetyping(field, "filter by");
-        operand = operandOf(model, field, condition.operator as ComparisonOperator, operand);
-      }
-      conditions.push({ column, condition });
-      values.push(operand);
+  const check = (condition: Condition, isAlternative: boolean): void => {
+    if (condition.of) {
+      for (const one of condition.of.flat()) check(one, true);
+      return;
     }
+    const column = columnNamed(model, list, condition.path);
+    if (isAlternative) alternatives.push(column);
+    else conditions.push({ column, condition });
+    if (column.kind === "fixed") return;
+    const { field } = column;
+    if (!(COMPARISONS[field.type] as readonly string[]).includes(condition.operator))
+      throw new EdgetableError(
+        "grid.invalidFilter",
+        `The ${field.type} field "${field.name}" (${field.fieldId}) has no comparison "${condition.operator}". It has ${COMPARISONS[field.type].join(", ")}.`,
+        { details: { field: field.fieldId, type: field.type, operator: condition.operator } },
+      );
+    refuseRetyping(field, "filter by");
+    values[condition.slot] = operandOf(model, field, condition.operator as ComparisonOperator, values[condition.slot]);
+  };
+  for (const filter of where) {
+    const read = readWhere(compareIds(model, list, filter), [], values.length);
+    values.push(...read.values);
+    filters.push(...read.conditions);
+    for (const condition of read.conditions) check(condition, false);
   }
-  return { conditions, values };
+  return { conditions, filters, alternatives, values };
 };
+
+/** A filter in which the id of a node is a value to compare with, and not a list of comparisons. */
+const compareIds = (model: GridModel, list: FieldList, filter: Row): Row =>
+  Object.fromEntries(
+    Object.entries(filter).map(([name, value]) => {
+      if (name === "or" && Array.isArray(value))
+        return [name, value.map((one: unknown) => (isRow(one) ? compareIds(model, list, one) : one))];
+      if (name === "not" && isRow(value)) return [name, compareIds(model, list, value)];
+      if (name === "or" || name === "not") return [name, value];
+      const column = columnNamed(model, list, name);
+      const isId = column.kind === "field" && column.field.type === "reference" && isIdOf(model, column.field.node, value);
+      return [name, isId ? { eq: value } : value];
+    }),
+  );
+
+const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isIdOf = ({ driver: { catalog } }: GridModel, node: string, value: unknown): boolean => {
   const fields = catalog.nodes[node]?.idFields ?? [];
@@ -186,7 +213,7 @@ const sortableColumns = (model: GridModel): readonly string[] => {
   return [...(order === undefined ? [] : [order]), ...(model.settings.sortable ?? []).map(levelName)];
 };
 
-const checkSort = (model: GridModel, list: FieldList, { column, descending }: SortColumn): Resolved["sort"][number] => {
+const checkSort = (model: GridModel, list: FieldList, { column, descending }: SortColumn): OrderColumn => {
   const by = columnNamed(model, list, column);
   if (by.kind === "field") refuseRetyping(by.field, "sort by");
   else if (!sortableColumns(model).includes(by.name)) {
@@ -217,9 +244,9 @@ export const resolve = (model: GridModel, list: FieldList, { columns, sort, wher
 };
 
 /** The fields whose values decide whether a row is in the answer, and where. */
-export const decidingFields = ({ sort, conditions }: Resolved): readonly StoredField[] => {
+export const decidingFields = ({ sort, conditions, alternatives }: Resolved): readonly StoredField[] => {
   const fields = new Map<string, StoredField>();
-  for (const column of [...sort.map(({ by }) => by), ...conditions.map((one) => one.column)])
+  for (const column of [...sort.map(({ by }) => by), ...conditions.map((one) => one.column), ...alternatives])
     if (column.kind === "field") fields.set(column.field.fieldId, column.field);
   return [...fields.values()];
 };
@@ -256,9 +283,9 @@ export const mayBeEmpty = ({ node }: GridModel, { conditions, values }: Resolved
 };
 
 /** Names a query: its cursors are bound to it. */
-export const queryName = ({ driver: { catalog }, node }: GridModel, { list, sort, conditions, values, empties }: Resolved): string => {
-  const fields = [...sort.map(({ by }) => by), ...conditions.map(({ column }) => column)];
-  const generations = fields.map((column) => (column.kind === "field" ? column.field.generation : 0));
-  const asked = conditions.map(({ condition }) => [condition.path, condition.operator]);
-  return `${catalog.table}|grid|${node.name}|${exactText([Object.values(list.parent), sort.map(({ column, descending }) => [column, descending]), asked, values, generations, empties])}`;
+export const queryName = ({ driver: { catalog }, node }: GridModel, resolved: Resolved): string => {
+  const { list, sort, filters, values, empties } = resolved;
+  const generations = decidingFields(resolved).map(({ generation }) => generation);
+  const order = sort.map(({ column, descending }) => [column, descending]);
+  return `${catalog.table}|grid|${node.name}|${exactText([Object.values(list.parent), order, conditionForm(filters), values, generations, empties])}`;
 };

@@ -5,7 +5,7 @@ import { type ReadRequest, runRead } from "../executor/run-read.ts";
 import type { CallContext } from "../executor/session.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
-import { readTemplate } from "../keys/template.ts";
+import { readTemplate, type Template } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position } from "../requests/cursor.ts";
 import { partitionsOf } from "../requests/encode-partitions.ts";
@@ -15,7 +15,7 @@ import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { StoredField } from "./field-list.ts";
 import { sortText, type Bounds } from "./field-value.ts";
-import { columnOf, type GridModel, placeOf } from "./grid-model.ts";
+import { columnOf, type GridModel, orderField, placeOf } from "./grid-model.ts";
 
 /** A row that may be next, as an index tells it. */
 export interface Candidate {
@@ -57,6 +57,13 @@ const startKey = ({ driver: { catalog } }: GridModel, index: string, item: Item)
 const sortAttribute = ({ driver: { catalog } }: GridModel, name: string): string =>
   defined(catalog.indexes.find((index) => index.name === name)?.sortKey, "sort key");
 
+/** The key template by which an index orders rows by an attribute. */
+export const attributeOrder = (model: GridModel, column: string): Template => {
+  const { node, names } = model;
+  const index = column === orderField(model) ? names.index : columnIndex(node.name, column);
+  return defined(node.shape.keys[sortAttribute(model, index)], "sort key");
+};
+
 const idOf = ({ node }: GridModel, row: Row): Row => Object.fromEntries(node.idFields.map((field) => [field, row[field]]));
 
 const rowStream = (model: GridModel, parent: Row, seed: Pick<Seed, "index" | "where" | "forward" | "rows">): RowStream => {
@@ -75,8 +82,11 @@ const rowStream = (model: GridModel, parent: Row, seed: Pick<Seed, "index" | "wh
 };
 
 /** The rows of a parent in their own order. */
-export const ownOrder = (model: GridModel, parent: Row, forward: boolean, rows: "empty" | "all"): RowStream =>
-  rowStream(model, parent, { index: model.names.index, where: {}, forward, rows });
+export const ownOrder = (
+  model: GridModel,
+  parent: Row,
+  seed: Pick<Seed, "where" | "forward"> & { readonly rows: "empty" | "all" },
+): RowStream => rowStream(model, parent, { index: model.names.index, ...seed });
 
 /** The rows of a parent by a fixed column. */
 export const byAttribute = (

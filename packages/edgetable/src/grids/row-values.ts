@@ -5,6 +5,8 @@ import { partWrites } from "../client/writes.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, type Cost, NO_COST, type RunOptions } from "../executor/call.ts";
 import { backOff, type CallContext } from "../executor/session.ts";
+import { allParts } from "../client/part-reads.ts";
+import { runRead } from "../executor/run-read.ts";
 import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
 import { exactText } from "../keys/template.ts";
 import type { Row } from "../util/row.ts";
@@ -212,18 +214,63 @@ export const setValues = async (
   }
 };
 
+/** How many values of a row are asked for by their keys. Of more, a Query of the row's values takes fewer read units. */
+export const MOST_KEYS = 20;
+
+/** What reads values of rows: of `fields`, strongly consistent or not. */
+interface AskedValues {
+  readonly fields: readonly StoredField[];
+  readonly consistent: boolean;
+}
+
+const queryValues = async (
+  model: GridModel,
+  id: Row,
+  consistent: boolean,
+  context: CallContext,
+): Promise<ReadonlyMap<string, StoredValue>> => {
+  const { driver, value } = model;
+  const { found } = await runRead(driver.session, allParts(driver, value.name, id, consistent), context);
+  const stored = found.flatMap(({ row }) => storedIn(row) ?? []);
+  return new Map(stored.map((one) => [one.fieldId, one]));
+};
+
+/** Reads the values of rows: by their keys, 100 a request, or by a Query of each row where that takes less. */
+export const readValues = async (
+  model: GridModel,
+  ids: readonly Row[],
+  { fields, consistent }: AskedValues,
+  context: CallContext,
+): Promise<readonly ReadonlyMap<string, FieldValue>[]> => {
+  const cellsOf = (stored: (field: StoredField) => StoredValue | undefined): ReadonlyMap<string, FieldValue> => {
+    const cells = new Map<string, FieldValue>();
+    for (const field of fields) {
+      const cell = cellOf(model, field, stored(field));
+      if (cell) cells.set(field.fieldId, cell);
+    }
+    return cells;
+  };
+  if (fields.length > MOST_KEYS)
+    return Promise.all(
+      ids.map(async (id) => {
+        const found = await queryValues(model, id, consistent, context);
+        return cellsOf(({ fieldId }) => found.get(fieldId));
+      }),
+    );
+  const asked = ids.map((id) => new Map(fields.map((field) => [field, valueItem(model, id, field.fieldId)])));
+  const find = await readItems(model, { asked: asked.flatMap((one) => [...one.values()]), consistent }, context);
+  return asked.map((items) =>
+    cellsOf((field) => {
+      const item = items.get(field);
+      return item && storedIn(rowIn(model, item, find(item)));
+    }),
+  );
+};
+
 /** Reads the values of a row: the row, its parent's fields, and the values. */
 export const getValues = async (model: GridModel, id: Row, context: CallContext): Promise<Cells | undefined> => {
   const seen = await readRow(model, id, context);
   if (!seen) return undefined;
-  const fields = liveFields(seen.list);
-  const asked = fields.map(({ fieldId }) => valueItem(model, id, fieldId));
-  const find = await readItems(model, { asked, consistent: true }, context);
-  const cells: Record<string, FieldValue> = {};
-  for (const [at, field] of fields.entries()) {
-    const one = asked[at];
-    const cell = one && cellOf(model, field, storedIn(rowIn(model, one, find(one))));
-    if (cell) cells[field.fieldId] = cell;
-  }
-  return cells;
+  const [cells] = await readValues(model, [id], { fields: liveFields(seen.list), consistent: true }, context);
+  return Object.fromEntries(cells ?? []);
 };

@@ -1,0 +1,240 @@
+import { isExpired } from "../requests/decode-item.ts";
+import type { CallContext } from "../executor/session.ts";
+import { BATCH_GET_KEYS } from "../ir/capacity.ts";
+import { holds } from "../ir/condition.ts";
+import { comparePrimary, exactText } from "../keys/template.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import type { Row } from "../util/row.ts";
+import type { FieldValue } from "../client/field-types.ts";
+import type { GridPage } from "../client/grid-types.ts";
+import type { StoredField } from "./field-list.ts";
+import { behind, type Bounds, comparable } from "./field-value.ts";
+import { type AskedItem, type GridModel, orderField, parentOf, readItems, rowIn } from "./grid-model.ts";
+import { boundsIn, type Column, mayBeEmpty, type Resolved } from "./grid-state.ts";
+import { byAttribute, byField, type Candidate, ownOrder, readStream, type RowStream } from "./row-streams.ts";
+import { cellOf, storedIn, valueItem } from "./row-values.ts";
+
+/** What a page of a grid may take. */
+export interface GridBudget {
+  readonly requests: number;
+}
+
+/** A value of the column that is sorted by, from which on rows are read, or behind which. */
+export interface StartValue {
+  readonly value: unknown;
+  /** Of a field: what the value's places begin with. */
+  readonly text: string;
+  readonly behind: boolean;
+}
+
+const narrowed = (bounds: Bounds, { text, behind: isBehind }: StartValue, forward: boolean): Bounds => {
+  if (!forward) {
+    const high = isBehind ? text : behind(text);
+    return bounds.high !== undefined && comparePrimary(bounds.high, high) < 0 ? bounds : { ...bounds, high };
+  }
+  const low = isBehind ? behind(text) : text;
+  return bounds.low !== undefined && comparePrimary(bounds.low, low) > 0 ? bounds : { ...bounds, low };
+};
+
+const isNothing = ({ low, high }: Bounds): boolean => low !== undefined && high !== undefined && comparePrimary(low, high) >= 0;
+
+const PUSHED: ReadonlySet<string> = new Set(["eq", "lt", "lte", "gt", "gte", "between", "beginsWith"]);
+
+/** The conditions on an attribute by which its index is narrowed, and the value from which on it is read. */
+const rangeOf = ({ conditions, values }: Resolved, name: string, start: StartValue | undefined, forward: boolean): Row => {
+  const range: Record<string, unknown> = {};
+  for (const { column, condition } of conditions)
+    if (column.name === name && PUSHED.has(condition.operator)) range[condition.operator] = values[condition.slot];
+  if (!start || "eq" in range) return range;
+  const [low, high] = (range["between"] ?? []) as readonly unknown[];
+  // What begins with a text is checked on each row.
+  const own = forward
+    ? { lt: range["lt"], lte: range["lte"] ?? high, [start.behind ? "gt" : "gte"]: start.value }
+    : { gt: range["gt"], gte: range["gte"] ?? low, [start.behind ? "lt" : "lte"]: start.value };
+  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+};
+
+/**
+ * The streams whose rows, one after the other, are the answer by the first column that is sorted by, in the order of a direction.
+ *
+ * @param start reads the first of them from this value on
+ */
+export const streamsOf = (model: GridModel, resolved: Resolved, backward: boolean, start?: StartValue): readonly RowStream[] => {
+  const { list, sort, empties } = resolved;
+  const { parent } = list;
+  const [first] = sort;
+  const forward = (first?.descending ?? false) === backward;
+  const order = orderField(model);
+  if (!first || (first.by.kind === "fixed" && first.by.name === order)) {
+    const where = order === undefined || !start ? {} : { [order]: rangeOf({ ...resolved, conditions: [] }, order, start, forward) };
+    return [ownOrder(model, parent, { forward, rows: "all", where })];
+  }
+  const streams: RowStream[] = [];
+  if (first.by.kind === "field") {
+    const all = boundsIn(model, resolved, first.by.field);
+    const bounds = all && start ? narrowed(all, start, forward) : all;
+    if (bounds && !isNothing(bounds)) streams.push(byField(model, parent, { field: first.by.field, bounds, forward }));
+  } else {
+    const { name } = first.by;
+    const range = rangeOf(resolved, name, start, forward);
+    streams.push(byAttribute(model, parent, { column: name, where: Object.keys(range).length > 0 ? { [name]: range } : {}, forward }));
+  }
+  // Rows without a value come in their own order, whichever way the others go.
+  if (empties !== "without" && mayBeEmpty(model, resolved, first.by)) {
+    const empty = ownOrder(model, parent, { forward: !backward, rows: "empty", where: {} });
+    if ((empties === "first") === backward) streams.push(empty);
+    else streams.unshift(empty);
+  }
+  return streams;
+};
+
+/** What of a row decides whether it is in the answer. */
+export interface Hydrated {
+  /** The stream that it came from. */
+  readonly stream: number;
+  readonly candidate: Candidate;
+  readonly row: Row;
+  readonly cells: ReadonlyMap<string, FieldValue>;
+}
+
+const nodeItem = ({ node }: GridModel, { id }: Candidate): AskedItem => ({ shape: node.shape, row: id });
+
+/** Reads rows with the values of some fields; those that are gone, or are no longer where an index found them, are left out. */
+export const hydrate = async (
+  model: GridModel,
+  {
+    candidates,
+    fields,
+    stream,
+  }: Pick<Hydrated, "stream"> & { readonly candidates: readonly Candidate[]; readonly fields: readonly StoredField[] },
+  { resolved, context }: Reading,
+): Promise<readonly Hydrated[]> => {
+  const { catalog } = model.driver;
+  const asked = candidates.map((candidate) => ({
+    candidate,
+    node: nodeItem(model, candidate),
+    values: fields.map((field) => [field, valueItem(model, candidate.id, field.fieldId)] as const),
+  }));
+  const find = await readItems(
+    model,
+    { asked: asked.flatMap(({ node, values }) => [node, ...values.map(([, item]) => item)]), consistent: false },
+    context,
+  );
+  const parent = exactText(Object.values(resolved.list.parent));
+  return asked.flatMap(({ candidate, node, values }): readonly Hydrated[] => {
+    const item: Item | undefined = find(node);
+    const row = item && !isExpired(catalog, item, context.livingAt) ? rowIn(model, node, item) : undefined;
+    if (!item || !row || exactText(Object.values(parentOf(model, row))) !== parent) return [];
+    const cells = new Map<string, FieldValue>();
+    for (const [field, one] of values) {
+      const cell = cellOf(model, field, storedIn(rowIn(model, one, find(one))));
+      if (cell) cells.set(field.fieldId, cell);
+    }
+    return candidate.isCurrent(row, item, (field) => cells.get(field.fieldId)?.value) ? [{ stream, candidate, row, cells }] : [];
+  });
+};
+
+/** One reading of a grid. */
+export interface Reading {
+  readonly resolved: Resolved;
+  readonly context: CallContext;
+}
+
+/** True if all that the filters ask holds of a row. */
+export const passes = ({ filters, values, conditions, alternatives }: Resolved, { row, cells }: Hydrated): boolean => {
+  if (filters.length === 0) return true;
+  const compared: Record<string, unknown> = { ...row };
+  for (const column of [...conditions.map((one) => one.column), ...alternatives]) {
+    if (column.kind === "fixed") continue;
+    const cell = cells.get(column.field.fieldId);
+    if (cell) compared[column.name] = comparable(column.field, cell.value);
+  }
+  return filters.every((condition) => holds(condition, compared, values));
+};
+
+/** True if a row has no value of a column. */
+export const isEmptyIn = (column: Column, { row, cells }: Hydrated): boolean =>
+  column.kind === "field" ? !cells.has(column.field.fieldId) : (row[column.name] ?? undefined) === undefined;
+
+const isInStream = ({ rows }: RowStream, { sort: [first] }: Resolved, one: Hydrated): boolean =>
+  rows !== "empty" || first === undefined || isEmptyIn(first.by, one);
+
+/** Where reading begins: in which stream, behind which key, in which direction. */
+export interface StreamPlace {
+  readonly stream: number;
+  readonly key: Key | undefined;
+  readonly backward: boolean;
+}
+
+/** What is read: how many rows, from where, within which budget, and with the values of which fields. */
+export interface Wanted<Place> {
+  readonly place: Place;
+  readonly limit: number;
+  readonly budget: GridBudget;
+  readonly fields: readonly StoredField[];
+}
+
+/** Rows in order, and where reading goes on. */
+export interface Collected<Place> {
+  readonly rows: readonly Hydrated[];
+  readonly end: Place | undefined;
+  readonly stopped: GridPage<Row>["stopped"];
+}
+
+/** How many candidates are read at first where some may not be in the answer, and how the number grows. */
+const FIRST_CANDIDATES = 50;
+const MOST_CANDIDATES = 1000;
+
+/** How many of so many candidates can be read before the budget ends. */
+export const affordable = (size: number, { lanes }: RowStream, { budget, fields }: Wanted<unknown>, { context }: Reading): number => {
+  const room = budget.requests - context.meter.cost.requests - lanes;
+  return Math.min(size, Math.floor((room * BATCH_GET_KEYS) / (1 + fields.length)));
+};
+
+/**
+ * Reads until there are as many rows as wanted, the rows end, or the budget does.
+ *
+ * @param keep which of the rows that pass are taken
+ */
+export const collect = async (
+  model: GridModel,
+  reading: Reading,
+  wanted: Wanted<StreamPlace>,
+  keep?: (one: Hydrated) => boolean,
+): Promise<Collected<StreamPlace>> => {
+  const { resolved, context } = reading;
+  const { place, limit, fields } = wanted;
+  const { backward } = place;
+  const { effects } = model.driver.session;
+  const all = streamsOf(model, resolved, backward);
+  const rows: Hydrated[] = [];
+  let [examined, at, key] = [0, place.stream, place.key];
+  for (;;) {
+    const stream = all[at];
+    if (!stream) return { rows, end: undefined, stopped: undefined };
+    const isSifted = resolved.filters.length > 0 || stream.rows === "empty" || keep !== undefined;
+    const left = limit - rows.length;
+    const size = affordable(
+      isSifted ? Math.min(Math.max(left, FIRST_CANDIDATES, examined), MOST_CANDIDATES) : left,
+      stream,
+      wanted,
+      reading,
+    );
+    const here: StreamPlace = { stream: at, key, backward };
+    if (size < 1) return { rows, end: here, stopped: "requests" };
+    if (effects.now() >= context.deadline) return { rows, end: here, stopped: "time" };
+    const { candidates, next } = await readStream(model, stream, { limit: size, after: key }, context);
+    const found = await hydrate(model, { candidates, fields, stream: at }, reading);
+    examined += candidates.length;
+    for (const one of found) {
+      if (!isInStream(stream, resolved, one) || !passes(resolved, one) || keep?.(one) === false) continue;
+      rows.push(one);
+      if (rows.length < limit) continue;
+      const isLast = one.candidate === candidates.at(-1) && next === undefined;
+      const end = isLast ? all[at + 1] && { stream: at + 1, key: undefined, backward } : { stream: at, key: one.candidate.key, backward };
+      return { rows, end, stopped: undefined };
+    }
+    key = next;
+    if (next === undefined) at++;
+  }
+};

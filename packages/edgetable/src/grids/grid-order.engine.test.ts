@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, node } from "../index.ts";
+
+const text = z.string();
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const parent = { projectId: "p" };
+const open = async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("grid-order"),
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      issue: node({
+        key: "ISSUE#{issueId}",
+        schema: z.object({ issueId: text, projectId: text, num: z.int(), name: text, state: text, due: z.date().optional() }),
+        dates: ["due"],
+        fields: { of: "project", orderBy: "num:6", sortable: ["name", "due:date"] },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create(parent).orThrow();
+  // The first page of a table stores the secret of its cursors.
+  await db.issue.grid(parent).page();
+  return db;
+};
+type Lab = Awaited<ReturnType<typeof open>>;
+
+const load = (db: Lab, rows: readonly object[]) => db.load(rows.map((row) => ({ node: "issue", row: { ...parent, ...row } })) as never);
+const numbers = (page: { readonly items: readonly { readonly row: { readonly num: number } }[] }) => page.items.map(({ row }) => row.num);
+
+const day = (at: number): Date => new Date(Date.UTC(2026, 0, 1 + at));
+
+test("rows with equal values are sorted by a second column, within one index", async () => {
+  const db = await open();
+  const rank = await db.issue.fields(parent).define({ name: "Rank", type: "number" });
+  const rows = ["b", "a", "b", "a", "c", "b"].map((name, num) => ({ issueId: `i${num}`, num, name, state: "open", due: day(5 - num) }));
+  await load(db, rows);
+  for (const [num, value] of [2, 1, 1, 3].entries()) await db.issue.values({ issueId: `i${num}` }).set({ [rank.fieldId]: value });
+  const column = `field:${rank.fieldId}` as const;
+  const grid = db.issue.grid(parent);
+
+  const byName = grid.sort("name").sort(column, "desc");
+  const { value, requests } = await byName.page({ limit: 5 }).report();
+  expect(numbers(value)).toEqual([3, 1, 0, 2, 5]);
+  expect(requests.map(({ operation }) => operation)).toEqual(["BatchGetItem", "Query", "BatchGetItem"]);
+  expect(numbers(await byName.page({ limit: 5, cursor: value.next }))).toEqual([4]);
+  expect(numbers(await byName.empties("first").page())).toEqual([3, 1, 5, 0, 2, 4]);
+  expect(numbers(await byName.empties("without").page())).toEqual([3, 1, 0, 2]);
+  expect(numbers(await grid.sort("name", "desc").sort("due").page())).toEqual([4, 5, 2, 0, 3, 1]);
+  expect(numbers(await grid.sort(column).sort("due").page())).toEqual([2, 1, 0, 3, 5, 4]);
+  expect((await byName.page().explain()).notes.join()).toContain('reads the rows with one "name" as a whole');
+  await expect(grid.sort("name").sort("name").page()).rejects.toMatchObject({ code: "plan.invalidOption" });
+  await expect(byName.sort("due").page()).rejects.toMatchObject({ code: "plan.invalidOption" });
+});
+
+test("a value that more than a thousand rows share is read by the order of the second column", async () => {
+  const db = await open();
+  const many = 1100;
+  const rows = Array.from({ length: many + 40 }, (_, num) => ({
+    issueId: `i${num}`,
+    num,
+    name: num < 20 ? "a" : num < many + 20 ? "b" : "c",
+    state: num % 2 === 0 ? "open" : "closed",
+    ...(num % 11 === 0 ? {} : { due: day((num * 7) % 1009) }),
+  }));
+  await load(db, rows);
+  const time = (row: { readonly due?: Date }) => row.due?.getTime() ?? Infinity;
+  for (const direction of ["asc", "desc"] as const) {
+    const turned = direction === "asc" ? 1 : -1;
+    const expected = rows
+      .filter(({ state }) => state === "open")
+      .toSorted((a, b) => {
+        if (a.name !== b.name) return turned * (a.name < b.name ? -1 : 1);
+        return time(a) - time(b) || a.num - b.num;
+      })
+      .map(({ num }) => num);
+    const grid = db.issue.grid(parent).where({ state: "open" }).sort("name", direction).sort("due");
+    const forward: number[] = [];
+    let page = await grid.page({ limit: 90 });
+    for (forward.push(...numbers(page)); page.next !== undefined; forward.push(...numbers(page)))
+      page = await grid.page({ limit: 90, cursor: page.next });
+    expect(forward).toEqual(expected);
+    const backward = numbers(page);
+    while (page.previous !== undefined) {
+      page = await grid.page({ limit: 170, cursor: page.previous });
+      backward.unshift(...numbers(page));
+    }
+    expect(backward).toEqual(expected);
+  }
+});
+
+test("filters take or and not, of attributes and fields", async () => {
+  const db = await open();
+  const fields = db.issue.fields(parent);
+  const size = await fields.define({ name: "Size", type: "choice", choices: ["small", "large"] });
+  await load(
+    db,
+    ["a", "b", "c", "d"].map((name, num) => ({ issueId: `i${num}`, num, name, state: num < 2 ? "open" : "closed" })),
+  );
+  await db.issue.values({ issueId: "i0" }).set({ [size.fieldId]: "small" });
+  await db.issue.values({ issueId: "i3" }).set({ [size.fieldId]: "large" });
+  const column = `field:${size.fieldId}` as const;
+  const grid = db.issue.grid(parent);
+  expect(numbers(await grid.where({ or: [{ name: "b" }, { [column]: "large" }] }).page())).toEqual([1, 3]);
+  expect(numbers(await grid.where({ state: "open", not: { [column]: { exists: true } } }).page())).toEqual([1]);
+  expect(numbers(await grid.where({ not: { or: [{ state: "open" }, { [column]: "large" }] } }).page())).toEqual([2]);
+  await expect(grid.where({ or: [{ [column]: "huge" }] }).page()).rejects.toMatchObject({ code: "grid.invalidFilter" });
+  await expect(grid.where({ or: [{ [column]: { gt: "small" } }] }).page()).rejects.toMatchObject({ code: "grid.invalidFilter" });
+  await expect(grid.where({ or: [] }).page()).rejects.toMatchObject({ code: "plan.invalidOption" });
+  expect(
+    (
+      await grid
+        .where({ or: [{ name: "b" }, { [column]: "large" }] })
+        .page()
+        .explain()
+    ).notes.join(),
+  ).toContain(`or and not of name, ${column}`);
+});
+
+test("a row of many fields is read by a Query of its values", async () => {
+  const db = await open();
+  const fields = db.issue.fields(parent);
+  for (let at = 0; at < 25; at++) await fields.define({ fieldId: `n${at}`, name: `Number ${at}`, type: "number" });
+  await load(
+    db,
+    [0, 1].map((num) => ({ issueId: `i${num}`, num, name: "a", state: "open" })),
+  );
+  await db.issue.values({ issueId: "i1" }).set({ n3: 3, n24: 24 });
+  const { value, requests } = await db.issue.grid(parent).page().report();
+  expect(value.items.map(({ cells }) => Object.keys(cells))).toEqual([[], ["n3", "n24"]]);
+  expect(requests.map(({ operation }) => operation)).toEqual(["BatchGetItem", "Query", "BatchGetItem", "Query", "Query"]);
+  const few = await db.issue.grid(parent).columns("num", "field:n3").page().report();
+  expect(few.requests.map(({ operation }) => operation)).toEqual(["BatchGetItem", "Query", "BatchGetItem"]);
+  expect(await db.issue.values({ issueId: "i1" }).get()).toEqual({ n3: { type: "number", value: 3 }, n24: { type: "number", value: 24 } });
+});
