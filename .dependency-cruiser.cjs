@@ -24,7 +24,7 @@ const directions = {
   grids: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/"] },
   transport: { sees: floor },
   check: { sees: [...model, "ir/", "requests/decode-item[.]ts$"], types: [operations] },
-  streams: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/"] },
+  streams: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/", "grids/keep-values[.]ts$"] },
   verify: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/(?:driver|job-options)[.]ts$"] },
 };
 

@@ -205,7 +205,10 @@ export interface SetOutcome {
   /** False where the row does not exist: nothing was set. */
   readonly ok: boolean;
   readonly reason?: "notFound";
-  /** `item` and `transaction`: all or nothing. `parts`: more than 100 values, of which each 100 were set together. */
+  /**
+   * `item` and `transaction`: all or nothing. `parts`: more than 100 values as items of their own, of which each 100 were set
+   * together.
+   */
   readonly atomic: "item" | "transaction" | "parts" | undefined;
   readonly cost: Cost;
 }
@@ -215,9 +218,11 @@ export interface Values {
   /** All values of the row, strongly consistent; undefined if there is no such row. */
   get(): GridCall<Cells | undefined>;
   /**
-   * Sets values by the fields' ids; null takes one away. Reads the row and the fields before, writes each value as an item,
-   * and reads both again: what changes fields meanwhile is noticed, and the values are set anew.
+   * Sets values by the fields' ids; null takes one away. Reads the row and the fields before, writes each value as an item
+   * or all of them in the row's document, and reads both again: what changes fields meanwhile is noticed, and the values are
+   * set anew.
    *
+   * @throws {request.itemTooLarge} when the document would have more than 400 KB
    * @throws {grid.invalidValue} for a value that does not fit its field, and for a required one that is taken away
    * @throws {grid.unknownField} for a field that there is none of, or not any more
    */

@@ -158,10 +158,12 @@ export const createTable = async (
 };
 
 /** Without a stream, nobody keeps what the model leaves to the stream. */
-const compareStream = ({ facts }: Session["catalog"], { StreamSpecification }: TableDescription): readonly TableDifference[] => {
+const compareStream = ({ facts, nodes }: Session["catalog"], { StreamSpecification }: TableDescription): readonly TableDifference[] => {
   const fact = [...facts.aggregates, ...facts.copies].find(({ freshness }) => freshness === "stream");
-  if (!fact || StreamSpecification?.StreamEnabled === true) return [];
-  return [{ place: "stream", model: `on, it keeps "${fact.attribute}"`, table: "off", harmless: false }];
+  const grid = Object.values(nodes).find(({ definition }) => definition.fields?.storage === "document");
+  const kept = fact ? `"${fact.attribute}"` : grid && `the grid of "${grid.name}"`;
+  if (!kept || StreamSpecification?.StreamEnabled === true) return [];
+  return [{ place: "stream", model: `on, it keeps ${kept}`, table: "off", harmless: false }];
 };
 
 /** How the table differs from the model; undefined when there is none. */

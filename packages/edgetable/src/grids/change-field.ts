@@ -8,6 +8,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, type Cost, NO_COST, type RunOptions } from "../executor/call.ts";
 import type { CallContext } from "../executor/session.ts";
 import { exactText } from "../keys/template.ts";
+import type { ValueStorage } from "../schema/definition.ts";
 import type { Key } from "../transport/operations.ts";
 import { hexHashOf } from "../util/hash-text.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -16,8 +17,17 @@ import { retyped } from "./define-fields.ts";
 import { changeList, type FieldList, fieldIn, readList, type StoredField } from "./field-list.ts";
 import { convert, isEmpty, placeIn, sortText } from "./field-value.ts";
 import { columnOf, type GridModel, readItems, rowIn } from "./grid-model.ts";
-import { byField, readStream } from "./row-streams.ts";
-import { storedIn, type StoredValue, valueItem } from "./row-values.ts";
+import {
+  documentIn,
+  documentItem,
+  type RowDocument,
+  type Stored,
+  storedIn,
+  type StoredValue,
+  valueItem,
+  writeDocument,
+} from "./row-document.ts";
+import { byField, ownOrder, readStream } from "./row-streams.ts";
 
 /** Values that one step of a job reads and writes. */
 const STEP = 100;
@@ -34,33 +44,43 @@ interface Change {
   readonly onProgress: ((progress: FieldProgress) => void) | undefined;
   cost: Cost;
   values: number;
+  /** Where the parent's values are. */
+  at: ValueStorage;
 }
 
-/** A value with its item's place. */
-interface PlacedValue extends StoredValue {
+/** A value with its place in its column, or the document that holds it. */
+interface PlacedValue extends Stored {
   readonly id: Row;
-  readonly sort: string;
+  readonly in: StoredValue | RowDocument;
 }
 
 // Each step is a call with the connection's own deadline.
 const stepContext = ({ model, job }: Change): CallContext => model.driver.context({ signal: job.signal });
 
-/** Reads the values of a field, as the index finds them, in steps; a value is what its item holds now. */
+/**
+ * Reads the values of a field, in steps: those that the index finds or, where rows have documents, those of all rows of the
+ * parent, for the index follows documents late. A value is what its item holds now.
+ */
 async function* valuesOf(change: Change, field: StoredField): AsyncGenerator<readonly PlacedValue[]> {
   const { model, parent, job } = change;
-  const stream = byField(model, parent, { field, bounds: {}, forward: true });
+  const inDocuments = change.at === "document";
+  const stream = inDocuments
+    ? ownOrder(model, parent, { forward: true, rows: "all", where: {} })
+    : byField(model, parent, { field, bounds: {}, forward: true });
   let after: Key | undefined;
   do {
     job.check();
     const context = stepContext(change);
     const { candidates, next } = await readStream(model, stream, { limit: STEP, after }, context);
-    const asked = candidates.map(({ id }) => valueItem(model, id, field.fieldId));
+    const asked = candidates.map(({ id }) => (inDocuments ? documentItem(model, id) : valueItem(model, id, field.fieldId)));
     const find = await readItems(model, { asked, consistent: true }, context);
     change.cost = addCosts(change.cost, context.meter.cost);
-    yield asked.flatMap((one, at) => {
-      const stored = storedIn(rowIn(model, one, find(one))) as (StoredValue & { readonly sort: string }) | undefined;
+    yield asked.flatMap((one, at): readonly PlacedValue[] => {
+      const row = rowIn(model, one, find(one));
+      const place = inDocuments ? documentIn(row) : storedIn(row);
+      const stored = place && ("values" in place ? place.values.get(field.fieldId) : place);
       const id = candidates[at]?.id;
-      return stored?.generation === field.generation && id ? [{ ...stored, id }] : [];
+      return place && stored?.generation === field.generation && id ? [{ ...stored, id, in: place }] : [];
     });
     after = next;
   } while (after !== undefined);
@@ -71,6 +91,7 @@ const untilNone = async (change: Change, field: StoredField, work: (one: PlacedV
   const { effects } = change.model.driver.session;
   for (;;) {
     let found = 0;
+    await effects.sleep(change.indexLag, change.job.signal);
     for await (const values of valuesOf(change, field)) {
       change.job.check();
       found += values.length;
@@ -78,9 +99,18 @@ const untilNone = async (change: Change, field: StoredField, work: (one: PlacedV
       change.values += values.length;
       change.onProgress?.({ values: change.values, requests: change.cost.requests });
     }
-    await effects.sleep(change.indexLag, change.job.signal);
     if (found === 0) return;
   }
+};
+
+/** @throws {grid.retyping} while a migration moves the values, or where it has moved them since the job began */
+const checkStorage = ({ at, fieldId }: Change, { storage, parent }: FieldList): void => {
+  if (storage.to === undefined && storage.at === at) return;
+  throw new EdgetableError(
+    "grid.retyping",
+    `The values of ${exactText(parent)} are being moved to another storage. Try again when the migration is done.`,
+    { retryable: true, details: { field: fieldId, parent } },
+  );
 };
 
 const changeField = async (
@@ -90,6 +120,7 @@ const changeField = async (
   const { model, parent, fieldId, job } = change;
   job.check();
   const { result, cost } = await changeList(model, parent, { signal: job.signal }, (list) => {
+    checkStorage(change, list);
     const field = list.fields.find((one) => one.fieldId === fieldId);
     const changed = field && next(field, list);
     const fields = list.fields.flatMap((one) => (one === field ? (changed ?? []) : one));
@@ -163,8 +194,9 @@ const convertAll = async (change: Change, field: StoredField, from: StoredField)
   const { driver } = model;
   const writes = partWrites(driver, model.value);
   const column = columnOf(model, parent, field);
-  await untilNone(change, from, async ({ id, value, sort }) => {
+  await untilNone(change, from, async ({ id, value, in: place }) => {
     const to = survivor(change, from, field, value);
+    if ("values" in place) return replaceIn(change, id, place, to === undefined ? undefined : { generation: field.generation, value: to });
     const guard = { if: { generation: from.generation, value: { eq: value } } };
     const run = { signal: change.job.signal };
     if (to === undefined) return (await writes.delete(id, { fieldId: field.fieldId }, guard).run(run)).cost;
@@ -173,10 +205,19 @@ const convertAll = async (change: Change, field: StoredField, from: StoredField)
       generation: field.generation,
       value: to,
       column,
-      sort: sortText(driver.catalog, field, to, placeIn(from, sort)),
+      sort: sortText(driver.catalog, field, to, placeIn(from, place.sort)),
     };
     return (await writes.put(id, row, guard).run(run)).cost;
   });
+};
+
+/** Replaces the value of the field in a document, or takes it away. A document that others changed is left to the next pass. */
+const replaceIn = async ({ model, fieldId, job }: Change, id: Row, document: RowDocument, to: Stored | undefined): Promise<Cost> => {
+  const values = new Map(document.values);
+  if (to) values.set(fieldId, to);
+  else values.delete(fieldId);
+  const written = await writeDocument(model, id, { before: document, epoch: document.epoch, values }, { signal: job.signal });
+  return written?.cost ?? NO_COST;
 };
 
 const jobName = ({ node }: GridModel, what: string, parent: Row, fieldId: string): string =>
@@ -192,14 +233,14 @@ interface Ask {
 const begin = async <Result>(
   model: GridModel,
   parent: Row,
-  { ask, what, fingerprint }: { readonly ask: Ask; readonly what: string; readonly fingerprint: string },
+  { ask, what, fingerprint, at }: Pick<Change, "at"> & { readonly ask: Ask; readonly what: string; readonly fingerprint: string },
   work: (change: Change) => Promise<Result>,
 ): Promise<Result> => {
   const { run, fieldId, indexLag = INDEX_LAG, onProgress } = ask;
   const options = { fingerprint, ...(run.signal ? { signal: run.signal } : {}) };
   return runOwnJob(model.driver, jobName(model, what, parent, fieldId), {
     options,
-    work: (job) => work({ model, parent, fieldId, job, indexLag, onProgress, cost: NO_COST, values: 0 }),
+    work: (job) => work({ model, parent, fieldId, job, indexLag, onProgress, cost: NO_COST, values: 0, at }),
   });
 };
 
@@ -213,14 +254,12 @@ export const retypeField = async (
   ask: Ask & { readonly to: NewFieldType; readonly options: RetypeOptions },
 ): Promise<RetypeResult> => {
   const { to: given, options } = ask;
-  const target = async (): Promise<{ readonly field: StoredField; readonly to: Field }> => {
-    const field = fieldIn(await readList(model, parent, model.driver.context(ask.run)), ask.fieldId);
-    return { field, to: retyped(model, field, given) };
-  };
-  const begun = await target();
-  const what = { ask, what: "retype", fingerprint: exactText(given).slice(0, 1000) };
+  const list = await readList(model, parent, model.driver.context(ask.run));
+  const field = fieldIn(list, ask.fieldId);
+  const to = retyped(model, field, given);
+  const what = { ask, what: "retype", fingerprint: exactText(given).slice(0, 1000), at: list.storage.at };
   return begin(model, parent, what, async (change) => {
-    const { field, to } = begun;
+    checkStorage(change, list);
     if (options.dryRun) return { ...(await lossesOf(change, field, to)), field: bare(field), cost: change.cost };
     if (field.state === "converting" && !isSameType(field, to))
       throw new EdgetableError(
@@ -266,12 +305,13 @@ export const deleteField = async (model: GridModel, parent: Row, ask: Ask): Prom
   const list = await readList(model, parent, model.driver.context(ask.run));
   // One that is being deleted is hidden from everyone else.
   if (!list.fields.some(({ fieldId, state }) => fieldId === ask.fieldId && state === "deleting")) fieldIn(list, ask.fieldId);
-  return begin(model, parent, { ask, what: "delete-field", fingerprint: "" }, async (change) => {
+  return begin(model, parent, { ask, what: "delete-field", fingerprint: "", at: list.storage.at }, async (change) => {
     const field = await changeField(change, (one) => ({ ...one, state: "deleting" }));
     if (!field) return { values: 0, cost: change.cost };
     const writes = partWrites(model.driver, model.value);
     for (const one of [...(field.other ? [field.other as StoredField] : []), field])
-      await untilNone(change, one, async ({ id }) => {
+      await untilNone(change, one, async ({ id, in: place }) => {
+        if ("values" in place) return replaceIn(change, id, place, undefined);
         const outcome = await writes
           .delete(id, { fieldId: one.fieldId }, { if: { generation: one.generation } })
           .run({ signal: change.job.signal });

@@ -12,7 +12,7 @@ import { behind, type Bounds, comparable } from "./field-value.ts";
 import { type AskedItem, type GridModel, orderField, parentOf, readItems, rowIn } from "./grid-model.ts";
 import { boundsIn, type Column, mayBeEmpty, type Resolved } from "./grid-state.ts";
 import { byAttribute, byField, type Candidate, ownOrder, readStream, type RowStream } from "./row-streams.ts";
-import { cellOf, storedIn, valueItem } from "./row-values.ts";
+import { cellsIn, itemsFor, valueItems } from "./row-document.ts";
 
 /** What a page of a grid may take. */
 export interface GridBudget {
@@ -113,23 +113,15 @@ export const hydrate = async (
   const asked = candidates.map((candidate) => ({
     candidate,
     node: nodeItem(model, candidate),
-    values: fields.map((field) => [field, valueItem(model, candidate.id, field.fieldId)] as const),
+    values: valueItems(model, resolved.list, candidate.id, fields),
   }));
-  const find = await readItems(
-    model,
-    { asked: asked.flatMap(({ node, values }) => [node, ...values.map(([, item]) => item)]), consistent: false },
-    context,
-  );
+  const find = await readItems(model, { asked: asked.flatMap(({ node, values }) => [node, ...values]), consistent: false }, context);
   const parent = exactText(Object.values(resolved.list.parent));
-  return asked.flatMap(({ candidate, node, values }): readonly Hydrated[] => {
+  return asked.flatMap(({ candidate, node }): readonly Hydrated[] => {
     const item: Item | undefined = find(node);
     const row = item && !isExpired(catalog, item, context.livingAt) ? rowIn(model, node, item) : undefined;
     if (!item || !row || exactText(Object.values(parentOf(model, row))) !== parent) return [];
-    const cells = new Map<string, FieldValue>();
-    for (const [field, one] of values) {
-      const cell = cellOf(model, field, storedIn(rowIn(model, one, find(one))));
-      if (cell) cells.set(field.fieldId, cell);
-    }
+    const cells = cellsIn(model, resolved.list, { row: candidate.id, fields }, find);
     return candidate.isCurrent(row, item, (field) => cells.get(field.fieldId)?.value) ? [{ stream, candidate, row, cells }] : [];
   });
 };
@@ -186,9 +178,14 @@ const FIRST_CANDIDATES = 50;
 const MOST_CANDIDATES = 1000;
 
 /** How many of so many candidates can be read before the budget ends. */
-export const affordable = (size: number, { lanes }: RowStream, { budget, fields }: Wanted<unknown>, { context }: Reading): number => {
+export const affordable = (
+  size: number,
+  { lanes }: RowStream,
+  { budget, fields }: Wanted<unknown>,
+  { resolved, context }: Reading,
+): number => {
   const room = budget.requests - context.meter.cost.requests - lanes;
-  return Math.min(size, Math.floor((room * BATCH_GET_KEYS) / (1 + fields.length)));
+  return Math.min(size, Math.floor((room * BATCH_GET_KEYS) / (1 + itemsFor(resolved.list, fields.length))));
 };
 
 /**

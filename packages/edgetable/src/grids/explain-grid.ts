@@ -4,6 +4,7 @@ import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import type { GridModel } from "./grid-model.ts";
 import { type Resolved, shownFields } from "./grid-state.ts";
 import { readWithRows } from "./read-grid.ts";
+import { itemsFor, usesDocuments } from "./row-document.ts";
 import { MOST_KEYS } from "./row-values.ts";
 import { streamsOf } from "./collect-rows.ts";
 import { MOST_IN_RUN } from "./second-sort.ts";
@@ -18,8 +19,9 @@ export const explainPage = (
   const streams = streamsOf(model, resolved, false);
   const known = readWithRows(resolved);
   const more = shownFields(resolved).filter((field) => !known.includes(field)).length;
-  const queries = more > MOST_KEYS ? limit : 0;
-  const keys = limit * (1 + known.length + (queries > 0 ? 0 : more));
+  const { list } = resolved;
+  const queries = more > MOST_KEYS && !usesDocuments(list.storage) ? limit : 0;
+  const keys = limit * (1 + itemsFor(list, known.length) + (queries > 0 ? 0 : itemsFor(list, more)));
   const notes: string[] = ["reads the fields of the parent first, in one GetItem, strongly consistent"];
   if (resolved.filters.length > 0) {
     const either = [...new Set(resolved.alternatives.map(({ name }) => name))];
@@ -31,6 +33,10 @@ export const explainPage = (
   }
   if (queries > 0)
     notes.push(`shows ${more} fields: reads the values of each row by a Query, which takes fewer read units than so many keys`);
+  if (usesDocuments(list.storage))
+    notes.push(
+      "the stream's processor brings values into the index: a row whose value changed a moment ago may be missing from the order of that value until then; what is shown and what filters check is read from the row's own document",
+    );
   const [first, second] = resolved.sort;
   if (first && second)
     notes.push(

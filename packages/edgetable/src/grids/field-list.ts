@@ -4,6 +4,7 @@ import { addCosts, type Cost, type RunOptions } from "../executor/call.ts";
 import { backOff, type CallContext } from "../executor/session.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
+import type { ValueStorage } from "../schema/definition.ts";
 import type { Row } from "../util/row.ts";
 import type { Field } from "../client/field-types.ts";
 import { type AskedItem, type GridModel, readItems, rowIn } from "./grid-model.ts";
@@ -14,6 +15,15 @@ export type StoredField = Field & {
   readonly other?: Field;
 };
 
+/** Where the values of a parent's rows are stored. */
+export interface Storage {
+  readonly at: ValueStorage;
+  /** While a migration moves them: where they will be. A row's document then holds its values as soon as there is one. */
+  readonly to?: ValueStorage;
+  /** Counts the moves to documents: a document of another epoch holds nothing. */
+  readonly epoch: number;
+}
+
 /** All fields of a parent, in one item: in the order of their columns. */
 export interface FieldList {
   readonly parent: Row;
@@ -22,6 +32,7 @@ export interface FieldList {
   readonly next: number;
   /** Counts the changes of the list; 0 while there is none. */
   readonly version: number;
+  readonly storage: Storage;
 }
 
 /** The one list of a parent. */
@@ -30,8 +41,11 @@ const LIST = { list: "all" };
 /** Where the list of a parent is. */
 export const listItem = (model: GridModel, parent: Row): AskedItem => ({ shape: model.list.shape, row: { ...parent, ...LIST } });
 
-/** The list in its item. */
-export const listOf = (parent: Row, row: Row | undefined): FieldList => ({
+const ITEMS: Storage = { at: "items", epoch: 0 };
+
+/** The list in its item. A parent without fields has no values yet, and gets the storage that the model declares. */
+export const listOf = ({ settings }: GridModel, parent: Row, row: Row | undefined): FieldList => ({
+  storage: (row ? (row["storage"] as Storage | undefined) : { ...ITEMS, at: settings.storage ?? "items" }) ?? ITEMS,
   parent,
   fields: (row?.["fields"] as readonly StoredField[] | undefined) ?? [],
   next: (row?.["next"] as number | undefined) ?? 1,
@@ -42,7 +56,7 @@ export const listOf = (parent: Row, row: Row | undefined): FieldList => ({
 export const readList = async (model: GridModel, parent: Row, context: CallContext, consistent = true): Promise<FieldList> => {
   const asked = listItem(model, parent);
   const find = await readItems(model, { asked: [asked], consistent }, context);
-  return listOf(parent, rowIn(model, asked, find(asked)));
+  return listOf(model, parent, rowIn(model, asked, find(asked)));
 };
 
 /** The fields that may be used: all but those that are being deleted. */
@@ -91,7 +105,12 @@ export const changeList = async <Result>(
   model: GridModel,
   parent: Row,
   run: RunOptions,
-  change: (list: FieldList) => { readonly fields: readonly StoredField[]; readonly next?: number; readonly result: Result },
+  change: (list: FieldList) => {
+    readonly fields?: readonly StoredField[];
+    readonly next?: number;
+    readonly storage?: Storage;
+    readonly result: Result;
+  },
 ): Promise<Changed<Result>> => {
   const { driver, list } = model;
   const context = driver.context(run);
@@ -99,12 +118,13 @@ export const changeList = async <Result>(
   let cost = context.meter.cost;
   for (let attempt = 0; ; attempt++) {
     const before = await readList(model, parent, context);
-    const { fields, next = before.next, result } = change(before);
+    const { fields = before.fields, next = before.next, storage = before.storage, result } = change(before);
+    const stored = { fields, next, ...(storage.epoch === 0 && storage.at === "items" ? {} : { storage }) };
     // With a token, an answer that is lost is no question.
     const call =
       before.version === 0
-        ? writes.create(parent, { ...LIST, fields, next }, { idempotent: true })
-        : writes.update(parent, LIST, { fields, next }, { ifVersion: before.version, idempotent: true });
+        ? writes.create(parent, { ...LIST, ...stored }, { idempotent: true })
+        : writes.update(parent, LIST, stored, { ifVersion: before.version, idempotent: true });
     const outcome = await call.run(run);
     cost = addCosts(cost, outcome.cost);
     if (outcome.ok) return { result, cost: addCosts(context.meter.cost, cost) };

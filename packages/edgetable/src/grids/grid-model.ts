@@ -24,6 +24,7 @@ export interface GridModel {
   readonly settings: FieldSettings;
   readonly list: PartEntry;
   readonly value: PartEntry;
+  readonly document: PartEntry;
   /** Writes a row's own order as text; undefined where the key alone orders rows. */
   readonly order: Template | undefined;
 }
@@ -59,6 +60,7 @@ export const gridModel = (driver: Driver, name: string): GridModel => {
     settings,
     list: partNamed(names.list),
     value: partNamed(names.value),
+    document: partNamed(names.document),
     order: settings.orderBy === undefined ? undefined : parseTemplate(`{${settings.orderBy}}`, OWN),
   };
 };
@@ -68,6 +70,9 @@ export const parentId = ({ driver, parent }: GridModel, id: unknown): Row => che
 
 /** The id of the parent that a row names. */
 export const parentOf = ({ parent }: GridModel, row: Row): Row => Object.fromEntries(parent.idFields.map((field) => [field, row[field]]));
+
+/** The id of a row. */
+export const idOf = ({ node }: GridModel, row: Row): Row => Object.fromEntries(node.idFields.map((field) => [field, row[field]]));
 
 const keyText = ({ driver: { catalog } }: GridModel, { shape }: NodeEntry, id: Row): string =>
   defined(renderTemplate(defined(shape.keys[catalog.index.partitionKey], "key"), id), "key");

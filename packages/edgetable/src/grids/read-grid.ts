@@ -16,6 +16,7 @@ import {
 import { readList, type StoredField } from "./field-list.ts";
 import type { GridModel } from "./grid-model.ts";
 import { decidingFields, type GridState, queryName, type Resolved, resolve, shownFields } from "./grid-state.ts";
+import { itemsFor } from "./row-document.ts";
 import { MOST_KEYS, readValues } from "./row-values.ts";
 import { collectByTwo, type RunPlace, turnedPlace } from "./second-sort.ts";
 
@@ -29,7 +30,7 @@ export interface GridPageAsk {
 /** The fields whose values are read with the rows: those that decide and, if every row is in the answer, those that are shown. */
 export const readWithRows = (resolved: Resolved): readonly StoredField[] => {
   const shown = resolved.filters.length === 0 ? shownFields(resolved) : [];
-  return [...new Set([...decidingFields(resolved), ...(shown.length > MOST_KEYS ? [] : shown)])];
+  return [...new Set([...decidingFields(resolved), ...(itemsFor(resolved.list, shown.length) > MOST_KEYS ? [] : shown)])];
 };
 
 /** Adds the values of the fields that are shown and were not read before. */
@@ -41,7 +42,7 @@ const addShown = async (
   const shown = shownFields(resolved);
   const fields = shown.filter((field) => !known.includes(field));
   const ids = rows.map(({ candidate }) => candidate.id);
-  const added = fields.length === 0 ? [] : await readValues(model, ids, { fields, consistent: false }, context);
+  const added = fields.length === 0 ? [] : await readValues(model, ids, { list: resolved.list, fields, consistent: false }, context);
   const { columns } = resolved;
   const fixed = columns && [...columns.flatMap((column) => (column.kind === "fixed" ? [column.name] : [])), ...model.node.idFields];
   return rows.map(({ row, cells }, at) => ({

@@ -15,7 +15,7 @@ import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { StoredField } from "./field-list.ts";
 import { sortText, type Bounds } from "./field-value.ts";
-import { columnOf, type GridModel, orderField, placeOf } from "./grid-model.ts";
+import { columnOf, type GridModel, idOf, orderField, placeOf } from "./grid-model.ts";
 
 /** A row that may be next, as an index tells it. */
 export interface Candidate {
@@ -63,8 +63,6 @@ export const attributeOrder = (model: GridModel, column: string): Template => {
   const index = column === orderField(model) ? names.index : columnIndex(node.name, column);
   return defined(node.shape.keys[sortAttribute(model, index)], "sort key");
 };
-
-const idOf = ({ node }: GridModel, row: Row): Row => Object.fromEntries(node.idFields.map((field) => [field, row[field]]));
 
 const rowStream = (model: GridModel, parent: Row, seed: Pick<Seed, "index" | "where" | "forward" | "rows">): RowStream => {
   const sort = sortAttribute(model, seed.index);

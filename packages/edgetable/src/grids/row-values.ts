@@ -5,46 +5,31 @@ import { partWrites } from "../client/writes.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, type Cost, NO_COST, type RunOptions } from "../executor/call.ts";
 import { backOff, type CallContext } from "../executor/session.ts";
-import { allParts } from "../client/part-reads.ts";
-import { runRead } from "../executor/run-read.ts";
 import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
 import { exactText } from "../keys/template.ts";
 import type { Row } from "../util/row.ts";
-import type { Cells, FieldInput, FieldValue } from "../client/field-types.ts";
-import { type FieldList, fieldIn, listItem, listOf, liveFields, type StoredField } from "./field-list.ts";
+import type { Cells, Field, FieldInput, FieldValue } from "../client/field-types.ts";
+import { type FieldList, fieldIn, listItem, listOf, liveFields, readList, type StoredField } from "./field-list.ts";
 import { checkValue, convert, isEmpty, sortText } from "./field-value.ts";
-import { type AskedItem, columnOf, type GridModel, parentOf, placeOf, readItems, rowIn } from "./grid-model.ts";
-
-/** A value as its item holds it. */
-export interface StoredValue {
-  readonly fieldId: string;
-  readonly generation: number;
-  readonly value: FieldValue["value"];
-}
-
-/** What the item of a value holds; undefined where there is none. */
-export const storedIn = (row: Row | undefined): StoredValue | undefined => {
-  if (!row) return undefined;
-  const stored = row as unknown as StoredValue;
-  // A number that no double tells apart from its neighbours is read as a bigint.
-  return typeof stored.value === "bigint" ? { ...stored, value: Number(stored.value) } : stored;
-};
-
-/** The value of a field in its item, as of now: of an earlier type only while its values are being converted. */
-export const cellOf = ({ driver: { catalog } }: GridModel, field: StoredField, stored: StoredValue | undefined): FieldValue | undefined => {
-  if (!stored) return undefined;
-  if (stored.generation === field.generation) return { type: field.type, value: stored.value } as FieldValue;
-  const { other } = field;
-  if (field.state !== "converting" || !other || stored.generation !== other.generation) return undefined;
-  const value = convert(catalog, other, field, stored.value);
-  return value === undefined || isEmpty(value) ? undefined : ({ type: field.type, value } as FieldValue);
-};
-
-/** Where the item of a value is. */
-export const valueItem = ({ value }: GridModel, row: Row, fieldId: string): AskedItem => ({ shape: value.shape, row: { ...row, fieldId } });
+import { type AskedItem, columnOf, type GridModel, idOf, parentOf, placeOf, readItems, rowIn } from "./grid-model.ts";
+import {
+  cellsIn,
+  cellsOf,
+  currentDocument,
+  documentIn,
+  documentItem,
+  itemsOf,
+  type RowDocument,
+  type StoredValue,
+  usesDocuments,
+  valueItems,
+  withdraw,
+  withValues,
+  writeDocument,
+} from "./row-document.ts";
 
 /** What the item of a value holds. */
-const valueRow = (model: GridModel, row: Row, field: StoredField, value: FieldValue["value"]): Row => ({
+export const valueRow = (model: GridModel, row: Row, field: Field, value: FieldValue["value"]): Omit<StoredValue, "follows"> => ({
   fieldId: field.fieldId,
   generation: field.generation,
   value,
@@ -56,23 +41,33 @@ const valueRow = (model: GridModel, row: Row, field: StoredField, value: FieldVa
 interface Seen {
   readonly row: Row;
   readonly list: FieldList;
+  /** Undefined where there is none, or it was not asked for. */
+  readonly document: RowDocument | undefined;
 }
 
-const nodeItem = ({ node }: GridModel, id: Row): AskedItem => ({ shape: node.shape, row: id });
+/** Where a row is. */
+export const nodeItem = ({ node }: GridModel, id: Row): AskedItem => ({ shape: node.shape, row: id });
 
-/** Reads a row and the fields of its parent, strongly consistent; undefined if there is no row. */
+/** Reads a row, strongly consistent, and then the fields of its parent; undefined if there is no row. */
 const readRow = async (model: GridModel, id: Row, context: CallContext, known?: Row): Promise<Seen | undefined> => {
   const asked = nodeItem(model, id);
+  const inDocument = documentItem(model, id);
+  // The document before the fields: whatever it holds is then of fields that are known.
+  const documents = !known && model.settings.storage === "document" ? [inDocument] : [];
   const lists = known ? [listItem(model, known)] : [];
-  const find = await readItems(model, { asked: [asked, ...lists], consistent: true }, context);
+  const find = await readItems(model, { asked: [asked, ...documents, ...lists], consistent: true }, context);
   const row = rowIn(model, asked, find(asked));
   if (!row) return undefined;
   const parent = parentOf(model, row);
-  if (Object.values(parent).some((value) => value === undefined || value === null)) return { row, list: listOf(parent, undefined) };
-  const list = listItem(model, parent);
-  if (known) return { row, list: listOf(parent, rowIn(model, list, find(list))) };
-  const findList = await readItems(model, { asked: [list], consistent: true }, context);
-  return { row, list: listOf(parent, rowIn(model, list, findList(list))) };
+  if (Object.values(parent).some((value) => value === undefined || value === null))
+    return { row, list: listOf(model, parent, undefined), document: undefined };
+  const inList = listItem(model, parent);
+  if (known) return { row, list: listOf(model, parent, rowIn(model, inList, find(inList))), document: undefined };
+  const list = await readList(model, parent, context);
+  if (documents.length > 0 || !usesDocuments(list.storage))
+    return { row, list, document: documentIn(rowIn(model, inDocument, find(inDocument))) };
+  const findDocument = await readItems(model, { asked: [inDocument], consistent: true }, context);
+  return { row, list, document: documentIn(rowIn(model, inDocument, findDocument(inDocument))) };
 };
 
 /** What is given for a row, checked against the fields as they are. */
@@ -82,7 +77,7 @@ const checkGiven = (
   given: Readonly<Record<string, FieldInput>>,
 ): ReadonlyMap<StoredField, FieldValue["value"] | undefined> => {
   const { catalog } = model.driver;
-  const id = Object.fromEntries(model.node.idFields.map((field) => [field, row[field]]));
+  const id = idOf(model, row);
   const checked = new Map<StoredField, FieldValue["value"] | undefined>();
   for (const [fieldId, input] of Object.entries(given)) {
     const field = fieldIn(list, fieldId);
@@ -116,13 +111,9 @@ const completed = ({ list }: Seen, given: Readonly<Record<string, FieldInput>>):
   return { ...given, ...whole };
 };
 
-const writesOf = (
-  model: GridModel,
-  row: Row,
-  values: ReadonlyMap<StoredField, FieldValue["value"] | undefined>,
-): readonly WriteCall<unknown>[] => {
-  const { driver, value: entry, node } = model;
-  const id = Object.fromEntries(node.idFields.map((field) => [field, row[field]]));
+const writesOf = (model: GridModel, row: Row, values: Values): readonly WriteCall<unknown>[] => {
+  const { driver, value: entry } = model;
+  const id = idOf(model, row);
   const writes = partWrites(driver, entry);
   return [...values].map(([field, value]) =>
     value === undefined ? writes.delete(id, { fieldId: field.fieldId }) : writes.put(id, valueRow(model, row, field, value)),
@@ -159,6 +150,73 @@ const sameField = (a: StoredField, b: StoredField | undefined): boolean =>
 
 const PAUSES = { baseDelay: 10, maxDelay: 500 };
 
+/** What was written for a row, and how it is taken back where the row or fields of it went meanwhile. */
+interface WrittenValues {
+  readonly atomic: SetOutcome["atomic"];
+  readonly cost: Cost;
+  readonly withdraw: (after: Seen | undefined) => Promise<Cost>;
+}
+
+type Values = ReadonlyMap<StoredField, FieldValue["value"] | undefined>;
+
+/** Writes values as an item each. */
+const writeItems = async (model: GridModel, { row }: Seen, values: Values, run: RunOptions): Promise<WrittenValues> => {
+  const id = idOf(model, row);
+  const calls = writesOf(model, row, values);
+  const cost = await send(model, calls, run);
+  const withdraw = async (after: Seen | undefined): Promise<Cost> => {
+    const writes = partWrites(model.driver, model.value);
+    let spent = NO_COST;
+    for (const [field, value] of values) {
+      const isThere = after?.list.fields.some(({ fieldId, state }) => fieldId === field.fieldId && state !== "deleting");
+      if (isThere || value === undefined) continue;
+      // Unless it was written anew since.
+      const call = writes.delete(id, { fieldId: field.fieldId }, { if: { generation: field.generation } });
+      spent = addCosts(spent, (await call.run(run)).cost);
+    }
+    return spent;
+  };
+  return { atomic: calls.length <= 1 ? "item" : calls.length <= TRANSACTION_ITEMS ? "transaction" : "parts", cost, withdraw };
+};
+
+/** Writes values into the row's document, all or none; undefined if others changed it since it was read. */
+const writeInDocument = async (
+  model: GridModel,
+  { row, list, document }: Seen,
+  { values, run, context }: { readonly values: Values; readonly run: RunOptions; readonly context: CallContext },
+): Promise<WrittenValues | undefined> => {
+  const { storage } = list;
+  const current = currentDocument(storage, document);
+  const id = idOf(model, row);
+  // Where there is none yet, the row's items hold its values, if there are any.
+  const former = !current && storage.to === "document" ? await itemsOf(model, id, { consistent: true, context }) : [];
+  const before = current?.values ?? new Map(former.filter(({ follows }) => follows === undefined).map((one) => [one.fieldId, one]));
+  const contents = { before: document, epoch: storage.epoch, values: withValues(list, before, values), state: current?.state };
+  const written = await writeDocument(model, id, contents, run);
+  if (!written) return undefined;
+  const { cost, version } = written;
+  return { atomic: "item", cost, withdraw: async (after) => (after ? NO_COST : withdraw(model, id, version, run)) };
+};
+
+/** Writes values where the storage of their parent has them; undefined if others changed what was read. */
+const write = async (
+  model: GridModel,
+  seen: Seen,
+  asked: { readonly values: Values; readonly run: RunOptions; readonly context: CallContext },
+): Promise<WrittenValues | undefined> => {
+  const { document, list } = seen;
+  const { storage } = list;
+  if (!usesDocuments(storage)) return writeItems(model, seen, asked.values, asked.run);
+  const isLeft = document?.epoch === storage.epoch && document.state === "left";
+  // Whoever moved the row's values away has read newer fields than these.
+  if (isLeft && storage.to !== "items") return undefined;
+  if (storage.to !== "items" || currentDocument(storage, document)) return writeInDocument(model, seen, asked);
+  // No document may come to hold the row's values any more.
+  const left = { before: document, epoch: storage.epoch, values: new Map(), state: "left" } as const;
+  if (!isLeft && !(await writeDocument(model, idOf(model, seen.row), left, asked.run))) return undefined;
+  return writeItems(model, seen, asked.values, asked.run);
+};
+
 /**
  * Sets values of a row. Reads the row and its parent's fields, writes, and reads both again: a value is only acknowledged
  * if its field was the same field before and after, so that whatever changes fields at the same time has seen it.
@@ -177,35 +235,22 @@ export const setValues = async (
   for (let attempt = 0; ; attempt++) {
     if (!before) return { ok: false, reason: "notFound", atomic: undefined, cost: costOf() };
     const values = checkGiven(model, before, complete ? completed(before, given) : given);
-    const calls = writesOf(model, before.row, values);
-    spent = addCosts(spent, await send(model, calls, run));
-    const after = await readRow(model, id, context, before.list.parent);
-    const isStill = [...values.keys()].every((field) =>
-      sameField(
-        field,
-        after?.list.fields.find(({ fieldId }) => fieldId === field.fieldId),
-      ),
-    );
-    if (after && isStill) {
-      const atomic = calls.length <= 1 ? "item" : calls.length <= TRANSACTION_ITEMS ? "transaction" : "parts";
-      return { ok: true, atomic, cost: costOf() };
+    const written = await write(model, before, { values, run, context });
+    if (written) {
+      spent = addCosts(spent, written.cost);
+      const after = await readRow(model, id, context, before.list.parent);
+      const fieldNow = (fieldId: string): StoredField | undefined => after?.list.fields.find((field) => field.fieldId === fieldId);
+      const isStill =
+        exactText(after?.list.storage) === exactText(before.list.storage) &&
+        [...values.keys()].every((field) => sameField(field, fieldNow(field.fieldId)));
+      if (after && isStill) return { ok: true, atomic: written.atomic, cost: costOf() };
+      spent = addCosts(spent, await written.withdraw(after));
     }
-    // The row went, or a field: what was written for it goes as well, unless it was written anew since.
-    const gone = [...values].filter(
-      ([field]) => !after?.list.fields.some(({ fieldId, state }) => fieldId === field.fieldId && state !== "deleting"),
-    );
-    const writes = partWrites(driver, model.value);
-    for (const [field, value] of gone)
-      if (value !== undefined)
-        spent = addCosts(
-          spent,
-          (await writes.delete(id, { fieldId: field.fieldId }, { if: { generation: field.generation } }).run(run)).cost,
-        );
-    before = after;
+    before = await readRow(model, id, context);
     if (!(await backOff(driver.session.effects, PAUSES, attempt, context)))
       throw new EdgetableError(
         "execute.conflict",
-        `Others kept changing the fields of ${exactText(before?.list.parent)} until the deadline. Try again.`,
+        `Others kept changing the values or the fields of ${exactText(before?.list.parent)} until the deadline. Try again.`,
         {
           retryable: true,
           details: { row: id },
@@ -217,60 +262,37 @@ export const setValues = async (
 /** How many values of a row are asked for by their keys. Of more, a Query of the row's values takes fewer read units. */
 export const MOST_KEYS = 20;
 
-/** What reads values of rows: of `fields`, strongly consistent or not. */
+/** What reads values of rows: of `fields` of a list, strongly consistent or not. */
 interface AskedValues {
+  readonly list: FieldList;
   readonly fields: readonly StoredField[];
   readonly consistent: boolean;
 }
-
-const queryValues = async (
-  model: GridModel,
-  id: Row,
-  consistent: boolean,
-  context: CallContext,
-): Promise<ReadonlyMap<string, StoredValue>> => {
-  const { driver, value } = model;
-  const { found } = await runRead(driver.session, allParts(driver, value.name, id, consistent), context);
-  const stored = found.flatMap(({ row }) => storedIn(row) ?? []);
-  return new Map(stored.map((one) => [one.fieldId, one]));
-};
 
 /** Reads the values of rows: by their keys, 100 a request, or by a Query of each row where that takes less. */
 export const readValues = async (
   model: GridModel,
   ids: readonly Row[],
-  { fields, consistent }: AskedValues,
+  { list, fields, consistent }: AskedValues,
   context: CallContext,
 ): Promise<readonly ReadonlyMap<string, FieldValue>[]> => {
-  const cellsOf = (stored: (field: StoredField) => StoredValue | undefined): ReadonlyMap<string, FieldValue> => {
-    const cells = new Map<string, FieldValue>();
-    for (const field of fields) {
-      const cell = cellOf(model, field, stored(field));
-      if (cell) cells.set(field.fieldId, cell);
-    }
-    return cells;
-  };
-  if (fields.length > MOST_KEYS)
+  if (fields.length > MOST_KEYS && !usesDocuments(list.storage))
     return Promise.all(
       ids.map(async (id) => {
-        const found = await queryValues(model, id, consistent, context);
-        return cellsOf(({ fieldId }) => found.get(fieldId));
+        const found = new Map((await itemsOf(model, id, { consistent, context })).map((one) => [one.fieldId, one]));
+        return cellsOf(model, fields, ({ fieldId }) => found.get(fieldId));
       }),
     );
-  const asked = ids.map((id) => new Map(fields.map((field) => [field, valueItem(model, id, field.fieldId)])));
-  const find = await readItems(model, { asked: asked.flatMap((one) => [...one.values()]), consistent }, context);
-  return asked.map((items) =>
-    cellsOf((field) => {
-      const item = items.get(field);
-      return item && storedIn(rowIn(model, item, find(item)));
-    }),
-  );
+  const asked = ids.flatMap((id) => valueItems(model, list, id, fields));
+  const find = await readItems(model, { asked, consistent }, context);
+  return ids.map((row) => cellsIn(model, list, { row, fields }, find));
 };
 
 /** Reads the values of a row: the row, its parent's fields, and the values. */
 export const getValues = async (model: GridModel, id: Row, context: CallContext): Promise<Cells | undefined> => {
   const seen = await readRow(model, id, context);
   if (!seen) return undefined;
-  const [cells] = await readValues(model, [id], { fields: liveFields(seen.list), consistent: true }, context);
+  const { list } = seen;
+  const [cells] = await readValues(model, [id], { list, fields: liveFields(list), consistent: true }, context);
   return Object.fromEntries(cells ?? []);
 };

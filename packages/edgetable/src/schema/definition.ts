@@ -92,7 +92,16 @@ export interface FieldSettings<Of extends string = string> {
   readonly most?: number;
   /** Over how many partitions the rows of a parent, and the values of a field, are spread. @default 1 */
   readonly shards?: ShardCounts;
+  /**
+   * How the values of a row are stored: each as an item of its own, which an index shows at once, or all in one item of at
+   * most 400 KB, which is written as a whole and which the stream's processor brings into the index. Parents that have
+   * fields keep their storage until a migration changes it. @default "items"
+   */
+  readonly storage?: ValueStorage;
 }
+
+/** How the values of users' fields are stored. */
+export type ValueStorage = "items" | "document";
 
 /** The settings of a node type beside its key and schema. */
 export interface NodeSettings<Attribute extends string = string> {

@@ -9,6 +9,8 @@ export interface GridNames {
   readonly list: string;
   /** The part of the row that has one value. */
   readonly value: string;
+  /** The part of the row that has all its values, where these are stored as one document. */
+  readonly document: string;
   /** The index that orders the rows of a parent, and the values of a field. */
   readonly index: string;
 }
@@ -17,6 +19,7 @@ export interface GridNames {
 export const gridNames = (node: string): GridNames => ({
   list: `${node}Fields`,
   value: `${node}Value`,
+  document: `${node}Values`,
   index: "grid",
 });
 
@@ -55,6 +58,7 @@ export const withFields = (definition: GraphDefinition): GraphDefinition => {
     const order = orderBy === undefined ? [] : [orderBy];
     parts[names.list] = partOf(of, names.list, "list", COUNTED);
     parts[names.value] = partOf(name, names.value, "fieldId");
+    parts[names.document] = partOf(name, names.document, "document", { version: true });
     entries[name] = { by: [...parent, ...order], split: parent.length, sparse: true, shards };
     entries[names.value] = { by: ["column", "sort"], split: 1, sparse: true, shards };
     indexes[names.index] = { entries, projection: "KEYS_ONLY" };

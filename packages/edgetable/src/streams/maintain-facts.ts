@@ -1,9 +1,22 @@
 import type { CallContext, Session } from "../executor/session.ts";
 import { Meter } from "../executor/call.ts";
+import type { FollowedRow } from "../grids/keep-values.ts";
 import { lagsBehind } from "../executor/facts/refresh-copies.ts";
 import { type Caused, hasStreamFacts, refreshTriggered } from "../executor/facts/refresh-facts.ts";
 import { type ItemChangeRecord, triggeredBy } from "../executor/facts/triggers.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { loadOnce } from "../util/load-once.ts";
 import { type StaleFact, staleFacts } from "./stale-facts.ts";
+
+// Few models have fields of users: the others do without the code.
+type Keeper = typeof import("../grids/keep-values.ts");
+const grids: () => Keeper | Promise<Keeper> = loadOnce(async () => import("../grids/keep-values.ts"));
+
+/** True if a model has rows whose values may be in documents, which value items follow. */
+const hasFields = ({ nodes }: Catalog): boolean => Object.values(nodes).some(({ definition }) => definition.fields !== undefined);
+
+/** What keeps the values of documents in the index; undefined for a model without fields of users. */
+export const documentKeeper = async (catalog: Catalog): Promise<Keeper | undefined> => (hasFields(catalog) ? grids() : undefined);
 
 /** A change with its time, in milliseconds since 1970. */
 export interface TimedRecord extends ItemChangeRecord {
@@ -55,7 +68,7 @@ interface MaintainRun<R> {
 const SECOND = 1000;
 
 /**
- * Keeps the facts of a model that have freshness "stream": given a batch of records, it brings everything up to date that
+ * Keeps the facts of a model that have freshness "stream", and the index items of values that are in documents: given a batch of records, it brings everything up to date that
  * may follow from them. Records are triggers alone, so they may repeat, overtake each other, or be replayed late. Changes of
  * one node's rows in one batch share a transaction.
  *
@@ -67,11 +80,16 @@ export const maintainFacts = (
   session: Session,
   { indexLag = 10_000, deadline = 300_000, onRefreshed, onStale }: MaintainOptions = {},
 ): (<R extends TimedRecord>(records: readonly R[], options?: MaintainRun<R>) => Promise<readonly FailedRecord<R>[]>) | undefined => {
-  if (!hasStreamFacts(session)) return undefined;
+  if (!hasStreamFacts(session) && !hasFields(session.catalog)) return undefined;
   const { catalog, effects } = session;
-  const tell = <R extends TimedRecord>(caused: readonly Caused<R>[], failed: ReadonlyMap<R, Error>): void => {
+  const tell = <R extends TimedRecord>(
+    caused: readonly Caused<R>[],
+    failed: ReadonlyMap<R, Error>,
+    followed: ReadonlyMap<R, unknown>,
+  ): void => {
     const concerned = caused.filter(
-      ({ places, nodes, copies, fanOuts }) => places.length + nodes.length + copies.length + fanOuts.length > 0,
+      ({ cause, places, nodes, copies, fanOuts }) =>
+        places.length + nodes.length + copies.length + fanOuts.length > 0 || followed.has(cause),
     );
     if (concerned.length === 0) return;
     const now = effects.now();
@@ -90,16 +108,23 @@ export const maintainFacts = (
   ): Promise<readonly FailedRecord<R>[]> => {
     const failed = new Map<R, Error>();
     const caused: Caused<R>[] = [];
+    const keeper = await documentKeeper(catalog);
+    const followed = new Map<R, FollowedRow>();
     for (const record of records) {
       try {
         caused.push({ cause: record, ...triggeredBy(catalog, record) });
+        const row = keeper?.followedRow(catalog, record);
+        if (row) followed.set(record, row);
       } catch (error) {
         failed.set(record, error as Error);
       }
     }
     const context = (): CallContext => ({ meter: new Meter(0), signal, deadline: effects.now() + deadline });
     for (const { cause, error } of await refreshTriggered(session, caused, context())) failed.set(cause, error);
-    tell(caused, failed);
+    if (keeper && followed.size > 0)
+      for (const { row, error } of (await keeper.followDocuments(session, [...followed.values()], context())).failed)
+        for (const [record, one] of followed) if (keeper.sameRow(one, row) && !failed.has(record)) failed.set(record, error);
+    tell(caused, failed, followed);
     const late = caused.filter(({ cause, fanOuts }) => !failed.has(cause) && fanOuts.some((fanOut) => lagsBehind(catalog, fanOut)));
     const failures = (found: ReadonlyMap<R, Error>): readonly FailedRecord<R>[] =>
       Array.from(found, ([record, error]) => ({ record, error }));

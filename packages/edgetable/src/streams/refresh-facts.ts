@@ -3,7 +3,8 @@ import { type Cost, Meter } from "../executor/call.ts";
 import { passesOf, type Refreshed, refreshItems } from "../executor/facts/refresh-facts.ts";
 import type { CallContext } from "../executor/session.ts";
 import { encodeScan } from "../requests/encode-direct.ts";
-import type { Key } from "../transport/operations.ts";
+import type { Item, Key } from "../transport/operations.ts";
+import { documentKeeper } from "./maintain-facts.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 
 /** How the facts of a table are refreshed. */
@@ -26,6 +27,8 @@ export interface RefreshProgress {
   readonly places: number;
   readonly nodes: number;
   readonly copies: number;
+  /** Rows whose values in the index were compared with their documents. */
+  readonly documents: number;
 }
 
 /** What a refresh did. */
@@ -65,8 +68,17 @@ export const refreshFacts = async (db: object, options: RefreshOptions = {}): Pr
   const meter = new Meter(0);
   const end = deadline === undefined ? Number.POSITIVE_INFINITY : effects.now() + deadline;
   const context = (): CallContext => ({ meter, signal, deadline: Math.min(end, effects.now() + PAGE_TIME) });
-  const done = { items: 0, places: 0, nodes: 0, copies: 0 };
+  const done = { items: 0, places: 0, nodes: 0, copies: 0, documents: 0 };
   const failed: RefreshReport["failed"][number][] = [];
+  const keeper = await documentKeeper(catalog);
+  const followItems = async (items: readonly Item[], newContext: typeof context) => {
+    if (!keeper) return undefined;
+    const found = items.map((item) => [item, keeper.followedRow(catalog, { before: undefined, after: item })] as const);
+    const rows = found.flatMap(([, row]) => row ?? []);
+    const { failed: notFollowed } = await keeper.followDocuments(session, rows, newContext());
+    const keyOf = (row: (typeof rows)[number]): Item => found.find(([, one]) => one && keeper.sameRow(one, row))?.[0] ?? {};
+    return { documents: rows.length, failed: notFollowed.map(({ row, error }) => ({ key: keyOf(row), error })) };
+  };
   const refreshSegment = async (segment: number): Promise<void> => {
     let start: Key | undefined;
     do {
@@ -78,10 +90,14 @@ export const refreshFacts = async (db: object, options: RefreshOptions = {}): Pr
       done.nodes += refreshed.nodes;
       done.copies += refreshed.copies;
       failed.push(...refreshed.failed);
+      const { documents = 0, failed: others = [] } = (await followItems(Items, context)) ?? {};
+      done.documents += documents;
+      failed.push(...others);
       onProgress?.({ ...done });
       start = LastEvaluatedKey;
     } while (start);
   };
-  for (let pass = 0; pass < passesOf(catalog); pass++) await Promise.all(Array.from({ length: segments }, (_, at) => refreshSegment(at)));
+  for (let pass = 0; pass < Math.max(passesOf(catalog), keeper ? 1 : 0); pass++)
+    await Promise.all(Array.from({ length: segments }, (_, at) => refreshSegment(at)));
   return { ...done, failed, cost: meter.cost };
 };

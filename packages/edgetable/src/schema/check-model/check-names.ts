@@ -99,6 +99,7 @@ const fields: OptionChecks<FieldSettings> = {
   sortable: attributes,
   most: [1, 400],
   shards: undefined,
+  storage: ["items", "document"],
 };
 const node: MemberChecks<AnyNode> = { ...item, unique: attributes, stored: "boolean", mirror: "boolean", derived: namesIn, fields };
 const positive = (given: number, name: string): void => {
