@@ -9,6 +9,8 @@ import { deliver } from "../streams/deliver.ts";
 import {
   fittingValues,
   naiveAnswer,
+  naiveGroups,
+  naiveRank,
   type NaiveAsk,
   type NaiveCondition,
   type NaiveField,
@@ -232,6 +234,14 @@ test.each(cases.flat())(
           expect(Object.fromEntries(Object.entries(cells).map(([fieldId, cell]) => [fieldId, cell.value]))).toEqual(
             Object.fromEntries(rows.find(({ issueId }) => issueId === row.issueId)?.values ?? []),
           );
+        expect(await grid.count(), context(ask)).toEqual({
+          rows: expected.length,
+          stopped: undefined,
+        });
+        const column = pick(["state", "num", "estimate", ...fields.map(({ fieldId }) => `field:${fieldId}`)]);
+        const { groups } = await grid.groups(column as "num");
+        const counted = groups.map((group) => [naiveRank(fields, column, group.value), group.rows]);
+        expect(counted, `${context(ask)} by ${column}`).toEqual(naiveGroups(fields, rows, { ...ask, column }));
         const forward: string[] = [];
         let page = await grid.page({ limit: 1 + below(12) });
         for (forward.push(...ids(page.items)); page.next !== undefined; forward.push(...ids(page.items))) {

@@ -124,6 +124,31 @@ export const naiveAnswer = (
     .map(({ issueId }) => issueId);
 };
 
+/** How many rows of the answer have each value of a column: in its order, those without one last. */
+export const naiveGroups = (
+  fields: readonly NaiveField[],
+  rows: readonly NaiveRow[],
+  ask: NaiveAsk & { readonly column: string },
+): readonly (readonly [rank: string | number | undefined, rows: number])[] => {
+  const { column } = ask;
+  const passing = new Set(naiveAnswer(fields, rows, ask));
+  const field = fields.find(({ fieldId }) => `field:${fieldId}` === column);
+  const groups = new Map<string | number | undefined, number>();
+  for (const row of rows) {
+    if (!passing.has(row.issueId)) continue;
+    const value = valueOf(fields, row, column);
+    const rank = value === undefined ? undefined : rankOf(field, value);
+    groups.set(rank, (groups.get(rank) ?? 0) + 1);
+  }
+  return [...groups].toSorted(([a], [b]) => (a === undefined ? 1 : b === undefined ? -1 : compare(a, b)));
+};
+
+/** The rank of a value by which a group is known. */
+export const naiveRank = (fields: readonly NaiveField[], column: string, value: unknown): string | number | undefined => {
+  const field = fields.find(({ fieldId }) => `field:${fieldId}` === column);
+  return value === undefined ? undefined : rankOf(field, field?.letters ? letters(value as string) : value);
+};
+
 /** Values that fit a field, hostile ones included. */
 export const fittingValues = (field: NaiveField): readonly NonNullable<FieldInput>[] => {
   switch (field.type) {

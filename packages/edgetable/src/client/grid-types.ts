@@ -81,6 +81,81 @@ export interface GridPage<Row> {
   readonly stopped: "requests" | "time" | undefined;
 }
 
+/** Columns, filters and order of a grid, as they are saved. */
+export interface ViewSettings<Row> {
+  readonly columns?: readonly ((keyof Row & string) | FieldColumn)[] | undefined;
+  readonly where?: GridFilter<Row> | undefined;
+  /** Up to two columns. */
+  readonly sort?: readonly { readonly column: (keyof Row & string) | FieldColumn; readonly direction?: "asc" | "desc" }[] | undefined;
+  readonly empties?: "first" | "last" | "without" | undefined;
+  /** The column to group by: pass it to `groups`. */
+  readonly group?: (keyof Row & string) | FieldColumn | undefined;
+}
+
+/** A view that is to be saved. */
+export interface NewView<Row> extends ViewSettings<Row> {
+  /** 1 to 200 characters, which no other view of the parent has. */
+  readonly name: string;
+}
+
+/** A saved view. */
+export interface GridView<Row> extends NewView<Row> {
+  /** Stays when the view gets another name. */
+  readonly viewId: string;
+}
+
+/** What of a view is changed: its name, its settings as a whole, or both. */
+export type ViewChanges<Row> = Partial<NewView<Row>>;
+
+/** The saved views of one parent, up to 100, in one item. */
+export interface Views<Row> {
+  /** All views, in the order in which they were saved. One request. */
+  list(): GridCall<readonly GridView<Row>[]>;
+  /**
+   * Saves a view. Two reads and a write.
+   *
+   * @throws {grid.invalidView} when another view has its name, there are 100 already, or its settings take more than 3,000 bytes
+   * @throws what `page` throws for its columns, filters and order
+   */
+  save(view: NewView<Row>): GridCall<GridView<Row>>;
+  /**
+   * Gives a view another name, or other settings: those that are not given are none. Two reads and a write.
+   *
+   * @throws {grid.unknownView} when there is no such view, and what `save` throws
+   */
+  change(viewId: string, changes: ViewChanges<Row>): GridCall<GridView<Row>>;
+  /** Deletes a view. @throws {grid.unknownView} when there is no such view */
+  delete(viewId: string): GridCall<boolean>;
+}
+
+/** What counting may take. */
+export interface GridCountOptions {
+  /** Requests, 4 to 100,000. @default 100 */
+  readonly budget?: { readonly requests?: number } | undefined;
+}
+
+/** How many rows a grid has. */
+export interface GridCount {
+  readonly rows: number;
+  /** Why not all rows were counted: there may be more. */
+  readonly stopped: "requests" | "time" | undefined;
+}
+
+/** The rows of a grid that have one value of a column. */
+export interface GridGroup {
+  /** The value; undefined for the rows without one. Of texts that are ordered as equal, one of them. */
+  readonly value: unknown;
+  readonly rows: number;
+}
+
+/** The rows of a grid, counted by their values of a column. */
+export interface GridGroups {
+  /** In the order of the column; the rows without a value come last. */
+  readonly groups: readonly GridGroup[];
+  /** Why not all rows were counted: there may be more, of these values and others. */
+  readonly stopped: "requests" | "time" | undefined;
+}
+
 /**
  * The rows of one parent with fixed columns and users' fields, not yet read. Builders are immutable. Mistakes in names and
  * operands are found when a call is made, which reads the fields first.
@@ -97,6 +172,11 @@ export interface Grid<Row> {
    * @throws {plan.invalidOption} for a third column
    */
   sort(column: (keyof Row & string) | FieldColumn, direction?: "asc" | "desc"): Grid<Row>;
+  /**
+   * Shows what a view says: its columns and order in place of those said before, its filter in addition. If a field of it was
+   * deleted, or has a type by which it cannot be filtered any more, a page fails and names the field.
+   */
+  view(view: ViewSettings<Row>): Grid<Row>;
   /** Where rows come that have no value to sort by, in their own order. @default "last" */
   empties(place: "first" | "last" | "without"): Grid<Row>;
   /**
@@ -109,6 +189,21 @@ export interface Grid<Row> {
    * @throws {cursor.invalid} when the cursor is not of this grid, or the type of a field changed since
    */
   page(options?: GridPageOptions): GridCall<GridPage<Row>>;
+  /**
+   * Counts the rows. Without filters in the index, some 5,000 rows a request, as it shows them: an index lags by milliseconds.
+   * With filters each row is read and checked, 100 items a request.
+   *
+   * @throws what `page` throws
+   */
+  count(options?: GridCountOptions): GridCall<GridCount>;
+  /**
+   * Counts the rows by their values of a column, of any type. A field without filters is counted in the index, as by
+   * `count`, with a request more for the values of 100 groups; else each row is read and checked. Texts that begin with
+   * the same 160 bytes are one group.
+   *
+   * @throws what `page` throws
+   */
+  groups(column: (keyof Row & string) | FieldColumn, options?: GridCountOptions): GridCall<GridGroups>;
 }
 
 /** What of a field can be changed without touching its values. */
@@ -232,7 +327,7 @@ export interface Values {
 /** One call of a grid: on what it is made, what was said before, and which it is. */
 export interface GridAsk {
   readonly node: string;
-  readonly of: "fields" | "values" | "grid";
+  readonly of: "fields" | "values" | "views" | "grid";
   /** The id of the parent, or of the row. */
   readonly id: Readonly<Record<string, unknown>>;
   /** The calls of the builder, in order. */

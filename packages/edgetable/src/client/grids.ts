@@ -5,12 +5,13 @@ import type { Driver } from "./driver.ts";
 import type { GridAsk } from "./grid-types.ts";
 
 const calls = {
+  views: ["list", "save", "change", "delete"],
   fields: ["list", "define", "rename", "update", "move", "retype", "delete"],
   values: ["get", "set"],
-  grid: ["page"],
+  grid: ["page", "count", "groups"],
 } as const satisfies Record<GridAsk["of"], readonly string[]>;
 
-const steps = ["columns", "where", "sort", "empties"];
+const steps = ["columns", "where", "sort", "empties", "view"];
 
 const load = loadOnce(async () => import("../grids/grid-calls.ts"));
 

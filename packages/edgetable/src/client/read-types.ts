@@ -16,7 +16,7 @@ import type {
 import type { AnyPart } from "../schema/definition.ts";
 import type { CountOptions, Entry, Page, PageOptions, Read, SearchPageOptions } from "./page-types.ts";
 import type { PartList } from "./part-types.ts";
-import type { Fields, Grid, Values } from "./grid-types.ts";
+import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
 import type { EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
@@ -244,6 +244,8 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
   readonly values: [N[Name]["~of"]] extends [never] ? NoFields : (id: N[Name]["~types"]["id"]) => Values;
   /** The nodes of one parent, sorted, filtered and paged by their attributes and by such fields. */
   readonly grid: FieldsOfParent<N, N[Name]["~of"], Grid<N[Name]["~types"]["row"]>>;
+  /** Saved settings of such grids, for one parent. */
+  readonly views: FieldsOfParent<N, N[Name]["~of"], Views<N[Name]["~types"]["row"]>>;
   /** All nodes of the type below a level of its hierarchical key, as the start of edges: give the leading id fields. */
   within(id: Leading<N[Name]["~types"]["id"]>): Pick<NodeHandle<N, E, P, Name>, "in" | "out">;
   /** The node, undefined when there is none. One GetItem; without `given`, a Query where the key needs more than the id. */

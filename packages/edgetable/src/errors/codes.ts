@@ -77,6 +77,8 @@ export type ErrorCode =
   | "grid.tooManyFields"
   | "grid.unknownField"
   | "grid.unknownColumn"
+  | "grid.unknownView"
+  | "grid.invalidView"
   | "grid.invalidValue"
   | "grid.invalidFilter"
   | "grid.notSortable"

@@ -7,6 +7,7 @@ import { readWithRows } from "./read-grid.ts";
 import { itemsFor, usesDocuments } from "./row-document.ts";
 import { MOST_KEYS } from "./row-values.ts";
 import { streamsOf } from "./collect-rows.ts";
+import { streamsToCount } from "./count-rows.ts";
 import { MOST_IN_RUN } from "./second-sort.ts";
 
 /** Explains a page. */
@@ -48,6 +49,28 @@ export const explainPage = (
     kind: "grid",
     streams: streams.map(({ rows, request }) => ({ rows, read: explainRead(catalog, { ...request, limit, livingAt }) })),
     requests: { least: 1 + (streams[0]?.lanes ?? 0) + Math.ceil(keys / BATCH_GET_KEYS) + queries, most },
+    notes,
+  };
+};
+
+/** Explains a count of rows, or of groups. */
+export const explainCount = (
+  model: GridModel,
+  resolved: Resolved,
+  { most, livingAt }: { readonly most: number; readonly livingAt: number | undefined },
+): GridExplanation => {
+  const { catalog } = model.driver;
+  const { group, filters } = resolved;
+  const streams = streamsToCount(model, resolved);
+  const isIndexed = filters.length === 0 && group?.kind !== "fixed";
+  const notes = ["reads the fields of the parent first, in one GetItem, strongly consistent"];
+  if (!isIndexed) notes.push("reads each row that may be in the answer, and checks it, 100 items a request");
+  else if (group) notes.push("counts in the index the rows with each value, and all rows; reads one value of each group");
+  else notes.push("counts the rows in the index");
+  return {
+    kind: "grid",
+    streams: streams.map(({ rows, request }) => ({ rows, read: explainRead(catalog, { ...request, livingAt }) })),
+    requests: { least: 1 + streams.reduce((sum, { lanes }) => sum + lanes, 0), most },
     notes,
   };
 };

@@ -95,13 +95,70 @@ export interface Changed<Result> {
 
 const PAUSES = { baseDelay: 10, maxDelay: 500 };
 
+/** How one item of a parent is changed as one: read, and written if nobody else has meanwhile; else again. */
+interface ItemChange<State extends { readonly version: number }, Result> {
+  readonly run: RunOptions;
+  /** The item's own key. */
+  readonly key: Row;
+  /** What it holds, for messages. */
+  readonly what: string;
+  readonly read: (context: CallContext) => Promise<State>;
+  /** Gives the new row, and may throw. */
+  readonly change: (state: State) => { readonly row: Row; readonly result: Result };
+}
+
 /**
- * Changes the list of a parent as one: reads it, and writes it if nobody else has meanwhile; else again.
+ * Changes what a parent's grid keeps in one item.
  *
- * @param change gives the new fields, and may throw
  * @throws {execute.conflict} when others changed it until the deadline
  */
-export const changeList = async <Result>(
+export const changeItem = async <State extends { readonly version: number }, Result>(
+  model: GridModel,
+  parent: Row,
+  { run, key, what, read, change }: ItemChange<State, Result>,
+): Promise<Changed<Result>> => {
+  const { driver, list } = model;
+  const context = driver.context(run);
+  const writes = partWrites(driver, list);
+  let cost = context.meter.cost;
+  for (let attempt = 0; ; attempt++) {
+    const before = await read(context);
+    const { row, result } = change(before);
+    // With a token, an answer that is lost is no question.
+    const call =
+      before.version === 0
+        ? writes.create(parent, { ...key, ...row }, { idempotent: true })
+        : writes.update(parent, key, row, { ifVersion: before.version, idempotent: true });
+    const outcome = await call.run(run);
+    cost = addCosts(cost, outcome.cost);
+    if (outcome.ok) return { result, cost: addCosts(context.meter.cost, cost) };
+    if (outcome.reason === "endMissing")
+      throw new EdgetableError(
+        "execute.notWritten",
+        `There is no "${model.parent.name}" ${jsonText(parent)} to have ${what}. Create it first.`,
+        {
+          details: { ...outcome },
+        },
+      );
+    if (!(await backOff(driver.session.effects, PAUSES, attempt, context)))
+      throw new EdgetableError(
+        "execute.conflict",
+        `Others kept changing the ${what} of ${jsonText(parent)} until the deadline. Try again.`,
+        {
+          retryable: true,
+          details: { parent },
+        },
+      );
+  }
+};
+
+/**
+ * Changes the fields of a parent, or where their values are stored.
+ *
+ * @param change gives what is new, and may throw
+ * @throws {execute.conflict} when others changed them until the deadline
+ */
+export const changeList = <Result>(
   model: GridModel,
   parent: Row,
   run: RunOptions,
@@ -111,39 +168,14 @@ export const changeList = async <Result>(
     readonly storage?: Storage;
     readonly result: Result;
   },
-): Promise<Changed<Result>> => {
-  const { driver, list } = model;
-  const context = driver.context(run);
-  const writes = partWrites(driver, list);
-  let cost = context.meter.cost;
-  for (let attempt = 0; ; attempt++) {
-    const before = await readList(model, parent, context);
-    const { fields = before.fields, next = before.next, storage = before.storage, result } = change(before);
-    const stored = { fields, next, ...(storage.epoch === 0 && storage.at === "items" ? {} : { storage }) };
-    // With a token, an answer that is lost is no question.
-    const call =
-      before.version === 0
-        ? writes.create(parent, { ...LIST, ...stored }, { idempotent: true })
-        : writes.update(parent, LIST, stored, { ifVersion: before.version, idempotent: true });
-    const outcome = await call.run(run);
-    cost = addCosts(cost, outcome.cost);
-    if (outcome.ok) return { result, cost: addCosts(context.meter.cost, cost) };
-    if (outcome.reason === "endMissing")
-      throw new EdgetableError(
-        "execute.notWritten",
-        `There is no "${model.parent.name}" ${jsonText(parent)} to have fields. Create it first.`,
-        {
-          details: { ...outcome },
-        },
-      );
-    if (!(await backOff(driver.session.effects, PAUSES, attempt, context)))
-      throw new EdgetableError(
-        "execute.conflict",
-        `Others kept changing the fields of ${jsonText(parent)} until the deadline. Try again.`,
-        {
-          retryable: true,
-          details: { parent },
-        },
-      );
-  }
-};
+): Promise<Changed<Result>> =>
+  changeItem(model, parent, {
+    run,
+    key: LIST,
+    what: "fields",
+    read: (context) => readList(model, parent, context),
+    change: (before) => {
+      const { fields = before.fields, next = before.next, storage = before.storage, result } = change(before);
+      return { row: { fields, next, ...(storage.epoch === 0 && storage.at === "items" ? {} : { storage }) }, result };
+    },
+  });

@@ -93,6 +93,9 @@ export const valueText = (catalog: Catalog, field: Field, value: FieldValue["val
 export const sortText = (catalog: Catalog, field: Field, value: FieldValue["value"], place: RowPlace): string =>
   defined(renderTemplate(templates[field.type], { value: orderedValue(catalog, field, value), ...place }), "the place of a value");
 
+/** The {@link valueText} in a text that {@link sortText} made: a delimiter in a value is escaped. */
+export const valueTextIn = (sort: string): string => sort.slice(0, sort.indexOf("#"));
+
 /** The row's own place, of a text that {@link sortText} made for the field. */
 export const placeIn = (field: Field, sort: string): RowPlace => {
   const { order, row } = defined(readTemplate(templates[field.type], sort), "the place of a value");

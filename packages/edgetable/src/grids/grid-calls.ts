@@ -4,10 +4,13 @@ import type {
   FieldChanges,
   FieldJobOptions,
   GridAsk,
+  GridCountOptions,
   GridExplanation,
   GridPageOptions,
+  NewView,
   RetypeOptions,
   SetOptions,
+  ViewChanges,
 } from "../client/grid-types.ts";
 import { type Call, type Cost, createCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
@@ -15,7 +18,9 @@ import { checkNodeId } from "../schema/check-values.ts";
 import { checkOptions, namesIn, oneOf, type OptionChecks } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 import { definitions } from "./define-fields.ts";
-import { explainPage } from "./explain-grid.ts";
+import type { GridBudget } from "./collect-rows.ts";
+import { countRows, groupRows, unsorted } from "./count-rows.ts";
+import { explainCount, explainPage } from "./explain-grid.ts";
 import type { FieldInput, NewField, NewFieldType } from "../client/field-types.ts";
 import { type Changed, readList } from "./field-list.ts";
 import { deleteField, retypeField } from "./change-field.ts";
@@ -23,6 +28,7 @@ import { type GridModel, gridModel, parentId } from "./grid-model.ts";
 import { type Empties, type GridState, resolve } from "./grid-state.ts";
 import { readGridPage } from "./read-grid.ts";
 import { getValues, setValues } from "./row-values.ts";
+import { savedViews, withView } from "./saved-views.ts";
 
 const stateOf = (steps: GridAsk["steps"]): GridState => {
   let state: GridState = { columns: undefined, sort: [], where: [], empties: "last" };
@@ -46,6 +52,7 @@ const stateOf = (steps: GridAsk["steps"]): GridState => {
         );
       state = { ...state, sort: [...state.sort, { column: String(column), descending: direction === "desc" }] };
     }
+    if (name === "view") state = withView(state, args[0]);
     if (name === "empties") state = { ...state, empties: args[0] as Empties };
   }
   return state;
@@ -55,6 +62,13 @@ type Make = (run: RunOptions) => Promise<Report<unknown>>;
 
 const reportCost = <T>(value: T, cost: Cost): Report<T> => reportOf(value, { cost, requests: [] });
 
+const withCost =
+  <Result>(make: (run: RunOptions) => Promise<Changed<Result>>): Make =>
+  async (run) => {
+    const { result, cost } = await make(run);
+    return reportCost<unknown>(result, cost);
+  };
+
 const jobChecks: OptionChecks<FieldJobOptions> = { indexLag: [0, 600_000], onProgress: "function" };
 const retypeChecks: OptionChecks<RetypeOptions> = { ...jobChecks, dryRun: "boolean", losing: ["refuse", "remove"] };
 
@@ -63,23 +77,17 @@ const fieldsCall = (model: GridModel, { id, call, args }: GridAsk): Make => {
   const all = definitions(model, parent);
   const [one, two, three = {}] = args;
   const fieldId = one as string;
-  const changed =
-    <Result>(make: (run: RunOptions) => Promise<Changed<Result>>): Make =>
-    async (run) => {
-      const { result, cost } = await make(run);
-      return reportCost<unknown>(result, cost);
-    };
   switch (call) {
     case "list":
-      return changed((run) => all.list(run));
+      return withCost((run) => all.list(run));
     case "define":
-      return changed((run) => all.define(run, one as NewField));
+      return withCost((run) => all.define(run, one as NewField));
     case "rename":
-      return changed((run) => all.change(run, fieldId, { name: two as string }));
+      return withCost((run) => all.change(run, fieldId, { name: two as string }));
     case "update":
-      return changed((run) => all.change(run, fieldId, two as FieldChanges));
+      return withCost((run) => all.change(run, fieldId, two as FieldChanges));
     case "move":
-      return changed((run) => all.move(run, fieldId, two as ColumnPlace));
+      return withCost((run) => all.move(run, fieldId, two as ColumnPlace));
     case "retype": {
       const options = checkOptions(three as RetypeOptions, retypeChecks);
       const { indexLag, onProgress } = options;
@@ -96,6 +104,17 @@ const fieldsCall = (model: GridModel, { id, call, args }: GridAsk): Make => {
       };
     }
   }
+};
+
+const viewsCall = (model: GridModel, { id, call, args }: GridAsk): Make => {
+  const views = savedViews(model, parentId(model, id));
+  const [one, two] = args;
+  if (call === "list") return withCost((run) => views.list(run));
+  if (call === "delete") return withCost((run) => views.delete(run, String(one)));
+  namesIn(call === "save" ? one : two, "view");
+  return call === "save"
+    ? withCost((run) => views.save(run, one as NewView<Row>))
+    : withCost((run) => views.change(run, String(one), two as ViewChanges<Row>));
 };
 
 const valuesCall = (model: GridModel, { id: given, call, args }: GridAsk): Make => {
@@ -116,38 +135,53 @@ const valuesCall = (model: GridModel, { id: given, call, args }: GridAsk): Make 
 
 const PAGE = { limit: 50, requests: 100 };
 
+const budgetChecks = { budget: { requests: [4, 100_000] } } as const;
+
+const budgetOf = ({ budget = {} }: GridCountOptions): GridBudget => ({ requests: budget.requests ?? PAGE.requests });
+
 const pageOptions = (given: unknown = {}) => {
-  const {
-    limit = PAGE.limit,
-    cursor,
-    budget = {},
-  } = checkOptions(given as GridPageOptions, {
-    limit: [1, 1000],
-    cursor: undefined,
-    budget: { requests: [4, 100_000] },
-  });
-  return { limit, cursor, budget: { requests: budget.requests ?? PAGE.requests } };
+  const options = checkOptions(given as GridPageOptions, { limit: [1, 1000], cursor: undefined, ...budgetChecks });
+  const { limit = PAGE.limit, cursor } = options;
+  return { limit, cursor, budget: budgetOf(options) };
 };
 
 const NOTHING: GridExplanation = { kind: "grid", streams: [], requests: { least: 2, most: 2 }, notes: [] };
 
-/** The call that was asked of `fields`, `values` or `grid`. */
-export const gridCall = (driver: Driver, ask: GridAsk): Call<never, never> => {
-  const model = gridModel(driver, ask.node);
-  if (ask.of !== "grid") {
-    const make = ask.of === "fields" ? fieldsCall(model, ask) : valuesCall(model, ask);
-    return createCall<unknown, GridExplanation>(() => NOTHING, make) as Call<never, never>;
+const gridAsked = (model: GridModel, { id, steps, call, args }: GridAsk): Call<unknown, GridExplanation> => {
+  const { driver } = model;
+  const parent = parentId(model, id);
+  const asked = stateOf(steps);
+  if (call === "page") {
+    const page = pageOptions(args[0]);
+    const explain = async (): Promise<GridExplanation> => {
+      const context = driver.context({});
+      const resolved = resolve(model, await readList(model, parent, context), asked);
+      return explainPage(model, resolved, { limit: page.limit, most: page.budget.requests, livingAt: context.livingAt });
+    };
+    return createCall<unknown, GridExplanation>(explain, async (run) => {
+      const context = driver.context(run);
+      return reportOf(await readGridPage(model, { parent, state: asked, page }, context), context.meter);
+    });
   }
-  const parent = parentId(model, ask.id);
-  const state = stateOf(ask.steps);
-  const page = pageOptions(ask.args[0]);
+  const [column, options] = call === "groups" ? [args[0] as string, args[1]] : [undefined, args[0]];
+  const budget = budgetOf(checkOptions((options ?? {}) as GridCountOptions, budgetChecks));
+  const state: GridState = column === undefined ? asked : { ...asked, group: column };
   const explain = async (): Promise<GridExplanation> => {
     const context = driver.context({});
-    const resolved = resolve(model, await readList(model, parent, context), state);
-    return explainPage(model, resolved, { limit: page.limit, most: page.budget.requests, livingAt: context.livingAt });
+    const resolved = resolve(model, await readList(model, parent, context), unsorted(state));
+    return explainCount(model, resolved, { most: budget.requests, livingAt: context.livingAt });
   };
   return createCall<unknown, GridExplanation>(explain, async (run) => {
     const context = driver.context(run);
-    return reportOf(await readGridPage(model, { parent, state, page }, context), context.meter);
-  }) as Call<never, never>;
+    const count = column === undefined ? countRows : groupRows;
+    return reportOf<unknown>(await count(model, { parent, state, budget }, context), context.meter);
+  });
+};
+
+/** The call that was asked of `fields`, `values` or `grid`. */
+export const gridCall = (driver: Driver, ask: GridAsk): Call<never, never> => {
+  const model = gridModel(driver, ask.node);
+  if (ask.of === "grid") return gridAsked(model, ask) as Call<never, never>;
+  const make = { fields: fieldsCall, values: valuesCall, views: viewsCall }[ask.of](model, ask);
+  return createCall<unknown, GridExplanation>(() => NOTHING, make) as Call<never, never>;
 };

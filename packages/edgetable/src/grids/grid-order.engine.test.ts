@@ -141,3 +141,66 @@ test("a row of many fields is read by a Query of its values", async () => {
   expect(few.requests.map(({ operation }) => operation)).toEqual(["BatchGetItem", "Query", "BatchGetItem"]);
   expect(await db.issue.values({ issueId: "i1" }).get()).toEqual({ n3: { type: "number", value: 3 }, n24: { type: "number", value: 24 } });
 });
+
+test("rows are counted, and counted by the values of a column", async () => {
+  const db = await open();
+  const fields = db.issue.fields(parent);
+  const size = await fields.define({ name: "Size", type: "choice", choices: ["small", "large"] });
+  const note = await fields.define({ name: "Note", type: "text", order: "letters" });
+  await load(
+    db,
+    ["a", "b", "c", "d", "e"].map((name, num) => ({ issueId: `i${num}`, num, name, state: num < 2 ? "open" : "closed" })),
+  );
+  for (const [num, value] of ["large", "small", "large"].entries())
+    await db.issue.values({ issueId: `i${num}` }).set({ [size.fieldId]: value, [note.fieldId]: ["Été", "ETE", "b#"][num] ?? "" });
+  const [bySize, byNote] = [`field:${size.fieldId}` as const, `field:${note.fieldId}` as const];
+  const grid = db.issue.grid(parent);
+  const operations = ({ requests }: { readonly requests: readonly { readonly operation: string }[] }) =>
+    requests.map((one) => one.operation);
+
+  const count = await grid.count().report();
+  expect(count.value).toEqual({ rows: 5, stopped: undefined });
+  expect(operations(count)).toEqual(["BatchGetItem", "Query"]);
+  const groups = await grid.groups(bySize).report();
+  expect(groups.value).toEqual({
+    groups: [
+      { value: "small", rows: 1 },
+      { value: "large", rows: 2 },
+      { value: undefined, rows: 2 },
+    ],
+    stopped: undefined,
+  });
+  expect(operations(groups)).toEqual(["BatchGetItem", "Query", "BatchGetItem", "Query"]);
+  expect((await grid.groups(byNote)).groups).toMatchObject([{ value: "b#", rows: 1 }, { rows: 2 }, { value: undefined, rows: 2 }]);
+  expect((await grid.groups("state")).groups).toEqual([
+    { value: "closed", rows: 3 },
+    { value: "open", rows: 2 },
+  ]);
+  const opened = grid.where({ state: "open" });
+  expect(await opened.count()).toEqual({ rows: 2, stopped: undefined });
+  expect((await opened.groups(bySize)).groups).toEqual([
+    { value: "small", rows: 1 },
+    { value: "large", rows: 1 },
+  ]);
+  expect(await grid.where({ [bySize]: "large" }).count()).toEqual({ rows: 2, stopped: undefined });
+  expect(await grid.sort(bySize).empties("without").count()).toEqual({ rows: 3, stopped: undefined });
+  expect((await grid.groups(bySize).explain()).notes.join()).toContain("counts in the index");
+  expect(await grid.where({ state: "open" }).count({ budget: { requests: 4 } })).toEqual({ rows: 2, stopped: undefined });
+  await expect(grid.groups("field:none")).rejects.toMatchObject({ code: "grid.unknownField" });
+  await expect(grid.groups("nothing" as never)).rejects.toMatchObject({ code: "grid.unknownColumn" });
+});
+
+test("a count that its budget ends says so", async () => {
+  const db = await open();
+  await load(
+    db,
+    Array.from({ length: 300 }, (_, num) => ({ issueId: `i${num}`, num, name: "a", state: num < 100 ? "open" : "closed" })),
+  );
+  const { rows, stopped } = await db.issue
+    .grid(parent)
+    .where({ state: "open" })
+    .count({ budget: { requests: 4 } });
+  expect(stopped).toBe("requests");
+  expect(rows).toBeLessThanOrEqual(100);
+  expect(await db.issue.grid(parent).where({ state: "open" }).count()).toEqual({ rows: 100, stopped: undefined });
+});

@@ -28,6 +28,8 @@ export interface GridState {
   readonly sort: readonly SortColumn[];
   readonly where: readonly Row[];
   readonly empties: Empties;
+  /** The column by whose values rows are counted. */
+  readonly group?: string;
 }
 
 /** A column: an attribute of the rows, or a field. */
@@ -139,6 +141,7 @@ export interface Resolved {
   readonly alternatives: readonly Column[];
   readonly values: readonly unknown[];
   readonly empties: Empties;
+  readonly group: Column | undefined;
 }
 
 type Filters = Pick<Resolved, "conditions" | "filters" | "alternatives" | "values">;
@@ -232,21 +235,24 @@ const checkSort = (model: GridModel, list: FieldList, { column, descending }: So
  *
  * @throws {grid.unknownField} {grid.unknownColumn} {grid.invalidFilter} {grid.notSortable} {grid.retyping}
  */
-export const resolve = (model: GridModel, list: FieldList, { columns, sort, where, empties }: GridState): Resolved => {
+export const resolve = (model: GridModel, list: FieldList, { columns, sort, where, empties, group }: GridState): Resolved => {
   oneOf("place for empty values", empties, ["last", "first", "without"]);
+  const groupColumn = group === undefined ? undefined : columnNamed(model, list, group);
+  if (groupColumn?.kind === "field") refuseRetyping(groupColumn.field, "group by");
   return {
     list,
     columns: columns?.map((name) => columnNamed(model, list, name)),
     sort: sort.map((one) => checkSort(model, list, one)),
     ...conditionsOf(model, list, where),
     empties,
+    group: groupColumn,
   };
 };
 
 /** The fields whose values decide whether a row is in the answer, and where. */
-export const decidingFields = ({ sort, conditions, alternatives }: Resolved): readonly StoredField[] => {
+export const decidingFields = ({ sort, conditions, alternatives, group }: Resolved): readonly StoredField[] => {
   const fields = new Map<string, StoredField>();
-  for (const column of [...sort.map(({ by }) => by), ...conditions.map((one) => one.column), ...alternatives])
+  for (const column of [...sort.map(({ by }) => by), ...conditions.map((one) => one.column), ...alternatives, ...(group ? [group] : [])])
     if (column.kind === "field") fields.set(column.field.fieldId, column.field);
   return [...fields.values()];
 };

@@ -14,7 +14,7 @@ import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { StoredField } from "./field-list.ts";
-import { sortText, type Bounds } from "./field-value.ts";
+import { sortText, type Bounds, valueTextIn } from "./field-value.ts";
 import { columnOf, type GridModel, idOf, orderField, placeOf } from "./grid-model.ts";
 
 /** A row that may be next, as an index tells it. */
@@ -22,6 +22,8 @@ export interface Candidate {
   readonly id: Row;
   /** The key behind which its stream goes on. */
   readonly key: Key;
+  /** Of a field's values: what the value is ordered by. */
+  readonly value?: string;
   /** True if the row is still where the index found it: an index lags behind the table. */
   readonly isCurrent: (row: Row, item: Item, valueOf: (field: StoredField) => unknown) => boolean;
 }
@@ -111,15 +113,18 @@ export const byField = (
     where: { column: columnOf(model, parent, field), ...(Object.keys(range).length > 0 ? { sort: range } : {}) },
     forward,
     rows: "valued",
-    candidate: ({ row, item }) => ({
-      id: idOf(model, row),
-      key: startKey(model, index, item),
-      isCurrent: (now, _, valueOf) => {
-        const value = valueOf(field);
-        const place = readTemplate(template, keyTextOf(item[attribute]) ?? "")?.["sort"];
-        return value !== undefined && place === sortText(catalog, field, value as never, placeOf(model, now));
-      },
-    }),
+    candidate: ({ row, item }) => {
+      const place = readTemplate(template, keyTextOf(item[attribute]) ?? "")?.["sort"] as string | undefined;
+      return {
+        id: idOf(model, row),
+        key: startKey(model, index, item),
+        ...(place === undefined ? {} : { value: valueTextIn(place) }),
+        isCurrent: (now, _, valueOf) => {
+          const value = valueOf(field);
+          return value !== undefined && place === sortText(catalog, field, value as never, placeOf(model, now));
+        },
+      };
+    },
   });
 };
 
