@@ -40,6 +40,18 @@ export type { UnfitItem } from "./migrate/stale-keys.ts";
 export type { Kinded } from "./client/graph-types.ts";
 export type { Cells, Field, FieldInput, FieldType, FieldValue, NewField, NewFieldType, NodeId } from "./client/field-types.ts";
 export type {
+  CsvColumn,
+  CsvExportOptions,
+  CsvField,
+  CsvImport,
+  CsvImportOptions,
+  CsvMisfit,
+  CsvProgress,
+  CsvRecords,
+  CsvSource,
+  CsvTarget,
+} from "./client/csv-types.ts";
+export type {
   ColumnPlace,
   FieldChanges,
   FieldColumn,

@@ -1,5 +1,6 @@
 import type { Call, Cost } from "../executor/call.ts";
 import type { Compared } from "../ir/condition.ts";
+import type { CsvExportOptions, CsvImport, CsvImportOptions, CsvSource } from "./csv-types.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { Cells, Field, FieldInput, FieldValue, NewField, NewFieldType, NodeId } from "./field-types.ts";
 
@@ -204,6 +205,25 @@ export interface Grid<Row> {
    * @throws what `page` throws
    */
   groups(column: (keyof Row & string) | FieldColumn, options?: GridCountOptions): GridCall<GridGroups>;
+  /**
+   * Reads rows of the parent from CSV: attributes, fields that exist, and new fields for the other columns. The id of a row
+   * is a column of the file. The whole file is read first and checked; then it is written by a job, which the same call
+   * with the same file resumes. Each row is written by itself: its item, and its values by a transaction. For 100 rows two
+   * reads to plan and four to write; for each row one write, and one more if it has values.
+   *
+   * @throws {grid.invalidCsv} when the header does not fit
+   * @throws {grid.unfitRows} when rows do not fit; `details` lists them, and nothing was written, unless the fields changed meanwhile
+   * @throws {grid.tooManyFields} {grid.invalidField} when a new field cannot be defined
+   * @throws {job.busy} {job.mismatch} while another import into this grid runs, or was cut off
+   */
+  importCsv(source: CsvSource, options?: CsvImportOptions<keyof Row & string>): GridCall<CsvImport>;
+  /**
+   * The rows as CSV (RFC 4180), a page at a time, with the columns, filters and order of the grid. Rows that others change
+   * meanwhile come as in pages. Each page costs what `page` does, however far it is; a page whose budget ends is continued.
+   *
+   * @throws what `page` throws, and {plan.unsupported} for a node whose schema does not tell its attributes, without `columns`
+   */
+  exportCsv(options?: CsvExportOptions): AsyncIterable<string>;
 }
 
 /** What of a field can be changed without touching its values. */

@@ -84,6 +84,8 @@ export type ErrorCode =
   | "grid.notSortable"
   | "grid.retyping"
   | "grid.lostValues"
+  | "grid.invalidCsv"
+  | "grid.unfitRows"
   // Tables.
   | "table.mismatch"
   // A migration of a table to another model.

@@ -131,6 +131,20 @@ const defineIn = (model: GridModel, list: FieldList, given: NewField): { readonl
   return { field: withDefault(model, field, given.default), next: Math.max(next, list.next + 1) };
 };
 
+/**
+ * Adds several fields behind the others, in one change.
+ *
+ * @throws {grid.invalidField} {grid.tooManyFields}
+ */
+export const defineAll = (model: GridModel, list: FieldList, given: readonly NewField[]): FieldList => {
+  let all = list;
+  for (const one of given) {
+    const { field, next } = defineIn(model, all, one);
+    all = { ...all, fields: [...all.fields, field], next };
+  }
+  return all;
+};
+
 const changed = (model: GridModel, { fields }: FieldList, field: StoredField, changes: FieldChanges): StoredField => {
   checkMembers({ ...changes }, ["name", "required", "default"]);
   let one: StoredField = field;

@@ -248,15 +248,51 @@ const shownValue = (value: unknown): string => {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 };
 
-const textOf = (catalog: Catalog, from: Field, value: FieldValue["value"]): string => {
-  if (from.type === "choices") return (value as readonly string[]).join(", ");
-  return from.type === "reference" ? referenceKey(catalog, from.node, value as NodeId) : `${value as string | number | boolean}`;
+/** Separates the choices of one cell: a comma would be quoted in most CSV files, and stands in many choices. */
+const BETWEEN_CHOICES = ";";
+
+const escapeChoice = (choice: string): string => choice.replaceAll(/[\\;]/g, String.raw`\$&`);
+
+/** The parts of a cell, between separators that have no backslash before them. */
+export const splitChoices = (text: string): readonly string[] =>
+  (text.match(/(?:^|;)(?:[^\\;]|\\[^]?)*/g) ?? [])
+    .map((part) => part.replace(/^;/, "").replaceAll(/\\([^])/g, "$1"))
+    .filter((part) => part.trim() !== "");
+
+/** A value as a text that {@link readText} reads back as the same value. */
+export const writeText = (catalog: Catalog, from: Field, value: FieldValue["value"]): string => {
+  if (from.type === "choices") return (value as readonly string[]).map(escapeChoice).join(BETWEEN_CHOICES);
+  if (from.type !== "reference") return `${value as string | number | boolean}`;
+  const { idFields } = defined(catalog.nodes[from.node], from.node);
+  const [only] = idFields;
+  return only !== undefined && idFields.length === 1 ? String((value as NodeId)[only]) : JSON.stringify(value);
+};
+
+const textOf = (catalog: Catalog, from: Field, value: FieldValue["value"]): string =>
+  from.type === "reference" ? referenceKey(catalog, from.node, value as NodeId) : writeText(catalog, from, value);
+
+const readReference = (catalog: Catalog, field: Field & { readonly type: "reference" }, text: string): FieldInput | undefined => {
+  const { idFields } = defined(catalog.nodes[field.node], field.node);
+  const [only = ""] = idFields;
+  if (idFields.length > 1) {
+    try {
+      return fitted(catalog, field, JSON.parse(text));
+    } catch {
+      return undefined;
+    }
+  }
+  const readings: readonly unknown[] = [text, text.trim(), ...(NUMBER.test(text.trim()) ? [Number(text)] : [])];
+  for (const one of readings) {
+    const found = fitted(catalog, field, { [only]: one });
+    if (found !== undefined) return found;
+  }
+  return undefined;
 };
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** A text read as a value of a field, as from a CSV file; undefined where it is none. */
-const readText = (catalog: Catalog, field: Field, text: string): FieldInput | undefined => {
+export const readText = (catalog: Catalog, field: Field, text: string): FieldInput | undefined => {
   const trimmed = text.trim();
   switch (field.type) {
     case "text":
@@ -268,17 +304,17 @@ const readText = (catalog: Catalog, field: Field, text: string): FieldInput | un
     case "boolean":
       return /^true$/i.test(trimmed) ? true : /^false$/i.test(trimmed) ? false : undefined;
     case "choice":
-      return field.choices.find((choice) => choice === trimmed);
+      return [text, trimmed].find((one) => field.choices.includes(one));
     case "choices": {
-      if (field.choices.includes(trimmed)) return [trimmed];
-      const parts = [...new Set(trimmed.split(",").map((part) => part.trim()))].filter((part) => part !== "");
-      return fitted(catalog, field, parts);
+      const named = (parts: readonly string[]): readonly string[] => [
+        ...new Set(parts.map((part) => (field.choices.includes(part) ? part : part.trim())).filter((part) => part !== "")),
+      ];
+      const parts = fitted(catalog, field, named(splitChoices(text)));
+      if (parts !== undefined) return parts;
+      return field.choices.includes(trimmed) ? [trimmed] : fitted(catalog, field, named(text.split(",")));
     }
-    case "reference": {
-      const { idFields } = defined(catalog.nodes[field.node], field.node);
-      const [only] = idFields;
-      return only !== undefined && idFields.length === 1 ? fitted(catalog, field, { [only]: trimmed }) : undefined;
-    }
+    case "reference":
+      return readReference(catalog, field, text);
     default:
       return unreachable(field);
   }

@@ -17,6 +17,9 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { checkNodeId } from "../schema/check-values.ts";
 import { checkOptions, namesIn, oneOf, type OptionChecks } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
+import { exportCsv } from "./export-csv.ts";
+import { importCsv } from "./import-csv.ts";
+import type { CsvExportOptions, CsvImportOptions, CsvSource } from "../client/csv-types.ts";
 import { definitions } from "./define-fields.ts";
 import type { GridBudget } from "./collect-rows.ts";
 import { countRows, groupRows, unsorted } from "./count-rows.ts";
@@ -178,10 +181,31 @@ const gridAsked = (model: GridModel, { id, steps, call, args }: GridAsk): Call<u
   });
 };
 
+const importCall = (model: GridModel, { id, steps, args }: GridAsk): Make => {
+  const parent = parentId(model, id);
+  const [first] = steps;
+  if (first)
+    throw new EdgetableError("plan.unsupported", `${first[0]}() says nothing about an import: call importCsv() of the grid itself.`, {
+      details: { call: first[0] },
+    });
+  const [source, options = {}] = args as readonly [CsvSource, CsvImportOptions<string>?];
+  return async (run) => {
+    const result = await importCsv(model, parent, { source, options, run });
+    return reportCost(result, result.cost);
+  };
+};
+
 /** The call that was asked of `fields`, `values` or `grid`. */
 export const gridCall = (driver: Driver, ask: GridAsk): Call<never, never> => {
   const model = gridModel(driver, ask.node);
-  if (ask.of === "grid") return gridAsked(model, ask) as Call<never, never>;
-  const make = { fields: fieldsCall, values: valuesCall, views: viewsCall }[ask.of](model, ask);
+  if (ask.of === "grid" && ask.call !== "importCsv") return gridAsked(model, ask) as Call<never, never>;
+  const make = { fields: fieldsCall, values: valuesCall, views: viewsCall, grid: importCall }[ask.of](model, ask);
   return createCall<unknown, GridExplanation>(() => NOTHING, make) as Call<never, never>;
+};
+
+/** The rows of a grid as CSV, a page at a time. */
+export const exportGrid = (driver: Driver, ask: GridAsk): AsyncGenerator<string> => {
+  const model = gridModel(driver, ask.node);
+  const [options = {}] = ask.args as readonly [CsvExportOptions?];
+  return exportCsv(model, { parent: parentId(model, ask.id), state: stateOf(ask.steps), options });
 };

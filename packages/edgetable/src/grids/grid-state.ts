@@ -47,7 +47,7 @@ const fieldColumn = ({ fieldId }: Pick<Field, "fieldId">): string => FIELD + fie
  *
  * @throws {grid.unknownField} {grid.unknownColumn}
  */
-const columnNamed = ({ node }: GridModel, list: FieldList, name: unknown): Column => {
+export const columnNamed = ({ node }: GridModel, list: FieldList, name: unknown): Column => {
   const text = String(name);
   if (text.startsWith(FIELD)) return { kind: "field", name: text, field: fieldIn(list, text.slice(FIELD.length)) };
   const known = attributesOf(node.definition);

@@ -38,7 +38,7 @@ export const valueRow = (model: GridModel, row: Row, field: Field, value: FieldV
 });
 
 /** A row with the fields of its parent, as they are at one moment. */
-interface Seen {
+export interface Seen {
   readonly row: Row;
   readonly list: FieldList;
   /** Undefined where there is none, or it was not asked for. */
@@ -71,7 +71,7 @@ const readRow = async (model: GridModel, id: Row, context: CallContext, known?: 
 };
 
 /** What is given for a row, checked against the fields as they are. */
-const checkGiven = (
+export const checkGiven = (
   model: GridModel,
   { row, list }: Seen,
   given: Readonly<Record<string, FieldInput>>,
@@ -105,7 +105,7 @@ const emptied = (field: StoredField, row: Row): EdgetableError =>
   );
 
 /** What is given for a whole row: each field that is not given has its default, and the required ones must have a value. */
-const completed = ({ list }: Seen, given: Readonly<Record<string, FieldInput>>): Readonly<Record<string, FieldInput>> => {
+export const completed = ({ list }: Seen, given: Readonly<Record<string, FieldInput>>): Readonly<Record<string, FieldInput>> => {
   const whole: Record<string, FieldInput> = {};
   for (const field of liveFields(list)) whole[field.fieldId] = given[field.fieldId] ?? field.default ?? null;
   return { ...given, ...whole };
@@ -150,14 +150,27 @@ const sameField = (a: StoredField, b: StoredField | undefined): boolean =>
 
 const PAUSES = { baseDelay: 10, maxDelay: 500 };
 
+/** Whether a row is still there, and the storage and the fields that were written are what they were before. */
+export const isStill = (before: FieldList, values: Values, after: Seen | undefined): boolean => {
+  if (!after || exactText(after.list.storage) !== exactText(before.storage)) return false;
+  const { fields } = after.list;
+  return [...values.keys()].every((field) =>
+    sameField(
+      field,
+      fields.find(({ fieldId }) => fieldId === field.fieldId),
+    ),
+  );
+};
+
 /** What was written for a row, and how it is taken back where the row or fields of it went meanwhile. */
-interface WrittenValues {
+export interface WrittenValues {
   readonly atomic: SetOutcome["atomic"];
   readonly cost: Cost;
   readonly withdraw: (after: Seen | undefined) => Promise<Cost>;
 }
 
-type Values = ReadonlyMap<StoredField, FieldValue["value"] | undefined>;
+/** Values to write; undefined removes one. */
+export type Values = ReadonlyMap<StoredField, FieldValue["value"] | undefined>;
 
 /** Writes values as an item each. */
 const writeItems = async (model: GridModel, { row }: Seen, values: Values, run: RunOptions): Promise<WrittenValues> => {
@@ -199,7 +212,7 @@ const writeInDocument = async (
 };
 
 /** Writes values where the storage of their parent has them; undefined if others changed what was read. */
-const write = async (
+export const writeValues = async (
   model: GridModel,
   seen: Seen,
   asked: { readonly values: Values; readonly run: RunOptions; readonly context: CallContext },
@@ -235,15 +248,11 @@ export const setValues = async (
   for (let attempt = 0; ; attempt++) {
     if (!before) return { ok: false, reason: "notFound", atomic: undefined, cost: costOf() };
     const values = checkGiven(model, before, complete ? completed(before, given) : given);
-    const written = await write(model, before, { values, run, context });
+    const written = await writeValues(model, before, { values, run, context });
     if (written) {
       spent = addCosts(spent, written.cost);
       const after = await readRow(model, id, context, before.list.parent);
-      const fieldNow = (fieldId: string): StoredField | undefined => after?.list.fields.find((field) => field.fieldId === fieldId);
-      const isStill =
-        exactText(after?.list.storage) === exactText(before.list.storage) &&
-        [...values.keys()].every((field) => sameField(field, fieldNow(field.fieldId)));
-      if (after && isStill) return { ok: true, atomic: written.atomic, cost: costOf() };
+      if (isStill(before.list, values, after)) return { ok: true, atomic: written.atomic, cost: costOf() };
       spent = addCosts(spent, await written.withdraw(after));
     }
     before = await readRow(model, id, context);

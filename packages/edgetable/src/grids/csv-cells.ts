@@ -1,0 +1,105 @@
+import type { CsvExportOptions } from "../client/csv-types.ts";
+import type { AnyNode } from "../schema/definition.ts";
+import { attributeSchemas, type StandardSchema } from "../schema/standard-schema.ts";
+
+/** What a text may stand for, where the attribute takes no text. A schema does not tell its types: they are tried in this order. */
+const readings: readonly ((text: string) => unknown)[] = [
+  (text) => text,
+  (text) => (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
+  (text) => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined),
+  (text) => (/^(?:true|false)$/i.test(text) ? /^true$/i.test(text) : undefined),
+  (text) => {
+    // JavaScript reads the 30th of February as the 1st of March.
+    const date = /^\d{4}-\d{2}-\d{2}(?=T|$)/.test(text) ? new Date(text) : undefined;
+    return date && !Number.isNaN(date.getTime()) && new Date(`${text.slice(0, 10)}T12:00:00Z`).toISOString().startsWith(text.slice(0, 10))
+      ? date
+      : undefined;
+  },
+  (text) => {
+    if (!/^[[{]/.test(text) || text.length > LONGEST_JSON) return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      return undefined;
+    }
+  },
+];
+
+const LONGEST_JSON = 400_000;
+
+/** The fault that a schema finds in an attribute; undefined where it finds none. */
+const faultIn = async (schema: StandardSchema | undefined, name: string, value: unknown): Promise<string | undefined> => {
+  if (!schema) return undefined;
+  const one = attributeSchemas(schema)?.each[name];
+  const { issues = [] } = await (one ?? schema)["~standard"].validate(one ? value : { [name]: value });
+  const stepOf = (step: PropertyKey | { readonly key: PropertyKey } | undefined): unknown => (typeof step === "object" ? step.key : step);
+  return issues.find(({ path }) => one !== undefined || stepOf(path?.[0]) === name)?.message;
+};
+
+/** A cell as the value of an attribute, or why it is none. */
+export type ReadCell = { readonly value: unknown } | { readonly fault: string };
+
+/** Reads cells as values of a node's attributes. Remembers what the last cell of an attribute was read as. */
+export const attributeReader = ({ schema }: AnyNode): ((name: string, text: string) => Promise<ReadCell>) => {
+  const learnt = new Map<string, (typeof readings)[number]>();
+  return async (name, text) => {
+    const known = learnt.get(name);
+    let first: string | undefined;
+    for (const reading of known ? [known, ...readings] : readings) {
+      const value = reading(text);
+      if (value === undefined) continue;
+      const fault = await faultIn(schema as StandardSchema | undefined, name, value);
+      if (fault === undefined) {
+        learnt.set(name, reading);
+        return { value };
+      }
+      first ??= fault;
+    }
+    return { fault: first ?? "it does not fit" };
+  };
+};
+
+/** The faults that a schema finds in a whole row, by attribute. */
+export const faultsIn = async (
+  { schema }: AnyNode,
+  row: object,
+): Promise<readonly { readonly attribute: string; readonly message: string }[]> => {
+  const result = await (schema as StandardSchema | undefined)?.["~standard"].validate(row);
+  return (result?.issues ?? []).map(({ path, message }) => {
+    const [step] = path ?? [];
+    return { attribute: String((typeof step === "object" ? step.key : step) ?? ""), message };
+  });
+};
+
+const withBigints = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+
+/** The value of an attribute as a cell. */
+export const cellText = (value: unknown): string => {
+  if (value === undefined || value === null) return "";
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Set) return JSON.stringify([...value], withBigints);
+  switch (typeof value) {
+    case "string":
+      return value;
+    case "number":
+    case "boolean":
+    case "bigint":
+      return String(value);
+    default:
+      return JSON.stringify(value, withBigints);
+  }
+};
+
+// What a spreadsheet may run, or send to another program.
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^[+-]?[\d.]+(?:e[+-]?\d+)?$/i;
+
+/** A record as a line of CSV (RFC 4180). */
+export const csvLine = (cells: readonly string[], { delimiter = ",", formulas = "keep" }: CsvExportOptions): string => {
+  const written = cells.map((cell) => {
+    const text = formulas === "escape" && FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
+    return text.includes(delimiter) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  });
+  // Parsers pass over an empty line.
+  return `${written.length === 1 && written[0] === "" ? '""' : written.join(delimiter)}\r\n`;
+};
