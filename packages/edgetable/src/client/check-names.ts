@@ -1,3 +1,4 @@
+import { attributesIn } from "../ir/attribute-path.ts";
 import { filtersIn } from "../ir/condition.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
@@ -60,7 +61,7 @@ export const checkEdgeFields = (driver: Driver, edge: string, given: readonly st
 export const checkEdgeFilter = (driver: Driver, edge: string, filter: Readonly<Record<string, unknown>>): void => {
   const entry = defined(driver.catalog.edges[edge], "edge");
   for (const where of filtersIn(filter, "where")) {
-    checkEdgeFields(driver, edge, Object.keys(where));
+    checkEdgeFields(driver, edge, attributesIn(Object.keys(where)));
     for (const end of ["from", "to"] as const) {
       const known = ["type", ...entry[end].flatMap((type) => defined(driver.catalog.nodes[type], type).idFields)];
       const of = { kind: "edge", name: edge } as const;

@@ -1,4 +1,4 @@
-import type { Compared } from "../ir/condition.ts";
+import type { Compared, ComparedPaths } from "../ir/condition.ts";
 import type { AnyEdge, AnyNode, AnyPart, CopyNames } from "../schema/definition.ts";
 
 export type Nodes = Readonly<Record<string, AnyNode>>;
@@ -34,7 +34,7 @@ export type Edge<Row, From, To> = {
 };
 
 /** Conditions on an edge: on its attributes, and on the id of its far end. */
-export type EdgeFilter<Row, From, To> = Compared<Row> & NestedEdgeFilter<Row, From, To>;
+export type EdgeFilter<Row, From, To> = Compared<Row> & ComparedPaths<Row> & NestedEdgeFilter<Row, From, To>;
 
 // As of `Where`: a type may name itself only in the members of an interface.
 interface NestedEdgeFilter<Row, From, To> {

@@ -4,6 +4,16 @@ import { namesIn } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import { valueAt } from "../util/row.ts";
+import {
+  type AtPath,
+  type AttributePath,
+  attributesIn,
+  isPath,
+  type Flat,
+  type PathSteps,
+  stepsOf,
+  valueWithin,
+} from "./attribute-path.ts";
 
 /** How an attribute is compared. `eq` is what a bare value means. */
 export type ComparisonOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "beginsWith" | "contains" | "in" | "exists";
@@ -46,10 +56,15 @@ export interface Comparisons<T> {
 }
 
 /** Conditions on the attributes of a row, all of which must hold; with `or` and `not`, of which each takes further conditions. */
-export type Where<Row> = Compared<Row> & NestedWhere<Row>;
+export type Where<Row> = Compared<Row> & ComparedPaths<Row> & NestedWhere<Row>;
 
 /** Attributes with the value or the comparisons that are asked of them. */
 export type Compared<Row> = { readonly [Field in keyof Row]?: NonNullable<Row[Field]> | Comparisons<NonNullable<Row[Field]>> };
+
+/** Values within attributes, by their path, with what is asked of them. */
+export type ComparedPaths<Row> = Row extends Flat
+  ? unknown
+  : { readonly [Path in AttributePath<Row>]?: AtPath<Row, Path> | Comparisons<AtPath<Row, Path>> };
 
 // A type may name itself only in the members of an interface. TypeScript resolves these on demand, but a base at once.
 interface NestedWhere<Row> {
@@ -66,6 +81,8 @@ interface NestedWhere<Row> {
 export interface Condition {
   /** Path into the row, such as `enrolledAt` or `to.courseId`. */
   readonly path: string;
+  /** The path as steps, where it leads into an attribute: `address.city`, `tags[0]`. */
+  readonly steps?: PathSteps;
   readonly operator: ComparisonOperator | "or" | "not";
   readonly slot: number;
   /** Of `or` and `not`, whose path is empty: lists of conditions; one list holds if all its conditions do. */
@@ -78,9 +95,9 @@ export const conditionForm = (conditions: readonly Condition[]): string =>
     .map(({ path, operator, slot, of }) => (of ? `${operator}(${of.map(conditionForm).join("|")})` : `${path} ${operator} ${slot}`))
     .join("&");
 
-/** The paths that conditions compare, those within `or` and `not` included. */
+/** The attributes, and fields of ends, that conditions compare, those within `or` and `not` included. */
 export const pathsOf = (conditions: readonly Condition[]): readonly string[] =>
-  conditions.flatMap(({ path, of }) => (of ? of.flatMap(pathsOf) : [path]));
+  conditions.flatMap(({ path, steps, of }) => (of ? of.flatMap(pathsOf) : [steps ? steps[0] : path]));
 
 /** Conditions with the values that fill their slots. */
 export interface Conditions {
@@ -164,7 +181,8 @@ export const filtersIn = (where: Readonly<Record<string, unknown>>, of = ""): re
  */
 export const fieldsIn = (where: Readonly<Record<string, unknown>>, of = ""): readonly string[] => {
   const [only, ...more] = filtersIn(where, of);
-  return more.length === 0 ? Object.keys(only ?? {}) : [...new Set([only, ...more].flatMap((one) => Object.keys(one ?? {})))];
+  if (more.length === 0) return attributesIn(Object.keys(only ?? {}));
+  return [...new Set([only, ...more].flatMap((one) => attributesIn(Object.keys(one ?? {}))))];
 };
 
 /**
@@ -187,7 +205,10 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
     conditions.push({ path: "", operator, slot, of });
   };
   const add = (path: string, operator: ComparisonOperator, value: unknown): void => {
-    conditions.push({ path, operator, slot: slots + values.length });
+    const slot = slots + values.length;
+    const steps = isPath(path) ? stepsOf(path) : undefined;
+    // A field of an end has a dot as well.
+    conditions.push(steps && !nested.includes(steps[0]) ? { path, operator, slot, steps } : { path, operator, slot });
     values.push(value);
   };
   const read = (path: string, value: unknown): void => {
@@ -283,11 +304,11 @@ const fits = (operator: ComparisonOperator, value: unknown, operand: unknown): b
 
 /** True if a condition holds, as DynamoDB evaluates it: values of different types never compare, and a missing attribute satisfies only `ne` and `exists: false`. */
 export const holds = (
-  { operator, path, slot, of = [] }: Condition,
+  { operator, path, steps, slot, of = [] }: Condition,
   row: Readonly<Record<string, unknown>>,
   values: readonly unknown[],
 ): boolean => {
-  if (operator !== "or" && operator !== "not") return fits(operator, valueAt(row, path), values[slot]);
+  if (operator !== "or" && operator !== "not") return fits(operator, steps ? valueWithin(row, steps) : valueAt(row, path), values[slot]);
   const some = of.some((conditions) => conditions.every((condition) => holds(condition, row, values)));
   return some === (operator === "or");
 };

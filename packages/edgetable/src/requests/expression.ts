@@ -66,6 +66,13 @@ export class Placeholders {
     return `#${at}`;
   }
 
+  /** An attribute, or what lies within it. */
+  path(attribute: string, within: readonly (string | number)[] = []): string {
+    let text = this.name(attribute);
+    for (const step of within) text += typeof step === "number" ? `[${step}]` : `.${this.name(step)}`;
+    return text;
+  }
+
   value(value: AttributeValue): string {
     const placeholder = `:${this.#count++}`;
     this.#values[placeholder] = value;
@@ -84,6 +91,8 @@ export class Placeholders {
 /** An attribute and how a value of the field looks in it. */
 interface Place {
   readonly attribute: string;
+  /** The way to the value within the attribute. */
+  readonly within?: readonly (string | number)[];
   readonly encode: (value: unknown) => AttributeValue;
 }
 
@@ -108,7 +117,7 @@ interface Comparison {
 }
 
 const compare = (place: Place, { condition, value }: Comparison, names: Placeholders): string => {
-  const name = names.name(place.attribute);
+  const name = names.path(place.attribute, place.within);
   const put = (one: unknown): string => names.value(place.encode(one));
   const { operator } = condition;
   switch (operator) {
@@ -163,12 +172,18 @@ const RETYPED: ReadonlySet<ComparisonOperator> = new Set(["eq", "ne", "in"]);
 // An item holds one form or the other. Where it holds both, a program with an older model wrote the old one.
 const compareForms = (comparison: Comparison, names: Placeholders): string => {
   const { shape, condition } = comparison;
-  const { path, operator } = condition;
+  const { path: whole, operator, steps: [path, ...within] = [whole] } = condition;
   const { old, now, retyping } = shape.former![path]!;
-  if (retyping && operator !== "exists" && !(retyping.back && RETYPED.has(operator))) throw unsupported(shape, path, operator);
-  const inNew = (): string => compare({ attribute: now, encode: (value) => encodeField(shape, path, value) }, comparison, names);
+  if (retyping && operator !== "exists" && !(within.length === 0 && retyping.back && RETYPED.has(operator)))
+    throw unsupported(shape, path, operator);
+  const place = (attribute: string, former = false): Place => ({
+    attribute,
+    within,
+    encode: (value) => encodeField(shape, whole, former ? oldValue(shape, whole, value) : value),
+  });
+  const inNew = (): string => compare(place(now), comparison, names);
   if (!retyping && old === now) return inNew();
-  const inOld = compare({ attribute: old, encode: (value) => encodeField(shape, path, oldValue(shape, path, value)) }, comparison, names);
+  const inOld = compare(place(old, true), comparison, names);
   if (old === now) return operator === "exists" ? inNew() : `(${inOld} ${operator === "ne" ? "AND" : "OR"} ${inNew()})`;
   const name = names.name(old);
   return `((attribute_exists(${name}) AND ${inOld}) OR (attribute_not_exists(${name}) AND ${inNew()}))`;
@@ -203,10 +218,11 @@ const one = ({ shape, values }: Compared, condition: Condition, names: Placehold
     return parenthesized(operator === "not" ? `NOT ${parenthesized(texts.join(""))}` : texts.join(" OR "));
   }
   const comparison: Comparison = { shape, condition, value: values[condition.slot] };
-  if (shape.former?.[condition.path]) return compareForms(comparison, names);
-  const attribute = attributeOf(shape, condition.path);
+  const { path, steps: [field, ...within] = [path] } = condition;
+  if (shape.former?.[field]) return compareForms(comparison, names);
+  const attribute = attributeOf(shape, field);
   if (attribute === undefined) return compareCarried(comparison, names);
-  return compare({ attribute, encode: (value) => encodeField(shape, condition.path, value) }, comparison, names);
+  return compare({ attribute, within, encode: (value) => encodeField(shape, path, value) }, comparison, names);
 };
 
 /**

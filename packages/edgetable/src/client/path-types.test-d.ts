@@ -1,0 +1,35 @@
+import { describe, test } from "vitest";
+import { z } from "zod";
+import { defineGraph, edge, node } from "../index.ts";
+
+const shop = node({
+  key: "SHOP#{shopId}",
+  schema: z.object({
+    shopId: z.string(),
+    name: z.string(),
+    address: z.object({ city: z.string(), geo: z.object({ lat: z.number(), lon: z.number() }).optional(), "post.code": z.string() }).optional(),
+    tags: z.array(z.string()),
+    lines: z.array(z.object({ sku: z.string(), amount: z.number() })),
+    settings: z.record(z.string(), z.number()),
+    labels: z.set(z.string()).optional(),
+  }),
+});
+const near = edge({ from: "shop", to: "shop", schema: z.object({ route: z.object({ metres: z.number() }) }) });
+const db = defineGraph({ table: "Shops", nodes: { shop }, edges: { near } }).connect();
+
+describe("paths into attributes", () => {
+  test("filters and conditions compare the value at a path", () => {
+    void (() => db.find("shop").where({ "address.city": "Lisbon", "address.geo.lat": { gt: 38 }, "tags[0]": { beginsWith: "a" } }));
+    void (() => db.find("shop").where({ "lines[2].sku": "s1", "settings.dark": 1, 'address["post.code"]': "1000", or: [{ "address.city": "Porto" }] }));
+    void (() => db.shop({ shopId: "1" }).out("near").where({ "route.metres": { lt: 500 }, to: { shopId: "2" } }));
+    void (() => db.shop.delete({ shopId: "1" }, { if: { "address.geo": { exists: false } } }));
+    // @ts-expect-error city is text
+    void (() => db.find("shop").where({ "address.city": 5 }));
+    // @ts-expect-error an address has no such member
+    void (() => db.find("shop").where({ "address.town": "Lisbon" }));
+    // @ts-expect-error amount is a number
+    void (() => db.find("shop").where({ "lines[0].amount": "many" }));
+    // @ts-expect-error an edge's route has no such member
+    void (() => db.shop({ shopId: "1" }).out("near").where({ "route.feet": 1 }));
+  });
+});
