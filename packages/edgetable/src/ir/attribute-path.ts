@@ -40,7 +40,7 @@ export const stepsOf = (path: string): PathSteps => {
 };
 
 /** The attribute that a name or path is about. */
-export const attributeIn = (name: string): string => (isPath(name) ? stepsOf(name)[0] : name);
+const attributeIn = (name: string): string => (isPath(name) ? stepsOf(name)[0] : name);
 
 /** A list of names of which each has its path replaced by its attribute. */
 export const attributesIn = (names: readonly string[]): readonly string[] => (names.some(isPath) ? names.map(attributeIn) : names);
