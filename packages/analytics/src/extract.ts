@@ -56,7 +56,7 @@ const writeLake = async (
   await rm(folder, { recursive: true, force: true });
   const tables: StoredTable[] = [];
   for (const staged of staging.tables) {
-    const { name, kind, definition, columns } = staged.table;
+    const { name, kind, definition, key, columns } = staged.table;
     await mkdir(join(folder, name), { recursive: true });
     await database.run(
       `copy (${staging.select(staged, resumed)}) to ${literal(join(folder, name))} (format parquet, file_size_bytes '256MB', overwrite_or_ignore true)`,
@@ -66,7 +66,7 @@ const writeLake = async (
     for (const [at, { name: column, attribute }] of columns.entries())
       stored.push({ name: column, attribute, type: staged.types[at] ?? "text" });
     stored.push({ name: "more", attribute: undefined, type: "json" });
-    tables.push({ name, kind, definition, rows: Number(counted?.["rows"]), columns: stored });
+    tables.push({ name, kind, definition, key, rows: Number(counted?.["rows"]), columns: stored });
   }
   const file: LakeFile = { version: lakeVersion, table, extractedAt: new Date().toISOString(), tables };
   await writeFile(join(folder, lakeFile), `${JSON.stringify(file, undefined, 2)}\n`);

@@ -17,17 +17,21 @@ export interface LakeTable {
   readonly kind: "node" | "edge" | "part";
   /** Its name in the model. */
   readonly definition: string;
+  /** Columns that tell two rows with the same ends or owner apart: an edge's own key, a part's id. */
+  readonly key: readonly string[];
   readonly columns: readonly Column[];
 }
 
 // Words that DuckDB or Spark (ANSI mode) rejects as an unquoted name of a table or column.
 const reserved = new Set(
-  `all and anti any array as asc authorization between both by case cast check collate column constraint create cross current_date
-  current_time current_timestamp current_user deferrable desc describe distinct do else end escape except false fetch filter for foreign from full
-  glob grant group having ilike in initially inner intersect interval into is isnull join lambda lateral leading left like limit map
-  minus natural not notnull null offset on only or order outer overlaps pivot pivot_longer pivot_wider placing positional primary
-  qualify references returning right rows select semi session_user show similar some struct summarize table tablesample then time to
-  trailing true union unique unknown unpivot user using values variadic verbose when where window with within`.split(/\s+/),
+  `all analyse analyze and anti any array as asc asof asymmetric at authorization between binary both by case cast check collate
+  collation column concurrently constraint create cross current_date current_time current_timestamp current_user default
+  deferrable desc describe distinct do else end escape except false fetch filter for foreign freeze from full glob grant
+  group having ilike in initially inner intersect interval into is isnull join lambda lateral leading left like limit map
+  minus natural not notnull null offset on only or order outer overlaps pivot pivot_longer pivot_wider placing positional
+  primary qualify references returning right rows select semi session_user show similar some struct summarize symmetric table
+  tablesample then time to trailing true union unique unknown unpack unpivot user using values variadic verbose when where
+  window with within`.split(/\s+/),
 );
 
 /** A name of the model as a plain SQL name: `yearLevel` becomes `year_level`, `order` becomes `order_`. */
@@ -41,16 +45,21 @@ const sqlName = (name: string): string => {
   return reserved.has(safe) ? `${safe}_` : safe;
 };
 
-/** Makes names unique: a second name of the same words gets a number. */
-const namer = (taken: Iterable<string> = []): ((name: string) => string) => {
+/** Makes names unique: a name that is taken gets a number. */
+export const freeName = (taken: Iterable<string> = []): ((name: string) => string) => {
   const used = new Set(taken);
   return (name) => {
-    const plain = sqlName(name);
-    let free = plain;
-    for (let at = 2; used.has(free); at++) free = `${plain}_${at}`;
+    let free = name;
+    for (let at = 2; used.has(free); at++) free = `${name}_${at}`;
     used.add(free);
     return free;
   };
+};
+
+/** Makes unique SQL names. */
+const namer = (taken?: Iterable<string>): ((name: string) => string) => {
+  const free = freeName(taken);
+  return (name) => free(sqlName(name));
 };
 
 interface Definition {
@@ -102,28 +111,33 @@ export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
     return entry?.idFields.map((field) => [field, types.get(field)] as const) ?? [];
   };
   const columnsOf = (given: readonly Column[], attributes: ReadonlyMap<string, ColumnType | undefined>): readonly Column[] => {
-    const columnName = namer(given.map(({ name }) => name));
+    // `more` holds what the schema does not list.
+    const columnName = namer([...given.map(({ name }) => name), "more"]);
     return [...given, ...[...attributes].map(([attribute, type]): Column => ({ name: columnName(attribute), attribute, type }))];
   };
+  const keyOf = (columns: readonly Column[], attributes: readonly string[]): Pick<LakeTable, "key" | "columns"> => ({
+    key: attributes.flatMap((key) => columns.filter(({ attribute }) => attribute === key).map(({ name }) => name)),
+    columns,
+  });
   const text = (name: string): Column => ({ name, attribute: undefined, type: "text" });
   return [
     ...Object.values(nodes).map(({ name, definition }): LakeTable => ({
       name: tableName(name),
       kind: "node",
       definition: name,
-      columns: columnsOf([text("node")], attributesOf(catalog, name, definition)),
+      ...keyOf(columnsOf([text("node")], attributesOf(catalog, name, definition)), []),
     })),
-    ...Object.values(edges).map(({ name, definition }): LakeTable => ({
+    ...Object.values(edges).map(({ name, definition, key }): LakeTable => ({
       name: tableName(name),
       kind: "edge",
       definition: name,
-      columns: columnsOf([text("source"), text("target")], attributesOf(catalog, name, definition)),
+      ...keyOf(columnsOf([text("source"), text("target")], attributesOf(catalog, name, definition)), key),
     })),
-    ...Object.values(parts).map(({ name, definition }): LakeTable => ({
+    ...Object.values(parts).map(({ name, definition, idFields }): LakeTable => ({
       name: tableName(name),
       kind: "part",
       definition: name,
-      columns: columnsOf([text("owner")], new Map([...idColumns(definition.of), ...attributesOf(catalog, name, definition)])),
+      ...keyOf(columnsOf([text("owner")], new Map([...idColumns(definition.of), ...attributesOf(catalog, name, definition)])), idFields),
     })),
   ];
 };

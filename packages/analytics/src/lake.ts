@@ -17,6 +17,8 @@ export interface StoredTable {
   readonly name: string;
   readonly kind: "node" | "edge" | "part";
   readonly definition: string;
+  /** Columns that tell two rows with the same ends or owner apart; undefined in a lake of an older release. */
+  readonly key?: readonly string[];
   readonly rows: number;
   readonly columns: readonly StoredColumn[];
 }

@@ -184,7 +184,7 @@ export class Staging {
 
   /** The SELECT that turns the staged texts of a table into typed columns. After a resumed scan, it drops rows that came twice. */
   select({ table, types }: Staged, resumed: boolean): string {
-    const { name, kind, definition, columns } = table;
+    const { name, kind, key, columns } = table;
     const selected = columns.map(({ name: column, type: declared }, at) => {
       const type = types[at] ?? "text";
       const plain = declared !== undefined || type === "json" || type === "texts" || type === "numbers";
@@ -192,10 +192,7 @@ export class Staging {
     });
     const from = `select ${selected.join(", ")}, more from ${stagingName(name)}`;
     if (!resumed) return from;
-    const { edges, parts } = this.#catalog;
     const leading = kind === "node" ? ["node"] : kind === "edge" ? ["source", "target"] : ["owner"];
-    const keys = (kind === "edge" ? edges[definition]?.key : kind === "part" ? parts[definition]?.idFields : undefined) ?? [];
-    for (const { name: column, attribute } of columns) if (attribute !== undefined && keys.includes(attribute)) leading.push(column);
-    return `${from} qualify row_number() over (partition by ${leading.map(quoted).join(", ")} order by rowid desc) = 1`;
+    return `${from} qualify row_number() over (partition by ${[...leading, ...key].map(quoted).join(", ")} order by rowid desc) = 1`;
   }
 }

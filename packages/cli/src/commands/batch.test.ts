@@ -39,6 +39,16 @@ test("extracts the table, lists its columns, and answers SQL", async () => {
   ]);
 });
 
+test("writes bulk files of other databases, and prints how to load them", async () => {
+  const into = join(lake, "neo4j");
+  const { code, out, err } = await batch("bulk", "neo4j", "--into", into, ...at);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("nodes/student.csv: 3 rows\n") });
+  expect(err).toContain(`--nodes='${join(into, "nodes/student.csv")}'`);
+  expect(readFileSync(join(into, "edges/enrolled_in.csv"), "utf8")).toMatch(/^:START_ID,:END_ID,:TYPE,/);
+  expect(await batch("bulk", "neo4j", "--into", into, ...at)).toMatchObject({ code: 2, err: expect.stringContaining("holds files") });
+  expect(await batch("bulk", "neo5j", ...at)).toMatchObject({ code: 2, err: expect.stringContaining("The formats: neptune-gremlin") });
+});
+
 describe("jobs", () => {
   test("run, and describe their result", async () => {
     const { code, out, err } = await batch("run", "recommend", "--edges", "enrolledIn", "--at-least", "1", ...at);

@@ -1,6 +1,8 @@
+import { resolve } from "node:path";
 import type * as Analytics from "@edgetable/analytics";
 import { withGraph } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
+import { usageError } from "../failure.ts";
 import { collect, defineCommand, note, printJson, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
 import { loadModel, theGraph } from "../model.ts";
 import { counted, showUnits } from "../output/explanation.ts";
@@ -126,10 +128,51 @@ const sqlCommand = defineCommand<LakeOptions & { readonly limit?: number }>({
     }),
 });
 
+interface BulkOptions extends LakeOptions {
+  readonly into?: string;
+  readonly lists?: "native" | "text";
+}
+
+const formats: readonly Analytics.BulkFormat[] = ["neptune-gremlin", "neptune-opencypher", "neo4j"];
+
+const bulkCommand = defineCommand<BulkOptions>({
+  name: "bulk",
+  arguments: "<format>",
+  summary: "Write the lake as CSV files for the bulk loader of Neptune or Neo4j",
+  description: `Formats: ${formats.join(", ")}. Prints the command that loads the files.`,
+  options: [
+    ...lakeOptions,
+    { flags: "--into <folder>", text: "an empty or absent folder for the files (default: the format's name)" },
+    {
+      flags: "--lists <choice>",
+      text: "lists and sets as the format's arrays, or as JSON text; Neptune keeps arrays as sets (default: native)",
+      choices: ["native", "text"],
+    },
+  ],
+  examples: ["edgetable batch bulk neo4j", "edgetable batch bulk neptune-gremlin --into neptune --lists text"],
+  run: (call) =>
+    withLake(call, async (lake, module) => {
+      const { io, options, args } = call;
+      const format = formats.find((one) => one === args[0]);
+      if (!format) throw usageError(`There is no format "${args[0] ?? ""}". The formats: ${formats.join(", ")}.`);
+      const lists = options.lists === undefined ? {} : { lists: options.lists };
+      const report = await module.writeBulk(lake, { into: resolve(io.cwd, options.into ?? format), format, ...lists });
+      if (options.json) {
+        printJson(call, report);
+        return exitCode.ok;
+      }
+      for (const { path, rows } of report.files) io.out.write(`${path}: ${counted(rows, "row")}\n`);
+      if (report.added > 0) note(call, `${counted(report.added, "node")} without an item, named only by edges or parts`);
+      if (report.asText.length > 0) note(call, `lists as JSON text: ${report.asText.join(", ")}`);
+      note(call, `Load with:\n${report.load}`);
+      return exitCode.ok;
+    }),
+});
+
 export const batchCommand: CommandSpec = {
   name: "batch",
   group: "Data:",
   summary: "Extract the whole graph as Parquet and run SQL jobs on DuckDB or Spark",
-  commands: [extractCommand, tablesCommand, sqlCommand, runCommand, deriveCommand, validateCommand, programCommand],
+  commands: [extractCommand, tablesCommand, sqlCommand, runCommand, deriveCommand, validateCommand, programCommand, bulkCommand],
   examples: ["edgetable batch extract", "edgetable batch run page-rank", 'edgetable batch sql "select count(*) from student"'],
 };
