@@ -157,12 +157,17 @@ export const createTable = async (
   return { created };
 };
 
-/** Without a stream, nobody keeps what the model leaves to the stream. */
-const compareStream = ({ facts, nodes }: Session["catalog"], { StreamSpecification }: TableDescription): readonly TableDifference[] => {
+/** What the model leaves to a stream that the table does not have: nobody keeps it. */
+export const unkept = ({ facts, nodes }: Session["catalog"], { StreamSpecification }: TableDescription): string | undefined => {
+  if (StreamSpecification?.StreamEnabled === true) return undefined;
   const fact = [...facts.aggregates, ...facts.copies].find(({ freshness }) => freshness === "stream");
   const grid = Object.values(nodes).find(({ definition }) => definition.fields?.storage === "document");
-  const kept = fact ? `"${fact.attribute}"` : grid && `the grid of "${grid.name}"`;
-  if (!kept || StreamSpecification?.StreamEnabled === true) return [];
+  return fact ? `"${fact.attribute}"` : grid && `the grid of "${grid.name}"`;
+};
+
+const compareStream = (catalog: Session["catalog"], table: TableDescription): readonly TableDifference[] => {
+  const kept = unkept(catalog, table);
+  if (kept === undefined) return [];
   return [{ place: "stream", model: `on, it keeps ${kept}`, table: "off", harmless: false }];
 };
 

@@ -345,6 +345,20 @@ test("the stream, deletion protection and expiry are switched as the model says"
   expect(await of({}).migrations.plan()).toMatchObject({ steps: [] });
 });
 
+test("a plan says that the stream is off which is to keep an attribute", async () => {
+  await fill(1);
+  const followed = node({
+    key: "PERSON#{id}",
+    schema: z.object({ id: z.string(), name: z.string(), age: z.int().optional(), city: z.string().optional() }),
+    derived: { fans: count({ in: "likes", freshness: "stream" }) },
+  });
+  const of = (given: object) =>
+    defineGraph({ table, nodes: { person: followed, club }, edges: { likes }, ...given }).connect({ transport: engine.transport });
+  const said = expect.stringContaining('leaves "fans" to its processor') as string;
+  expect((await of({}).migrations.plan()).notes).toContainEqual(said);
+  expect((await of({ settings: { stream: true } }).migrations.plan()).notes).not.toContainEqual(said);
+});
+
 test("reads through an index in use that a kind has just come to are refused until it is complete, and cost no request then", async () => {
   await fill(10);
   const ordered = (both: boolean, options: ConnectOptions = {}) =>

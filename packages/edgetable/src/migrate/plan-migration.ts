@@ -9,6 +9,7 @@ import {
   type ModelDescription,
   sameEntry,
 } from "../schema/describe-model.ts";
+import { unkept } from "../executor/administer-table.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
@@ -265,8 +266,13 @@ const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<Migrati
 const kindsText = (entries: readonly BackfilledEntry[]): string =>
   entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
 
-const notesOf = ({ record }: MigrationGround, entries: readonly BackfilledEntry[]): readonly string[] => {
+const notesOf = ({ record, catalog, table, settings }: MigrationGround, entries: readonly BackfilledEntry[]): readonly string[] => {
   const notes: string[] = [];
+  const kept = settings.stream === true ? undefined : unkept(catalog, table);
+  if (kept !== undefined)
+    notes.push(
+      `The table has no stream, and the model leaves ${kept} to its processor: without one it goes stale. Add settings: { stream: true } to the model, or run edgetable table create --stream.`,
+    );
   if (!record.current) notes.push("The table has no record of its model: indexes that it has already are taken as complete.");
   for (const { index, live } of entries)
     if (live) notes.push(`"${index}" is in use already: until the migration has ended, it finds the new kinds in part.`);
