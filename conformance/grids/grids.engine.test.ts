@@ -114,7 +114,7 @@ const open = async (seed: number, storage: Storage) => {
     await db.issue.create({ issueId: `x${at}`, ...other, num: at, name: "a", state: "open" }).orThrow();
     await db.issue.values({ issueId: `x${at}` }).set({ number: 1, bytes: "a", size: "small" });
   };
-  await Promise.all([...Array.from({ length: 30 }, (_, at) => add(at)), stranger(1), stranger(2)]);
+  await Promise.all([...Array.from({ length: pick([30, 90]) }, (_, at) => add(at)), stranger(1), stranger(2)]);
   rows.sort((a, b) => (a.issueId < b.issueId ? -1 : 1));
   return { db, settle, stop, parent, rows, below, pick };
 };

@@ -11,7 +11,7 @@ import type { StoredField } from "./field-list.ts";
 import { behind, type Bounds, comparable } from "./field-value.ts";
 import { type AskedItem, type GridModel, orderField, parentOf, readItems, rowIn } from "./grid-model.ts";
 import { boundsIn, type Column, mayBeEmpty, type Resolved } from "./grid-state.ts";
-import { byAttribute, byField, type Candidate, ownOrder, readStream, type RowStream } from "./row-streams.ts";
+import { byAttribute, byField, type Candidate, ownOrder, readStream, type RowPosition, type RowStream } from "./row-streams.ts";
 import { cellsIn, itemsFor, valueItems } from "./row-document.ts";
 
 /** What a page of a grid may take. */
@@ -188,6 +188,84 @@ export const affordable = (
   return Math.min(size, Math.floor((room * BATCH_GET_KEYS) / (1 + itemsFor(resolved.list, fields.length))));
 };
 
+/** Most rows that are read by a filter and sorted in memory. */
+export const MOST_RARE = 1000;
+
+/** A field of which rows that pass must have a value: its own index may find them. */
+export const filterColumn = (model: GridModel, resolved: Resolved): (Column & { readonly kind: "field" }) | undefined => {
+  const { conditions, sort } = resolved;
+  const rank = ({ condition: { operator } }: Resolved["conditions"][number]): number =>
+    operator === "eq" ? 0 : operator === "exists" ? 2 : 1;
+  for (const { column } of conditions.toSorted((a, b) => rank(a) - rank(b)))
+    if (column.kind === "field" && !sort.some(({ by }) => by.name === column.name) && !mayBeEmpty(model, resolved, column)) return column;
+  return undefined;
+};
+
+interface Placed extends RowPosition {
+  readonly one: Hydrated;
+}
+
+/** The rows of a stream in its order, behind the key where it begins. */
+const inOrder = (
+  { forward, placeOf, textOf }: RowStream,
+  rows: readonly Hydrated[],
+  { sort: [first] }: Resolved,
+  after: RowPosition["key"] | undefined,
+): readonly Placed[] => {
+  const placed = rows.map((one): Placed => {
+    const value = first?.by.kind === "field" ? one.cells.get(first.by.field.fieldId)?.value : undefined;
+    return { one, ...placeOf(one.row, value) };
+  });
+  const compare = (a: string, b: string): number => (forward ? comparePrimary(a, b) : comparePrimary(b, a));
+  const sorted = placed.toSorted((a, b) => compare(a.text, b.text));
+  return after ? sorted.filter(({ text }) => compare(text, textOf(after)) > 0) : sorted;
+};
+
+/**
+ * Reads all rows that a filter's own index finds, and sorts those that pass, if that takes fewer requests than to go on in
+ * the order: where few rows pass.
+ *
+ * @param most how many rows going on would read
+ * @returns undefined where the filter finds more rows than that, or no filter has an index
+ */
+const collectRare = async (
+  model: GridModel,
+  reading: Reading,
+  { place, limit, budget, fields }: Wanted<StreamPlace>,
+  { streams, most }: { readonly streams: readonly RowStream[]; readonly most: number },
+): Promise<Collected<StreamPlace> | undefined> => {
+  const { resolved, context } = reading;
+  const column = filterColumn(model, resolved);
+  const bounds = column && boundsIn(model, resolved, column.field);
+  // No value is within all bounds.
+  if (column && !bounds) return { rows: [], end: undefined, stopped: undefined };
+  const stream = bounds && byField(model, resolved.list.parent, { field: column.field, bounds, forward: true });
+  const affordable = (budget.requests - context.meter.cost.requests - (stream?.lanes ?? 0)) * (BATCH_GET_KEYS / (1 + fields.length));
+  const size = Math.floor(Math.min(MOST_RARE, most, affordable));
+  if (!stream || size < 1) return undefined;
+  const { candidates, next } = await readStream(model, stream, { limit: size, after: undefined }, context);
+  if (next !== undefined) return undefined;
+  const found = (await hydrate(model, { candidates, fields, stream: 0 }, reading)).filter((one) => passes(resolved, one));
+  const [first] = resolved.sort;
+  const isEmpty = (one: Hydrated): boolean => first !== undefined && isEmptyIn(first.by, one);
+  const rows: Hydrated[] = [];
+  const { backward } = place;
+  for (let at = place.stream; at < streams.length; at++) {
+    const order = streams[at] as RowStream;
+    const own = found.filter((one) => order.rows === "all" || isEmpty(one) === (order.rows === "empty"));
+    for (const { one, key } of inOrder(order, own, resolved, at === place.stream ? place.key : undefined)) {
+      if (rows.length === limit) return { rows, end: endBehind(rows, backward), stopped: undefined };
+      rows.push({ ...one, stream: at, candidate: { ...one.candidate, key } });
+    }
+  }
+  return { rows, end: undefined, stopped: undefined };
+};
+
+const endBehind = (rows: readonly Hydrated[], backward: boolean): StreamPlace | undefined => {
+  const last = rows.at(-1);
+  return last && { stream: last.stream, key: last.candidate.key, backward };
+};
+
 /**
  * Reads until there are as many rows as wanted, the rows end, or the budget does.
  *
@@ -206,6 +284,7 @@ export const collect = async (
   const all = streamsOf(model, resolved, backward);
   const rows: Hydrated[] = [];
   let [examined, at, key] = [0, place.stream, place.key];
+  let isRare: boolean | undefined;
   for (;;) {
     const stream = all[at];
     if (!stream) return { rows, end: undefined, stopped: undefined };
@@ -233,5 +312,14 @@ export const collect = async (
     }
     key = next;
     if (next === undefined) at++;
+    if (isRare === undefined && examined >= FIRST_CANDIDATES && at < all.length) {
+      // How many more are examined until there are as many rows as wanted.
+      const most = ((limit - rows.length) * examined) / Math.max(rows.length, 1);
+      isRare = resolved.conditions.length > 0 && keep === undefined && most > examined;
+      const after: StreamPlace = { stream: at, key, backward };
+      const found =
+        isRare && (await collectRare(model, reading, { ...wanted, place: after, limit: limit - rows.length }, { streams: all, most }));
+      if (found) return { ...found, rows: [...rows, ...found.rows] };
+    }
   }
 };

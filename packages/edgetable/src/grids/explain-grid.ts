@@ -6,7 +6,7 @@ import { type Resolved, shownFields } from "./grid-state.ts";
 import { readWithRows } from "./read-grid.ts";
 import { itemsFor, usesDocuments } from "./row-document.ts";
 import { MOST_KEYS } from "./row-values.ts";
-import { streamsOf } from "./collect-rows.ts";
+import { filterColumn, MOST_RARE, streamsOf } from "./collect-rows.ts";
 import { streamsToCount } from "./count-rows.ts";
 import { MOST_IN_RUN } from "./second-sort.ts";
 
@@ -31,6 +31,9 @@ export const explainPage = (
       ...(either.length > 0 ? [`or and not of ${either.join(", ")}`] : []),
     ];
     notes.push(`reads rows in order and checks ${checks.join(", ")} on each`);
+    const narrow = filterColumn(model, resolved);
+    if (narrow && resolved.sort.length < 2)
+      notes.push(`if few rows pass, reads those that the index of ${narrow.name} finds, and sorts up to ${MOST_RARE}`);
   }
   if (queries > 0)
     notes.push(`shows ${more} fields: reads the values of each row by a Query, which takes fewer read units than so many keys`);

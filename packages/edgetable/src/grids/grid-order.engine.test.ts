@@ -204,3 +204,45 @@ test("a count that its budget ends says so", async () => {
   expect(rows).toBeLessThanOrEqual(100);
   expect(await db.issue.grid(parent).where({ state: "open" }).count()).toEqual({ rows: 100, stopped: undefined });
 });
+
+test("rows that few filters let pass are found by a filter's own index, and sorted", async () => {
+  const db = await open();
+  const fields = db.issue.fields(parent);
+  const [size, rank] = [
+    await fields.define({ name: "Size", type: "choice", choices: ["small", "large"] }),
+    await fields.define({ name: "Rank", type: "number" }),
+  ];
+  const many = 1500;
+  await load(
+    db,
+    Array.from({ length: many }, (_, num) => ({
+      issueId: `i${num}`,
+      num,
+      name: `n${(num * 7) % many}`,
+      state: num % 2 === 0 ? "open" : "closed",
+    })),
+  );
+  const large = Array.from({ length: 30 }, (_, at) => at * 47 + 60);
+  for (const num of large)
+    await db.issue.values({ issueId: `i${num}` }).set({ [size.fieldId]: "large", ...(num % 3 > 0 ? { [rank.fieldId]: -num } : {}) });
+  const grid = db.issue.grid(parent).where({ [`field:${size.fieldId}`]: "large", state: "open" });
+  const expected = large.filter((num) => num % 2 === 0);
+  const operations = ({ requests }: { readonly requests: readonly { readonly operation: string }[] }) =>
+    requests.map((one) => one.operation).join(" ");
+
+  const { value, requests } = await grid.sort("num", "desc").page({ limit: 10 }).report();
+  expect(numbers(value)).toEqual(expected.toReversed().slice(0, 10));
+  // The fields; 50 rows in the order, none of which passes; the 30 that the filter finds.
+  expect(operations({ requests })).toBe("BatchGetItem Query BatchGetItem Query BatchGetItem BatchGetItem");
+  const last = await grid.sort("num", "desc").page({ limit: 10, cursor: value.next });
+  expect(numbers(last)).toEqual(expected.toReversed().slice(10));
+  expect(last.next).toBeUndefined();
+  expect(numbers(await grid.sort("num", "desc").page({ limit: 10, cursor: last.previous }))).toEqual(expected.toReversed().slice(0, 10));
+
+  const ranked = grid.sort(`field:${rank.fieldId}`);
+  const withRank = expected.filter((num) => num % 3 > 0).toReversed();
+  const without = expected.filter((num) => num % 3 === 0);
+  expect(numbers(await ranked.page())).toEqual([...withRank, ...without]);
+  expect(numbers(await ranked.empties("first").page())).toEqual([...without, ...withRank]);
+  expect((await ranked.page().explain()).notes.join()).toContain("few rows pass");
+});

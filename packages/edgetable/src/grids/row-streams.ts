@@ -8,6 +8,7 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import { readTemplate, type Template } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position } from "../requests/cursor.ts";
+import { encodeItem } from "../requests/encode-item.ts";
 import { partitionsOf } from "../requests/encode-partitions.ts";
 import { columnIndex } from "../schema/grid-parts.ts";
 import type { Item, Key } from "../transport/operations.ts";
@@ -36,9 +37,20 @@ export interface RowStream {
   /** Partitions of the index that one step reads. */
   readonly lanes: number;
   readonly candidate: (found: Found) => Candidate;
+  /** Where a row is in the order, found otherwise. `value` is its value of the field that orders the rows. */
+  readonly placeOf: (row: Row, value: unknown) => RowPosition;
+  /** What a position's key is compared by. */
+  readonly textOf: (key: Key) => string;
+  readonly forward: boolean;
 }
 
-type Seed = Pick<RowStream, "rows" | "candidate"> & {
+/** A row's place in an order: by which it is compared, and the key behind which its stream goes on. */
+export interface RowPosition {
+  readonly text: string;
+  readonly key: Key;
+}
+
+type Seed = Pick<RowStream, "rows" | "candidate" | "placeOf"> & {
   readonly of: "node" | "part";
   readonly name: string;
   readonly index: string;
@@ -46,18 +58,25 @@ type Seed = Pick<RowStream, "rows" | "candidate"> & {
   readonly forward: boolean;
 };
 
-const streamOf = ({ driver }: GridModel, { of, name, index, where, forward, rows, candidate }: Seed): RowStream => {
+const streamOf = (model: GridModel, { of, name, index, where, forward, rows, candidate, placeOf: place }: Seed): RowStream => {
+  const { driver } = model;
   const { conditions, values } = readWhere(where);
   const state = { kinds: [{ of, name }], conditions, values, forward, index, select: undefined, limit: undefined };
   const request = requestOf(driver, { state }, "rows");
   const step = request.plan.sources[0] as QueryStep;
-  return { rows, request, lanes: step.scatter ? partitionsOf(driver.catalog, step, request.binding).length : 1, candidate };
+  const lanes = step.scatter ? partitionsOf(driver.catalog, step, request.binding).length : 1;
+  return { rows, request, lanes, candidate, placeOf: place, textOf: (key) => keyTextOf(key[sortAttribute(model, index)]) ?? "", forward };
 };
 
 const startKey = ({ driver: { catalog } }: GridModel, index: string, item: Item): Key => startKeyOf(catalog, { index } as QueryStep, item);
 
 const sortAttribute = ({ driver: { catalog } }: GridModel, name: string): string =>
   defined(catalog.indexes.find((index) => index.name === name)?.sortKey, "sort key");
+
+const positionOf = (model: GridModel, index: string, item: Item): RowPosition => ({
+  text: keyTextOf(item[sortAttribute(model, index)]) ?? "",
+  key: startKey(model, index, item),
+});
 
 /** The key template by which an index orders rows by an attribute. */
 export const attributeOrder = (model: GridModel, column: string): Template => {
@@ -78,6 +97,7 @@ const rowStream = (model: GridModel, parent: Row, seed: Pick<Seed, "index" | "wh
       key: startKey(model, seed.index, item),
       isCurrent: (_, now) => keyTextOf(now[sort]) === keyTextOf(item[sort]),
     }),
+    placeOf: (row) => positionOf(model, seed.index, encodeItem(model.driver.catalog, model.node.shape, row)),
   });
 };
 
@@ -124,6 +144,11 @@ export const byField = (
           return value !== undefined && place === sortText(catalog, field, value as never, placeOf(model, now));
         },
       };
+    },
+    placeOf: (row, value) => {
+      const sort = sortText(catalog, field, value as never, placeOf(model, row));
+      const stored = { ...idOf(model, row), fieldId: field.fieldId, column: columnOf(model, parent, field), sort };
+      return positionOf(model, index, encodeItem(catalog, model.value.shape, stored));
     },
   });
 };
