@@ -1,15 +1,17 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { isPath, stepsOf } from "../ir/attribute-path.ts";
 import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { Changes, Guards } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import type { EdgeEntry, NodeEntry, PartEntry, Shape } from "../schema/catalog.ts";
+import type { PathChange } from "../schema/check-operands.ts";
 import { checkAttributes, refuseStoredNames } from "../schema/check-values.ts";
 import { attributesOf, derivedNames } from "../schema/facts.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 import type { SendingOptions, WriteOptions } from "./write-types.ts";
 
-const CLAUSES = ["set", "remove", "add", "append"];
+const CLAUSES = ["set", "remove", "add", "append", "delete"];
 
 /** What changes and conditions are checked against. */
 export interface Subject {
@@ -55,16 +57,52 @@ const clausesOf = (subject: Subject, given: Row): Changes => {
   const names = namesIn(given);
   const clauses = names.length > 0 && names.every((name) => CLAUSES.includes(name) && !subject.names?.includes(name));
   if (!clauses) return { set: present(given), remove: [], add: {}, append: {} };
-  const { set, remove, add, append } = given as { [Clause in keyof Changes]?: Changes[Clause] };
-  return { set: present(set), remove: listOf(remove ?? [], "attributes to remove"), add: present(add), append: present(append) };
+  const { set, remove, add, append, delete: members } = given as Partial<Changes> & { readonly delete?: Row };
+  const paths: PathChange[] = [];
+  const isWithin = (name: string): boolean => isPath(name) && !subject.names?.includes(name);
+  const take = (verb: PathChange["verb"], row: Row | undefined, isTaken = isWithin): Row => {
+    const rest: Record<string, unknown> = present(row) as Record<string, unknown>;
+    for (const name of Object.keys(rest).filter(isTaken)) {
+      paths.push({ verb, path: name, steps: isWithin(name) ? stepsOf(name) : [name], value: rest[name] });
+      delete rest[name];
+    }
+    return rest;
+  };
+  const removed = listOf(remove ?? [], "attributes to remove");
+  for (const path of removed) if (isWithin(path)) paths.push({ verb: "remove", path, steps: stepsOf(path) });
+  const whole = {
+    set: take("set", set),
+    remove: paths.length > 0 ? removed.filter((name) => !isWithin(name)) : removed,
+    add: take("add", add),
+    append: take("append", append),
+  };
+  if (members) take("delete", members, () => true);
+  return paths.length > 0 ? { ...whole, paths } : whole;
 };
 
-const checkOperands = (subject: Subject, { add, append }: Changes): void => {
-  for (const [field, value] of Object.entries(add)) {
+// "Two document paths overlap with each other" is what DynamoDB says of these.
+const checkOverlap = (subject: Subject, { paths = [] }: Changes, fields: readonly string[]): void => {
+  const all = [...fields.map((path) => ({ path, steps: [path] as readonly (string | number)[] })), ...paths];
+  for (const [at, { path, steps }] of all.entries()) {
+    const other = all.slice(0, at).find((one) => one.steps.slice(0, steps.length).every((step, depth) => step === (steps[depth] ?? step)));
+    if (other)
+      failOption(
+        subject,
+        `"${other.path}" and "${path}" are changed in one update, and one holds the other: make it two, or set the outer one whole,`,
+        { paths: [other.path, path] },
+      );
+  }
+};
+
+const checkOperands = (subject: Subject, { add, append, paths = [] }: Changes): void => {
+  const given = (verb: PathChange["verb"]) => paths.flatMap((one) => (one.verb === verb ? [[one.path, one.value] as const] : []));
+  for (const [field, value] of given("delete"))
+    if (!(value instanceof Set)) failOption(subject, `\`delete\` takes a Set of members for "${field}"`, { field, value });
+  for (const [field, value] of [...Object.entries(add), ...given("add")]) {
     const isAddend = Number.isFinite(value) || typeof value === "bigint" || value instanceof Set;
     if (!isAddend) failOption(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
   }
-  for (const [field, value] of Object.entries(append))
+  for (const [field, value] of [...Object.entries(append), ...given("append")])
     if (!Array.isArray(value)) failOption(subject, `\`append\` takes a list for "${field}"`, { field, value });
 };
 
@@ -74,6 +112,8 @@ const changedFields = ({ set, remove, add, append }: Changes): readonly string[]
   ...Object.keys(add),
   ...Object.keys(append),
 ];
+
+const changedWithin = ({ paths }: Changes): readonly string[] => paths?.map(({ steps }) => steps[0]) ?? [];
 
 const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
 
@@ -132,7 +172,8 @@ export const refuseComputed = (subject: Subject, input: Row | undefined): void =
  */
 export const readChanges = (subject: Subject, given: Row): Changes => {
   const changes = clausesOf(subject, given);
-  const fields = changedFields(changes);
+  const whole = changedFields(changes);
+  const fields = changes.paths ? [...whole, ...changedWithin(changes)] : whole;
   checkOwnNames(subject, fields);
   const computed = fields.find((field) => subject.derived.includes(field));
   if (computed !== undefined) throw setDerived(subject, computed);
@@ -141,7 +182,8 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
     if (subject.version && fixed === VERSION) throw setVersion(subject, "To check it, pass the option `ifVersion`.");
     throw new EdgetableError("schema.immutableAttribute", whyFixed(subject, fixed), { details: { attribute: fixed } });
   }
-  const twice = fields.find((field, at) => fields.indexOf(field) !== at);
+  if (changes.paths) checkOverlap(subject, changes, whole);
+  const twice = whole.find((field, at) => whole.indexOf(field) !== at);
   if (twice !== undefined) failOption(subject, `"${twice}" is changed twice, in one update`, { field: twice });
   checkOperands(subject, changes);
   return changes;
@@ -150,7 +192,7 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
 /** The same, refusing to change nothing. */
 export const readSomeChanges = (subject: Subject, given: Row): Changes => {
   const changes = readChanges(subject, given);
-  if (changedFields(changes).length === 0) failOption(subject, "There is nothing to change in this update", { given });
+  if (changedFields(changes).length === 0 && !changes.paths) failOption(subject, "There is nothing to change in this update", { given });
   return changes;
 };
 

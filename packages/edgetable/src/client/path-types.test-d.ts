@@ -32,4 +32,16 @@ describe("paths into attributes", () => {
     // @ts-expect-error an edge's route has no such member
     void (() => db.shop({ shopId: "1" }).out("near").where({ "route.feet": 1 }));
   });
+  test("a change set changes the value at a path", () => {
+    void (() => db.shop.update({ shopId: "1" }, { set: { name: "n", "address.city": "Faro", "tags[1]": "b", "lines[0].amount": 2 } }));
+    void (() => db.shop.update({ shopId: "1" }, { remove: ["address.geo", "tags[0]"], add: { "lines[0].amount": 1 }, delete: { labels: new Set(["x"]) } }));
+    // @ts-expect-error city is text
+    void (() => db.shop.update({ shopId: "1" }, { set: { "address.city": 5 } }));
+    // @ts-expect-error an address has no such member
+    void (() => db.shop.update({ shopId: "1" }, { remove: ["address.town"] }));
+    // @ts-expect-error city is text, to which nothing can be added
+    void (() => db.shop.update({ shopId: "1" }, { add: { "address.city": 1 } }));
+    // @ts-expect-error tags are no set
+    void (() => db.shop.update({ shopId: "1" }, { delete: { tags: new Set(["a"]) } }));
+  });
 });

@@ -1,5 +1,6 @@
 import type { Call, Cost, RunOptions } from "../executor/call.ts";
 import type { DeletionProgress } from "../executor/jobs/delete-node.ts";
+import type { AtPath, AttributePath } from "../ir/attribute-path.ts";
 import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { Upserted, UpsertOutcome, WriteOutcome, Written } from "../ir/write-outcome.ts";
@@ -140,17 +141,30 @@ type Appendix<Value> = unknown extends Value ? readonly unknown[] : Value extend
 
 /** Changes that are more than new values. An attribute may stand in one of them only. */
 export interface ChangeSet<Changes> {
-  readonly set?: Changes;
-  readonly remove?: readonly (keyof Changes & string)[];
+  /** New values, of attributes or by path: `{ "address.city": "Lisbon", "tags[0]": "a" }`. The parents of a path must be there. */
+  readonly set?: Changes & SetPaths<Changes>;
+  /** Attributes, or paths; the elements behind a removed one of a list move up. */
+  readonly remove?: readonly ((keyof Changes & string) | AttributePath<Changes>)[];
   /**
    * Numbers to add (negative ones subtract), sets to unite with; a missing attribute counts as 0 or empty. The schema
    * checks the attribute's type and the members of a set. It does not see the sum: a range such as `max` needs a condition
    * in `if`.
    */
-  readonly add?: { readonly [Field in keyof Changes]?: Addend<Changes[Field]> };
+  readonly add?: { readonly [Field in keyof Changes]?: Addend<Changes[Field]> } & AddPaths<Changes>;
   /** Elements to put behind a list; a missing attribute counts as empty. The schema checks each element, but not the length. */
-  readonly append?: { readonly [Field in keyof Changes]?: Appendix<Changes[Field]> };
+  readonly append?: { readonly [Field in keyof Changes]?: Appendix<Changes[Field]> } & AppendPaths<Changes>;
+  /** Members to take out of sets; a set goes with its last member. */
+  readonly delete?: { readonly [Field in keyof Changes]?: Members<Changes[Field]> } & DeletePaths<Changes>;
 }
+
+// Each is resolved where a change set has that member.
+type SetPaths<Row> = { readonly [Path in AttributePath<Row>]?: AtPath<Row, Path> };
+type AddPaths<Row> = { readonly [Path in AttributePath<Row>]?: Addend<AtPath<Row, Path>> };
+type AppendPaths<Row> = { readonly [Path in AttributePath<Row>]?: Appendix<AtPath<Row, Path>> };
+type DeletePaths<Row> = { readonly [Path in AttributePath<Row>]?: Members<AtPath<Row, Path>> };
+
+/** What can be taken out of a value: members of a set. */
+type Members<Value> = unknown extends Value ? ReadonlySet<unknown> : Value extends ReadonlySet<unknown> ? Value : never;
 
 /** What is inferred of a node or part. */
 export interface ItemTypes {

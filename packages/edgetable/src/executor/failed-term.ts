@@ -3,6 +3,7 @@ import type { Failure, Term, WriteItem } from "../ir/write-plan.ts";
 import { isExpired } from "../requests/decode-item.ts";
 import { sameAttribute, sameItem } from "../requests/attribute-value.ts";
 import type { Item } from "../transport/operations.ts";
+import { own } from "../util/row.ts";
 
 /** True if a request was refused because the condition of its one item did not hold. */
 export const isFailedCondition = (error: unknown): error is EdgetableError =>
@@ -30,6 +31,12 @@ const holds = (term: Term, item: Item | undefined): boolean => {
       const count = item?.[term.attribute];
       return count !== undefined && "N" in count && Number(count.N) >= term.least;
     }
+    case "parent": {
+      let value = item?.[term.attribute];
+      for (const step of term.within)
+        value = (value && (typeof step === "number" ? "L" in value && value.L[step] : "M" in value && own(value.M, step))) || undefined;
+      return value !== undefined && term.type in value;
+    }
     case "where":
       return true;
   }
@@ -50,7 +57,8 @@ export const foundAs = (step: WriteItem, found: Item | undefined): FoundItem => 
   if (found === undefined) return step.kind === "delete" ? "asWritten" : "absent";
   if (step.kind === "put") return sameItem(found, step.item) ? "asWritten" : "different";
   if (step.kind !== "update") return "different";
-  const { set, remove } = step.changes;
+  const { set, remove, paths } = step.changes;
+  if (paths) return "different";
   for (const name in set) if (!sameAttribute(found[name], set[name])) return "different";
   for (const name of remove) if (name in found) return "different";
   return "asWritten";

@@ -103,8 +103,16 @@ const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relin
     hasFields(given.add) || hasFields(given.append)
       ? andThen(loadOperands(), ({ validateOperands }) => validateOperands(schema, given, what))
       : given;
+  const { paths } = given;
+  const within = paths
+    ? andThen(operands, (valid) =>
+        andThen(loadOperands(), ({ validatePaths }) =>
+          andThen(validatePaths(schema, paths, what), (checked) => ({ ...valid, paths: checked })),
+        ),
+      )
+    : operands;
   return andThen(
-    andThen(operands, (valid) => validateSet(schema, valid, what)),
+    andThen(within, (valid) => validateSet(schema, valid, what)),
     (changes): Maybe<LogicalWrite> => {
       const valid = changes === given ? write : { ...write, changes };
       return valid.kind === "update" ? valid : validateReverse(schema, valid, what);

@@ -1,4 +1,5 @@
 import type { Conditions } from "./condition.ts";
+import type { PathChange } from "../schema/check-operands.ts";
 import type { Row } from "../util/row.ts";
 
 /** One end of an edge: which node type, and which node of it. */
@@ -15,6 +16,8 @@ export interface Changes {
   readonly add: Row;
   /** Lists to put behind lists. */
   readonly append: Row;
+  /** Changes within other attributes than those. @default none */
+  readonly paths?: readonly PathChange[];
 }
 
 /** What must hold of the item as it is now for the write to happen. */

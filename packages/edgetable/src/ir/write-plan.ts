@@ -41,7 +41,23 @@ export type Term =
   | { readonly kind: "below"; readonly attribute: string; readonly limit: number; readonly failure: Failure }
   /** A count is there and is so much, or more. */
   | { readonly kind: "atLeast"; readonly attribute: string; readonly least: number; readonly failure: Failure }
+  /** What lies there is a map or a list, so that DynamoDB takes a path into it. */
+  | {
+      readonly kind: "parent";
+      readonly attribute: string;
+      readonly within: readonly (string | number)[];
+      readonly type: "M" | "L";
+      readonly failure: Failure;
+    }
   | { readonly kind: "where"; readonly shape: Shape; readonly conditions: Conditions; readonly failure: Failure };
+
+/** What an update does within an attribute. */
+export interface AttributePathChange {
+  readonly verb: "set" | "remove" | "add" | "append" | "delete";
+  readonly attribute: string;
+  readonly within: readonly (string | number)[];
+  readonly value?: AttributeValue;
+}
 
 /** What an update does to an item's attributes. */
 export interface AttributeChanges {
@@ -51,6 +67,7 @@ export interface AttributeChanges {
   readonly append: Item;
   /** Values for attributes that the item does not have yet; others keep theirs. */
   readonly defaults?: Item;
+  readonly paths?: readonly AttributePathChange[];
 }
 
 interface Target {

@@ -36,6 +36,8 @@ const termExpression = (term: Term, partitionKey: string, names: Placeholders): 
     }
     case "atLeast":
       return `${names.name(term.attribute)} >= ${names.value({ N: String(term.least) })}`;
+    case "parent":
+      return `attribute_type(${names.path(term.attribute, term.within)}, ${names.value({ S: term.type })})`;
     case "where":
       return conditionExpression(term.shape, term.conditions, names);
     default:
@@ -63,7 +65,16 @@ const updateExpression = (changes: AttributeChanges, names: Placeholders): strin
   const adds: string[] = [];
   for (const attribute in add) adds.push(`${names.name(attribute)} ${names.value(add[attribute]!)}`);
   const removes = changes.remove.map((attribute) => names.name(attribute));
-  return clause(clause(clause("", "SET", sets), "REMOVE", removes), "ADD", adds);
+  const deletes: string[] = [];
+  for (const { verb, attribute, within, value } of changes.paths ?? []) {
+    const path = names.path(attribute, within);
+    const put = (): string => names.value(value!);
+    if (verb === "set") sets.push(`${path} = ${put()}`);
+    else if (verb === "append") sets.push(`${path} = list_append(if_not_exists(${path}, ${names.value({ L: [] })}), ${put()})`);
+    else if (verb === "remove") removes.push(path);
+    else (verb === "add" ? adds : deletes).push(`${path} ${put()}`);
+  }
+  return clause(clause(clause(clause("", "SET", sets), "REMOVE", removes), "ADD", adds), "DELETE", deletes);
 };
 
 interface Body {

@@ -124,6 +124,92 @@ export const misfit = ({ type, whole }: AttributeKind, operand: unknown): string
     : undefined;
 };
 
+/** What an update does to a value within an attribute, or to members of a set. */
+export interface PathChange {
+  readonly verb: "set" | "remove" | "add" | "append" | "delete";
+  readonly path: string;
+  /** The attribute, then names of members and positions in lists. */
+  readonly steps: readonly [attribute: string, ...within: (string | number)[]];
+  /** Undefined for `remove`. */
+  readonly value?: unknown;
+}
+
+const innerOf = (schema: AnySchema): AnySchema => {
+  const { _zod, wrapped } = schema as unknown as { readonly _zod?: { readonly def: ZodDefinition }; readonly wrapped?: AnySchema };
+  const inner = _zod?.def.innerType ?? wrapped;
+  return inner ? innerOf(inner) : schema;
+};
+
+// Of a record, each member's.
+const memberSchema = (schema: AnySchema, name: string): AnySchema | "unknown" | undefined => {
+  const { _zod, type, value } = schema as unknown as ValibotSchema & { readonly _zod?: { readonly def: ZodDefinition } };
+  if (_zod?.def.type === "record") return _zod.def.valueType;
+  if (_zod === undefined && type === "record") return value;
+  const known = attributeSchemas(schema);
+  return known && !Object.hasOwn(known.each, name) ? "unknown" : known?.each[name];
+};
+
+/** The schema of what a path leads to; "unknown" if the schema has no such member, undefined if the library does not expose it. */
+const schemaAt = (schema: AnySchema, steps: readonly (string | number)[]): AnySchema | "unknown" | undefined => {
+  let at: AnySchema | "unknown" | undefined = schema;
+  for (const step of steps) {
+    if (at === undefined || at === "unknown") return at;
+    const inner: AnySchema = innerOf(at);
+    at = typeof step === "number" ? attributeKind(inner)?.element : memberSchema(inner, step);
+  }
+  return at;
+};
+
+/**
+ * The changes by path, with values as the schema of what the path leads to gives them back; a value whose schema the library
+ * does not expose stays as given.
+ *
+ * @throws {schema.invalidValue} when the schema has no such member, refuses the value, or does not let it be removed
+ */
+export const validatePaths = (schema: AnySchema, paths: readonly PathChange[], what: string): Maybe<readonly PathChange[]> => {
+  const issues: SchemaIssue[] = [];
+  const asked: { readonly at: number; readonly in: PropertyKey | undefined; readonly result: Maybe<SchemaResult<unknown>> }[] = [];
+  for (const [at, { verb, path, steps, value }] of paths.entries()) {
+    const own = schemaAt(schema, steps);
+    if (own === undefined) continue;
+    if (own === "unknown") issues.push({ path: [path], message: "there is no such member" });
+    else if (verb === "set" || (verb === "remove" && typeof steps.at(-1) === "string"))
+      asked.push({ at, in: undefined, result: validate(own, value, `"${path}" of ${what}`) });
+    else {
+      const kind = attributeKind(innerOf(own));
+      const message = kind && verb !== "remove" ? misfit(kind, value) : undefined;
+      if (message !== undefined) issues.push({ path: [path], message });
+      else if (kind?.element && (verb === "append" || (verb === "add" && value instanceof Set)))
+        for (const [index, one] of [...(value as Iterable<unknown>)].entries())
+          asked.push({ at, in: index, result: validate(kind.element, one, `"${path}" of ${what}`) });
+    }
+  }
+  if (issues.length > 0) throwIssues(what, issues);
+  return allResults(
+    asked.map(({ result }) => result),
+    (done) => {
+      const outputs = new Map<number, unknown[]>();
+      for (const [number, { at, in: index }] of asked.entries()) {
+        const result = done[number]!;
+        const { path } = paths[at]!;
+        if (result.issues)
+          for (const { message, path: inner = [] } of result.issues)
+            issues.push({ message, path: index === undefined ? [path, ...inner] : [path, index, ...inner] });
+        else outputs.set(at, [...(outputs.get(at) ?? []), result.value]);
+      }
+      if (issues.length > 0) throwIssues(what, issues);
+      return paths.map((change, at): PathChange => {
+        const values = outputs.get(at);
+        if (!values || change.verb === "remove") return change;
+        if (change.verb === "add") return { ...change, value: new Set(values) };
+        if (change.verb === "append") return { ...change, value: values };
+        const { value: _value, ...removal } = change;
+        return values[0] === undefined ? { ...removal, verb: "remove" } : { ...change, value: values[0] };
+      });
+    },
+  );
+};
+
 interface Operands {
   readonly add: Row;
   readonly append: Row;

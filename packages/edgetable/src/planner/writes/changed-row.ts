@@ -1,17 +1,47 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes } from "../../ir/logical-write.ts";
+import type { PathChange } from "../../schema/check-operands.ts";
+import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
+import { defined } from "../../util/invariant.ts";
 import { isNumber } from "../../util/json-text.ts";
 import { own, type Row } from "../../util/row.ts";
 
-/** True if a change sets, removes, adds to or appends to a field. */
-export const isChanged = ({ set, remove, add, append }: Changes, field: string): boolean =>
-  field in set || remove.includes(field) || field in add || field in append;
+/** How changes within attributes are planned. */
+export interface PathRules {
+  /**
+   * The row after the changes.
+   *
+   * @throws {execute.rejected} for a path whose parent is missing or of another type
+   */
+  readonly apply: (before: Row, changes: readonly PathChange[]) => Row;
+  /** The changes as the item takes them; `attributeOf` tells where it stores a field, if it does. */
+  readonly encode: (changes: readonly PathChange[], attributeOf: (field: string) => string | undefined) => readonly AttributePathChange[];
+  /** What must hold for DynamoDB to find the parents of the paths. */
+  readonly terms: (changes: readonly AttributePathChange[]) => readonly Term[];
+}
+
+let loaded: PathRules | undefined;
+
+/** Few programs change values within attributes: what plans it is loaded before the first of them. */
+export const usePathRules = (rules: PathRules): void => {
+  loaded = rules;
+};
+
+export const pathRules = (): PathRules => defined(loaded, "the rules of paths before a change by path is planned");
+
+/** True if a change sets, removes, adds to or appends to a field, or to what lies within it. */
+export const isChanged = ({ set, remove, add, append, paths }: Changes, field: string): boolean =>
+  field in set || remove.includes(field) || field in add || field in append || (paths?.some(({ steps }) => steps[0] === field) ?? false);
 
 // DynamoDB refuses these by the same code if the item need not be read first.
-const rejectOperand = (field: string): never => {
-  throw new EdgetableError("execute.rejected", `"${field}" holds a value of another type; overwrite it instead of using add or append.`, {
-    details: { attribute: field },
-  });
+export const rejectOperand = (field: string): never => {
+  throw new EdgetableError(
+    "execute.rejected",
+    `"${field}" holds a value of another type; overwrite it instead of using add, append or delete.`,
+    {
+      details: { attribute: field },
+    },
+  );
 };
 
 /** A decimal: `units` times ten to the power of `exponent`. */
@@ -54,7 +84,8 @@ export const addDecimals = (a: number | bigint, b: number | bigint): number | bi
   return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
 };
 
-const added = (field: string, before: unknown, operand: unknown): unknown => {
+/** A value after an addition. */
+export const added = (field: string, before: unknown, operand: unknown): unknown => {
   if (operand instanceof Set) {
     const members = before instanceof Set ? before : before === undefined ? [] : rejectOperand(field);
     return new Set([...members, ...operand]);
@@ -72,7 +103,7 @@ export const changedRow = (before: Row, changes: Changes): Row => {
     const list = own(before, field) ?? [];
     row[field] = Array.isArray(list) ? [...(list as unknown[]), ...(changes.append[field] as unknown[])] : rejectOperand(field);
   }
-  return row;
+  return changes.paths ? pathRules().apply(row, changes.paths) : row;
 };
 
 /** The changes with the old row at hand: what adds up becomes a plain value. */
@@ -80,5 +111,10 @@ export const resolvedChanges = (changes: Changes, after: Row): Changes => {
   const set: Record<string, unknown> = { ...changes.set };
   for (const field in changes.add) set[field] = after[field];
   for (const field in changes.append) set[field] = after[field];
-  return { set, remove: changes.remove, add: {}, append: {} };
+  const remove = [...changes.remove];
+  for (const { steps } of changes.paths ?? []) {
+    if (after[steps[0]] !== undefined) set[steps[0]] = after[steps[0]];
+    else if (!remove.includes(steps[0])) remove.push(steps[0]);
+  }
+  return { set, remove, add: {}, append: {} };
 };

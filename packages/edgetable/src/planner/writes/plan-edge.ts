@@ -223,7 +223,7 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
   const filled = fill(working, after, valid, null);
   if (filled?.kind !== "row") return filled;
   const attributes = filled.row;
-  const reverse = { ...(second ? contents(second) : {}), ...write.changes.set, ...write.reverse };
+  const reverse = { ...(second ? changedRow(contents(second), write.changes) : write.changes.set), ...write.reverse };
   const row = stageLink(working, after, { attributes, reverse });
   const terms = [present, ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
   stage(working, { kind: "delete", key, terms, shape });

@@ -4,7 +4,9 @@ import type { LogicalWrite } from "../../ir/logical-write.ts";
 import type { Images, PlannedItem, WritePlan } from "../../ir/write-plan.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined, unreachable } from "../../util/invariant.ts";
+import { loadOnce } from "../../util/load-once.ts";
 import type { Row } from "../../util/row.ts";
+import { usePathRules } from "./changed-row.ts";
 import { planLink, planPutEdge, planRelink, planUnlink } from "./plan-edge.ts";
 import { planCheck, planCreate, planDelete, planPut, planUpdate } from "./plan-item.ts";
 import type * as Upserts from "./plan-upsert.ts";
@@ -19,10 +21,21 @@ const shownRow = ({ facts }: Catalog, row: Row): Row => {
 // Few programs upsert.
 let upserts: typeof Upserts | undefined;
 
-/** Loads what plans upserts, if a call has one; gives nothing to wait for if it has none. */
+const isByPath = (write: LogicalWrite): boolean =>
+  "update" in write ? isByPath(write.update) : "changes" in write && write.changes.paths !== undefined;
+
+const loadPathRules = loadOnce(async () => {
+  const loaded = await import("./path-changes.ts");
+  usePathRules(loaded.pathRules);
+  return loaded;
+});
+
+/** Loads what plans upserts and changes by path, if a call has one; gives nothing to wait for if it has none. */
 export const loadUpserts = (writes: readonly LogicalWrite[]): Promise<void> | undefined => {
-  if (upserts || !writes.some(({ kind }) => kind === "upsert" || kind === "upsertEdge")) return undefined;
-  return import("./plan-upsert.ts").then((loaded) => void (upserts = loaded));
+  const rules = writes.some(isByPath) ? loadPathRules() : undefined;
+  if (upserts || !writes.some(({ kind }) => kind === "upsert" || kind === "upsertEdge"))
+    return rules instanceof Promise ? rules.then(() => undefined) : undefined;
+  return Promise.all([import("./plan-upsert.ts"), rules]).then(([loaded]) => void (upserts = loaded));
 };
 
 const planOne = (working: WorkingSet, write: LogicalWrite): Planned => {
@@ -83,7 +96,14 @@ const checkSizes = (items: readonly PlannedItem[]): void => {
 const addsUp = (write: LogicalWrite): boolean => {
   if ("update" in write) return addsUp(write.update);
   if (!("changes" in write)) return false;
-  const { add, append } = write.changes;
+  const { add, append, paths = [] } = write.changes;
+  // A list moves up behind a removed element, and what is set behind its end is appended.
+  if (
+    paths.some(
+      ({ verb, steps, value }) => verb === "append" || (verb === "add" && !(value instanceof Set)) || typeof steps.at(-1) === "number",
+    )
+  )
+    return true;
   for (const _ in append) return true;
   for (const field in add) if (!(add[field] instanceof Set)) return true;
   return false;

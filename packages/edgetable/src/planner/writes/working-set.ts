@@ -334,17 +334,20 @@ const hasAnyOf = (one: object, other: object): boolean => Object.keys(one).some(
 
 /** Two updates of one item as one; undefined if both change the same attribute, other than that both raise its revision. */
 const joinUpdates = (one: AttributeChanges, other: AttributeChanges): AttributeChanges | undefined => {
-  const { set, remove, add, append, defaults } = one;
+  const { set, remove, add, append, defaults, paths } = one;
+  if (paths && other.paths) return undefined;
+  const within = Object.fromEntries([...(paths ?? []), ...(other.paths ?? [])].map(({ attribute }) => [attribute, true]));
   const { [DERIVED]: _revision, ...added } = add;
   const names = { ...set, ...added, ...append, ...defaults, ...Object.fromEntries(remove.map((name) => [name, true])) };
   const more = { ...other.set, ...other.add, ...other.append, ...Object.fromEntries(other.remove.map((name) => [name, true])) };
-  if (hasAnyOf(more, names)) return undefined;
+  if (hasAnyOf(more, names) || hasAnyOf(within, { ...names, ...more })) return undefined;
   return {
     set: { ...set, ...other.set },
     remove: [...remove, ...other.remove],
     add: { ...add, ...other.add },
     append: { ...append, ...other.append },
     ...(defaults && { defaults }),
+    ...((paths ?? other.paths) && { paths: paths ?? other.paths! }),
   };
 };
 

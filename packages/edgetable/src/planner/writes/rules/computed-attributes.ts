@@ -1,6 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../../../errors/edgetable-error.ts";
 import type { Changes, Guards } from "../../../ir/logical-write.ts";
-import type { AttributeChanges, Term, WriteItem } from "../../../ir/write-plan.ts";
+import type { AttributeChanges, AttributePathChange, Term, WriteItem } from "../../../ir/write-plan.ts";
 import type { Template } from "../../../keys/key-template.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import { checkCarried, keyAttribute, keyOfItem, placesOf, storeField, VERSION, writtenBy } from "../../../requests/encode-item.ts";
@@ -9,7 +9,7 @@ import { attributesOf } from "../../../schema/facts.ts";
 import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
-import { addToStored, changedRow, isChanged, resolvedChanges } from "../changed-row.ts";
+import { addToStored, changedRow, isChanged, pathRules, resolvedChanges } from "../changed-row.ts";
 import { absent, guardTerms, imageOf, knownImage, type Look, present, type RowChange, STALE, type WorkingSet } from "../working-set.ts";
 
 /** One item of a row, and what is to happen to its fields. */
@@ -84,10 +84,14 @@ const unreadFields = ({ shape, known, changes }: Wanted, template: Template): re
 
 const isTableKey = ({ index }: Catalog, attribute: string): boolean => attribute === index.partitionKey || attribute === index.sortKey;
 
+/** True if what a field holds afterwards depends on what it holds now. */
+const isRelative = ({ add, append, paths }: Changes, field: string): boolean =>
+  field in add || field in append || (paths?.some(({ steps }) => steps[0] === field) ?? false);
+
 /** True if a computed attribute that holds a changed field needs another field, which the call does not give. */
 const needsImage = (catalog: Catalog, wanted: Wanted): boolean =>
   // What is added up may stand in either form.
-  Object.keys(wanted.shape.former ?? {}).some((field) => field in wanted.changes.add || field in wanted.changes.append) ||
+  Object.keys(wanted.shape.former ?? {}).some((field) => isRelative(wanted.changes, field)) ||
   (touchesKeys(wanted.shape, wanted.changes) &&
     changedAttributes(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unreadFields(wanted, template).length > 0));
 
@@ -106,6 +110,7 @@ interface Effect {
   readonly remove: string[];
   readonly add: Record<string, AttributeValue>;
   readonly append: Record<string, AttributeValue>;
+  readonly paths?: readonly AttributePathChange[];
 }
 
 const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect => {
@@ -131,8 +136,11 @@ const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect 
     const other = otherPlace(shape, field);
     if (other !== undefined && isChanged(changes, field)) remove.push(other);
   }
-  return { set: encode(changes.set), remove, add: encode(withoutExpiry(shape, changes.add)), append: encode(changes.append) };
+  const effect = { set: encode(changes.set), remove, add: encode(withoutExpiry(shape, changes.add)), append: encode(changes.append) };
+  return changes.paths ? { ...effect, paths: pathRules().encode(changes.paths, storedIn) } : effect;
 };
+
+const parentTerms = ({ paths }: Effect): readonly Term[] => (paths ? pathRules().terms(paths) : []);
 
 /** Terms by which fields of an item are as they were read, wherever it stores them. */
 export const unchangedFields = (
@@ -314,11 +322,13 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   // Most changes touch no computed attribute and need no row: planning one falls from 6.6 to 4 µs.
   if (!image && changes.remove.length === 0 && !touchesKeys(shape, changes)) {
     const effect = fieldEffects(catalog, shape, changes);
-    const terms = [...asked, ...raiseVersion(change, undefined, effect)];
+    const terms = [...asked, ...parentTerms(effect), ...raiseVersion(change, undefined, effect)];
     return { items: [{ kind: "update", key, terms, shape, changes: effect }], before: undefined, row: undefined };
   }
   const before = image && decodeItem(catalog, shape, image);
-  const row = changedRow(Object.assign({}, known, before), changes);
+  // Without the row before, nothing is known of what lies within its attributes.
+  const { paths: _paths, ...whole } = changes;
+  const row = changedRow(Object.assign({}, known, before), before ? changes : whole);
   const after = image && keepsVersion ? { ...row, ...exactSums(image, changes.add) } : row;
   const effect = fieldEffects(catalog, shape, before && !keepsVersion ? resolvedChanges(changes, after) : changes);
   const touched = touchedAttributes(catalog, change);
@@ -326,11 +336,12 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   const { remove, set } = effect;
   const remains = (attribute: string): boolean => !remove.includes(attribute) && (image === undefined || Object.hasOwn(image, attribute));
   if (remove.length > 0) checkCarried(shape, after, (attribute) => Object.hasOwn(set, attribute) || remains(attribute));
-  const terms = [...asked, ...raiseVersion(change, image, effect)];
+  const terms = [...asked, ...parentTerms(effect), ...raiseVersion(change, image, effect)];
   if (!image) terms.push(...computed.terms);
   else {
     const fields = touched.flatMap(([, template]) => unreadFields(change, template));
-    fields.push(...Object.keys(changes.add), ...Object.keys(changes.append), ...(look?.fields ?? []));
+    const within = changes.paths?.map(({ steps }) => steps[0]) ?? [];
+    fields.push(...Object.keys(changes.add), ...Object.keys(changes.append), ...within, ...(look?.fields ?? []));
     terms.push(...unchangedFields(catalog, { shape, image }, fields));
   }
   const changed = before && atVersion(after, shape.version, ((before[VERSION] as number | undefined) ?? 0) + 1);

@@ -1,0 +1,101 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import type { PathChange } from "../../schema/check-operands.ts";
+import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
+import { encodeValue } from "../../requests/attribute-value.ts";
+import { jsonText } from "../../util/json-text.ts";
+import { type Row, setOwn } from "../../util/row.ts";
+import { added, type PathRules, rejectOperand } from "./changed-row.ts";
+import { STALE } from "./working-set.ts";
+
+type Step = string | number;
+type Held = Record<string, unknown> | unknown[];
+
+const textOf = (steps: readonly Step[]): string =>
+  steps.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("");
+
+const noParent = ({ path, steps, verb }: PathChange, depth: number, found: unknown): EdgetableError => {
+  const parent = textOf(steps.slice(0, depth));
+  const needed = typeof steps[depth] === "number" ? "a list" : "an object";
+  const state = found === undefined ? `the item has no "${parent}"` : `"${parent}" is ${jsonText(found)} and not ${needed}`;
+  return new EdgetableError(
+    "execute.rejected",
+    `"${path}" cannot be changed (${verb}): ${state}. DynamoDB makes no parents of a path: set "${parent}" whole, to ${needed}.`,
+    { details: { path, parent, verb } },
+  );
+};
+
+const isParent = (value: unknown, step: Step): value is Held => {
+  if (typeof value !== "object" || value === null || value instanceof Set || value instanceof Uint8Array) return false;
+  return Array.isArray(value) === (typeof step === "number");
+};
+
+const memberOf = (held: Held, step: Step): unknown =>
+  Array.isArray(held) ? held[step as number] : Object.hasOwn(held, step) ? held[step as string] : undefined;
+
+const changedValue = ({ verb, path, value }: PathChange, before: unknown): unknown => {
+  switch (verb) {
+    case "set":
+      return value;
+    case "remove":
+      return undefined;
+    case "append":
+      if (before !== undefined && !Array.isArray(before)) return rejectOperand(path);
+      return [...((before as readonly unknown[] | undefined) ?? []), ...(value as readonly unknown[])];
+    case "add":
+      return added(path, before, value);
+    case "delete": {
+      if (before !== undefined && !(before instanceof Set)) return rejectOperand(path);
+      const left = [...(before ?? [])].filter((member) => !(value as ReadonlySet<unknown>).has(member));
+      return left.length > 0 ? new Set(left) : undefined;
+    }
+  }
+};
+
+// A list closes up behind what is removed; what is set behind its end comes next.
+const settle = (held: unknown): void => {
+  if (Array.isArray(held)) held.splice(0, held.length, ...(held as unknown[]).filter((one) => one !== undefined));
+};
+
+const applyOne = (row: Record<string, unknown>, change: PathChange, lists: Set<unknown>): void => {
+  const { steps } = change;
+  let held: Held = row;
+  for (const [at, step] of steps.slice(0, -1).entries()) {
+    const next = memberOf(held, step);
+    if (!isParent(next, steps[at + 1]!)) throw noParent(change, at + 1, next);
+    held = next;
+  }
+  const last = steps.at(-1)!;
+  const value = changedValue(change, memberOf(held, last));
+  if (Array.isArray(held)) {
+    lists.add(held);
+    held[last as number] = value;
+  } else if (value === undefined) delete held[last as string];
+  else setOwn(held, last as string, value);
+};
+
+/** How changes within attributes are planned; loaded by the first of them. */
+export const pathRules: PathRules = {
+  apply: (before, changes) => {
+    const row: Record<string, unknown> = { ...before };
+    for (const { steps } of changes) if (row[steps[0]] !== undefined) row[steps[0]] = structuredClone(row[steps[0]]);
+    const lists = new Set<unknown>();
+    for (const change of changes) applyOne(row, change, lists);
+    for (const list of lists) settle(list);
+    return row as Row;
+  },
+  encode: (changes, attributeOf) =>
+    changes.flatMap(({ verb, path, steps: [field, ...within], value }): AttributePathChange[] => {
+      const attribute = attributeOf(field);
+      if (attribute === undefined) return [];
+      return [{ verb, attribute, within, ...(value !== undefined && { value: encodeValue(value, path, within.length + 1) }) }];
+    }),
+  terms: (changes) => {
+    const terms: Term[] = [];
+    for (const { attribute, within } of changes) {
+      if (within.length === 0) continue;
+      const type = typeof within.at(-1) === "number" ? "L" : "M";
+      terms.push({ kind: "parent", attribute, within: within.slice(0, -1), type, failure: STALE });
+    }
+    return terms;
+  },
+};
