@@ -61,7 +61,7 @@ const clausesOf = (subject: Subject, given: Row): Changes => {
   const paths: PathChange[] = [];
   const isWithin = (name: string): boolean => isPath(name) && !subject.names?.includes(name);
   const take = (verb: PathChange["verb"], row: Row | undefined, isTaken = isWithin): Row => {
-    const rest: Record<string, unknown> = present(row) as Record<string, unknown>;
+    const rest: Record<string, unknown> = present(row);
     for (const name of Object.keys(rest).filter(isTaken)) {
       paths.push({ verb, path: name, steps: isWithin(name) ? stepsOf(name) : [name], value: rest[name] });
       delete rest[name];

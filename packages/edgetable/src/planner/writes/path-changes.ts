@@ -81,7 +81,7 @@ export const pathRules: PathRules = {
     const lists = new Set<unknown>();
     for (const change of changes) applyOne(row, change, lists);
     for (const list of lists) settle(list);
-    return row as Row;
+    return row;
   },
   encode: (changes, attributeOf) =>
     changes.flatMap(({ verb, path, steps: [field, ...within], value }): AttributePathChange[] => {
