@@ -3,7 +3,7 @@ import type { PathChange } from "../../schema/check-operands.ts";
 import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
 import { encodeValue } from "../../requests/attribute-value.ts";
 import { jsonText } from "../../util/json-text.ts";
-import { type Row, setOwn } from "../../util/row.ts";
+import { setOwn } from "../../util/row.ts";
 import { added, type PathRules, rejectOperand } from "./changed-row.ts";
 import { STALE } from "./working-set.ts";
 
