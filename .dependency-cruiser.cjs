@@ -20,12 +20,35 @@ const directions = {
   requests: { sees: [...model, "ir/"], types: [operations] },
   executor: { sees: [...model, "ir/", "planner/", "requests/", "transport/"] },
   migrate: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "verify/mend-facts[.]ts$"] },
-  client: { sees: [...model, "ir/", "query/", "planner/", "requests/", "executor/", "migrate/", "transport/", "grids/grid-calls[.]ts$"] },
+  client: {
+    sees: [
+      ...model,
+      "ir/",
+      "query/",
+      "planner/",
+      "requests/",
+      "executor/",
+      "migrate/",
+      "transport/",
+      "grids/(?:grid-calls|move-values)[.]ts$",
+    ],
+  },
   grids: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/"] },
   transport: { sees: floor },
   check: { sees: [...model, "ir/", "requests/decode-item[.]ts$"], types: [operations] },
   streams: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/", "grids/keep-values[.]ts$"] },
-  verify: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/(?:driver|job-options)[.]ts$"] },
+  verify: {
+    sees: [
+      ...model,
+      "ir/",
+      "planner/",
+      "requests/",
+      "executor/",
+      "transport/",
+      "client/(?:driver|job-options)[.]ts$",
+      "grids/keep-values[.]ts$",
+    ],
+  },
 };
 
 const within = (folders) => folders.map((folder) => src + folder).join("|");

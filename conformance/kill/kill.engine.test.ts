@@ -61,7 +61,7 @@ const phases = ["before", "during", "after"] as const;
 
 // Early requests are the likelier: a run that goes on has fewer left. A saved state must be true at once.
 const drawDeath = (random: Random, kind: string): Death => {
-  if (kind !== "batch" && kind !== "upserts" && random() < 0.4) return { request: Math.floor(random() * 6), phase: "saved" };
+  if (!["batch", "upserts", "grid"].includes(kind) && random() < 0.4) return { request: Math.floor(random() * 6), phase: "saved" };
   return {
     request: Math.floor(random() ** 2 * scenarios[kind]!.requests),
     phase: phases[Math.floor(random() * phases.length)] ?? "before",

@@ -9,6 +9,7 @@ const byEmail = { entries: { person: { by: "email", sparse: true } } } as const;
 const graphOf = (table: string, shards: readonly number[], isNew: boolean) =>
   defineGraph({
     table,
+    settings: { stream: true },
     nodes: {
       person: node({
         key: "PERSON#{id}",
@@ -17,6 +18,12 @@ const graphOf = (table: string, shards: readonly number[], isNew: boolean) =>
       }),
       place: node({ key: "PLACE#{id}", schema: z.object({ id: z.string(), n: z.int().optional() }) }),
       club: node({ key: "CLUB#{id}", schema: id }),
+      task: node({
+        key: "TASK#{id}",
+        schema: z.object({ id: z.string(), clubId: z.string() }),
+        fields: { of: "owner", storage: isNew ? "document" : "items" },
+      }),
+      owner: node({ key: "OWNER#{clubId}", schema: z.object({ clubId: z.string() }) }),
     },
     parts: { note: part({ of: "place", key: "NOTE#{n:5}", schema: z.object({ n: z.int() }) }) },
     edges: {
@@ -256,8 +263,34 @@ const custom: Scenario = {
   },
 };
 
+/** Tasks of a club with values for so many fields, in parts of 100 where they are items. */
+const setTasks = async (db: KillDb, tasks: number, fields: number): Promise<void> => {
+  for (const at of range(tasks)) {
+    const outcome = await db.task.values({ id: name(at) }).set(Object.fromEntries(range(fields).map((field) => [`f${field}`, field * at])));
+    must(outcome.ok, "the task is there");
+  }
+};
+
+const defineTasks = async (db: KillDb, tasks: number, fields: number): Promise<void> => {
+  await db.owner.create({ clubId: "C" }).orThrow();
+  for (const field of range(fields))
+    await db.task.fields({ clubId: "C" }).define({ fieldId: `f${field}`, name: `Field ${field}`, type: "number" });
+  await db.load(range(tasks).map((at) => ({ node: "task", row: { id: name(at), clubId: "C" } }) as const));
+};
+
+// The club has its fields from before: its values are items, and a row of 120 is written in two transactions.
+const grid: Scenario = {
+  requests: 40,
+  prepare: async (_, before) => defineTasks(before, 5, 120),
+  check: (items) => {
+    must(having(items, '"type",{"S":"taskValue"}') === 600 && having(items, '"type",{"S":"taskValues"}') === 0, "every value has its item");
+    for (const at of range(5)) must(having(items, `"S":"TASK#${name(at)}"`) === 121, `the task ${at} has all its values`);
+  },
+  work: async (db) => setTasks(db, 5, 120),
+};
+
 const migrate: Scenario = {
-  requests: 250,
+  requests: 350,
   prepare: async (db, before) => {
     await db.table.delete();
     await before.table.create();
@@ -268,10 +301,15 @@ const migrate: Scenario = {
       ]),
     );
     must(failed === 0, `every row is loaded before: ${failures[0]?.error.message}`);
+    await defineTasks(before, 20, 5);
+    await setTasks(before, 20, 5);
   },
   check: (items) => {
     must(having(items, '"byEmailPk",{"S":"person#0"}') === 40, "every person with an address is in the new index");
     must(having(items, '"place#0"') < 30, "the places are spread");
+    must(having(items, '"type",{"S":"taskValues"}') === 20, "every task has a document");
+    must(having(items, '["follows"') === 100, "and items that follow it");
+    must(having(items, '"type",{"S":"taskFields"}') === 1 && having(items, '"to":{"S":"document"}') === 0, "no values are on their way");
     must(having(items, "~migration") === 0, "no migration is under way");
     must(having(items, '\\"byEmail\\":') === 1, "the table records the new model");
   },
@@ -283,7 +321,7 @@ const migrate: Scenario = {
   once: async (db, lease) => void (await db.migrations.run({ finish: true, share: 100, lease, indexLag: INDEX_LAG })),
 };
 
-export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, deletion, batch, upserts, reshard, custom, migrate };
+export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, deletion, batch, upserts, reshard, custom, grid, migrate };
 
 /** Does a scenario's work, waiting for the lease of whoever died before. */
 export const workUntilDone = async (scenario: Scenario, db: KillDb, sleep: (ms: number) => Promise<unknown> = pause): Promise<void> => {

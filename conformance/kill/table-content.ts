@@ -1,6 +1,9 @@
 import type { Item, Transport } from "edgetable";
 
-/** What a table holds, in an order that is the same whoever wrote it. */
+// The stamp of a document is drawn at random, and items that follow it bear it.
+const RANDOM: readonly string[] = ["stamp", "follows"];
+
+/** What a table holds, in an order that is the same whoever wrote it, without what is drawn at random. */
 export const tableContent = async (transport: Transport, table: string): Promise<readonly string[]> => {
   const items: Item[] = [];
   let start: Item | undefined;
@@ -14,5 +17,6 @@ export const tableContent = async (transport: Transport, table: string): Promise
     items.push(...(output.Items ?? []));
     start = output.LastEvaluatedKey;
   } while (start);
-  return items.map((item) => JSON.stringify(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))).toSorted();
+  const written = (item: Item) => Object.entries(item).map(([name, value]) => [name, RANDOM.includes(name) ? "drawn" : value] as const);
+  return items.map((item) => JSON.stringify(written(item).toSorted(([a], [b]) => (a < b ? -1 : 1)))).toSorted();
 };

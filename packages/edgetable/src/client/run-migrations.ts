@@ -49,6 +49,7 @@ export const runFor = (driver: Driver, options: MigrationOptions): Promise<Migra
     signal: given.signal,
     deadline: endOf(driver, given.deadline),
     onProgress: given.onProgress,
+    moveValues: async (run, move) => (await import("../grids/move-values.ts")).moveValues(driver, run, move),
   });
 };
 

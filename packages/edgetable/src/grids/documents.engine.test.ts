@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { refreshFacts } from "../streams/refresh-facts.ts";
+import { verify } from "../verify/index.ts";
+import type { Item } from "../transport/operations.ts";
 import { driverOf } from "../client/driver.ts";
+import { partWrites } from "../client/writes.ts";
 import { defineGraph, node } from "../index.ts";
 import { changeList } from "./field-list.ts";
 import { gridModel } from "./grid-model.ts";
@@ -125,4 +129,48 @@ test("old, repeated and reordered records leave the index as the documents are",
   expect(await indexItems()).toHaveLength(1);
   await follow();
   expect(await indexItems()).toHaveLength(1);
+});
+
+test("verify finds value items that do not follow their documents, and repairs them", async () => {
+  const { fields, values, by, follow, indexItems } = await project("verified", 3);
+  await fields.define({ fieldId: "size", name: "Size", type: "number" });
+  await fields.define({ fieldId: "note", name: "Note", type: "text" });
+  for (const num of [1, 2, 3]) await values(num).set({ size: num, note: "x" });
+  await follow();
+  const { db, lab } = opened;
+  // Other tests keep changes from the processor.
+  const refreshed = await refreshFacts(db);
+  expect(refreshed.failed).toEqual([]);
+  expect(refreshed.documents).toBeGreaterThanOrEqual(3);
+  const checked = async (repair: boolean) => {
+    const { kinds, clean } = await verify(db, { settle: 1, staleAfter: 1, repair });
+    return {
+      clean,
+      found: kinds.map(({ kind, count, repaired, examples }) => [kind, count, repaired, examples.map(({ reason }) => reason).toSorted()]),
+    };
+  };
+  expect(await checked(false)).toEqual({ clean: true, found: [] });
+  const before = await indexItems();
+  const { table, engine } = lab;
+  const [first, second] = before as unknown as readonly [Item, Item];
+  await engine.transport.send("DeleteItem", { TableName: table, Key: { pk: first["pk"]!, sk: first["sk"]! } });
+  await engine.transport.send("PutItem", { TableName: table, Item: { ...second, value: { S: "other" } } });
+  const model = gridModel(driverOf(db), "issue");
+  const stray = { fieldId: "stray", generation: 1, value: 1, column: "none", sort: "1" };
+  await partWrites(model.driver, model.value).put({ issueId: "verified-3" }, stray);
+  // No processor is told.
+  await lab.take();
+  const reasons: unknown = expect.arrayContaining([
+    expect.stringMatching(/^The value of "(size|note)" has an item with another value or place[.]/),
+    expect.stringMatching(/^The value of "(size|note)" has no item[.] The stream processor is behind/),
+    expect.stringContaining('The value of "stray" has an item, and the document has no such value.'),
+  ]);
+  expect(await checked(false)).toEqual({ clean: false, found: [["staleValue", 3, 0, reasons]] });
+  expect(await checked(true)).toEqual({ clean: true, found: [["staleValue", 3, 3, reasons]] });
+  expect(await indexItems()).toEqual(before);
+  expect(await by("size")).toEqual([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+  ]);
 });

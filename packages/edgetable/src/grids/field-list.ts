@@ -42,10 +42,11 @@ const LIST = { list: "all" };
 export const listItem = (model: GridModel, parent: Row): AskedItem => ({ shape: model.list.shape, row: { ...parent, ...LIST } });
 
 const ITEMS: Storage = { at: "items", epoch: 0 };
+const DOCUMENTS: Storage = { at: "document", epoch: 0 };
 
 /** The list in its item. A parent without fields has no values yet, and gets the storage that the model declares. */
 export const listOf = ({ settings }: GridModel, parent: Row, row: Row | undefined): FieldList => ({
-  storage: (row ? (row["storage"] as Storage | undefined) : { ...ITEMS, at: settings.storage ?? "items" }) ?? ITEMS,
+  storage: (row ? (row["storage"] as Storage | undefined) : settings.storage === "document" ? DOCUMENTS : undefined) ?? ITEMS,
   parent,
   fields: (row?.["fields"] as readonly StoredField[] | undefined) ?? [],
   next: (row?.["next"] as number | undefined) ?? 1,
@@ -103,8 +104,8 @@ interface ItemChange<State extends { readonly version: number }, Result> {
   /** What it holds, for messages. */
   readonly what: string;
   readonly read: (context: CallContext) => Promise<State>;
-  /** Gives the new row, and may throw. */
-  readonly change: (state: State) => { readonly row: Row; readonly result: Result };
+  /** Gives the new row, or none where nothing is to be written, and may throw. */
+  readonly change: (state: State) => { readonly row: Row | undefined; readonly result: Result };
 }
 
 /**
@@ -124,6 +125,7 @@ export const changeItem = async <State extends { readonly version: number }, Res
   for (let attempt = 0; ; attempt++) {
     const before = await read(context);
     const { row, result } = change(before);
+    if (!row) return { result, cost: addCosts(context.meter.cost, cost) };
     // With a token, an answer that is lost is no question.
     const call =
       before.version === 0
@@ -155,7 +157,7 @@ export const changeItem = async <State extends { readonly version: number }, Res
 /**
  * Changes the fields of a parent, or where their values are stored.
  *
- * @param change gives what is new, and may throw
+ * @param change gives what is new, and may throw; without fields and storage, nothing is written
  * @throws {execute.conflict} when others changed them until the deadline
  */
 export const changeList = <Result>(
@@ -175,7 +177,9 @@ export const changeList = <Result>(
     what: "fields",
     read: (context) => readList(model, parent, context),
     change: (before) => {
-      const { fields = before.fields, next = before.next, storage = before.storage, result } = change(before);
-      return { row: { fields, next, ...(storage.epoch === 0 && storage.at === "items" ? {} : { storage }) }, result };
+      const changed = change(before);
+      const { fields = before.fields, next = before.next, storage = before.storage, result } = changed;
+      if (!changed.fields && !changed.storage) return { row: undefined, result };
+      return { row: { fields, next, ...(storage === ITEMS ? {} : { storage }) }, result };
     },
   });

@@ -1,16 +1,17 @@
-import { createDriver } from "../client/driver.ts";
+import { createDriver, type Driver } from "../client/driver.ts";
 import { transactOf } from "../client/write-call.ts";
 import type { WriteCall } from "../client/write-types.ts";
 import { partWrites } from "../client/writes.ts";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { REQUEST_DEADLINE } from "../executor/jobs/run-job.ts";
 import { backOff, type CallContext, type Session } from "../executor/session.ts";
 import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
 import { exactText } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { gridNames } from "../schema/grid-parts.ts";
+import { type FollowedRow, gridNames } from "../schema/grid-parts.ts";
 import { isSystemItem } from "../schema/system-items.ts";
-import type { Item } from "../transport/operations.ts";
+import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 import { type FieldList, readList } from "./field-list.ts";
 import { type AskedItem, type GridModel, gridModel, parentOf, readItems, rowIn } from "./grid-model.ts";
@@ -25,12 +26,6 @@ import {
   usesDocuments,
 } from "./row-document.ts";
 import { nodeItem, valueRow } from "./row-values.ts";
-
-/** A row whose value items may not follow its document. */
-export interface FollowedRow {
-  readonly node: string;
-  readonly id: Row;
-}
 
 interface Part {
   readonly node: string;
@@ -77,14 +72,15 @@ export const followedRow = (
 export const sameRow = (a: FollowedRow, b: FollowedRow): boolean => a.node === b.node && exactText(a.id) === exactText(b.id);
 
 /** A row as it was read: its document first, then the fields of its parent. */
-interface SeenRow {
+export interface SeenRow {
   readonly id: Row;
   readonly row: Row | undefined;
   readonly document: RowDocument | undefined;
   readonly list: FieldList | undefined;
 }
 
-const readRows = async (model: GridModel, ids: readonly Row[], context: CallContext): Promise<readonly SeenRow[]> => {
+/** Reads rows, 50 a request, strongly consistent: documents first. */
+export const readRows = async (model: GridModel, ids: readonly Row[], context: CallContext): Promise<readonly SeenRow[]> => {
   const asked = ids.flatMap((id) => [nodeItem(model, id), documentItem(model, id)]);
   const find = await readItems(model, { asked, consistent: true }, context);
   const read = (one: AskedItem): Row | undefined => rowIn(model, one, find(one));
@@ -103,8 +99,8 @@ const readRows = async (model: GridModel, ids: readonly Row[], context: CallCont
   return seen;
 };
 
-/** The value items of a row that its document asks for. */
-export const wantedItems = (model: GridModel, { row, document, list }: SeenRow): ReadonlyMap<string, StoredValue> => {
+/** The value items of a row that its document asks for: items that follow it or, without its stamp, values of their own. */
+const wantedItems = (model: GridModel, { row, document, list }: SeenRow, stamp: string | undefined): ReadonlyMap<string, StoredValue> => {
   const wanted = new Map<string, StoredValue>();
   if (!row || !document || !list) return wanted;
   for (const { other, ...field } of list.fields) {
@@ -112,7 +108,7 @@ export const wantedItems = (model: GridModel, { row, document, list }: SeenRow):
     // What orders a value is its own generation of the field, which never changes.
     const of = [field, other].find((one) => one?.generation === stored?.generation);
     if (stored && of && field.state !== "deleting")
-      wanted.set(field.fieldId, { ...valueRow(model, row, of, stored.value), follows: document.stamp });
+      wanted.set(field.fieldId, { ...valueRow(model, row, of, stored.value), ...(stamp === undefined ? {} : { follows: stamp }) });
   }
   return wanted;
 };
@@ -124,11 +120,16 @@ const sameItem = (a: StoredValue, b: StoredValue): boolean =>
   a.follows === b.follows &&
   exactText(a.value) === exactText(b.value);
 
-/** The writes that make a row's value items follow its document. */
-const missingWrites = (model: GridModel, seen: SeenRow, found: readonly StoredValue[]): readonly WriteCall<unknown>[] => {
+/** The writes that make a row's value items what its document asks for. */
+export const itemWrites = (
+  model: GridModel,
+  seen: SeenRow,
+  found: readonly StoredValue[],
+  stamp: string | undefined,
+): readonly WriteCall<unknown>[] => {
   const writes = partWrites(model.driver, model.value);
   const there = new Map(found.map((one) => [one.fieldId, one]));
-  const wanted = wantedItems(model, seen);
+  const wanted = wantedItems(model, seen, stamp);
   const puts = [...wanted.values()].filter((one) => {
     const old = there.get(one.fieldId);
     return !old || !sameItem(old, one);
@@ -150,7 +151,7 @@ const TRIES = 30;
  * Writes what is missing, if the document is still the one that was read when that takes effect: each transaction checks it.
  * Gives false where it was changed, and the row has to be read again.
  */
-const writeMissing = async (
+export const writeItems = async (
   model: GridModel,
   seen: SeenRow,
   calls: readonly WriteCall<unknown>[],
@@ -161,7 +162,7 @@ const writeMissing = async (
   const transact = transactOf(model.driver);
   const run = {
     ...(context.signal && { signal: context.signal }),
-    deadline: Math.max(1, Math.min(60_000, context.deadline - model.driver.session.effects.now())),
+    deadline: Math.max(1, Math.floor(Math.min(REQUEST_DEADLINE, context.deadline - model.driver.session.effects.now()))),
   };
   for (let at = 0; at < calls.length; at += TRANSACTION_ITEMS - 1) {
     const check = document
@@ -178,11 +179,11 @@ const followOne = async (model: GridModel, first: SeenRow, context: CallContext)
   for (let attempt = 0; seen; attempt++) {
     if (!follows(seen)) return changed;
     const found = await itemsOf(model, seen.id, { consistent: true, context });
-    const calls = missingWrites(model, seen, found);
+    const calls = itemWrites(model, seen, found, seen.document?.stamp);
     if (calls.length === 0) return changed;
     changed += calls.length;
     try {
-      if (await writeMissing(model, seen, calls, context)) return changed;
+      if (await writeItems(model, seen, calls, context)) return changed;
     } catch (error) {
       if (!isEdgetableError(error, "execute.ambiguous")) throw error;
     }
@@ -199,11 +200,58 @@ const followOne = async (model: GridModel, first: SeenRow, context: CallContext)
 const ROWS = 50;
 const CONCURRENCY = 8;
 
+// What a processor writes was checked when the document was written.
+const driverFor = (session: Session): Driver =>
+  createDriver({ session, rulesOff: [], validates: false, deadline: undefined, cursorSecret: () => Promise.resolve(undefined) });
+
+/**
+ * Compares the value items of a row with its document: those that are wrong, by their fields, each as `missing`, `different`
+ * or `unknown` to the document; and the document's version, which tells whether two comparisons are of the same.
+ */
+export const compareRow = async (session: Session, { node, id }: FollowedRow, context: CallContext): Promise<Item> => {
+  const model = gridModel(driverFor(session), node);
+  const [seen] = await readRows(model, [id], context);
+  if (!seen || !follows(seen)) return {};
+  const found = await itemsOf(model, id, { consistent: true, context });
+  const there = new Map(found.map((one) => [one.fieldId, one]));
+  const wanted = wantedItems(model, seen, seen.document?.stamp);
+  const wrong: Record<string, AttributeValue> = {};
+  for (const [fieldId, one] of wanted) {
+    const old = there.get(fieldId);
+    if (!old || !sameItem(old, one)) wrong[fieldId] = { S: old ? "different" : "missing" };
+  }
+  for (const { fieldId } of found) if (!wanted.has(fieldId)) wrong[fieldId] = { S: "unknown" };
+  return { wrong: { M: wrong }, version: { N: String(seen.document?.version ?? 0) } };
+};
+
 /** A row whose value items could not be brought up to date, and why. */
 export interface FailedRow {
   readonly row: FollowedRow;
   readonly error: Error;
 }
+
+/** Makes the value items of some rows of a node type follow their documents. */
+export const followRows = async (
+  model: GridModel,
+  ids: readonly Row[],
+  context: CallContext,
+): Promise<{ readonly changed: number; readonly failed: readonly FailedRow[] }> => {
+  const failed: FailedRow[] = [];
+  let changed = 0;
+  for (let at = 0; at < ids.length; at += ROWS) {
+    const seen = (await readRows(model, ids.slice(at, at + ROWS), context)).values();
+    const worker = async (): Promise<void> => {
+      for (const one of seen)
+        try {
+          changed += await followOne(model, one, context);
+        } catch (error) {
+          failed.push({ row: { node: model.node.name, id: one.id }, error: error as Error });
+        }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  }
+  return { changed, failed };
+};
 
 /**
  * Makes the value items of rows follow their documents, from what is stored now: exact however often, late or in whatever
@@ -217,42 +265,15 @@ export const followDocuments = async (
   rows: readonly FollowedRow[],
   context: CallContext,
 ): Promise<{ readonly changed: number; readonly failed: readonly FailedRow[] }> => {
-  const driver = createDriver({
-    session,
-    rulesOff: [],
-    validates: false,
-    deadline: undefined,
-    cursorSecret: () => Promise.resolve(undefined),
-  });
+  const driver = driverFor(session);
+  const byNode = new Map<string, Map<string, Row>>();
+  for (const { node, id } of rows) byNode.set(node, (byNode.get(node) ?? new Map<string, Row>()).set(exactText(id), id));
   const failed: FailedRow[] = [];
   let changed = 0;
-  const byNode = new Map<string, Map<string, FollowedRow>>();
-  for (const row of rows) {
-    const own = byNode.get(row.node) ?? new Map<string, FollowedRow>();
-    byNode.set(row.node, own.set(exactText(row.id), row));
-  }
-  for (const [node, distinct] of byNode) {
-    const model = gridModel(driver, node);
-    const all = [...distinct.values()];
-    for (let at = 0; at < all.length; at += ROWS) {
-      const some = all.slice(at, at + ROWS);
-      const seen = (
-        await readRows(
-          model,
-          some.map(({ id }) => id),
-          context,
-        )
-      ).entries();
-      const worker = async (): Promise<void> => {
-        for (const [place, one] of seen)
-          try {
-            changed += await followOne(model, one, context);
-          } catch (error) {
-            failed.push({ row: some[place]!, error: error as Error });
-          }
-      };
-      await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-    }
+  for (const [node, ids] of byNode) {
+    const followed = await followRows(gridModel(driver, node), [...ids.values()], context);
+    failed.push(...followed.failed);
+    changed += followed.changed;
   }
   return { changed, failed };
 };

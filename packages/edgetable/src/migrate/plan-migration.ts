@@ -1,5 +1,5 @@
 import { compareExpiry, compareTable } from "../requests/table.ts";
-import type { TableSettings } from "../schema/definition.ts";
+import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import {
   type DescribedShards,
@@ -42,6 +42,8 @@ export type MigrationStep =
       readonly entries: readonly BackfilledEntry[];
       readonly says: string;
     } & StepPrice)
+  /** The values of users' fields move to another storage. Repeated until a pass finds nothing to move. */
+  | ({ readonly kind: "moveValues"; readonly node: string; readonly to: ValueStorage; readonly says: string } & StepPrice)
   /** DynamoDB builds the index, from items that all have its keys. */
   | ({ readonly kind: "createIndex"; readonly index: string; readonly says: string } & StepPrice)
   /** Items move to the shards in which the model puts them. */
@@ -263,6 +265,28 @@ const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<Migrati
   };
 };
 
+/** Grids whose values are stored otherwise than the record says; without a record, those that are to have documents. */
+const movedValues = (
+  { catalog, record, table, settings }: MigrationGround,
+  model: ModelDescription,
+  price: StepPrice,
+): Pick<MigrationPlan, "steps" | "refusals"> => {
+  const moves: { node: string; to: ValueStorage }[] = [];
+  for (const { name: node, definition } of Object.values(catalog.nodes)) {
+    const to = model.values?.[node] ?? "items";
+    if (definition.fields && to !== (record.current?.model.values?.[node] ?? "items")) moves.push({ node, to });
+  }
+  const streams = table.StreamSpecification?.StreamEnabled === true || settings.stream === true;
+  const refusals = moves
+    .filter(({ to }) => to === "document" && !streams)
+    .map(({ node }) => `The stream keeps the index of "${node}", and the table has none. Enable it: settings: { stream: true }.`);
+  const steps = moves.map(({ node, to }) => {
+    const says = `move the values of "${node}" ${to === "document" ? "into one document for each row" : "into items of their own"}`;
+    return { kind: "moveValues", node, to, says, ...price } as const;
+  });
+  return { steps, refusals };
+};
+
 const kindsText = (entries: readonly BackfilledEntry[]): string =>
   entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
 
@@ -323,6 +347,8 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       readUnits: read * PASSES,
       writeUnits: written,
     });
+  const values = movedValues(ground, model, { items, readUnits: read * PASSES * 2, writeUnits: written * 3 });
+  steps.push(...values.steps);
   for (const index of grown)
     steps.push({ kind: "reshard", index, says: `move items to the shards of "${index}"`, items, readUnits: read, writeUnits: written * 3 });
   for (const { name = "" } of missing)
@@ -343,9 +369,9 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     ...forms.refusals,
     ...shardRefusals,
     ...expires.refusals,
+    ...values.refusals,
     ...(inPlace ? [] : rekeyed.map(rekeyRefusal)),
   ];
-  const priced = steps.filter((step) => "readUnits" in step);
   return {
     table: catalog.table,
     model: hash,
@@ -354,10 +380,15 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     steps,
     refusals,
     notes: notesOf(ground, entries),
-    cost: {
-      readUnits: priced.reduce((sum, { readUnits }) => sum + readUnits, 0),
-      writeUnits: priced.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
-    },
+    cost: priceOf(steps),
+  };
+};
+
+const priceOf = (steps: readonly MigrationStep[]): MigrationPlan["cost"] => {
+  const priced = steps.filter((step) => "readUnits" in step);
+  return {
+    readUnits: priced.reduce((sum, { readUnits }) => sum + readUnits, 0),
+    writeUnits: priced.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
   };
 };
 

@@ -31,6 +31,15 @@ export interface MigrationSettings {
   /** Time after which nothing more is begun. */
   readonly deadline: number;
   readonly onProgress: ((progress: MigrationProgress) => void) | undefined;
+  /** Moves the values of users' fields: the code of grids, which this folder does not know. */
+  readonly moveValues: (
+    run: Run,
+    move: Pick<Extract<MigrationStep, { readonly kind: "moveValues" }>, "node" | "to"> & {
+      readonly rate: Rate;
+      readonly dryRun: boolean;
+      readonly onPage: (progress: { readonly pass: number; readonly seen: number; readonly found: number }) => void;
+    },
+  ) => Promise<{ readonly moved: number }>;
 }
 
 /** How far a migration has come. */
@@ -265,6 +274,14 @@ const takeStep = async (run: Migrating, task: MigrationStep, rate: Rate): Promis
       return derive(run, task, rate);
     case "backfill":
       return backfill(run, task, rate);
+    case "moveValues": {
+      const { state, settings } = run;
+      const onPage = ({ pass, seen, found }: { readonly pass: number; readonly seen: number; readonly found: number }): void =>
+        tell({ ...run, state: { ...state, pass, seen, stale: found } }, task);
+      const { moved } = await settings.moveValues(run, { node: task.node, to: task.to, rate, dryRun: settings.dryRun, onPage });
+      state.changed += moved;
+      return undefined;
+    }
     case "createIndex":
       return createIndex(run, task.index);
     case "reshard": {
@@ -325,10 +342,9 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   const rate = rateOf(table, settings.share);
   const before = settings.dryRun ? record : await begin(run, record);
   // Where nothing waits for older writers, there is nothing to confirm.
-  const finishes =
-    settings.finish || plan.steps.every((one) => one.kind === "setExpiry" || one.kind === "setTable" || one.kind === "record");
+  const finishes = settings.finish || plan.steps.every(({ kind }) => ["setExpiry", "setTable", "moveValues", "record"].includes(kind));
   for (const task of plan.steps) {
-    if (settings.dryRun ? !["backfill", "convert", "derive"].includes(task.kind) : !finishes && waits(task)) continue;
+    if (settings.dryRun ? !["backfill", "convert", "derive", "moveValues"].includes(task.kind) : !finishes && waits(task)) continue;
     await takeStep(run, task, rate);
     if (task.kind === "createIndex") await verify(run, rate);
   }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Sharding, Template } from "../keys/template.ts";
 import { mapValues } from "../util/row.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "./catalog.ts";
-import type { StoredForm } from "./definition.ts";
+import type { StoredForm, ValueStorage } from "./definition.ts";
 import type { IndexProjection } from "./layout.ts";
 
 /** The shards of one computed attribute: how many, and for which values otherwise. */
@@ -52,6 +52,8 @@ export interface ModelDescription {
   readonly ttl?: string;
   /** Derived attributes and copies, as `course.students`, with what they are computed from. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** The node types whose users' values are stored otherwise than as items. */
+  readonly values?: Readonly<Record<string, ValueStorage>>;
 }
 
 /** A named sharding stands beside the template; a plain one in it. */
@@ -108,6 +110,11 @@ const describeFacts = ({ facts: { aggregates, copies } }: Catalog): Readonly<Rec
   return described;
 };
 
+const describeValues = ({ nodes }: Catalog): Pick<ModelDescription, "values"> => {
+  const documents = Object.values(nodes).filter(({ definition }) => definition.fields?.storage === "document");
+  return documents.length === 0 ? {} : { values: Object.fromEntries(documents.map(({ name }) => [name, "document"])) };
+};
+
 /** Describes a model: every computed attribute, every index, the shards, the expiry and the facts. */
 export const describeModel = (catalog: Catalog): ModelDescription => ({
   key: describeKeys(catalog.index),
@@ -118,6 +125,7 @@ export const describeModel = (catalog: Catalog): ModelDescription => ({
   items: Object.fromEntries(catalog.shapes.map((shape) => [shape.id, describeItem(shape)] as const)),
   ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
   ...(catalog.facts.aggregates.length + catalog.facts.copies.length === 0 ? {} : { facts: describeFacts(catalog) }),
+  ...describeValues(catalog),
 });
 
 const sorted = (value: unknown): unknown => {

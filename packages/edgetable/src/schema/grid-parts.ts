@@ -1,6 +1,7 @@
 import { fieldNames } from "./build-catalog.ts";
-import { part, type AnyPart, type FieldSettings, type GraphDefinition } from "./definition.ts";
+import { part, type AnyNode, type AnyPart, type FieldSettings, type GraphDefinition } from "./definition.ts";
 import type { IndexEntry, ValueIndex } from "./layout.ts";
+import type { Row } from "../util/row.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
 /** The parts and indexes that hold the fields of a node type, by what is in them. */
@@ -22,6 +23,19 @@ export const gridNames = (node: string): GridNames => ({
   document: `${node}Values`,
   index: "grid",
 });
+
+/** A row whose value items follow its document. */
+export interface FollowedRow {
+  readonly node: string;
+  readonly id: Row;
+}
+
+/** The node type whose rows have their values in this part; undefined for other parts. */
+export const documentOwner = (
+  nodes: Readonly<Record<string, { readonly name: string; readonly definition: AnyNode }>>,
+  part: string,
+): string | undefined =>
+  Object.values(nodes).find(({ name, definition }) => definition.fields !== undefined && gridNames(name).document === part)?.name;
 
 /** The index that orders rows by a fixed column. */
 export const columnIndex = (node: string, column: string): string =>

@@ -1,6 +1,6 @@
 import type { CallContext, Session } from "../executor/session.ts";
 import { Meter } from "../executor/call.ts";
-import type { FollowedRow } from "../grids/keep-values.ts";
+import type { FollowedRow } from "../schema/grid-parts.ts";
 import { lagsBehind } from "../executor/facts/refresh-copies.ts";
 import { type Caused, hasStreamFacts, refreshTriggered } from "../executor/facts/refresh-facts.ts";
 import { type ItemChangeRecord, triggeredBy } from "../executor/facts/triggers.ts";

@@ -1,3 +1,4 @@
+import type { FollowedRow } from "../schema/grid-parts.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import type { WriteItem } from "../ir/write-plan.ts";
 import type { Key } from "../transport/operations.ts";
@@ -22,6 +23,7 @@ export const findingKinds = {
   wrongCount: "a degree guard that counts other than there are",
   wrongAggregate: "a count, sum or average that differs from what edges and parts make",
   staleFact: "a derived attribute that the stream keeps and that differs from what edges and parts make",
+  staleValue: "an item of a grid's index that differs from its row's document",
   staleCopy: "a copy of a node's attribute that differs from the node",
   idleGuard: "a degree guard or counter that counts nothing, of a node that does not exist",
   deletionMark: "a node marked by a deletion whose job is gone",
@@ -62,6 +64,8 @@ export type Mend =
   | { readonly kind: "orphan"; readonly steps: readonly WriteItem[] }
   /** What the stream keeps for a node is computed anew. */
   | { readonly kind: "rebuild"; readonly node: EndId }
+  /** The items of a grid's index follow their row's document again. */
+  | { readonly kind: "follow"; readonly row: FollowedRow }
   /** Nobody but a person can tell. */
   | { readonly kind: "none"; readonly advice: string };
 

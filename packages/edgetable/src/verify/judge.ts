@@ -9,7 +9,8 @@ import { judgeLead, judgeNodes, judgeSecond } from "./judge-edge.ts";
 import { judgeAlone, judgeMark, judgeOwnItem } from "./judge-item.ts";
 import { judgeMarker, judgeMarkers } from "./judge-marker.ts";
 import { judgeStreamed } from "./judge-streamed.ts";
-import { needsAllRows } from "./relations.ts";
+import { judgeValues } from "./judge-values.ts";
+import { isDocument, needsAllRows } from "./relations.ts";
 import { type Circumstances, itemAt, type Judging, type Need } from "./judging.ts";
 import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
 
@@ -30,6 +31,7 @@ const judgeRow = (judging: Judging, seen: SeenRow): void => {
     judgeOwnItem(judging, seen);
     judgeMark(judging, seen);
     if (isAllRows && !isExpired(catalog, seen.item, circumstances.now / 1000)) judgeStreamed(judging, seen);
+    if (circumstances.streamed && isDocument(catalog, seen)) judgeValues(judging, seen);
     return;
   }
   // DynamoDB removes expired items one by one, in any order: nothing follows from what is left of them.

@@ -1,3 +1,4 @@
+import type { CallContext, Session } from "../executor/session.ts";
 import { type Images, keyId, type ReadNeed, type Term, type WriteItem } from "../ir/write-plan.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { unchangedItem } from "../planner/writes/rules/computed-attributes.ts";
@@ -5,6 +6,7 @@ import { keyOfItem } from "../requests/encode-item.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
+import type { FollowedRow } from "../schema/grid-parts.ts";
 import type { Finding, Mend, Problem } from "./finding.ts";
 import type { Differing } from "./relations.ts";
 
@@ -23,8 +25,25 @@ export interface StreamNeed {
   readonly node: EndId;
 }
 
+/** How the items of a grid's index differ from their row's document. */
+export interface ValuesNeed {
+  readonly kind: "values";
+  readonly id: string;
+  readonly row: FollowedRow;
+}
+
+/** Compares the value items of grids with documents, and makes them follow: the code of grids, which this folder does not know. */
+export interface DocumentKeeper {
+  compareRow(session: Session, row: FollowedRow, context: CallContext): Promise<Item>;
+  followDocuments(
+    session: Session,
+    rows: readonly FollowedRow[],
+    context: CallContext,
+  ): Promise<{ readonly failed: readonly { readonly error: Error }[] }>;
+}
+
 /** What has to be read to judge an item. */
-export type Need = ReadNeed | SumNeed | StreamNeed;
+export type Need = ReadNeed | SumNeed | StreamNeed | ValuesNeed;
 
 /** What a judgement goes by beside the items. */
 export interface Circumstances {

@@ -47,6 +47,7 @@ export const mendFacts = async (run: Run, { items, units, settle, dryRun, onProg
       differing: "keep",
       // The migration refreshes these itself.
       streamed: false,
+      documents: undefined,
       settle,
       staleAfter: settle,
       limit: undefined,

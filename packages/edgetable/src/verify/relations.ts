@@ -15,6 +15,7 @@ import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-s
 import { readPlace } from "../schema/stored-id.ts";
 import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, sumHidden } from "../schema/facts.ts";
 import type { Catalog, NodeEntry, Shape } from "../schema/catalog.ts";
+import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
 import { factKeyItem, readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -393,9 +394,13 @@ export const needsAllRows = (catalog: Catalog, { shape }: Pick<SeenRow, "shape">
   return entry !== undefined && streamedAggregates(catalog, entry).some((fact) => !isKeptInFacts(fact));
 };
 
+/** True for the document of a grid's row, which the items of the index follow. */
+export const isDocument = ({ nodes }: Catalog, { shape }: Pick<SeenRow, "shape">): boolean =>
+  shape.kind === "part" && documentOwner(nodes, shape.definition) !== undefined;
+
 /** Whether an item has to be judged whatever the tallies tell: there are few of these, unless nodes have facts of all their rows. */
 export const isAlwaysJudged = (catalog: Catalog, seen: Seen, { streamed }: Comparing): boolean =>
-  (streamed && seen.kind === "row" && needsAllRows(catalog, seen)) ||
+  (streamed && seen.kind === "row" && (needsAllRows(catalog, seen) || isDocument(catalog, seen))) ||
   seen.kind === "unclaimed" ||
   seen.kind === "job" ||
   seen.kind === "cursor" ||

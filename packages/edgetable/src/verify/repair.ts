@@ -6,7 +6,7 @@ import type { Finding, FindingKind, Mend, Problem } from "./finding.ts";
 import { rebuildStreamed } from "./read-streamed.ts";
 import { type Judging, settleCandidates, type Verdict } from "./settle.ts";
 
-/** A write of a repair, as it is sent or would be: a request, or `rebuildFacts`, which computes a node's facts by the stream anew. */
+/** A write of a repair, as it is sent or would be: a request, `rebuildFacts`, which computes a node's facts by the stream anew, or `followDocument`, which makes the index items of a row's values follow its document. */
 export interface RepairWrite {
   /** What it mends. */
   readonly findings: readonly Finding[];
@@ -33,6 +33,7 @@ const TOKEN = "0".repeat(32);
 
 const encodedAs = ({ session: { catalog } }: Run, mend: Mend): Pick<RepairWrite, "operation" | "input"> => {
   if (mend.kind === "rebuild") return { operation: "rebuildFacts", input: mend.node };
+  if (mend.kind === "follow") return { operation: "followDocument", input: mend.row };
   const steps = mend.kind === "none" ? [] : mend.steps;
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   const [only] = steps;
@@ -40,9 +41,14 @@ const encodedAs = ({ session: { catalog } }: Run, mend: Mend): Pick<RepairWrite,
 };
 
 /** Makes the writes of one problem. They change nothing if something that they depend on has changed. */
-const runMend = async (run: Run, mend: Mend): Promise<void> => {
+const runMend = async ({ run, documents }: Judging, mend: Mend): Promise<void> => {
   if (mend.kind === "none") return;
   if (mend.kind === "rebuild") return rebuildStreamed(run, mend.node);
+  if (mend.kind === "follow") {
+    const followed = await step(run, async (context) => documents?.followDocuments(run.session, [mend.row], context));
+    if (followed?.failed[0]) throw followed.failed[0].error;
+    return;
+  }
   const { steps } = mend;
   const atomic = steps.length === 1 ? ({ kind: "item" } as const) : ({ kind: "transaction", items: steps.length } as const);
   const items = steps.map((item) => ({ item, writes: [0] }));
@@ -71,7 +77,7 @@ export const repairItem = async (judging: Judging, { key, problems }: Verdict, s
       settings.onWrite?.({ findings: problem.findings, ...encodedAs(judging.run, problem.mend) });
       if (settings.mode === "dryRun") continue;
       written++;
-      await runMend(judging.run, problem.mend);
+      await runMend(judging, problem.mend);
     }
     if (written === 0) break;
     // Whether a write was refused or not: the table as it is now tells.

@@ -1,3 +1,4 @@
+import type { DocumentKeeper } from "./judging.ts";
 import { addCosts, type Cost, type Meter } from "../executor/call.ts";
 import { checkLease } from "../executor/jobs/job-store.ts";
 import { pace, REQUEST_DEADLINE, type Run } from "../executor/jobs/run-job.ts";
@@ -24,6 +25,7 @@ export interface VerifySettings {
   readonly units: number | undefined;
   readonly differing: Differing;
   readonly streamed: boolean;
+  readonly documents: DocumentKeeper | undefined;
   readonly settle: number;
   readonly staleAfter: number;
   readonly repair: RepairSettings | undefined;
@@ -132,8 +134,8 @@ const openCourt = (judging: Judging, take: (verdict: Verdict) => Promise<void>, 
 
 const courtOf = (verification: Verification, scope: "own" | "relations", told: (finding: Finding) => void): Court => {
   const { run, settings, collector } = verification;
-  const { settle, staleAfter, differing, streamed } = settings;
-  const judging: Judging = { run, settle, staleAfter, circumstances: () => ({ scope, differing, streamed }) };
+  const { settle, staleAfter, differing, streamed, documents } = settings;
+  const judging: Judging = { run, settle, staleAfter, documents, circumstances: () => ({ scope, differing, streamed }) };
   const take = async (verdict: Verdict): Promise<void> => {
     for (const { findings } of verdict.problems)
       for (const finding of findings) {

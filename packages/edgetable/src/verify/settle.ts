@@ -6,7 +6,7 @@ import type { Item, Key } from "../transport/operations.ts";
 import { validateSeen } from "./check-row.ts";
 import type { Problem } from "./finding.ts";
 import { judge, type Judgement } from "./judge.ts";
-import type { Circumstances, Need, StreamNeed, SumNeed } from "./judging.ts";
+import type { Circumstances, DocumentKeeper, Need, StreamNeed, SumNeed, ValuesNeed } from "./judging.ts";
 import { readStreamed } from "./read-streamed.ts";
 import { readSums } from "./read-sums.ts";
 
@@ -24,6 +24,8 @@ export interface Judging {
   readonly settle: number;
   /** The same where the stream keeps what is wrong: it follows some time after the rows. */
   readonly staleAfter: number;
+  /** Undefined where what the stream keeps is not judged. */
+  readonly documents: DocumentKeeper | undefined;
 }
 
 interface Case extends Verdict {
@@ -31,20 +33,24 @@ interface Case extends Verdict {
 }
 
 const isSum = (need: Need): need is SumNeed => need.kind === "sum";
+const isOfValues = (need: Need): need is ValuesNeed => need.kind === "values";
 const isStreamed = (need: Need): need is StreamNeed => need.kind === "stream";
 
 /** Reads what was asked for, strongly consistent. */
-const readNeeds = async (run: Run, needs: readonly Need[]): Promise<Images> => {
+const readNeeds = async ({ run, documents }: Judging, needs: readonly Need[]): Promise<Images> => {
   const { session } = run;
-  const plain = needs.filter((need): need is ReadNeed => !isSum(need) && !isStreamed(need));
+  const plain = needs.filter((need): need is ReadNeed => !isSum(need) && !isStreamed(need) && !isOfValues(need));
   const images: Record<string, Item | null> = { ...(await step(run, (context) => readImages(session, plain, context))) };
   for (const need of needs.filter(isSum)) images[need.id] = await step(run, (context) => readSums(session, need, context));
   for (const need of needs.filter(isStreamed)) images[need.id] = await step(run, (context) => readStreamed(session, need, context));
+  for (const { id, row } of needs.filter(isOfValues))
+    images[id] = await step(run, async (context) => (await documents?.compareRow(session, row, context)) ?? {});
   return images;
 };
 
 // Reads until nothing is missing: the row before its markers, the edges before the node.
-const readAndJudge = async ({ run, circumstances }: Judging, keys: readonly Key[], known: Images) => {
+const readAndJudge = async (judging: Judging, keys: readonly Key[], known: Images) => {
+  const { run, circumstances } = judging;
   const { session } = run;
   let images: Images = known;
   const now = session.effects.now();
@@ -53,7 +59,7 @@ const readAndJudge = async ({ run, circumstances }: Judging, keys: readonly Key[
     const needs = new Map<string, Need>();
     for (const one of judgements) for (const need of one.needs) needs.set(need.id, need);
     if (needs.size === 0) return { images, judgements };
-    images = { ...images, ...(await readNeeds(run, [...needs.values()])) };
+    images = { ...images, ...(await readNeeds(judging, [...needs.values()])) };
   }
 };
 
@@ -79,7 +85,7 @@ const sameImage = (a: Item | null | undefined, b: Item | null | undefined): bool
 // A finding about one item alone needs no second look: the item was as it was read.
 const isAlone = ({ used }: Case): boolean => used.length <= 1;
 
-const isLate = ({ problems }: Case): boolean => problems.some(({ mend }) => mend.kind === "rebuild");
+const isLate = ({ problems }: Case): boolean => problems.some(({ mend }) => mend.kind === "rebuild" || mend.kind === "follow");
 
 const TRIES = 6;
 
@@ -104,7 +110,7 @@ export const settleCandidates = async (
     await run.session.effects.sleep(open.some(isLate) ? Math.max(settle, staleAfter) : settle, run.signal);
     const needs = new Map<string, Need>();
     for (const { used } of open) for (const need of used) needs.set(need.id, need);
-    const again = await readNeeds(run, [...needs.values()]);
+    const again = await readNeeds(judging, [...needs.values()]);
     const second = await casesOf(
       judging,
       open.map(({ key }) => key),

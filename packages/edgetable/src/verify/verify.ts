@@ -6,6 +6,7 @@ import { newRun, REQUEST_DEADLINE, type Run, runJob } from "../executor/jobs/run
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { newToken } from "../executor/run-write.ts";
 import type { Session } from "../executor/session.ts";
+import { compareRow, followDocuments } from "../grids/keep-values.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { type KindReport, openCollector } from "./collect.ts";
@@ -134,6 +135,7 @@ const settingsOf = (options: VerifyOptions): VerifySettings => {
     units,
     differing,
     streamed: true,
+    documents: { compareRow, followDocuments },
     settle,
     staleAfter,
     limit,

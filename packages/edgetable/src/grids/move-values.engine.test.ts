@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph, node } from "../index.ts";
+import { openFactsLab } from "../streams/facts-lab.test-support.ts";
+
+const text = z.string();
+const graphOf = (table: string, storage: "items" | "document") =>
+  defineGraph({
+    table,
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      issue: node({
+        key: "ISSUE#{issueId}",
+        schema: z.object({ issueId: text, projectId: text, num: z.int() }),
+        fields: { of: "project", orderBy: "num:6", storage },
+      }),
+    },
+  });
+
+let opened: Awaited<ReturnType<typeof open>>;
+const open = async () => openFactsLab((table) => graphOf(table, "items"));
+beforeAll(async () => {
+  opened = await open();
+});
+afterAll(() => opened.lab.stop());
+
+const connect = (storage: "items" | "document") => {
+  const { engine, table } = opened.lab;
+  return graphOf(table, storage).connect({ transport: engine.transport });
+};
+
+const PROJECTS = ["P1", "P2", "P3"];
+const ISSUES = 30;
+const issue = (at: number) => ({ issueId: `i${at}` });
+
+test("values move into documents and back, while programs of both models write", async () => {
+  const [items, documents] = [connect("items"), connect("document")];
+  const expected = new Map<number, Map<string, number>>();
+  for (const projectId of PROJECTS) {
+    await items.project.create({ projectId }).orThrow();
+    for (let at = 0; at < 3; at++) await items.issue.fields({ projectId }).define({ fieldId: `f${at}`, name: `F${at}`, type: "number" });
+  }
+  for (let at = 0; at < ISSUES; at++) {
+    await items.issue.create({ ...issue(at), projectId: PROJECTS[at % 3]!, num: at }).orThrow();
+    expected.set(at, new Map());
+  }
+  let value = 0;
+  const set = async (db: typeof items, at: number): Promise<void> => {
+    const fieldId = `f${(value + Math.floor(value / ISSUES)) % 3}`;
+    const mine = value++;
+    const isTaken = mine % 7 === 0;
+    expect(await db.issue.values(issue(at)).set({ [fieldId]: isTaken ? null : mine })).toMatchObject({ ok: true });
+    if (isTaken) expected.get(at)?.delete(fieldId);
+    else expected.get(at)?.set(fieldId, mine);
+  };
+  for (let round = 0; round < 3; round++) for (let at = 0; at < ISSUES; at++) await set(items, at);
+
+  const check = async (): Promise<void> => {
+    for (const db of [items, documents]) {
+      await opened.lab.drain(opened.session);
+      for (const [at, values] of expected) {
+        const cells = (await db.issue.values(issue(at)).get()) ?? {};
+        expect(Object.fromEntries(Object.entries(cells).map(([id, cell]) => [id, cell.value])), `row ${at}`).toEqual(
+          Object.fromEntries(values),
+        );
+      }
+      for (const projectId of PROJECTS)
+        for (let field = 0; field < 3; field++) {
+          const page = await db.issue.grid({ projectId }).sort(`field:f${field}`).empties("without").page({ limit: 100 });
+          const want = [...expected]
+            .filter(([at, values]) => PROJECTS[at % 3] === projectId && values.has(`f${field}`))
+            .map(([at, values]) => [at, values.get(`f${field}`)] as const)
+            .toSorted((a, b) => Number(a[1]) - Number(b[1]));
+          expect(page.items.map(({ row, cells }) => [row.num, cells[`f${field}`]?.value])).toEqual(want);
+        }
+    }
+  };
+  const stored = async (type: string): Promise<readonly string[]> =>
+    (await opened.lab.items()).map((item) => JSON.stringify(item)).filter((one) => one.includes(`"type":{"S":"${type}"}`));
+  /** Writers of both models, each with rows of its own, until the work is done. */
+  const beside = async (work: Promise<unknown>): Promise<void> => {
+    const state = { isOver: false };
+    const over = (): void => void (state.isOver = true);
+    work.then(over, over);
+    const writer = async (db: typeof items, part: number): Promise<void> => {
+      for (let at = part; !state.isOver; at = (at + 2) % ISSUES) await set(db, at);
+    };
+    await Promise.all([work, writer(items, 0), writer(documents, 1)]);
+  };
+  await check();
+  const valued = (): number => [...expected.values()].filter(({ size }) => size > 0).length;
+
+  const { steps, refusals, cost } = await documents.migrations.plan();
+  expect(refusals).toEqual([]);
+  expect(steps.map(({ kind }) => kind)).toEqual(["moveValues", "record"]);
+  expect(steps[0]).toMatchObject({ node: "issue", to: "document", says: 'move the values of "issue" into one document for each row' });
+  expect(cost.readUnits + cost.writeUnits).toBeGreaterThan(0);
+  expect(await documents.migrations.run({ dryRun: true })).toMatchObject({ complete: false, changed: valued() });
+  expect(await stored("issueValues")).toEqual([]);
+
+  const run = documents.migrations.run();
+  await beside(run);
+  const report = await run;
+  expect(report).toMatchObject({ complete: true });
+  expect((await stored("issueValues")).length).toBeGreaterThanOrEqual(valued());
+  expect((await stored("issueFields")).every((one) => one.includes('"at":{"S":"document"}') && !one.includes('"to"'))).toBe(true);
+  await check();
+  // A program of the model before follows where the values are.
+  expect(await items.issue.values(issue(4)).set({ f0: 5, f1: 6 })).toMatchObject({ atomic: "item" });
+  expected.get(4)?.set("f0", 5).set("f1", 6);
+  await check();
+  expect((await documents.migrations.plan()).steps).toEqual([]);
+
+  expect((await items.migrations.plan()).steps.map(({ kind }) => kind)).toEqual(["moveValues", "record"]);
+  const back = items.migrations.run();
+  await beside(back);
+  expect(await back).toMatchObject({ complete: true });
+  expect(await stored("issueValues")).toEqual([]);
+  expect((await stored("issueValue")).filter((one) => one.includes('"follows"'))).toEqual([]);
+  await check();
+  expect(await documents.issue.values(issue(4)).set({ f0: 7, f1: 8 })).toMatchObject({ atomic: "transaction" });
+  expected.get(4)?.set("f0", 7).set("f1", 8);
+
+  // And once more: documents of the first time hold nothing.
+  const again = documents.migrations.run();
+  await beside(again);
+  expect(await again).toMatchObject({ complete: true });
+  await check();
+}, 300_000);
+
+test("a row that no item can hold is named, and a move waits for a field that is being changed", async () => {
+  const lab = await openFactsLab((table) => graphOf(table, "items"));
+  const { db: items } = lab;
+  const documents = graphOf(lab.lab.table, "document").connect({ transport: lab.lab.engine.transport });
+  const project = { projectId: "P" };
+  await items.project.create(project).orThrow();
+  for (let at = 0; at < 5; at++) await items.issue.fields(project).define({ fieldId: `f${at}`, name: `F${at}`, type: "text" });
+  for (const num of [1, 2]) await items.issue.create({ ...issue(num), ...project, num }).orThrow();
+  const long = "x".repeat(99_000);
+  await items.issue.values(issue(1)).set({ f0: long, f1: long, f2: long, f3: long, f4: long });
+  await items.issue.values(issue(2)).set({ f0: "short" });
+  await expect(documents.migrations.run()).rejects.toMatchObject({
+    code: "request.itemTooLarge",
+    message: expect.stringContaining('The values of the row {"issueId":"i1"}') as unknown,
+  });
+  // Nothing is lost: the row has its items, and the other one its document.
+  expect(Object.keys((await documents.issue.values(issue(1)).get()) ?? {})).toHaveLength(5);
+  expect(await items.issue.values(issue(2)).get()).toEqual({ f0: { type: "text", value: "short" } });
+  await expect(items.issue.fields(project).delete("f4").report()).rejects.toMatchObject({ code: "grid.retyping" });
+  await items.issue
+    .values(issue(1))
+    .set({ f4: null })
+    .report()
+    .catch((error: { code: string }) => expect(error.code).toBe("request.itemTooLarge"));
+  await items.issue.values(issue(1)).set({ f3: null, f4: null });
+  expect(await documents.migrations.run()).toMatchObject({ complete: true });
+  expect(await items.issue.fields(project).delete("f4", { indexLag: 0 })).toEqual({ values: 0 });
+  await lab.lab.stop();
+});
+
+test("a table without a stream is not given documents", async () => {
+  const { engine } = opened.lab;
+  const table = engine.freshTableName("still");
+  const items = graphOf(table, "items").connect({ transport: engine.transport });
+  await items.table.create();
+  const documents = graphOf(table, "document").connect({ transport: engine.transport });
+  expect((await documents.migrations.plan()).refusals).toEqual([
+    'The stream keeps the index of "issue", and the table has none. Enable it: settings: { stream: true }.',
+  ]);
+});
