@@ -41,15 +41,24 @@ const plainValue = (value: DuckDBValue): unknown => {
 /** A text as a SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+/** An error of the machine (disk, memory) as Edgetable's own; any other error as it is. */
+export const machineError = (cause: unknown, details: Readonly<Record<string, unknown>> = {}): unknown => {
+  const message = messageOf(cause);
+  const isMachine = /no space left|file too large|out of memory|could not allocate|i\/o error|io error/i.test(message);
+  if (cause instanceof EdgetableError || !isMachine) return cause;
+  return new EdgetableError("analytics.engine", `DuckDB ran out of room: ${message} Raise memoryLimit, or free disk space.`, {
+    cause,
+    details,
+  });
+};
+
 /** Throws the engine's error, as one of the machine or of the statement. */
 const failed = (sql: string, cause: unknown): never => {
-  const message = cause instanceof Error ? cause.message : String(cause);
-  const machine = /no space left|out of memory|could not allocate|i\/o error|io error/i.test(message);
-  throw new EdgetableError(
-    machine ? "analytics.engine" : "analytics.sql",
-    machine ? `DuckDB ran out of room: ${message} Raise memoryLimit, or free disk space.` : `DuckDB refused the statement: ${message}`,
-    { cause, details: { sql } },
-  );
+  const error = machineError(cause, { sql });
+  if (error instanceof EdgetableError) throw error;
+  throw new EdgetableError("analytics.sql", `DuckDB refused the statement: ${messageOf(cause)}`, { cause, details: { sql } });
 };
 
 /**

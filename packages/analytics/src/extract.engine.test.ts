@@ -1,15 +1,20 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { defineGraph, edge, node } from "edgetable";
 import { startEngine, type LocalEngine } from "@edgetable/local";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { bundleWorker } from "../../../conformance/kill/bundle-worker.ts";
 import { extract, openLake } from "./index.ts";
+import { network } from "./test-support/network-lake.ts";
 
 const rows = 45_000;
-const network = (page: z.ZodObject = z.object({ pageId: z.string(), words: z.int() })) =>
+const words = (page: z.ZodObject = z.object({ pageId: z.string(), words: z.int() })) =>
   defineGraph({
     table: "Network",
     nodes: { page: node({ key: "PAGE#{pageId}", schema: page as z.ZodObject<{ pageId: z.ZodString; words: z.ZodInt }> }) },
@@ -18,7 +23,7 @@ const network = (page: z.ZodObject = z.object({ pageId: z.string(), words: z.int
 
 let engine: LocalEngine;
 let folder: string;
-const connect = (graph = network()) => graph.connect({ endpoint: engine.endpoint });
+const connect = (graph = words()) => graph.connect({ endpoint: engine.endpoint });
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -80,8 +85,35 @@ test("a folder that holds something else is left alone", async () => {
   expect(await readdir(into)).toEqual(["thesis.txt"]);
 });
 
+test("a disk that is full ends the extraction with what to do, and the next call completes it", async () => {
+  const packageFolder = fileURLToPath(new URL("../dist", import.meta.url));
+  const worker = new URL("test-support/extract-worker.ts", import.meta.url);
+  const program = await bundleWorker(worker, packageFolder, ["@duckdb/node-api", "ion-js"]);
+  const into = join(folder, "lake");
+  try {
+    // No file may grow beyond 600 KB.
+    const orders = [process.execPath, program.path, JSON.stringify({ endpoint: engine.endpoint, into })];
+    const { stdout } = await promisify(execFile)("bash", ["-c", 'ulimit -f 600 && exec "$0" "$@"', ...orders]);
+    expect(JSON.parse(stdout)).toEqual({
+      code: "analytics.engine",
+      message: expect.stringMatching(/^DuckDB ran out of room: .*File too large.* free disk space\.$/s),
+    });
+  } finally {
+    await program.remove();
+  }
+  expect(existsSync(into)).toBe(false);
+  const db = network.connect({ endpoint: engine.endpoint });
+  await extract(db, { into });
+  await db.close();
+  const lake = await openLake(into);
+  expect(await lake.query("select count(*) as pages, count(distinct page_id) as distinct_pages from page")).toEqual([
+    { pages: BigInt(rows), distinct_pages: BigInt(rows) },
+  ]);
+  lake.close();
+});
+
 describe("a value that does not fit its column", () => {
-  const texts = network(z.object({ pageId: z.string(), words: z.string() }));
+  const texts = words(z.object({ pageId: z.string(), words: z.string() }));
 
   test("ends the extraction and is named", async () => {
     await expect(extract(connect(texts), { into: join(folder, "lake") })).rejects.toMatchObject({

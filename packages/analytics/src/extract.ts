@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { EdgetableError, type Catalog, type ScanReport, type ScanTable } from "edgetable";
-import { literal, openDuckDb, type Database, type EngineLimits } from "./duckdb.ts";
+import { literal, machineError, openDuckDb, type Database, type EngineLimits } from "./duckdb.ts";
 import { lakeFile, lakeVersion, type LakeFile, type StoredTable } from "./lake.ts";
 import { Staging, type ScannedRow } from "./staging.ts";
 
@@ -122,9 +122,11 @@ export const extract = async (source: Scannable, options: ExtractOptions): Promi
       }
     } catch (error) {
       await staging.commit(scan.report().position).catch(() => undefined);
-      throw error;
+      throw machineError(error, { path: stagingFile });
     }
-    await staging.commit(undefined);
+    await staging.commit(undefined).catch((error: unknown) => {
+      throw machineError(error, { path: stagingFile });
+    });
     const resumed = from !== undefined;
     const { tables } = await writeLake(database, staging, { folder: `${into}.new`, table: source.catalog.table, resumed });
     await rm(into, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { startEngine } from "@edgetable/local";
 import { z } from "zod";
 import { extract, openLake, type Lake } from "../index.ts";
 
-const network = defineGraph({
+export const network = defineGraph({
   table: "Network",
   nodes: { page: node({ key: "PAGE#{pageId}", schema: z.object({ pageId: z.string() }) }) },
   edges: { linksTo: edge({ from: "page", to: "page", schema: z.object({}) }) },
