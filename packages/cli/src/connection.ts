@@ -3,6 +3,7 @@ import {
   type Call,
   type Catalog,
   configuredEndpoint,
+  type Grid,
   type ConnectOptions,
   didYouMean,
   type Explanation,
@@ -49,6 +50,9 @@ export interface UntypedSearch {
   targets(): AnyRead<readonly Row[]>;
   page(options: { readonly limit?: number; readonly cursor?: string | undefined }): AnyRead<UntypedPage>;
 }
+
+/** The grid of a node type whose types are unknown at compile time. */
+export type UntypedGrid = Grid<Row>;
 
 export interface UntypedCollection {
   readonly node: Row | undefined;

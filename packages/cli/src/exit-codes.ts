@@ -54,6 +54,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   "cli.usage": exitCode.usage,
   "cli.output": exitCode.output,
   "execute.aborted": exitCode.interrupted,
+  "grid.unfitRows": exitCode.no,
   "execute.notWritten": exitCode.no,
   "analytics.column": exitCode.no,
   "analytics.engine": exitCode.service,

@@ -7,6 +7,8 @@ import { systemProblem } from "./failure.ts";
 export interface Output {
   /** @throws {cli.output} if it writes to a file and the disk is full */
   write(text: string): void;
+  /** Writes data byte for byte to a pipe or a file, control characters included. A terminal gets it as by `write`. */
+  writeExact?(text: string): void;
   /** Resolves when pending output has been written, so that a long dump does not accumulate in memory. */
   drained(): Promise<void>;
   readonly isTTY: boolean;

@@ -7,6 +7,7 @@ import { dumpCommand } from "./dump.ts";
 import { explainCommand } from "./explain.ts";
 import { findCommand } from "./find.ts";
 import { getCommand } from "./get.ts";
+import { gridCommand } from "./grid.ts";
 import { initCommand } from "./init.ts";
 import { loadCommand } from "./load.ts";
 import { migrateCommand } from "./migrate.ts";
@@ -33,6 +34,7 @@ export const commands: readonly CommandSpec[] = [
   queryCommand,
   findCommand,
   dumpCommand,
+  gridCommand,
   reshardCommand,
   verifyCommand,
   streamCommand,

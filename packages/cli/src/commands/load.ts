@@ -6,6 +6,7 @@ import { usageError } from "../failure.ts";
 import { collect, defineCommand, printJson, wholeNumber, type CommandSpec } from "../invocation.ts";
 import { failedRows, loadFile, summary } from "../load/load-file.ts";
 import { columnsOf, readMapping, targetOf, type Target } from "../load/mapping.ts";
+import { parseDelimiter } from "../load/read-csv.ts";
 import { formats, openFile, shownName, type Format } from "../load/read-file.ts";
 
 interface Options {
@@ -32,11 +33,6 @@ const targetsOf = (options: Options, catalog: Catalog, cwd: string): readonly Ta
   if (kind) return [targetOf({ kind, name: options[kind] ?? "" }, options.columns ?? [], catalog)];
   if (options.columns) throw usageError("--columns needs --node, --part or --edge.");
   return [];
-};
-
-const parseDelimiter = (text: string): string => {
-  if (text !== "" && !/[\r\n"]/.test(text)) return text;
-  throw usageError("It must be a character such as ; but not a quote or a line break.");
 };
 
 const description = `Rows replace existing items. A row that does not fit is reported with its line, column and value, and the

@@ -187,7 +187,7 @@ export const openFile = (name: string, options: FileOptions, io: Io): OpenFile =
   if (!format) throw usageError(`The format of ${shownName(name)} is unknown. Pass --format csv, json or ndjson.`);
   const { delimiter = extension === ".tsv" ? "\t" : ",", wanted = [] } = options;
   const read = (input: Readable): Records => {
-    if (format === "csv") return readCsv(input, { delimiter: delimiter === String.raw`\t` ? "\t" : delimiter, wanted });
+    if (format === "csv") return readCsv(input, { delimiter, wanted });
     return format === "json" ? readJson(input) : readNdjson(input);
   };
   if (name === "-") return { records: read(io.input), progress: () => undefined, size: undefined };

@@ -53,15 +53,18 @@ const seal = `\u001b${randomBytes(12).toString("base64url")}`;
 /** A control sequence of this program, such as `[31m`. Only these reach a terminal. */
 const control = (sequence: string): string => seal + sequence;
 
+const shield = (text: string): string => {
+  let shown = "";
+  for (const [at, piece] of text.split(seal).entries()) {
+    const [own = "", start = "", sequence = ""] = (at > 0 && /^(\r?)(\[\d*[A-Za-z])/.exec(piece)) || [];
+    shown += (own === "" ? "" : `${start}\u001b${sequence}`) + visible(piece.slice(own.length));
+  }
+  return shown;
+};
+
 const shieldedOutput = (output: Output): Output => ({
-  write: (text) => {
-    let shown = "";
-    for (const [at, piece] of text.split(seal).entries()) {
-      const [own = "", start = "", sequence = ""] = (at > 0 && /^(\r?)(\[\d*[A-Za-z])/.exec(piece)) || [];
-      shown += (own === "" ? "" : `${start}\u001b${sequence}`) + visible(piece.slice(own.length));
-    }
-    output.write(shown);
-  },
+  write: (text) => output.write(shield(text)),
+  writeExact: (text) => output.write(output.isTTY ? shield(text.replaceAll("\r\n", "\n")) : text),
   drained: () => output.drained(),
   isTTY: output.isTTY,
   get columns() {

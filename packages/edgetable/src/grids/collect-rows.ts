@@ -173,9 +173,19 @@ export interface Collected<Place> {
   readonly stopped: GridPage<Row>["stopped"];
 }
 
-/** How many candidates are read at first where some may not be in the answer, and how the number grows. */
+/** How many candidates are read at first where some may not be in the answer, and at most in one step. */
 const FIRST_CANDIDATES = 50;
 const MOST_CANDIDATES = 1000;
+/** A step too few costs a Query more; some rows too many cost units alone. */
+const SPARE = 1.25;
+
+/** How many candidates give so many rows, from the share that was in the answer so far. Fills each BatchGetItem. */
+const sifted = (left: number, taken: number, examined: number, items: number): number => {
+  const likely = examined === 0 ? Math.max(left, FIRST_CANDIDATES) : Math.ceil((left * examined * SPARE) / Math.max(taken, 1));
+  const grown = Math.min(likely, examined === 0 ? likely : 2 * Math.max(examined, FIRST_CANDIDATES));
+  const filled = Math.floor((Math.ceil((grown * items) / BATCH_GET_KEYS) * BATCH_GET_KEYS) / items);
+  return Math.min(Math.max(filled, 1), MOST_CANDIDATES);
+};
 
 /** How many of so many candidates can be read before the budget ends. */
 export const affordable = (
@@ -291,7 +301,7 @@ export const collect = async (
     const isSifted = resolved.filters.length > 0 || stream.rows === "empty" || keep !== undefined;
     const left = limit - rows.length;
     const size = affordable(
-      isSifted ? Math.min(Math.max(left, FIRST_CANDIDATES, examined), MOST_CANDIDATES) : left,
+      isSifted ? sifted(left, rows.length, examined, 1 + itemsFor(resolved.list, fields.length)) : left,
       stream,
       wanted,
       reading,

@@ -28,7 +28,7 @@ import {
   refuseUnfit,
 } from "./plan-csv.ts";
 import { usesDocuments } from "./row-document.ts";
-import { checkGiven, completed, isStill, nodeItem, type Values, writeValues, type WrittenValues } from "./row-values.ts";
+import { checkGiven, completed, isStill, nodeItem, type Seen, type Values, writeValues, type WrittenValues } from "./row-values.ts";
 
 /** Defines the new fields in one write, and gives the columns with the ids of all fields. */
 const defineFields = async (pass: Pass, plan: Plan, run: RunOptions): Promise<readonly TargetedColumn[]> => {
@@ -60,13 +60,19 @@ interface WrittenRow {
   readonly written: WrittenValues | undefined;
 }
 
+/** What a new row is given, with the defaults. It has no values that could be removed; that a required one is missing is found. */
+const valuesOfNew = (seen: Seen, given: FittingRow["given"]): FittingRow["given"] => {
+  const required = new Set(liveFields(seen.list).flatMap((field) => (field.required ? [field.fieldId] : [])));
+  return Object.fromEntries(Object.entries(completed(seen, given)).filter(([fieldId, value]) => value !== null || required.has(fieldId)));
+};
+
 /** Writes a row and its values; undefined where the row has to be read again. */
 const writeRow = async ({ pass, job, run }: Writing, row: FittingRow, list: FieldList): Promise<WrittenRow | undefined> => {
   const { model } = pass;
   const { id, existing, attributes, removed, given, document } = row;
   const writes = nodeWrites(model.driver, model.node);
   const seen = { row: existing ?? attributes, list, document };
-  const values = checkGiven(model, seen, existing ? given : completed(seen, given));
+  const values = checkGiven(model, seen, existing ? given : valuesOfNew(seen, given));
   job.check();
   const set = Object.fromEntries(
     Object.entries(attributes).filter(([name, value]) => !(name in id) && exactText(value) !== exactText(existing?.[name])),
