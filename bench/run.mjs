@@ -28,6 +28,7 @@ const programs = [
   "profile/graph",
   "sharding/table",
   "batch/run",
+  "grids/run",
 ];
 const [program, ...rest] = process.argv.slice(2);
 if (!programs.includes(program)) throw new Error(`run.mjs: no program "${program}"; there are ${programs.join(", ")}`);

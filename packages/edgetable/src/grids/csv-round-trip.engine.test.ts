@@ -1,0 +1,108 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, type FieldInput, type NewField, node } from "../index.ts";
+
+const text = z.string();
+
+const graphOf = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      issue: node({
+        key: "ISSUE#{issueId}",
+        schema: z.object({ issueId: text, projectId: text, num: z.int(), name: text, size: z.number().optional() }),
+        fields: { of: "project", orderBy: "num:6" },
+      }),
+    },
+  });
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+/** Reads CSV as RFC 4180 has it, a character at a time. */
+const readCsv = (csv: string): readonly (readonly string[])[] => {
+  const records: string[][] = [[]];
+  let cell = "";
+  let quoted = false;
+  for (let at = 0; at < csv.length; at++) {
+    const one = csv[at];
+    if (quoted) {
+      if (one !== '"') cell += one;
+      else if (csv[at + 1] === '"') cell += csv[at++];
+      else quoted = false;
+    } else if (one === '"') quoted = true;
+    else if (one === "," || one === "\r") {
+      records.at(-1)?.push(cell);
+      cell = "";
+      if (one === "\r") {
+        at++;
+        records.push([]);
+      }
+    } else cell += one;
+  }
+  return records.slice(0, -1);
+};
+
+const choices = ["a", "b;c", String.raw`d\e`, " f", "g, h", 'i"j', "=k"];
+const fields: readonly (NewField & { readonly fieldId: string })[] = [
+  { fieldId: "text", name: "Text, of a kind", type: "text" },
+  { fieldId: "number", name: "Number", type: "number" },
+  { fieldId: "date", name: "Date", type: "date" },
+  { fieldId: "boolean", name: "Boolean", type: "boolean" },
+  { fieldId: "choice", name: "name", type: "choice", choices },
+  { fieldId: "choices", name: 'Choices "several"', type: "choices", choices },
+  { fieldId: "reference", name: "Reference", type: "reference", node: "project" },
+];
+
+const words = fc.oneof(fc.string({ minLength: 1, maxLength: 12 }), fc.constantFrom(" a ", "a\r\nb", '"', ",", ";", "\\", "=1+1", "007", "\ttab"));
+const numbers = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e30, max: 1e30 }).map((value) => (Math.abs(value) < 1e-30 ? 0 : value));
+const values = fc.record(
+  {
+    text: words,
+    number: numbers,
+    date: fc.date({ min: new Date("2000-01-01"), max: new Date("2100-01-01"), noInvalidDate: true }).map((date) => date.toISOString()),
+    boolean: fc.boolean(),
+    choice: fc.constantFrom(...choices),
+    choices: fc.uniqueArray(fc.constantFrom(...choices), { minLength: 1 }),
+    reference: fc.constantFrom("p", " q", "7").map((projectId) => ({ projectId })),
+  },
+  { requiredKeys: [] },
+);
+const rows = fc.array(fc.record({ name: words, size: fc.option(numbers, { nil: undefined }), values }), { minLength: 1, maxLength: 6 });
+
+const parent = { projectId: "p" };
+const open = async () => {
+  const db = graphOf(engine.freshTableName("round-trip")).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create(parent).orThrow();
+  for (const field of fields) await db.issue.fields(parent).define(field);
+  return db;
+};
+const written = async (db: Awaited<ReturnType<typeof open>>): Promise<string> => {
+  let csv = "";
+  for await (const piece of db.issue.grid(parent).exportCsv({ page: 4 })) csv += piece;
+  return csv;
+};
+
+test("what is exported is imported as it was", async () => {
+  await fc.assert(
+    fc.asyncProperty(rows, async (given) => {
+      const [from, to] = [await open(), await open()];
+      for (const [num, { name, size, values: own }] of given.entries()) {
+        await from.issue.create({ issueId: `i${num}`, ...parent, num, name, ...(size === undefined ? {} : { size }) }).orThrow();
+        await from.issue.values({ issueId: `i${num}` }).set(own as Readonly<Record<string, FieldInput>>);
+      }
+      const csv = await written(from);
+      expect(await to.issue.grid(parent).importCsv(readCsv(csv))).toMatchObject({ created: given.length, unfit: 0 });
+      expect((await to.issue.grid(parent).page()).items).toEqual((await from.issue.grid(parent).page()).items);
+      expect(await written(to)).toBe(csv);
+    }),
+    { numRuns: 15 },
+  );
+});
