@@ -60,8 +60,13 @@ const fields: readonly (NewField & { readonly fieldId: string })[] = [
   { fieldId: "reference", name: "Reference", type: "reference", node: "project" },
 ];
 
-const words = fc.oneof(fc.string({ minLength: 1, maxLength: 12 }), fc.constantFrom(" a ", "a\r\nb", '"', ",", ";", "\\", "=1+1", "007", "\ttab"));
-const numbers = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e30, max: 1e30 }).map((value) => (Math.abs(value) < 1e-30 ? 0 : value));
+const words = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 12 }),
+  fc.constantFrom(" a ", "a\r\nb", '"', ",", ";", "\\", "=1+1", "007", "\ttab"),
+);
+const numbers = fc
+  .double({ noNaN: true, noDefaultInfinity: true, min: -1e30, max: 1e30 })
+  .map((value) => (Math.abs(value) < 1e-30 ? 0 : value));
 const values = fc.record(
   {
     text: words,
