@@ -23,6 +23,8 @@ export {
   type WriteBackReport,
 } from "./write-back/write-back.ts";
 export type { Targets } from "./write-back/plan-changes.ts";
+export { writeReport, type ReportOptions, type WrittenReport } from "./report.ts";
+export type { ReportNumbers } from "./report-page.ts";
 export { writeBulk, type BulkFile, type BulkFormat, type BulkOptions, type BulkReport } from "./bulk.ts";
 export { derive, derived, type DeriveOptions } from "./facts/derive.ts";
 export { validate, type LakeFinding, type LakeKindReport, type ValidateOptions, type ValidationReport } from "./facts/validate.ts";

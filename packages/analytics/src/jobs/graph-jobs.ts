@@ -16,7 +16,7 @@ export interface GraphOptions {
   readonly edges?: readonly string[];
 }
 
-const wholeNumber = (name: string, value: number, [least, most]: readonly [number, number]): number => {
+export const wholeNumber = (name: string, value: number, [least, most]: readonly [number, number]): number => {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   throw new EdgetableError("plan.invalidOption", `${name} must be a whole number from ${least} to ${most}; it is ${value}.`, {
     details: { option: name, value },

@@ -49,6 +49,23 @@ test("writes bulk files of other databases, and prints how to load them", async 
   expect(await batch("bulk", "neo5j", ...at)).toMatchObject({ code: 2, err: expect.stringContaining("The formats: neptune-gremlin") });
 });
 
+test("writes a report page, and compares the next one with it", async () => {
+  const into = join(lake, "report");
+  const first = await batch("report", "--into", into, ...at);
+  expect(first).toMatchObject({
+    code: 0,
+    out: `${join(into, "index.html")}\n`,
+    err: expect.stringContaining("the first report in its folder"),
+  });
+  expect(readFileSync(join(into, "index.html"), "utf8")).toContain("<title>The graph in Education</title>");
+  const again = JSON.parse((await batch("report", "--into", into, "--top", "3", "--json", ...at)).out) as { readonly comparedWith: string };
+  expect(again.comparedWith).toMatch(/^\d{4}-/);
+  expect(await batch("report", "--into", into, "--edges", "enroledIn", ...at)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("enrolledIn"),
+  });
+});
+
 describe("jobs", () => {
   test("run, and describe their result", async () => {
     const { code, out, err } = await batch("run", "recommend", "--edges", "enrolledIn", "--at-least", "1", ...at);

@@ -169,10 +169,66 @@ const bulkCommand = defineCommand<BulkOptions>({
     }),
 });
 
+interface ReportOptions extends LakeOptions {
+  readonly into?: string;
+  readonly edges?: string;
+  readonly top?: number;
+}
+
+const reportCommand = defineCommand<ReportOptions>({
+  name: "report",
+  summary: "Write a page about the graph: degrees, components, top nodes, and what changed since the last report",
+  description:
+    "The page is one HTML file that loads nothing. The figures of a run stay beside it, and the next report in the same folder is compared with them.",
+  options: [
+    ...lakeOptions,
+    { flags: "--into <folder>", text: "folder of the page (default: report)" },
+    { flags: "--edges <names>", text: "edge types, separated by commas (default: all)" },
+    { flags: "--top <n>", text: "nodes and components in each list, 1 to 100 (default: 15)", parse: wholeNumber(100) },
+  ],
+  examples: ["edgetable batch extract && edgetable batch report", "edgetable batch report --edges follows --into report/follows"],
+  run: (call) =>
+    withLake(call, async (lake, module) => {
+      const { io, options } = call;
+      const progress = createProgress(io);
+      let report: Analytics.WrittenReport;
+      try {
+        report = await module.writeReport(lake, {
+          into: resolve(io.cwd, options.into ?? "report"),
+          ...(options.edges === undefined ? {} : { edges: options.edges.split(",").map((name) => name.trim()) }),
+          ...(options.top === undefined ? {} : { top: options.top }),
+          signal: io.signal,
+          onProgress: ({ job, round }) => progress.show(`${job}${round === undefined ? "" : `, round ${round}`}`),
+        });
+      } finally {
+        progress.clear();
+      }
+      if (options.json) {
+        printJson(call, report);
+        return exitCode.ok;
+      }
+      const { page, numbers, comparedWith } = report;
+      io.out.write(`${page}\n`);
+      const since = comparedWith === undefined ? "the first report in its folder" : `compared with the lake of ${comparedWith}`;
+      note(call, `${counted(numbers.linked, "node")} with edges in ${counted(numbers.components, "component")}; ${since}`);
+      return exitCode.ok;
+    }),
+});
+
 export const batchCommand: CommandSpec = {
   name: "batch",
   group: "Data:",
   summary: "Extract the whole graph as Parquet and run SQL jobs on DuckDB or Spark",
-  commands: [extractCommand, tablesCommand, sqlCommand, runCommand, deriveCommand, validateCommand, programCommand, bulkCommand],
+  commands: [
+    extractCommand,
+    tablesCommand,
+    sqlCommand,
+    runCommand,
+    deriveCommand,
+    validateCommand,
+    programCommand,
+    bulkCommand,
+    reportCommand,
+  ],
   examples: ["edgetable batch extract", "edgetable batch run page-rank", 'edgetable batch sql "select count(*) from student"'],
 };
