@@ -8,13 +8,21 @@ export type Command =
   | {
       readonly kind: "run";
       readonly systems: readonly System[];
-      /** Whether the section on facts that follow from other facts is shown. */
-      readonly truth: boolean;
+      /** The sections that follow the systems. */
+      readonly sections: readonly Section[];
       readonly argument: string | undefined;
       readonly json: boolean;
     };
 
-const TRUTH = "truth";
+/** A section of the demo that is no system: a story about a table of its own. */
+export type Section = keyof typeof sectionTitles;
+
+const sectionTitles = {
+  truth: "Copies, counts, sums and an index that stay true while data and model change",
+  fields: "Fields that users define while the program runs, and grids sorted by them",
+} as const;
+
+const sectionNames = Object.keys(sectionTitles) as Section[];
 
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -47,7 +55,7 @@ const unknownOption = (message: string): string | undefined => {
 const misuse = (message: string): Command => ({ kind: "misuse", message });
 
 const unknownSystem = (name: string, systems: readonly System[]): Command => {
-  const names = [...systems.map((system) => system.name), TRUTH];
+  const names = [...systems.map((system) => system.name), ...sectionNames];
   const guess = nearest(name, names);
   return misuse(
     `There is no system "${name}".${guess === undefined ? "" : ` Did you mean "${guess}"?`} The systems are ${names.join(", ")}.`,
@@ -56,14 +64,15 @@ const unknownSystem = (name: string, systems: readonly System[]): Command => {
 
 const choose = (positionals: readonly string[], systems: readonly System[], json: boolean): Command => {
   const [name, argument, ...rest] = positionals;
-  if (name === undefined) return { kind: "run", systems, truth: true, argument: undefined, json };
-  if (name === TRUTH && argument === undefined) return { kind: "run", systems: [], truth: true, argument, json };
+  if (name === undefined) return { kind: "run", systems, sections: sectionNames, argument: undefined, json };
+  const section = sectionNames.find((one) => one === name);
+  if (section && argument === undefined) return { kind: "run", systems: [], sections: [section], argument, json };
   const system = systems.find((one) => one.name === name);
-  if (!system && name !== TRUTH) return unknownSystem(name, systems);
+  if (!system && !section) return unknownSystem(name, systems);
   if (!system || (argument !== undefined && !system.argument))
     return misuse(`"${name}" takes no argument, but "${argument ?? ""}" was given. Name one system, or none for all.`);
   if (rest.length > 0) return misuse(`"${name}" takes only one argument; remove ${rest.join(" ")}.`);
-  return { kind: "run", systems: [system], truth: false, argument, json };
+  return { kind: "run", systems: [system], sections: [], argument, json };
 };
 
 /** Parses the command line. */
@@ -95,12 +104,13 @@ export const helpText = (systems: readonly System[]): string => {
     "",
     "Starts an in-memory engine, creates each system's table, writes its rows, runs every",
     "access pattern, and compares each result with the published one.",
-    "Then changes one table, and shows who keeps the facts that follow, and what it costs.",
+    "Then changes one table, and shows who keeps the facts that follow, and what it costs;",
+    "and lets a project's users define a field, and sorts a grid by it.",
     "RCU predicted are calculated from the model before sending; RCU consumed are from the engine.",
     "",
     "Systems and sections (default: all):",
     ...systems.map((system) => systemLine(system, width)),
-    `  ${TRUTH.padEnd(width)}  Copies, counts, sums and an index that stay true while data and model change`,
+    ...sectionNames.map((name) => `  ${name.padEnd(width)}  ${sectionTitles[name]}`),
     "",
     "Options:",
     "  --json      print the results as JSON on standard output",

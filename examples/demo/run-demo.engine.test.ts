@@ -101,6 +101,10 @@ describe("the demo", () => {
     expect(output).toMatch(/✓ 5 of 5 changes left every fact true\n$/);
     const json = await run(["--json", "truth"]);
     expect(JSON.parse(json.output)).toMatchObject({ ok: true, systems: [], truth: [{ name: "renamed", ok: true }, {}, {}, {}, {}] });
+    const fields = await run(["fields"]);
+    expect(fields.code).toBe(0);
+    expect(fields.output).toContain("… and 292 more");
+    expect(fields.output).toMatch(/✓ 2 of 2 storages gave the grid as expected\n$/);
     expect(await run(["truth", "more"])).toMatchObject({ code: 2, errors: expect.stringContaining('"truth" takes no argument') });
   });
 
@@ -122,7 +126,7 @@ describe("the demo", () => {
   test("explains itself", async () => {
     const { code, output } = await run(["--help"]);
     expect(code).toBe(0);
-    for (const name of [...systems.map((system) => system.name), "truth"]) expect(output).toContain(`  ${name}`);
+    for (const name of [...systems.map((system) => system.name), "truth", "fields"]) expect(output).toContain(`  ${name}`);
   });
 
   test("ends with 130 when it is interrupted, without a stack", async () => {

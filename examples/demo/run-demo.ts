@@ -3,10 +3,10 @@ import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { type Command, helpText, readArguments } from "./arguments.ts";
 import { type Reporter, runSystem, type SystemResult, totalsOf } from "./run-system.ts";
-import { type ChapterResult, runTruth } from "./run-truth.ts";
+import { type ChapterResult, runFields, runTruth } from "./run-truth.ts";
 import { type Environment, type Progress, progressOn, type Terminal, terminalOf } from "./terminal.ts";
 import { headText, summaryText, textReporter } from "./text-reporter.ts";
-import { chapterText, truthHead, truthVerdict } from "./truth-text.ts";
+import { chapterText, fieldsHead, fieldsVerdict, truthHead, truthVerdict } from "./truth-text.ts";
 import type { System } from "../system.ts";
 
 /** Prints nothing until the end; progress goes to another stream. */
@@ -23,13 +23,16 @@ const bigints = (_: string, value: unknown): unknown => (typeof value === "bigin
 interface Results {
   readonly systems: readonly SystemResult[];
   readonly truth: readonly ChapterResult[];
+  /** The chapters of the trackers whose users define fields. */
+  readonly fields: readonly ChapterResult[];
 }
 
-const isRight = ({ systems, truth }: Results): boolean => totalsOf(systems).failed.length === 0 && truth.every(({ ok }) => ok);
+const isRight = ({ systems, truth, fields }: Results): boolean =>
+  totalsOf(systems).failed.length === 0 && [...truth, ...fields].every(({ ok }) => ok);
 
 /** The results as JSON. */
-const jsonText = ({ systems, truth }: Results, engine: string): string => {
-  const result = { ok: isRight({ systems, truth }), engine: `dynoxide ${engine}`, systems, truth, summary: totalsOf(systems) };
+const jsonText = (results: Results, engine: string): string => {
+  const result = { ok: isRight(results), engine: `dynoxide ${engine}`, ...results, summary: totalsOf(results.systems) };
   return `${JSON.stringify(result, bigints, 2)}\n`;
 };
 
@@ -49,8 +52,10 @@ export interface Surroundings {
 
 type Run = Extract<Command, { kind: "run" }>;
 
-const endText = (terminal: Terminal, { systems, truth }: Results): string =>
-  (systems.length > 0 ? summaryText(terminal, systems) : "") + (truth.length > 0 ? truthVerdict(terminal, truth) : "");
+const endText = (terminal: Terminal, { systems, truth, fields }: Results): string =>
+  (systems.length > 0 ? summaryText(terminal, systems) : "") +
+  (truth.length > 0 ? truthVerdict(terminal, truth) : "") +
+  (fields.length > 0 ? fieldsVerdict(terminal, fields) : "");
 
 const run = async (command: Run, { output, errors, environment, signal }: Surroundings): Promise<number> => {
   const terminal = terminalOf(output, environment);
@@ -61,20 +66,26 @@ const run = async (command: Run, { output, errors, environment, signal }: Surrou
   const transport = createLeanTransport({ endpoint: engine.endpoint });
   const systems: SystemResult[] = [];
   let truth: readonly ChapterResult[] = [];
+  let fields: readonly ChapterResult[] = [];
   print(headText(terminal, { systems: command.systems.length, engine: engine.version }));
   try {
     for (const system of command.systems)
       systems.push(await runSystem(system, { transport, reporter, signal, argument: command.argument }));
-    if (command.truth) {
+    const onChapter = (chapter: ChapterResult, at: number): void => print(chapterText(terminal, chapter, at));
+    if (command.sections.includes("truth")) {
       print(truthHead(terminal));
-      truth = await runTruth({ transport, signal, onChapter: (chapter, at) => print(chapterText(terminal, chapter, at)) });
+      truth = await runTruth({ transport, signal, onChapter });
+    }
+    if (command.sections.includes("fields")) {
+      print(fieldsHead(terminal));
+      fields = await runFields({ transport, signal, onChapter });
     }
   } finally {
     progress.clear();
     await transport.close();
     await engine.stop();
   }
-  const results = { systems, truth };
+  const results = { systems, truth, fields };
   terminal.write(command.json ? jsonText(results, engine.version) : endText(terminal, results));
   return isRight(results) ? 0 : FAILED;
 };

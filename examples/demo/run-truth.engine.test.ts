@@ -2,21 +2,24 @@ import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { expect, test } from "vitest";
 import picocolors from "picocolors";
-import { type ChapterResult, runTruth, type TruthContext } from "./run-truth.ts";
+import { type ChapterResult, runFields, runTruth, type StoryContext, type TruthContext } from "./run-truth.ts";
 import type { Terminal } from "./terminal.ts";
 import { chapterText, truthVerdict } from "./truth-text.ts";
 import { chapters } from "../truth/story.ts";
 
-const run = async (more: Partial<TruthContext> = {}): Promise<readonly ChapterResult[]> => {
+const withEngine = async <T>(act: (context: StoryContext) => Promise<T>): Promise<T> => {
   const engine = await startEngine();
   const transport = createLeanTransport({ endpoint: engine.endpoint });
   try {
-    return await runTruth({ transport, signal: new AbortController().signal, onChapter: () => undefined, ...more });
+    return await act({ transport, signal: new AbortController().signal, onChapter: () => undefined });
   } finally {
     await transport.close();
     await engine.stop();
   }
 };
+
+const run = (more: Partial<TruthContext> = {}): Promise<readonly ChapterResult[]> =>
+  withEngine((context) => runTruth({ ...context, ...more }));
 
 const terminal: Terminal = { colors: picocolors.createColors(false), width: 100, write: () => undefined };
 const keys = (chapter: ChapterResult | undefined, deed: number): readonly string[] =>
@@ -65,6 +68,20 @@ test("a fact that is not as expected is shown with what was expected", async () 
   expect(texts[0]).toContain('✗ renamed: expected [{"title":"Music"}]');
   expect(texts[1]).toContain("✗ counted: no answer");
   expect(truthVerdict(terminal, results)).toBe("✗ 2 of 2 changes left a fact wrong: renamed, counted\n");
+});
+
+test("a field is one item, its values are an item each or one for a row, and the grid is the same", async () => {
+  const [items, documents] = await withEngine(runFields);
+  for (const chapter of [items, documents]) {
+    expect([chapter?.ok, chapter?.error]).toEqual([true, undefined]);
+    expect(chapter?.answer).toMatchObject([{ points: 100 }, {}, {}, {}, {}]);
+    expect(keys(chapter, 0)).toContain("Put PROJECT#bridge issueFields#all");
+    expect(chapter?.cost.requests).toBeLessThanOrEqual(5);
+  }
+  expect(items?.deeds[1]?.writes).toHaveLength(300);
+  expect(items?.deeds[2]?.result).toMatchObject([{ value: "closed" }, { value: "open" }]);
+  expect(documents?.deeds[1]?.writes).toHaveLength(300);
+  expect(documents?.deeds[2]?.writes.length).toBeGreaterThanOrEqual(300);
 });
 
 test("an interruption ends it", async () => {

@@ -2,9 +2,12 @@ import type { ConnectOptions, Cost, SentRequest, Transport } from "edgetable";
 import { refreshFacts } from "edgetable/streams";
 import { sameAnswer } from "./run-system.ts";
 import { type Write, writesOf } from "./write-lines.ts";
+import { byDocument, byItem, type TrackerDb } from "../fields/model.ts";
+import { bridge, fieldChapters, type FieldsStage, issues } from "../fields/story.ts";
+import type { Chapter, Deed } from "../story.ts";
 import { college, collegeByTeacher } from "../truth/model.ts";
 import { load } from "../truth/rows.ts";
-import { type Chapter, chapters, type Deed, type Stage } from "../truth/story.ts";
+import { chapters, type Stage } from "../truth/story.ts";
 
 /** What one program did, as it was sent. */
 export interface DeedResult {
@@ -77,7 +80,7 @@ const foreignOn = (transport: Transport, ledger: Ledger): Stage["foreign"] => ({
   },
 });
 
-const runDeed = async (deed: Deed, stage: Stage, ledger: Ledger): Promise<DeedResult> => {
+const runDeed = async <S>(deed: Deed<S>, stage: S, ledger: Ledger): Promise<DeedResult> => {
   const { value, requests, cost, milliseconds } = await ledger.measure(() => deed.act(stage));
   const writing = requests.filter((request) => writesOf(request).length > 0);
   return {
@@ -95,7 +98,11 @@ const runDeed = async (deed: Deed, stage: Stage, ledger: Ledger): Promise<DeedRe
 
 const NOTHING: Cost = { requests: 0, readUnits: 0, writeUnits: 0 };
 
-const runChapter = async (chapter: Chapter, stage: Stage, ledger: Ledger, signal: AbortSignal): Promise<ChapterResult> => {
+const runChapter = async <S>(
+  chapter: Chapter<S>,
+  stage: S,
+  { ledger, signal }: Pick<Told, "ledger" | "signal">,
+): Promise<ChapterResult> => {
   const { name, title, call, expected } = chapter;
   const deeds: DeedResult[] = [];
   try {
@@ -110,29 +117,62 @@ const runChapter = async (chapter: Chapter, stage: Stage, ledger: Ledger, signal
   }
 };
 
-/** What the section needs. */
-export interface TruthContext {
+/** What a section of the demo needs. */
+export interface StoryContext {
   readonly transport: Transport;
   readonly signal: AbortSignal;
   /** Called after each chapter. */
   readonly onChapter: (chapter: ChapterResult, at: number) => void;
-  /** @default the published chapters */
-  readonly story?: readonly Chapter[];
 }
 
+/** The same, with the chapters if these are not the published ones. */
+export interface TruthContext extends StoryContext {
+  /** @default the published chapters */
+  readonly story?: readonly Chapter<Stage>[];
+}
+
+interface Told extends StoryContext {
+  readonly ledger: Ledger;
+}
+
+const runStory = async <S>(story: readonly Chapter<S>[], stage: S, told: Told): Promise<readonly ChapterResult[]> => {
+  const results: ChapterResult[] = [];
+  for (const [at, chapter] of story.entries()) {
+    const result = await runChapter(chapter, stage, told);
+    told.onChapter(result, at);
+    results.push(result);
+  }
+  return results;
+};
+
 /** Creates the college's table, changes it chapter by chapter, and reads the facts that follow. */
-export const runTruth = async ({ transport, signal, onChapter, story = chapters }: TruthContext): Promise<readonly ChapterResult[]> => {
+export const runTruth = async ({ story = chapters, ...context }: TruthContext): Promise<readonly ChapterResult[]> => {
+  const { transport, signal } = context;
   const ledger = openLedger(signal);
   const options: ConnectOptions = { transport, onRequest: ledger.note };
   const stage: Stage = { db: college.connect(options), newDb: collegeByTeacher.connect(options), foreign: foreignOn(transport, ledger) };
   await stage.db.table.create({ signal, stream: true });
   await load(stage.db);
   await refreshFacts(stage.db, { segments: 1, signal });
-  const results: ChapterResult[] = [];
-  for (const [at, chapter] of story.entries()) {
-    const result = await runChapter(chapter, stage, ledger, signal);
-    onChapter(result, at);
-    results.push(result);
+  return runStory(story, stage, { ...context, ledger });
+};
+
+/** Creates two trackers, lets a project define a field in each, and reads a grid that is sorted by it. */
+export const runFields = async (context: StoryContext): Promise<readonly ChapterResult[]> => {
+  const { transport, signal } = context;
+  const ledger = openLedger(signal);
+  const options: ConnectOptions = { transport, onRequest: ledger.note };
+  const stage: FieldsStage = { byItem: byItem.connect(options), byDocument: byDocument.connect(options) };
+  const trackers: readonly TrackerDb[] = [stage.byItem, stage.byDocument];
+  for (const db of trackers) {
+    await db.table.create({ signal, stream: true });
+    await db.project.create({ ...bridge, name: "Forth Rail Bridge" }).orThrow();
+    await db.load(
+      issues.map((row) => ({ node: "issue" as const, row })),
+      { signal },
+    );
+    // The first page of a table stores the secret of its cursors.
+    await db.issue.grid(bridge).page({ limit: 1 });
   }
-  return results;
+  return runStory(fieldChapters, stage, { ...context, ledger });
 };

@@ -260,7 +260,7 @@ const totalVerdict = ({ colors }: Terminal, totals: Totals): string => {
 };
 
 const systemsText = (systems: number): string => {
-  if (systems === 0) return "one table that changes";
+  if (systems === 0) return "tables that change";
   return systems === 1 ? "one system" : `${systems} systems`;
 };
 

@@ -3,18 +3,25 @@ import type { ChapterResult, DeedResult } from "./run-truth.ts";
 import { tableLines, type Terminal, wrap } from "./terminal.ts";
 import { answerSections, answerText, count, duration, indent, MARGIN, STEP, units } from "./text-reporter.ts";
 
-/** The beginning of the section. */
-export const truthHead = ({ colors, width }: Terminal): string =>
+const head = ({ colors, width }: Terminal, title: string, [about, note]: readonly [string, string]): string =>
   indent(
-    [
-      colors.dim("─".repeat(width)),
-      colors.bold(colors.cyan("Truth over time")),
-      ...wrap("One table, College: facts that follow from other facts, while data, model and table change.", width),
-      ...wrap("For each change: who wrote, which items, and what it cost.", width).map(colors.dim),
-      "",
-    ],
+    [colors.dim("─".repeat(width)), colors.bold(colors.cyan(title)), ...wrap(about, width), ...wrap(note, width).map(colors.dim), ""],
     0,
   );
+
+/** The beginning of the section. */
+export const truthHead = (terminal: Terminal): string =>
+  head(terminal, "Truth over time", [
+    "One table, College: facts that follow from other facts, while data, model and table change.",
+    "For each change: who wrote, which items, and what it cost.",
+  ]);
+
+/** The beginning of the section about fields of users. */
+export const fieldsHead = (terminal: Terminal): string =>
+  head(terminal, "Fields that users define", [
+    "Two tables, TrackerFields and TrackerDocuments: 300 issues of a project that adds a column while the program runs.",
+    "For each storage: what the column and its values take, and what a page takes that is sorted and filtered by it.",
+  ]);
 
 const price = (cost: Cost, milliseconds: number): string =>
   `${count(cost.requests, "request")} · ${units(cost.readUnits)} RCU · ${units(cost.writeUnits)} WCU · ${duration(milliseconds)}`;
@@ -72,7 +79,14 @@ export const chapterText = (terminal: Terminal, chapter: ChapterResult, at: numb
   ].join("");
 };
 
-/** The last line of the demo. */
+/** What became of the fields of users. */
+export const fieldsVerdict = ({ colors }: Terminal, chapters: readonly ChapterResult[]): string => {
+  const wrong = chapters.filter(({ ok }) => !ok).map(({ name }) => name);
+  if (wrong.length === 0) return `${colors.green("✓")} ${chapters.length} of ${chapters.length} storages gave the grid as expected\n`;
+  return `${colors.red("✗")} ${wrong.length} of ${chapters.length} storages gave another grid: ${colors.bold(wrong.join(", "))}\n`;
+};
+
+/** The last line about the table that changes. */
 export const truthVerdict = ({ colors }: Terminal, chapters: readonly ChapterResult[]): string => {
   const wrong = chapters.filter(({ ok }) => !ok).map(({ name }) => name);
   if (wrong.length === 0) return `${colors.green("✓")} ${chapters.length} of ${chapters.length} changes left every fact true\n`;

@@ -1,6 +1,7 @@
 import type { Transport } from "edgetable";
 import { refreshFacts } from "edgetable/streams";
 import { verify } from "edgetable/verify";
+import type { Chapter } from "../story.ts";
 import type { CollegeByTeacherDb, CollegeDb } from "./model.ts";
 
 /** What the chapters act on: one table, through both models and past them. */
@@ -12,30 +13,11 @@ export interface Stage {
   readonly foreign: Pick<Transport, "send">;
 }
 
-/** Something that one program does to the table. */
-export interface Deed {
-  readonly by: string;
-  /** The calls, as they are written in a program. */
-  readonly calls: readonly string[];
-  readonly act: (stage: Stage) => Promise<unknown>;
-  /** What `act` gives, if that is worth showing. */
-  readonly expected?: unknown;
-}
-
-/** A change, and the facts that follow from it. */
-export interface Chapter {
-  readonly name: string;
-  readonly title: string;
-  readonly deeds: readonly Deed[];
-  /** The call that reads the facts. */
-  readonly call: string;
-  readonly ask: (stage: Stage) => Promise<unknown>;
-  readonly expected: unknown;
-}
+type TruthChapter = Chapter<Stage>;
 
 const application = "the application";
 
-const renamed: Chapter = {
+const renamed: TruthChapter = {
   name: "renamed",
   title: "A course is renamed. Every enrolment copies its title, fresh by transaction.",
   deeds: [
@@ -50,7 +32,7 @@ const renamed: Chapter = {
   expected: ["S1", "S2", "S3"].map((studentId) => ({ from: { studentId }, to: { courseId: "C1" }, title: "Calculus" })),
 };
 
-const counted: Chapter = {
+const counted: TruthChapter = {
   name: "counted",
   title: "A student changes courses. Courses count their students, by transaction; an index ranks them.",
   deeds: [
@@ -74,7 +56,7 @@ const counted: Chapter = {
   ],
 };
 
-const summed: Chapter = {
+const summed: TruthChapter = {
   name: "summed",
   title: 'Bills change. The invoice\'s total is a sum with freshness "stream": it follows a little later.',
   deeds: [
@@ -103,7 +85,7 @@ const summed: Chapter = {
   expected: { invoiceId: "I1", due: "2026-12-01", total: 250 },
 };
 
-const indexed: Chapter = {
+const indexed: TruthChapter = {
   name: "indexed",
   title: "The new model has one more index: courses by teacher. The table follows while it is in use.",
   deeds: [
@@ -158,7 +140,7 @@ const found = (repaired: 0 | 1): unknown => [
   { kind: "staleCopy", count: 1, repaired },
 ];
 
-const repaired: Chapter = {
+const repaired: TruthChapter = {
   name: "repaired",
   title: "Another program writes past Edgetable: a false count, an old title, a wrong index key.",
   deeds: [
@@ -172,4 +154,4 @@ const repaired: Chapter = {
 };
 
 /** What happens to the college, in this order: each chapter needs those before it. */
-export const chapters: readonly Chapter[] = [renamed, counted, summed, indexed, repaired];
+export const chapters: readonly TruthChapter[] = [renamed, counted, summed, indexed, repaired];
