@@ -40,7 +40,10 @@ const isStreamed = (need: Need): need is StreamNeed => need.kind === "stream";
 const readNeeds = async ({ run, documents }: Judging, needs: readonly Need[]): Promise<Images> => {
   const { session } = run;
   const plain = needs.filter((need): need is ReadNeed => !isSum(need) && !isStreamed(need) && !isOfValues(need));
-  const images: Record<string, Item | null> = { ...(await step(run, (context) => readImages(session, plain, context))) };
+  const images: Record<string, Item | null> = {};
+  // Items before the edges that they count: edges read between two equal readings of a revision are those that it counts.
+  for (const some of [plain.filter(({ kind }) => kind === "get"), plain.filter(({ kind }) => kind !== "get")])
+    if (some.length > 0) Object.assign(images, await step(run, (context) => readImages(session, some, context)));
   for (const need of needs.filter(isSum)) images[need.id] = await step(run, (context) => readSums(session, need, context));
   for (const need of needs.filter(isStreamed)) images[need.id] = await step(run, (context) => readStreamed(session, need, context));
   for (const { id, row } of needs.filter(isOfValues))

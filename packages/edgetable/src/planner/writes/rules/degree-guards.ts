@@ -6,7 +6,7 @@ import { type Failure, keyId, sameKey, type Term, type WriteItem } from "../../.
 import { renderTemplate } from "../../../keys/render-template.ts";
 import { type Catalog, type EdgeEntry, keyAttributes } from "../../../schema/catalog.ts";
 import { degreeLimit } from "../../../schema/definition.ts";
-import { COUNT, DEGREE_TYPE } from "../../../schema/system-items.ts";
+import { COUNT, DEGREE_TYPE, REVISION } from "../../../schema/system-items.ts";
 import { degreeGuard, systemKeyItem, systemType } from "../../../schema/system-keys.ts";
 import type { Item } from "../../../transport/operations.ts";
 import { defined } from "../../../util/invariant.ts";
@@ -245,8 +245,9 @@ const countStep = (
   }
   if (below) terms.push(below);
   const count = guard.isMissing ? Math.max(0, start + net) : net;
-  const changes = { set: systemType(catalog, DEGREE_TYPE), remove: [], add: { [COUNT]: { N: String(count) } }, append: {} };
-  return { kind: "update", key, terms, shape: undefined, changes };
+  // The revision tells apart what is the same again after two changes: verification reads the guard and its edges one after the other.
+  const add = { [COUNT]: { N: String(count) }, [REVISION]: { N: "1" } };
+  return { kind: "update", key, terms, shape: undefined, changes: { set: systemType(catalog, DEGREE_TYPE), remove: [], add, append: {} } };
 };
 
 /**
