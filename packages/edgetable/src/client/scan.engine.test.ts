@@ -147,7 +147,10 @@ test("a table is one Scan, and its rows make the same table again: markers, guar
   // Two markers; guards of owns at A, of knows at A and B.
   expect(scanned.report().system).toBe(5);
   expect((await load(rows)).failures).toEqual([]);
-  expect(await copy.items()).toEqual(full);
+  // The revision of a counter of edges tells how often it was written.
+  const withoutRevisions = (items: object): unknown =>
+    JSON.parse(JSON.stringify(items, (name, value: unknown) => (name === "~revision" ? undefined : value)));
+  expect(withoutRevisions(await copy.items())).toEqual(withoutRevisions(full));
 });
 
 // Pages of a few items, as a table of many megabytes would have.
