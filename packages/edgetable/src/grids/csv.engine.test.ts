@@ -292,6 +292,22 @@ describe("an import", () => {
     expect(await db.issue.fields(bridge).list()).toHaveLength(6);
   });
 
+  test("is resumed with the fields that it has defined, whatever they are called by then", async () => {
+    const records = file(350);
+    const abort = new AbortController();
+    const grid = db.issue.grid(bridge);
+    const cut = grid.importCsv(records, {
+      onProgress: ({ step, rows }) => void (step === "write" && rows === 200 && abort.abort()),
+    });
+    expect(await failure(cut.run({ signal: abort.signal }))).toMatchObject({ code: "execute.aborted" });
+    const fields = db.issue.fields(bridge);
+    const rank = (await fields.list()).find(({ name }) => name === "Rank");
+    await fields.rename(rank?.fieldId ?? "", "Priority");
+    expect(await grid.importCsv(records)).toMatchObject({ rows: 350, created: 350 });
+    expect((await fields.list()).map(({ name }) => name)).toEqual(["Start", "Size", "Priority", "Tags", "Done", "Code"]);
+    expect((await written(bridge)).split("\r\n")[350]).toBe("i350,35e9,350,Issue 350,open,,,large,525,blue,false,0350");
+  });
+
   test("writes all values of a row into its document, where they are stored so", async () => {
     const documents = graphOf(engine.freshTableName("csv"), "document").connect({ transport: engine.transport });
     await documents.table.create();

@@ -30,21 +30,27 @@ import {
 import { usesDocuments } from "./row-document.ts";
 import { checkGiven, completed, isStill, nodeItem, type Seen, type Values, writeValues, type WrittenValues } from "./row-values.ts";
 
-/** Defines the new fields in one write, and gives the columns with the ids of all fields. */
-const defineFields = async (pass: Pass, plan: Plan, run: RunOptions): Promise<readonly TargetedColumn[]> => {
+/** The ids of the fields that an import has defined, by their names in the file: they may have other names when it is resumed. */
+type Defined = Readonly<Record<string, string>>;
+
+/** Defines the new fields that are not defined yet in one write, and gives the columns with the ids of all fields. */
+const defineFields = async (pass: Pass, plan: Plan, defined: Defined, run: RunOptions): Promise<readonly TargetedColumn[]> => {
   const { model, parent } = pass;
-  const bind = (list: FieldList): readonly TargetedColumn[] =>
-    plan.columns.map(({ column, target }) => {
-      const field = target.to === "newField" ? liveFields(list).find(({ name }) => name === target.name.trim()) : undefined;
-      return field ? { column, target: { to: "field", field } } : { column, target };
-    });
   if (plan.newFields.length === 0) return plan.columns;
+  const missing = plan.newFields.filter(({ name }) => !Object.hasOwn(defined, name.trim()));
   const { result, cost } = await changeList(model, parent, run, (list) => {
-    const { fields, next } = defineAll(model, list, plan.newFields);
+    if (missing.length === 0) return { result: list };
+    const { fields, next } = defineAll(model, list, missing);
     return { fields, next, result: { ...list, fields, next } };
   });
   pass.cost = addCosts(pass.cost, cost);
-  return bind(result);
+  return plan.columns.map(({ column, target }): TargetedColumn => {
+    if (target.to !== "newField") return { column, target };
+    const name = target.name.trim();
+    const id = Object.hasOwn(defined, name) ? defined[name] : undefined;
+    const field = id === undefined ? liveFields(result).find((one) => one.name === name) : fieldIn(result, id);
+    return field ? { column, target: { to: "field", field } } : { column, target };
+  });
 };
 
 /** Where the import stands while a step is written. */
@@ -226,9 +232,24 @@ export const importCsv = async (
     work: async (job) => {
       const pass = beginPass(model, parent, options);
       const { position = 0, created = 0, changed = 0, unfit = 0 } = job.saved as Readonly<Record<string, number>>;
+      const { fields = "{}" } = job.saved as Readonly<Record<string, string>>;
       Object.assign(pass, { created, changed, unfit });
       const writing: Writing = { pass, job, run: { signal: job.signal } };
-      const bound = await defineFields(pass, plan, writing.run);
+      const defined = JSON.parse(fields) as Record<string, string>;
+      const bound = await defineFields(pass, plan, defined, writing.run);
+      for (const [at, { target }] of plan.columns.entries()) {
+        const now = bound[at]?.target;
+        if (target.to === "newField" && now?.to === "field") defined[target.name.trim()] = now.field.fieldId;
+      }
+      const save = (): void =>
+        job.save({
+          position: Math.max(position, pass.rows),
+          created: pass.created,
+          changed: pass.changed,
+          unfit: pass.unfit,
+          fields: JSON.stringify(defined),
+        });
+      save();
       const idPlace = bound.findIndex(({ target }) => target.to === "attribute" && target.name === model.node.idFields.at(-1));
       for await (const { records } of readSteps(source)) {
         let rest: readonly Numbered[] = records.filter(({ record }) => record > position);
@@ -238,7 +259,7 @@ export const importCsv = async (
           rest = later;
         }
         pass.rows += records.length;
-        if (pass.rows > position) job.save({ position: pass.rows, created: pass.created, changed: pass.changed, unfit: pass.unfit });
+        if (pass.rows > position) save();
         options.onProgress?.({ step: "write", rows: pass.rows, requests: plan.pass.cost.requests + pass.cost.requests });
       }
       return resultOf(plan, pass, true, bound);
