@@ -179,6 +179,9 @@ const MOST_CANDIDATES = 1000;
 /** A step too few costs a Query more; some rows too many cost units alone. */
 const SPARE = 1.25;
 
+/** Places that a Query reads for each row that is looked at: a place is small, and another Query takes another round trip. */
+const PLACES_AHEAD = 4;
+
 /** How many candidates give so many rows, from the share that was in the answer so far. Fills each BatchGetItem. */
 const sifted = (left: number, taken: number, examined: number, items: number): number => {
   const likely = examined === 0 ? Math.max(left, FIRST_CANDIDATES) : Math.ceil((left * examined * SPARE) / Math.max(taken, 1));
@@ -295,6 +298,7 @@ export const collect = async (
   const rows: Hydrated[] = [];
   let [examined, at, key] = [0, place.stream, place.key];
   let isRare: boolean | undefined;
+  let places: Awaited<ReturnType<typeof readStream>> | undefined;
   for (;;) {
     const stream = all[at];
     if (!stream) return { rows, end: undefined, stopped: undefined };
@@ -309,7 +313,12 @@ export const collect = async (
     const here: StreamPlace = { stream: at, key, backward };
     if (size < 1) return { rows, end: here, stopped: "requests" };
     if (effects.now() >= context.deadline) return { rows, end: here, stopped: "time" };
-    const { candidates, next } = await readStream(model, stream, { limit: size, after: key }, context);
+    const ahead = isSifted ? Math.min(PLACES_AHEAD * size, MOST_CANDIDATES) : size;
+    places ??= await readStream(model, stream, { limit: ahead, after: key }, context);
+    const candidates = places.candidates.slice(0, size);
+    const waiting = places.candidates.slice(size);
+    const next = waiting.length > 0 ? candidates.at(-1)?.key : places.next;
+    places = waiting.length > 0 ? { ...places, candidates: waiting } : undefined;
     const found = await hydrate(model, { candidates, fields, stream: at }, reading);
     examined += candidates.length;
     for (const one of found) {
