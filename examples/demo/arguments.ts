@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import type { System } from "../system.ts";
+import type { SectionName } from "./truth-text.ts";
 
 /** A parsed command line. */
 export type Command =
@@ -9,20 +10,18 @@ export type Command =
       readonly kind: "run";
       readonly systems: readonly System[];
       /** The sections that follow the systems. */
-      readonly sections: readonly Section[];
+      readonly sections: readonly SectionName[];
       readonly argument: string | undefined;
       readonly json: boolean;
     };
 
-/** A section of the demo that is no system: a story about a table of its own. */
-export type Section = keyof typeof sectionTitles;
-
-const sectionTitles = {
+const sectionTitles: Readonly<Record<SectionName, string>> = {
   truth: "Copies, counts, sums and an index that stay true while data and model change",
   fields: "Fields that users define while the program runs, and grids sorted by them",
-} as const;
+  totals: "The same totals by transaction, by stream and by a batch job in DuckDB",
+};
 
-const sectionNames = Object.keys(sectionTitles) as Section[];
+const sectionNames = Object.keys(sectionTitles) as SectionName[];
 
 const distance = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -105,7 +104,7 @@ export const helpText = (systems: readonly System[]): string => {
     "Starts an in-memory engine, creates each system's table, writes its rows, runs every",
     "access pattern, and compares each result with the published one.",
     "Then changes one table, and shows who keeps the facts that follow, and what it costs;",
-    "and lets a project's users define a field, and sorts a grid by it.",
+    "lets a project's users define a field, and sorts a grid by it; and keeps totals three ways.",
     "RCU predicted are calculated from the model before sending; RCU consumed are from the engine.",
     "",
     "Systems and sections (default: all):",

@@ -3,10 +3,10 @@ import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { type Command, helpText, readArguments } from "./arguments.ts";
 import { type Reporter, runSystem, type SystemResult, totalsOf } from "./run-system.ts";
-import { type ChapterResult, runFields, runTruth } from "./run-truth.ts";
+import { type ChapterResult, runFields, runTotals, runTruth, type StoryContext } from "./run-truth.ts";
 import { type Environment, type Progress, progressOn, type Terminal, terminalOf } from "./terminal.ts";
 import { headText, summaryText, textReporter } from "./text-reporter.ts";
-import { chapterText, fieldsHead, fieldsVerdict, truthHead, truthVerdict } from "./truth-text.ts";
+import { chapterText, sectionHead, type SectionName, sectionVerdict } from "./truth-text.ts";
 import type { System } from "../system.ts";
 
 /** Prints nothing until the end; progress goes to another stream. */
@@ -19,16 +19,23 @@ const jsonReporter = (progress: Progress): Reporter => ({
 
 const bigints = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
 
-/** The answers of the systems, and the chapters of the table that changes. */
-interface Results {
+type Stories = Readonly<Record<SectionName, readonly ChapterResult[]>>;
+
+const stories: Readonly<Record<SectionName, (context: StoryContext) => Promise<readonly ChapterResult[]>>> = {
+  truth: runTruth,
+  fields: runFields,
+  totals: runTotals,
+};
+
+const sectionNames = Object.keys(stories) as readonly SectionName[];
+
+/** The answers of the systems, and the chapters of each section. */
+interface Results extends Stories {
   readonly systems: readonly SystemResult[];
-  readonly truth: readonly ChapterResult[];
-  /** The chapters of the trackers whose users define fields. */
-  readonly fields: readonly ChapterResult[];
 }
 
-const isRight = ({ systems, truth, fields }: Results): boolean =>
-  totalsOf(systems).failed.length === 0 && [...truth, ...fields].every(({ ok }) => ok);
+const isRight = (results: Results): boolean =>
+  totalsOf(results.systems).failed.length === 0 && sectionNames.every((name) => results[name].every(({ ok }) => ok));
 
 /** The results as JSON. */
 const jsonText = (results: Results, engine: string): string => {
@@ -52,10 +59,9 @@ export interface Surroundings {
 
 type Run = Extract<Command, { kind: "run" }>;
 
-const endText = (terminal: Terminal, { systems, truth, fields }: Results): string =>
-  (systems.length > 0 ? summaryText(terminal, systems) : "") +
-  (truth.length > 0 ? truthVerdict(terminal, truth) : "") +
-  (fields.length > 0 ? fieldsVerdict(terminal, fields) : "");
+const endText = (terminal: Terminal, results: Results): string =>
+  (results.systems.length > 0 ? summaryText(terminal, results.systems) : "") +
+  sectionNames.map((name) => (results[name].length > 0 ? sectionVerdict(terminal, name, results[name]) : "")).join("");
 
 const run = async (command: Run, { output, errors, environment, signal }: Surroundings): Promise<number> => {
   const terminal = terminalOf(output, environment);
@@ -65,27 +71,22 @@ const run = async (command: Run, { output, errors, environment, signal }: Surrou
   const engine = await startEngine({ signal });
   const transport = createLeanTransport({ endpoint: engine.endpoint });
   const systems: SystemResult[] = [];
-  let truth: readonly ChapterResult[] = [];
-  let fields: readonly ChapterResult[] = [];
+  const told: Record<SectionName, readonly ChapterResult[]> = { truth: [], fields: [], totals: [] };
   print(headText(terminal, { systems: command.systems.length, engine: engine.version }));
   try {
     for (const system of command.systems)
       systems.push(await runSystem(system, { transport, reporter, signal, argument: command.argument }));
     const onChapter = (chapter: ChapterResult, at: number): void => print(chapterText(terminal, chapter, at));
-    if (command.sections.includes("truth")) {
-      print(truthHead(terminal));
-      truth = await runTruth({ transport, signal, onChapter });
-    }
-    if (command.sections.includes("fields")) {
-      print(fieldsHead(terminal));
-      fields = await runFields({ transport, signal, onChapter });
+    for (const name of command.sections) {
+      print(sectionHead(terminal, name));
+      told[name] = await stories[name]({ transport, signal, onChapter });
     }
   } finally {
     progress.clear();
     await transport.close();
     await engine.stop();
   }
-  const results = { systems, truth, fields };
+  const results = { systems, ...told };
   terminal.write(command.json ? jsonText(results, engine.version) : endText(terminal, results));
   return isRight(results) ? 0 : FAILED;
 };

@@ -2,9 +2,9 @@ import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { expect, test } from "vitest";
 import picocolors from "picocolors";
-import { type ChapterResult, runFields, runTruth, type StoryContext, type TruthContext } from "./run-truth.ts";
+import { type ChapterResult, runFields, runTotals, runTruth, type StoryContext, type TruthContext } from "./run-truth.ts";
 import type { Terminal } from "./terminal.ts";
-import { chapterText, truthVerdict } from "./truth-text.ts";
+import { chapterText, sectionVerdict } from "./truth-text.ts";
 import { chapters } from "../truth/story.ts";
 
 const withEngine = async <T>(act: (context: StoryContext) => Promise<T>): Promise<T> => {
@@ -56,7 +56,7 @@ test("each change leaves the facts that follow as they should be, and tells who 
   expect(keys(repaired, 1)).toEqual([]);
   expect(keys(repaired, 2)).toEqual(expect.arrayContaining(["Update COURSE#C3 #", "Update STUDENT#S1 enrolledIn#COURSE#C1"]));
   expect(repaired?.deeds[0]?.cost.requests).toBe(3);
-  expect(truthVerdict(terminal, results)).toBe("✓ 5 of 5 changes left every fact true\n");
+  expect(sectionVerdict(terminal, "truth", results)).toBe("✓ 5 of 5 changes left every fact true\n");
 });
 
 test("a fact that is not as expected is shown with what was expected", async () => {
@@ -67,7 +67,7 @@ test("a fact that is not as expected is shown with what was expected", async () 
   const texts = results.map((result, at) => chapterText(terminal, result, at));
   expect(texts[0]).toContain('✗ renamed: expected [{"title":"Music"}]');
   expect(texts[1]).toContain("✗ counted: no answer");
-  expect(truthVerdict(terminal, results)).toBe("✗ 2 of 2 changes left a fact wrong: renamed, counted\n");
+  expect(sectionVerdict(terminal, "truth", results)).toBe("✗ 2 of 2 changes left a fact wrong: renamed, counted\n");
 });
 
 test("a field is one item, its values are an item each or one for a row, and the grid is the same", async () => {
@@ -82,6 +82,19 @@ test("a field is one item, its values are an item each or one for a row, and the
   expect(items?.deeds[2]?.result).toMatchObject([{ value: "closed" }, { value: "open" }]);
   expect(documents?.deeds[1]?.writes).toHaveLength(300);
   expect(documents?.deeds[2]?.writes.length).toBeGreaterThanOrEqual(300);
+});
+
+test("totals by transaction, by stream and in batch are equal after every change", async () => {
+  const results = await withEngine(runTotals);
+  expect(results.map(({ name, ok, error }) => [name, ok, error])).toEqual(
+    ["billed", "rolled up", "counted"].map((name) => [name, true, undefined]),
+  );
+  const [billed, rolledUp] = results;
+  expect(billed?.answer).toContainEqual({ of: "bill 3392", transaction: 1_367_281, stream: 1_367_281, batch: 1_367_281 });
+  expect(rolledUp?.deeds[0]?.isOneTransaction).toBe(true);
+  // The batch job writes only what changed.
+  expect(keys(rolledUp, 2).filter((write) => write.startsWith("Update") && !write.includes("~job"))).toHaveLength(4);
+  expect(sectionVerdict(terminal, "totals", results)).toBe("✓ 3 of 3 systems have equal totals by transaction, stream and batch\n");
 });
 
 test("an interruption ends it", async () => {

@@ -8,6 +8,9 @@ import type { Chapter, Deed } from "../story.ts";
 import { college, collegeByTeacher } from "../truth/model.ts";
 import { load } from "../truth/rows.ts";
 import { chapters, type Stage } from "../truth/story.ts";
+import { totals } from "../totals/model.ts";
+import { load as loadTotals } from "../totals/rows.ts";
+import { totalsChapters } from "../totals/story.ts";
 
 /** What one program did, as it was sent. */
 export interface DeedResult {
@@ -175,4 +178,14 @@ export const runFields = async (context: StoryContext): Promise<readonly Chapter
     await db.issue.grid(bridge).page({ limit: 1 });
   }
   return runStory(fieldChapters, stage, { ...context, ledger });
+};
+
+/** Creates a table with the totals of three systems, changes what they add up, and lets each of their keepers follow. */
+export const runTotals = async (context: StoryContext): Promise<readonly ChapterResult[]> => {
+  const { transport, signal } = context;
+  const ledger = openLedger(signal);
+  const db = totals.connect({ transport, onRequest: ledger.note });
+  await db.table.create({ signal, stream: true });
+  await loadTotals(db);
+  return runStory(totalsChapters, { db }, { ...context, ledger });
 };

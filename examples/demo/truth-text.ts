@@ -9,19 +9,46 @@ const head = ({ colors, width }: Terminal, title: string, [about, note]: readonl
     0,
   );
 
-/** The beginning of the section. */
-export const truthHead = (terminal: Terminal): string =>
-  head(terminal, "Truth over time", [
-    "One table, College: facts that follow from other facts, while data, model and table change.",
-    "For each change: who wrote, which items, and what it cost.",
-  ]);
+/** What a section tells before its chapters, and how it ends. */
+interface Section {
+  readonly title: string;
+  readonly about: readonly [string, string];
+  /** What the chapters are, and what became of those that went right and wrong. */
+  readonly ends: readonly [what: string, right: string, wrong: string];
+}
 
-/** The beginning of the section about fields of users. */
-export const fieldsHead = (terminal: Terminal): string =>
-  head(terminal, "Fields that users define", [
-    "Two tables, TrackerFields and TrackerDocuments: 300 issues of a project that adds a column while the program runs.",
-    "For each storage: what the column and its values take, and what a page takes that is sorted and filtered by it.",
-  ]);
+const sections = {
+  truth: {
+    title: "Truth over time",
+    about: [
+      "One table, College: facts that follow from other facts, while data, model and table change.",
+      "For each change: who wrote, which items, and what it cost.",
+    ],
+    ends: ["changes", "left every fact true", "left a fact wrong"],
+  },
+  fields: {
+    title: "Fields that users define",
+    about: [
+      "Two tables, TrackerFields and TrackerDocuments: 300 issues of a project that adds a column while the program runs.",
+      "For each storage: what the column and its values take, and what a page takes that is sorted and filtered by it.",
+    ],
+    ends: ["storages", "gave the grid as expected", "gave another grid"],
+  },
+  totals: {
+    title: "One total, three keepers",
+    about: [
+      "One table, Totals: sums of the billing lab, roll-ups of the tracker and counts of education.",
+      "Each is declared three times: kept in the write's transaction, by the stream, and by a batch job in DuckDB.",
+    ],
+    ends: ["systems", "have equal totals by transaction, stream and batch", "have a total that differs"],
+  },
+} as const satisfies Record<string, Section>;
+
+/** The sections of the demo that are no systems, by name. */
+export type SectionName = keyof typeof sections;
+
+/** The beginning of a section. */
+export const sectionHead = (terminal: Terminal, name: SectionName): string => head(terminal, sections[name].title, sections[name].about);
 
 const price = (cost: Cost, milliseconds: number): string =>
   `${count(cost.requests, "request")} · ${units(cost.readUnits)} RCU · ${units(cost.writeUnits)} WCU · ${duration(milliseconds)}`;
@@ -79,16 +106,10 @@ export const chapterText = (terminal: Terminal, chapter: ChapterResult, at: numb
   ].join("");
 };
 
-/** What became of the fields of users. */
-export const fieldsVerdict = ({ colors }: Terminal, chapters: readonly ChapterResult[]): string => {
-  const wrong = chapters.filter(({ ok }) => !ok).map(({ name }) => name);
-  if (wrong.length === 0) return `${colors.green("✓")} ${chapters.length} of ${chapters.length} storages gave the grid as expected\n`;
-  return `${colors.red("✗")} ${wrong.length} of ${chapters.length} storages gave another grid: ${colors.bold(wrong.join(", "))}\n`;
-};
-
-/** The last line about the table that changes. */
-export const truthVerdict = ({ colors }: Terminal, chapters: readonly ChapterResult[]): string => {
-  const wrong = chapters.filter(({ ok }) => !ok).map(({ name }) => name);
-  if (wrong.length === 0) return `${colors.green("✓")} ${chapters.length} of ${chapters.length} changes left every fact true\n`;
-  return `${colors.red("✗")} ${wrong.length} of ${chapters.length} changes left a fact wrong: ${colors.bold(wrong.join(", "))}\n`;
+/** The last line about a section. */
+export const sectionVerdict = ({ colors }: Terminal, name: SectionName, chapters: readonly ChapterResult[]): string => {
+  const [what, right, wrong] = sections[name].ends;
+  const failed = chapters.filter(({ ok }) => !ok).map((chapter) => chapter.name);
+  if (failed.length === 0) return `${colors.green("✓")} ${chapters.length} of ${chapters.length} ${what} ${right}\n`;
+  return `${colors.red("✗")} ${failed.length} of ${chapters.length} ${what} ${wrong}: ${colors.bold(failed.join(", "))}\n`;
 };

@@ -1,11 +1,11 @@
 import type { TrackerDb } from "./model.ts";
 
-const tenants = [
+export const tenants = [
   { tenantId: "0807", name: "ACME Engineering" },
   { tenantId: "3cc8", name: "Big Media" },
 ];
 
-const projects = [
+export const projects = [
   { projectId: "35e9", tenantId: "0807", name: "Forth Rail Bridge" },
   { projectId: "7b7e", tenantId: "3cc8", name: "The Daily News" },
 ];
@@ -21,7 +21,7 @@ const definitions = [
 const bridge = { projectId: "35e9" };
 const news = { projectId: "7b7e" };
 
-const issues = [
+export const issues = [
   { issueId: "020e", ...bridge, num: 1, name: "Needs Painting", state: "open" },
   { issueId: "67d1", ...bridge, num: 2, name: "Check for rust", state: "closed" },
   { issueId: "af34", ...bridge, num: 3, name: "Girder needs replacing", state: "open" },
