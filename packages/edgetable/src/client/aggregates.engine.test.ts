@@ -236,3 +236,22 @@ test("a bigint in the condition of an aggregate stands in the table's record of 
   await graph.e.link({ id: "x" }, { id: "y" }, { w: 2n });
   expect(await graph.a.get({ id: "y" })).toEqual({ id: "y", large: 1 });
 });
+
+test("a sum that would have more than 38 digits is refused by its name, and nothing is written", async () => {
+  const schema = z.object({ id, amount: z.bigint() });
+  const invoice = node({
+    key: "INVOICE#{id}",
+    schema: z.object({ id }),
+    derived: { total: sum({ parts: "bill", of: "amount" }), mean: average({ parts: "bill", of: "amount" }) },
+  });
+  const parts = { bill: part({ of: "invoice", key: "BILL#{billId}", schema: schema.omit({ id: true }).extend({ billId: id }) }) };
+  const bills = defineGraph({ table: engine.freshTableName("long"), nodes: { invoice }, parts }).connect({ transport: engine.transport });
+  await bills.table.create();
+  await bills.invoice.create({ id: "1" }).orThrow();
+  await bills.bill.create({ id: "1" }, { billId: "a", amount: 6n * 10n ** 37n + 1n }).orThrow();
+  await expect(bills.bill.create({ id: "1" }, { billId: "b", amount: 6n * 10n ** 37n })).rejects.toMatchObject({
+    code: "execute.rejected",
+    message: expect.stringMatching(/38 digits.*"total" of INVOICE#1 \/ # or "mean" of INVOICE#1 \/ # would have more/),
+  });
+  expect(await bills.invoice({ id: "1" }).parts("bill").all()).toHaveLength(1);
+});

@@ -170,6 +170,12 @@ type KeyText = { readonly S?: string; readonly N?: string } | undefined;
 const sameText = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean =>
   (a as KeyText)?.S === (b as KeyText)?.S && (a as KeyText)?.N === (b as KeyText)?.N;
 
+/** A key as messages show it: `STUDENT#S2 / #`. */
+export const keyShown = (key: Key): string =>
+  Object.values(key)
+    .map((value) => (value as KeyText)?.S ?? (value as KeyText)?.N ?? "")
+    .join(" / ");
+
 /** What was read so far, by the need's `id`; null: there is no such item. */
 export type Images = Readonly<Record<string, Item | null>>;
 

@@ -6,6 +6,7 @@ import {
   type Failure,
   type Images,
   keyId,
+  keyShown,
   type PlannedItem,
   type PutStep,
   type ReadNeed,
@@ -321,12 +322,11 @@ const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
 
 const failWrittenTwice = ({ key, members }: Group): never => {
   const writes = [...new Set(members.map(({ write }) => write))];
-  const text = Object.values(key).map((value) => ("S" in value ? value.S : "N" in value ? value.N : ""));
   const calls = writes.map((at) => at + 1);
   const problem =
     calls.length > 1
-      ? `calls ${calls.join(" and ")} both write ${text.join(" / ")}. Join them into one call, or make them one after the other.`
-      : `call ${calls.join()} writes ${text.join(" / ")} twice. Split the call, or give a derived fact behind it the freshness "stream".`;
+      ? `calls ${calls.join(" and ")} both write ${keyShown(key)}. Join them into one call, or make them one after the other.`
+      : `call ${calls.join()} writes ${keyShown(key)} twice. Split the call, or give a derived fact behind it the freshness "stream".`;
   throw new EdgetableError("plan.unsupported", `A transaction writes an item once: ${problem}`, { details: { key, writes } });
 };
 

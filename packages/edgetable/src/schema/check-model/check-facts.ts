@@ -1,9 +1,11 @@
 import { fieldNames } from "../build-catalog.ts";
-import { type AnyEdge, type AnyNode, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
+import { attributeKind } from "../check-operands.ts";
+import { type AnyEdge, type AnyNode, type AnyPart, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
 import { type AggregateSource, copiesIn, type CopyList, type CopySettings, type DerivedAttribute } from "../derived.ts";
 import { attributesOf, factsOf } from "../facts.ts";
-import { attributeNames } from "../standard-schema.ts";
+import { attributeNames, attributeSchemas } from "../standard-schema.ts";
 import { hasTextSort } from "../system-items.ts";
+import { shown } from "../../util/check-options.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 const OPERATIONS = ["count", "sum", "min", "max", "average", "distinct"];
@@ -126,6 +128,66 @@ const checkSource = (definition: GraphDefinition, { place, node, derived }: Decl
   return known.includes(into ?? out ?? "");
 };
 
+const ADDED = ["sum", "average"];
+/** What values of a type are in JavaScript; those of any other type are not judged. */
+const NATURES: Readonly<Record<string, string>> = { string: "text", number: "number", bigint: "number", boolean: "boolean", date: "Date" };
+const SINGLE = ["eq", "ne", "lt", "lte", "gt", "gte", "beginsWith"];
+const SEVERAL = ["in", "between"];
+
+const natureOf = (value: unknown): string | undefined => (value instanceof Date ? "Date" : NATURES[typeof value]);
+
+/** What the values of an attribute of edges or parts are, own or copied; undefined if the schemas do not tell. */
+const natureIn = ({ nodes }: GraphDefinition, ranged: AnyEdge | AnyPart, name: string): string | undefined => {
+  const own = ranged.schema && attributeSchemas(ranged.schema)?.each;
+  if (own && Object.hasOwn(own, name)) return NATURES[attributeKind(own[name]!)?.type ?? ""];
+  const lists =
+    ranged.kind === "part"
+      ? [[ranged.copies, [ranged.of]] as const]
+      : ([
+          [ranged.copies?.from, endTypes(ranged.from)],
+          [ranged.copies?.to, endTypes(ranged.to)],
+        ] as const);
+  const natures = lists.flatMap(([list, types]) =>
+    copiesIn(list).flatMap(([copy, { of }]) => {
+      if (copy !== name) return [];
+      return types.map((type) => {
+        const node = nodes[type];
+        const schema = node && attributeSchemas(node.schema)?.each[of];
+        return schema && NATURES[attributeKind(schema)?.type ?? ""];
+      });
+    }),
+  );
+  return natures.every((one) => one === natures[0]) ? natures[0] : undefined;
+};
+
+/** The values that a condition compares an attribute with. */
+const comparedWith = (condition: unknown): readonly unknown[] => {
+  if (typeof condition !== "object" || condition === null || condition instanceof Date) return [condition];
+  const given = condition as Readonly<Record<string, unknown>>;
+  return [
+    ...SINGLE.flatMap((operator) => (operator in given ? [given[operator]] : [])),
+    ...SEVERAL.flatMap((operator) => (Array.isArray(given[operator]) ? (given[operator] as readonly unknown[]) : [])),
+  ];
+};
+
+/** Values that do not fit: a sum of texts, and a condition that no edge or part can meet. */
+const checkNatures = (definition: GraphDefinition, ranged: AnyEdge | AnyPart, { place, derived }: Declared, report: Report): void => {
+  const { of, where = {}, operation } = derived;
+  const added = of !== undefined && ADDED.includes(operation) ? natureIn(definition, ranged, of) : undefined;
+  if (added !== undefined && added !== "number")
+    report(
+      "setting",
+      `${place}.of`,
+      `"${of}" is ${added} by its schema, and a ${operation} takes numbers. Name an attribute that is a number.`,
+    );
+  for (const [name, condition] of Object.entries(where)) {
+    const nature = natureIn(definition, ranged, name);
+    const wrong = nature && comparedWith(condition).find((value) => (natureOf(value) ?? nature) !== nature);
+    if (wrong !== undefined)
+      report("setting", `${place}.where`, `"${name}" is ${nature} by its schema, and never ${shown(wrong)}: no row would meet this.`);
+  }
+};
+
 const checkDerived = (definition: GraphDefinition, declared: Declared, report: Report): void => {
   const { place, derived } = declared;
   if (derived?.kind !== "derived" || !OPERATIONS.includes(derived.operation)) {
@@ -147,6 +209,7 @@ const checkDerived = (definition: GraphDefinition, declared: Declared, report: R
     what: "an attribute here",
     known: known && [...known, ...ends],
   });
+  if (ranged) checkNatures(definition, ranged, declared, report);
   const { layout } = definition;
   if (freshness === "stream" && !IN_TRANSACTIONS.includes(operation) && layout && !hasTextSort(layout))
     report(
