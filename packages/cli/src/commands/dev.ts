@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { startEngine, type EngineName, type EngineOptions, type LocalEngine } from "@edgetable/local";
 import { EdgetableError } from "edgetable";
+import { checkGraph } from "edgetable/check";
 import { withDb } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { failureOf, hasCode, usageError } from "../failure.ts";
@@ -188,7 +189,9 @@ export const devCommand: CommandSpec = defineCommand<Options>({
       const tables: Ready["tables"][number][] = [];
       const graphs = new Map((model?.graphs ?? []).map(({ value }) => [value.catalog.table, value]));
       for (const [table, graph] of graphs) {
-        const { created } = await withDb(graph, { endpoint }, (db) => db.table.create({ signal }));
+        // The embedded engine writes more slowly while it records changes.
+        const stream = checkGraph(graph).some(({ rule }) => rule === "neededStream");
+        const { created } = await withDb(graph, { endpoint }, (db) => db.table.create({ signal, stream }));
         tables.push({ table, created });
       }
       let loaded: string | undefined;

@@ -80,8 +80,9 @@ test("reports what differs, prints the writes of a repair, and repairs", async (
 
   const planned = await verify("--repair", "--dry-run");
   expect(planned.code).toBe(1);
-  expect(planned.out).toMatch(/^drift: UpdateItem {"TableName":"Shop",/m);
-  expect(planned.out).toMatch(/^oneSided: TransactWriteItems /m);
+  expect(planned.out).toMatch(/^drift: UpdateItem\n {2}key {5}PK = "USER#7", SK = "USER"\n {2}update {2}SET /m);
+  expect(planned.out).toMatch(/^oneSided: TransactWriteItems\n {2}put {5}PK = "USER#2", SK = "KNOWS#1"\n {2}check {3}PK = /m);
+  expect(planned.out).not.toContain("attribute_");
 
   expect(await verify("--repair")).toMatchObject({ code: 1, out: expect.stringContaining("Shop: 14 findings in 613 items, 2 repaired\n") });
   expect(await verify("--repair", "--delete-orphans")).toMatchObject({

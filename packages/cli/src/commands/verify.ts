@@ -1,12 +1,13 @@
 import { resolve } from "node:path";
-import { verify, type KindReport, type RepairWrite, type VerifyReport } from "edgetable/verify";
+import { explanationLines } from "edgetable/check";
+import { type Finding, verify, type KindReport, type RepairWrite, type VerifyReport } from "edgetable/verify";
 import { withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { type CommandSpec, defineCommand, note, printJson, wholeNumber, type Invocation } from "../invocation.ts";
 import { counted, showKey, showUnits } from "../output/explanation.ts";
 import { toJson } from "../output/json.ts";
-import { createProgress, progressEvery, wrap } from "../output/terminal.ts";
+import { createProgress, progressEvery, type Style, wrap } from "../output/terminal.ts";
 
 interface Options {
   readonly repair?: boolean;
@@ -27,11 +28,43 @@ const total = (kinds: readonly KindReport[], which: "count" | "repaired"): numbe
 
 const thousands = (count: number, noun: string): string => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 
+/** Kinds whose sentence is the same for every finding: the values tell them apart. */
+const TOLD_BY_VALUES: ReadonlySet<string> = new Set(["storedKey", "indexKey", "wrongShard", "drift", "typeAttribute", "staleCopy"]);
+
+const valuesText = ({ kind, attribute, stored, expected }: Finding): string => {
+  if (!TOLD_BY_VALUES.has(kind) || attribute === undefined) return "";
+  const is = stored === undefined ? "is missing" : `is ${toJson(stored)}`;
+  return ` ${toJson(attribute)} ${is}${expected === undefined ? ", and should not be there" : `, and should be ${toJson(expected)}`}.`;
+};
+
+type Input = Readonly<Record<string, unknown>>;
+
+// Each condition says that the item is as it was read, attribute by attribute.
+const withoutConditions = ({ ConditionExpression: _, TransactItems, ClientRequestToken: _token, ...input }: Input): Input =>
+  Array.isArray(TransactItems)
+    ? {
+        ...input,
+        TransactItems: (TransactItems as readonly Readonly<Record<string, Input>>[]).map((item) =>
+          Object.fromEntries(Object.entries(item).map(([kind, action]) => [kind, withoutConditions(action)])),
+        ),
+      }
+    : input;
+
+/** A write of a repair: what it mends, and what it sets and removes where. */
+const writeText = ({ findings, operation, input }: RepairWrite, { bold }: Style): string => {
+  const kinds = [...new Set(findings.map(({ kind }) => kind))].join(", ");
+  const isRequest = (typeof input === "object" && input !== null && "TableName" in input) || /^Transact/.test(operation);
+  const given = isRequest ? withoutConditions(input as Input) : (input as Input);
+  const { requests } = explanationLines({ requests: [{ operation, input: given, readUnits: 0 }], cost: { requests: 1, readUnits: 0 } });
+  const parameters = isRequest ? (requests[0]?.parameters ?? []).filter(([title]) => title !== "table") : [["for", toJson(input)] as const];
+  return `${bold(kinds)}: ${operation}\n${parameters.map(([title, value]) => `  ${title.padEnd(8)}${value}\n`).join("")}`;
+};
+
 const printKind = ({ io, style }: Invocation<Options>, { kind, what, isHarmless, count, repaired, examples }: KindReport): void => {
   const width = (io.out.columns ?? Number.POSITIVE_INFINITY) - 2;
   const paint = isHarmless || count === repaired ? style.cyan : style.red;
   const mended = repaired > 0 ? `, ${repaired.toLocaleString("en-US")} repaired` : "";
-  const lines = examples.flatMap(({ key, reason }) => wrap(`${showKey(key)}: ${reason}`, width));
+  const lines = examples.flatMap((one) => wrap(`${showKey(one.key)}: ${one.reason}${valuesText(one)}`, width));
   if (count > examples.length) lines.push(`… and ${(count - examples.length).toLocaleString("en-US")} more`);
   const head = `${paint(kind)}  ${style.bold(thousands(count, "time") + mended)}  ${what}${isHarmless ? style.dim(" (harmless)") : ""}`;
   io.out.write(`${head}\n${lines.map((line) => `  ${line}\n`).join("")}\n`);
@@ -104,8 +137,8 @@ export const verifyCommand: CommandSpec = defineCommand<Options>({
       const planned: RepairWrite[] = [];
       const onWrite = (write: RepairWrite): void => {
         if (!dryRun) return;
-        if (options.json) planned.push(write);
-        else io.out.write(`${write.findings.map(({ kind }) => kind).join(", ")}: ${write.operation} ${toJson(write.input)}\n`);
+        planned.push(write);
+        if (!options.json) io.out.write(writeText(write, call.style));
       };
       try {
         const report = await verify(db, {
@@ -128,7 +161,7 @@ export const verifyCommand: CommandSpec = defineCommand<Options>({
         progress.clear();
         if (options.json) printJson(call, { table: db.catalog.table, ...report, ...(dryRun && { writes: planned }) });
         else {
-          if (planned.length > 0) io.out.write("\n");
+          if (planned.length > 0) io.out.write("Each is sent on condition that everything is as it was read.\n\n");
           for (const one of report.kinds) printKind(call, one);
           io.out.write(`${verdict(db.catalog.table, report, limit !== undefined)}\n`);
         }

@@ -449,3 +449,29 @@ test("a search by an attribute that an index holds but no template computes says
   });
   await expect(explainPatterns(patterns)).rejects.toThrow('for "gsi" compute its key: keys: { "Owner": "{owner}" } in place of attributes');
 });
+
+cases("neededStream", {
+  "facts that the stream keeps": {
+    model: {
+      table: "Teams",
+      nodes: {
+        user: user(),
+        team: team({
+          derived: { members: count({ in: "joins", freshness: "stream" }), admins: count({ in: "joins", freshness: "stream" }) },
+        }),
+      },
+      edges: { joins: joins() },
+    },
+    advice: [
+      { concern: "stale copies", definition: "Teams", severity: "note", says: ['"members" and 1 more', "they do not follow", "--stream"] },
+    ],
+  },
+  "facts of transactions": {
+    model: {
+      table: "Teams",
+      nodes: { user: user(), team: team({ derived: { members: count({ in: "joins" }) } }) },
+      edges: { joins: joins({ onDelete: { to: "cascade" } }) },
+    },
+    advice: [],
+  },
+});

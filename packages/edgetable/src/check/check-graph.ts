@@ -4,7 +4,7 @@ import { distinct } from "./index-places.ts";
 import { costlyProjection, patternRequests, unboundedCollection } from "./rules/cost.ts";
 import { highDelimiter, lostOrder, prefixHazard, refusedValues } from "./rules/key-order.ts";
 import { fewShards, hotCounter, hotIndexPartition, sharedPartition } from "./rules/partitions.ts";
-import { idleIndexKey, mutableKey, requiredByIndex, staleCopy, unusedIndex } from "./rules/stale-keys.ts";
+import { idleIndexKey, mutableKey, neededStream, requiredByIndex, staleCopy, unusedIndex } from "./rules/stale-keys.ts";
 
 /** All rules, in the order in which their advice is listed. */
 const rules: readonly AdviceRule[] = [
@@ -17,6 +17,7 @@ const rules: readonly AdviceRule[] = [
   requiredByIndex,
   mutableKey,
   staleCopy,
+  neededStream,
   lostOrder,
   prefixHazard,
   highDelimiter,

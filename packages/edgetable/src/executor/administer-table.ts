@@ -1,5 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { compareExpiry, compareTable, createTableInput, expiryOf, type TableDifference } from "../requests/table.ts";
+import { keptByStream } from "../schema/catalog.ts";
 import type { TableDescription } from "../transport/operations.ts";
 import { noteComplete } from "./known-indexes.ts";
 import type { CallContext, Session } from "./session.ts";
@@ -158,12 +159,8 @@ export const createTable = async (
 };
 
 /** What the model leaves to a stream that the table does not have: nobody keeps it. */
-export const unkept = ({ facts, nodes }: Session["catalog"], { StreamSpecification }: TableDescription): string | undefined => {
-  if (StreamSpecification?.StreamEnabled === true) return undefined;
-  const fact = [...facts.aggregates, ...facts.copies].find(({ freshness }) => freshness === "stream");
-  const grid = Object.values(nodes).find(({ definition }) => definition.fields?.storage === "document");
-  return fact ? `"${fact.attribute}"` : grid && `the grid of "${grid.name}"`;
-};
+export const unkept = (catalog: Session["catalog"], { StreamSpecification }: TableDescription): string | undefined =>
+  StreamSpecification?.StreamEnabled === true ? undefined : keptByStream(catalog)[0];
 
 const compareStream = (catalog: Session["catalog"], table: TableDescription): readonly TableDifference[] => {
   const kept = unkept(catalog, table);

@@ -292,3 +292,9 @@ export const otherPlace = ({ former }: Shape, field: string): string | undefined
   const { old, now, stored } = (former?.[field] ?? {}) as Partial<FormerField>;
   return old === now ? undefined : stored === "old" ? now : old;
 };
+
+/** What the model leaves to the table's stream: derived attributes and copies, and grids whose values are documents. */
+export const keptByStream = ({ facts, nodes }: Catalog): readonly string[] => [
+  ...[...facts.aggregates, ...facts.copies].flatMap(({ attribute, freshness }) => (freshness === "stream" ? [`"${attribute}"`] : [])),
+  ...Object.values(nodes).flatMap(({ name, definition }) => (definition.fields?.storage === "document" ? [`the grid of "${name}"`] : [])),
+];

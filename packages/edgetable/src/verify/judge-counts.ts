@@ -120,10 +120,17 @@ const wrongAggregates = (judging: Judging, { shape, key, item, subject, row }: S
       (wrong.every((attribute) => attribute !== fact.attribute) && !item[wrong[0]!] && !Number(expected[wrong[0]!]))
     )
       continue;
-    const { attribute, over } = fact;
+    const { over } = fact;
+    // An average may look right while the sum or the number behind it is wrong.
+    const attribute = wrong.includes(fact.attribute) ? fact.attribute : wrong[0]!;
+    const behind: Readonly<Record<string, string>> = {
+      [sumHidden(fact.attribute)]: `the sum behind "${fact.attribute}"`,
+      [countHidden(fact.attribute)]: `the number behind "${fact.attribute}"`,
+    };
     const stored = item[attribute] && decodeValue(item[attribute]);
-    const what = stored === undefined ? "is missing" : `is ${shown(stored)}`;
-    const reason = `"${attribute}" ${what}; the ${over.kind === "edge" ? "edges" : "parts"} of "${over.name}" make it ${shown(expected[attribute] ?? 0)}.`;
+    const subject = behind[attribute] ?? `"${attribute}"`;
+    const what = `${subject[0]?.toUpperCase()}${subject.slice(1)} ${stored === undefined ? "is missing" : `is ${shown(stored)}`}`;
+    const reason = `${what}; the ${over.kind === "edge" ? "edges" : "parts"} of "${over.name}" make it ${shown(expected[attribute] ?? 0)}.`;
     findings.push({ kind: "wrongAggregate", key, definition: shape.definition, attribute, stored, expected: expected[attribute], reason });
     Object.assign(values, expected);
   }

@@ -1,5 +1,5 @@
 import type { FieldPart } from "../../keys/template.ts";
-import { definitionOf, keyAttributes, type Catalog, type EdgeEntry, type Shape } from "../../schema/catalog.ts";
+import { definitionOf, keptByStream, keyAttributes, type Catalog, type EdgeEntry, type Shape } from "../../schema/catalog.ts";
 import { attributeNames, attributeSchemas, type AnySchema } from "../../schema/standard-schema.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
@@ -174,4 +174,21 @@ export const staleCopy: AdviceRule = (catalog) => {
     }
   }
   return advice;
+};
+
+/** Facts that nobody keeps unless the table has a stream and something reads it. */
+export const neededStream: AdviceRule = (catalog) => {
+  const [first, ...more] = keptByStream(catalog);
+  if (first === undefined) return [];
+  const others = more.length === 0 ? "" : ` and ${more.length} more`;
+  return [
+    {
+      rule: "neededStream",
+      concern: CONCERNS.truth,
+      definition: catalog.table,
+      severity: "note",
+      message: `The table's stream keeps ${first}${others}: without a stream, or with nothing that reads it, ${more.length === 0 ? "it does" : "they do"} not follow.`,
+      mend: "Switch the stream on (edgetable table create --stream), and run a processor: edgetable stream, or createStreamHandler in Lambda. edgetable table diff shows whether it is on.",
+    },
+  ];
 };
