@@ -13,6 +13,8 @@ export type Command =
       readonly sections: readonly SectionName[];
       readonly argument: string | undefined;
       readonly json: boolean;
+      /** The studio is opened on the one system's table. */
+      readonly studio: boolean;
     };
 
 const sectionTitles: Readonly<Record<SectionName, string>> = {
@@ -48,7 +50,7 @@ const nearest = (name: string, known: readonly string[]): string | undefined => 
 // Node's own message continues with advice on positional arguments.
 const unknownOption = (message: string): string | undefined => {
   const option = /^Unknown option '(?<option>[^']+)'/.exec(message)?.groups?.["option"];
-  return option === undefined ? undefined : `There is no option ${option}. The options are --json and --help.`;
+  return option === undefined ? undefined : `There is no option ${option}. The options are --studio, --json and --help.`;
 };
 
 const misuse = (message: string): Command => ({ kind: "misuse", message });
@@ -61,17 +63,26 @@ const unknownSystem = (name: string, systems: readonly System[]): Command => {
   );
 };
 
-const choose = (positionals: readonly string[], systems: readonly System[], json: boolean): Command => {
+interface Flags {
+  readonly json: boolean;
+  readonly studio: boolean;
+}
+
+const choose = (positionals: readonly string[], systems: readonly System[], { json, studio }: Flags): Command => {
   const [name, argument, ...rest] = positionals;
-  if (name === undefined) return { kind: "run", systems, sections: sectionNames, argument: undefined, json };
+  if (studio && json) return misuse("Use only one of --studio and --json.");
+  if (name === undefined)
+    return studio
+      ? misuse("--studio shows one system: npm run demo -- education --studio")
+      : { kind: "run", systems, sections: sectionNames, argument: undefined, json, studio };
   const section = sectionNames.find((one) => one === name);
-  if (section && argument === undefined) return { kind: "run", systems: [], sections: [section], argument, json };
+  if (section && argument === undefined) return { kind: "run", systems: [], sections: [section], argument, json, studio };
   const system = systems.find((one) => one.name === name);
   if (!system && !section) return unknownSystem(name, systems);
   if (!system || (argument !== undefined && !system.argument))
     return misuse(`"${name}" takes no argument, but "${argument ?? ""}" was given. Name one system, or none for all.`);
   if (rest.length > 0) return misuse(`"${name}" takes only one argument; remove ${rest.join(" ")}.`);
-  return { kind: "run", systems: [system], sections: [], argument, json };
+  return { kind: "run", systems: [system], sections: [], argument, json, studio };
 };
 
 /** Parses the command line. */
@@ -80,9 +91,13 @@ export const readArguments = (given: readonly string[], systems: readonly System
     const { values, positionals } = parseArgs({
       args: [...given],
       allowPositionals: true,
-      options: { json: { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
+      options: {
+        studio: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
     });
-    return values.help ? { kind: "help" } : choose(positionals, systems, values.json);
+    return values.help ? { kind: "help" } : choose(positionals, systems, values);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return misuse(unknownOption(message) ?? message);
@@ -112,12 +127,14 @@ export const helpText = (systems: readonly System[]): string => {
     ...sectionNames.map((name) => `  ${name.padEnd(width)}  ${sectionTitles[name]}`),
     "",
     "Options:",
+    "  --studio    then serve the studio on the system's table, until Ctrl-C",
     "  --json      print the results as JSON on standard output",
     "  -h, --help  print this text",
     "",
     "Examples:",
     "  npm run demo",
     "  npm run demo -- tracker",
+    "  npm run demo -- education --studio",
     ...further,
     "  npm run --silent demo -- --json education | jq '.systems[].tables[].patterns[].requests'",
     "",

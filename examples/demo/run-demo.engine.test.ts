@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import type { WriteStream } from "node:tty";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { exampleTable, type System } from "../system.ts";
 import { systems } from "../systems.ts";
 import { system as education } from "../education/system.ts";
@@ -43,7 +43,7 @@ describe("the demo", () => {
     expect(output).toContain("What are the students of a course called?");
     expect(output).toContain("→ BatchGetItem ('STUDENT#S1', 'METADATA'), ('STUDENT#S2', 'METADATA')");
     expect(output).toContain("✓ eventually consistent · 4 items read · 1.5 RCU predicted, 1.5 consumed");
-    expect(output).toMatch(/✓ 9 of 9 patterns answered as expected\n$/);
+    expect(output).toMatch(/✓ 9 of 9 patterns answered as expected\nLook at the tables in a browser: npm run demo -- \w+ --studio\n$/);
     expect(output).not.toContain("\u001b");
   });
 
@@ -98,14 +98,28 @@ describe("the demo", () => {
     const { code, output } = await run(["truth"]);
     expect(code).toBe(0);
     expect(output).toContain("by the application, in one transaction: 5 requests");
-    expect(output).toMatch(/✓ 5 of 5 changes left every fact true\n$/);
+    expect(output).toMatch(/✓ 5 of 5 changes left every fact true\nLook at the tables in a browser: npm run demo -- truth --studio\n$/);
     const json = await run(["--json", "truth"]);
     expect(JSON.parse(json.output)).toMatchObject({ ok: true, systems: [], truth: [{ name: "renamed", ok: true }, {}, {}, {}, {}] });
     const fields = await run(["fields"]);
     expect(fields.code).toBe(0);
     expect(fields.output).toContain("… and 292 more");
-    expect(fields.output).toMatch(/✓ 2 of 2 storages gave the grid as expected\n$/);
+    expect(fields.output).toMatch(
+      /✓ 2 of 2 storages gave the grid as expected\nLook at the tables in a browser: npm run demo -- \w+ --studio\n$/,
+    );
     expect(await run(["truth", "more"])).toMatchObject({ code: 2, errors: expect.stringContaining('"truth" takes no argument') });
+  });
+
+  test("serves the studio on a system's table until it is interrupted", async () => {
+    const interruption = new AbortController();
+    const output = collector();
+    const surroundings = { systems, environment: {}, signal: interruption.signal, output: output.stream, errors: collector().stream };
+    const ended = runDemo(["tracker", "--studio"], surroundings);
+    const link = await vi.waitUntil(() => /http:\/\/127\.0\.0\.1:\d+\/\S+/.exec(output.text())?.[0], { timeout: 60_000, interval: 50 });
+    expect((await fetch(link, { redirect: "manual" })).headers.get("set-cookie")).toContain("HttpOnly");
+    interruption.abort(new Error("interrupted"));
+    await ended;
+    await expect(fetch(link)).rejects.toThrow();
   });
 
   test("suggests a similar system name, and exits with 2", async () => {
@@ -115,7 +129,7 @@ describe("the demo", () => {
     });
     expect(await run(["--jsn"])).toMatchObject({
       code: 2,
-      errors: "There is no option --jsn. The options are --json and --help.\nSee npm run demo -- --help.\n",
+      errors: "There is no option --jsn. The options are --studio, --json and --help.\nSee npm run demo -- --help.\n",
     });
     expect(await run(["tracker", "people"])).toMatchObject({
       code: 2,

@@ -1,4 +1,8 @@
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { dirname, extname, join } from "node:path";
 import type { WriteStream } from "node:tty";
+import { fileURLToPath } from "node:url";
 import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { type Command, helpText, readArguments } from "./arguments.ts";
@@ -63,7 +67,39 @@ const endText = (terminal: Terminal, results: Results): string =>
   (results.systems.length > 0 ? summaryText(terminal, results.systems) : "") +
   sectionNames.map((name) => (results[name].length > 0 ? sectionVerdict(terminal, name, results[name]) : "")).join("");
 
+/** The models that the studio shows of what is no system, and of systems whose patterns are made for their data. */
+const studioModels: Readonly<Record<string, string>> = {
+  truth: "truth/model#collegeByTeacher",
+  fields: "fields/model#byItem",
+  totals: "totals/model",
+  dependencies: "dependencies/model",
+};
+
+/** Serves the studio on the table of a system or section, until the signal aborts or the studio ends. */
+const serveStudio = (
+  name: string,
+  { endpoint, output, errors, signal }: Pick<Surroundings, "output" | "errors" | "signal"> & { readonly endpoint: string },
+): Promise<void> => {
+  const cli = join(dirname(createRequire(import.meta.url).resolve("@edgetable/cli/package.json")), "bin/edgetable.js");
+  const [path = "", exported] = (studioModels[name] ?? `${name}/patterns#patterns`).split("#");
+  const file = fileURLToPath(new URL(`../${path}${extname(import.meta.url)}`, import.meta.url));
+  const model = exported === undefined ? file : `${file}#${exported}`;
+  const child = spawn(process.execPath, [cli, "studio", "--model", model, "--endpoint", endpoint], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.on("data", (text: Buffer) => output.write(text));
+  child.stderr.on("data", (text: Buffer) => errors.write(text));
+  const stop = (): unknown => child.kill("SIGTERM");
+  signal.addEventListener("abort", stop, { once: true });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    });
+  });
+};
+
 const run = async (command: Run, { output, errors, environment, signal }: Surroundings): Promise<number> => {
+  const first = command.systems[0]?.name ?? command.sections[0];
   const terminal = terminalOf(output, environment);
   const progress = progressOn(errors);
   const reporter = command.json ? jsonReporter(progress) : textReporter(terminal, progress);
@@ -81,6 +117,8 @@ const run = async (command: Run, { output, errors, environment, signal }: Surrou
       print(sectionHead(terminal, name));
       told[name] = await stories[name]({ transport, signal, onChapter });
     }
+    progress.clear();
+    if (command.studio && first !== undefined) await serveStudio(first, { endpoint: engine.endpoint, output, errors, signal });
   } finally {
     progress.clear();
     await transport.close();
@@ -88,6 +126,7 @@ const run = async (command: Run, { output, errors, environment, signal }: Surrou
   }
   const results = { systems, ...told };
   terminal.write(command.json ? jsonText(results, engine.version) : endText(terminal, results));
+  if (!command.studio && first !== undefined) print(`Look at the tables in a browser: npm run demo -- ${first} --studio\n`);
   return isRight(results) ? 0 : FAILED;
 };
 

@@ -151,3 +151,16 @@ test.each([
 ])("%j exits with %i", async (argv, code, message) => {
   expect(await run(["dev", ...argv], { cwd: folder.path })).toMatchObject({ code, out: "", err: expect.stringContaining(message) });
 });
+
+test("serves the studio beside the engine", async () => {
+  const { text, stop } = await dev("--memory", "--data", "data.json", "--studio", "--json");
+  const { studio } = JSON.parse(text) as { readonly studio: string };
+  expect((await fetch(studio, { redirect: "manual" })).headers.get("set-cookie")).toContain("HttpOnly");
+  expect((await fetch(new URL(studio).origin)).status).toBe(401);
+  expect((await stop()).code).toBe(0);
+  await expect(fetch(studio)).rejects.toThrow();
+  expect(await run(["dev", "--memory", "--open"], { cwd: folder.path })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--open needs --studio"),
+  });
+});

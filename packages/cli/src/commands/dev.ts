@@ -11,6 +11,7 @@ import { loadFile, summary } from "../load/load-file.ts";
 import { openFile } from "../load/read-file.ts";
 import { findModel, loadModel, theGraph, type Model } from "../model.ts";
 import { toJson } from "../output/json.ts";
+import { openLink, type RunningStudio, startStudio } from "./studio.ts";
 import { renderPairs } from "../output/table.ts";
 
 interface Options {
@@ -24,6 +25,8 @@ interface Options {
   readonly allowHost?: readonly string[];
   /** Seconds. */
   readonly sweep?: number;
+  readonly studio?: boolean;
+  readonly open?: boolean;
 }
 
 type Call = Invocation<Options>;
@@ -78,14 +81,17 @@ interface Ready {
   readonly model: Model | undefined;
   readonly tables: readonly { readonly table: string; readonly created: boolean }[];
   readonly loaded: string | undefined;
+  readonly studio: RunningStudio | undefined;
 }
 
-const announce = (call: Call, { engine, file, model, tables, loaded }: Ready): void => {
+const announce = (call: Call, { engine, file, model, tables, loaded, studio }: Ready): void => {
   const { io, style, options } = call;
   const { endpoint, version, pid } = engine;
   if (options.json) {
     // On one line, so that a script that starts the engine can wait for it.
-    io.out.write(`${toJson({ endpoint, engine: engine.engine, version, pid, file: file ?? null, tables })}\n`);
+    io.out.write(
+      `${toJson({ endpoint, engine: engine.engine, version, pid, file: file ?? null, tables, ...(studio && { studio: studio.link }) })}\n`,
+    );
     return;
   }
   const taken = options.port === undefined && !endpoint.endsWith(`:${DEFAULT_PORT}`) ? `  (port ${DEFAULT_PORT} is in use)` : "";
@@ -100,6 +106,7 @@ const announce = (call: Call, { engine, file, model, tables, loaded }: Ready): v
     ["shell", `${variable}   (directs graph.connect(), edgetable and AWS clients here)`],
     ["engine", `${engine.engine === "dynoxide" ? "dynoxide" : "DynamoDB Local"} ${version}, process ${pid}`],
   ];
+  if (studio) pairs.push(["studio", studio.link]);
   if (loaded !== undefined) pairs.splice(3, 0, ["loaded", loaded]);
   io.out.write(`${renderPairs(pairs, io.out.columns, style)}\n`);
   note(call, "Press Ctrl-C to stop the engine.");
@@ -148,6 +155,8 @@ export const devCommand: CommandSpec = defineCommand<Options>({
     { flags: "--memory", text: "keep the data in memory instead" },
     { flags: "--port <n>", text: "port on 127.0.0.1 (default: 8000, or a free one if that is in use)", parse: wholeNumber(65_535) },
     { flags: "--data <file>", text: "first load this JSON or NDJSON file (format: edgetable load --help)" },
+    { flags: "--studio", text: "serve the studio, too: the tables in a browser" },
+    { flags: "--open", text: "with --studio: open it in the browser" },
     { flags: "--sweep <seconds>", text: "delete expired items at this interval (default: never)", parse: wholeNumber(86_400) },
     {
       flags: "--allow-origin <origin>",
@@ -169,6 +178,7 @@ export const devCommand: CommandSpec = defineCommand<Options>({
   examples: [
     "edgetable dev",
     "edgetable dev --memory --data sample.json",
+    "edgetable dev --studio --open",
     "edgetable dev --model src/graph.ts --file /tmp/graph.db --port 8123",
     "edgetable dev --engine dynamodb-local",
   ],
@@ -182,6 +192,11 @@ export const devCommand: CommandSpec = defineCommand<Options>({
       throw usageError(`--data accepts JSON or NDJSON. While this runs, load ${data} with edgetable load.`);
     const model = await modelOf(call);
     if (data !== undefined && model === undefined) throw usageError("--data needs a model, and none was found. Name it with --model.");
+    if (options.open && !options.studio) throw usageError("--open needs --studio.");
+    if (options.studio) {
+      if (model === undefined) throw usageError("--studio needs a model, and none was found. Name it with --model.");
+      theGraph(model);
+    }
     const file = memory || name === "dynamodb-local" ? undefined : resolve(io.cwd, options.file ?? join(".edgetable", "data.db"));
     const engine = await start(call, file);
     try {
@@ -199,8 +214,15 @@ export const devCommand: CommandSpec = defineCommand<Options>({
         const load = { name: data, targets: [] };
         loaded = summary(data, await withDb(theGraph(model), { endpoint }, (db) => loadFile(db, openFile(data, {}, io), { io, load })));
       }
-      announce(call, { engine, file, model, tables, loaded });
-      await untilInterrupted(engine, file, signal);
+      const here: Invocation<Options> = { ...call, options: { ...options, endpoint } };
+      const studio = options.studio && model ? await startStudio(here, model) : undefined;
+      try {
+        announce(call, { engine, file, model, tables, loaded, studio });
+        if (studio && options.open) openLink(call, studio.oneTimeLink());
+        await untilInterrupted(engine, file, signal);
+      } finally {
+        await studio?.close();
+      }
     } finally {
       await engine.stop();
     }

@@ -4,7 +4,7 @@ import { connectOptions, endpointOf, placeOf } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { failureOf, usageError } from "../failure.ts";
 import { defineCommand, note, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
-import { loadModel, theGraph } from "../model.ts";
+import { loadModel, theGraph, type Model } from "../model.ts";
 import { toJson } from "../output/json.ts";
 import { renderPairs } from "../output/table.ts";
 import { studioApi } from "../studio/studio-api.ts";
@@ -14,8 +14,6 @@ interface Options {
   readonly port?: number;
   readonly open?: boolean;
 }
-
-type Call = Invocation<Options>;
 
 /**
  * The folder of the web app. It is a package of its own, so that a server's installation does not contain it.
@@ -32,7 +30,7 @@ export const findApp = async (load: () => Promise<{ readonly appFolder: string }
 };
 
 /** Opens a link with the system's program for it. */
-const openLink = (call: Call, link: string): void => {
+export const openLink = (call: Invocation, link: string): void => {
   const [program, ...args] =
     process.platform === "darwin" ? ["open"] : process.platform === "win32" ? ["cmd", "/c", "start", ""] : ["xdg-open"];
   const child = spawn(program ?? "xdg-open", [...args, link], { stdio: "ignore", detached: true });
@@ -44,7 +42,7 @@ const isLocal = (endpoint: string | undefined): boolean =>
   endpoint !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(endpoint).hostname);
 
 /** Where the table is, as the page shows it: a host or a region, without what an endpoint may carry besides. */
-const shownPlace = (call: Call): string => {
+const shownPlace = (call: Invocation): string => {
   const endpoint = endpointOf(call);
   if (endpoint !== undefined) return new URL(endpoint).host;
   const { io, options } = call;
@@ -56,6 +54,52 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) return resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
+
+/** A studio that is served. */
+export interface RunningStudio {
+  /** With the token that admits to it. */
+  readonly link: string;
+  /** The same, with a token that is good for one request: other users of the machine may see what a program is started with. */
+  readonly oneTimeLink: () => string;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Serves the studio for the graph of a model.
+ *
+ * @throws {cli.usage} if `@edgetable/studio` is not installed, or the model has several graphs
+ */
+export const startStudio = async (call: Invocation, model: Model, port = 0): Promise<RunningStudio> => {
+  const graph = theGraph(model);
+  const folder = await findApp();
+  const transport = createLeanTransport(placeOf(call));
+  const { api, close } = studioApi({
+    model,
+    graph,
+    transport,
+    options: connectOptions(call),
+    place: shownPlace(call),
+    local: isLocal(endpointOf(call)),
+  });
+  const end = async (): Promise<void> => {
+    await close();
+    await transport.close();
+  };
+  try {
+    const server = await startStudioServer({ port, folder, api });
+    return {
+      link: server.link,
+      oneTimeLink: () => server.oneTimeLink(),
+      close: async () => {
+        await server.close();
+        await end();
+      },
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+};
 
 export const studioCommand: CommandSpec = defineCommand<Options>({
   name: "studio",
@@ -75,39 +119,23 @@ export const studioCommand: CommandSpec = defineCommand<Options>({
   run: async (call) => {
     const { io, options, style } = call;
     const model = await loadModel(options.model, io.cwd);
-    const graph = theGraph(model);
-    const folder = await findApp();
-    const endpoint = endpointOf(call);
-    const transport = createLeanTransport(placeOf(call));
-    const { api, close } = studioApi({
-      model,
-      graph,
-      transport,
-      options: connectOptions(call),
-      place: shownPlace(call),
-      local: isLocal(endpoint),
-    });
+    const studio = await startStudio(call, model, options.port);
     try {
-      const server = await startStudioServer({ port: options.port ?? 0, folder, api });
-      try {
-        if (options.json) io.out.write(`${toJson({ link: server.link, table: graph.catalog.table })}\n`);
-        else {
-          const pairs = [
-            ["studio", server.link],
-            ["table", `${graph.catalog.table} (${shownPlace(call)})`],
-            ["model", model.file],
-          ] as const;
-          io.out.write(`${renderPairs(pairs, io.out.columns, style)}\n`);
-          note(call, "Whoever has the link can read the table until the studio stops. Press Ctrl-C to stop it.");
-        }
-        if (options.open) openLink(call, server.oneTimeLink());
-        await untilAborted(io.signal);
-      } finally {
-        await server.close();
+      const { table } = theGraph(model).catalog;
+      if (options.json) io.out.write(`${toJson({ link: studio.link, table })}\n`);
+      else {
+        const pairs = [
+          ["studio", studio.link],
+          ["table", `${table} (${shownPlace(call)})`],
+          ["model", model.file],
+        ] as const;
+        io.out.write(`${renderPairs(pairs, io.out.columns, style)}\n`);
+        note(call, "Whoever has the link can read the table until the studio stops. Press Ctrl-C to stop it.");
       }
+      if (options.open) openLink(call, studio.oneTimeLink());
+      await untilAborted(io.signal);
     } finally {
-      await close();
-      await transport.close();
+      await studio.close();
     }
     note(call, "Stopped.");
     return exitCode.ok;

@@ -40,7 +40,7 @@ const valuesText = ({ kind, attribute, stored, expected }: Finding): string => {
 type Input = Readonly<Record<string, unknown>>;
 
 // Each condition says that the item is as it was read, attribute by attribute.
-const withoutConditions = ({ ConditionExpression: _, TransactItems, ClientRequestToken: _token, ...input }: Input): Input =>
+const withoutConditions = ({ ConditionExpression: _condition, TransactItems, ClientRequestToken: _token, ...input }: Input): Input =>
   Array.isArray(TransactItems)
     ? {
         ...input,
@@ -53,7 +53,7 @@ const withoutConditions = ({ ConditionExpression: _, TransactItems, ClientReques
 /** A write of a repair: what it mends, and what it sets and removes where. */
 const writeText = ({ findings, operation, input }: RepairWrite, { bold }: Style): string => {
   const kinds = [...new Set(findings.map(({ kind }) => kind))].join(", ");
-  const isRequest = (typeof input === "object" && input !== null && "TableName" in input) || /^Transact/.test(operation);
+  const isRequest = (typeof input === "object" && input !== null && "TableName" in input) || operation.startsWith("Transact");
   const given = isRequest ? withoutConditions(input as Input) : (input as Input);
   const { requests } = explanationLines({ requests: [{ operation, input: given, readUnits: 0 }], cost: { requests: 1, readUnits: 0 } });
   const parameters = isRequest ? (requests[0]?.parameters ?? []).filter(([title]) => title !== "table") : [["for", toJson(input)] as const];
