@@ -12,6 +12,7 @@ import { initCommand } from "./init.ts";
 import { loadCommand } from "./load.ts";
 import { migrateCommand } from "./migrate.ts";
 import { patternsCommand } from "./patterns.ts";
+import { policyCommand } from "./policy.ts";
 import { queryCommand } from "./query.ts";
 import { reshardCommand } from "./reshard.ts";
 import { streamCommand } from "./stream.ts";
@@ -27,6 +28,7 @@ export const commands: readonly CommandSpec[] = [
   patternsCommand,
   explainCommand,
   checkCommand,
+  policyCommand,
   tableCommand,
   migrateCommand,
   loadCommand,

@@ -1,0 +1,165 @@
+import type { AnyGraph } from "edgetable";
+import { exitCode } from "../exit-codes.ts";
+import { usageError } from "../failure.ts";
+import { defineCommand, note, type CommandSpec, type Invocation } from "../invocation.ts";
+import { loadModel, theGraph } from "../model.ts";
+
+const ROLES = ["read", "write", "verify", "migrate", "stream"] as const;
+
+interface Options {
+  readonly for?: (typeof ROLES)[number];
+  readonly tenant?: string;
+  readonly account?: string;
+}
+
+type Catalog = AnyGraph["catalog"];
+
+interface Statement {
+  readonly Sid: string;
+  readonly Effect: "Allow";
+  readonly Action: readonly string[];
+  readonly Resource: readonly string[];
+  readonly Condition?: object;
+}
+
+// A transaction needs the permissions of the single operations: "Using IAM with DynamoDB transactions", DynamoDB's guide.
+const READ = ["GetItem", "BatchGetItem", "Query"];
+const WRITE = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "ConditionCheckItem"];
+const SCAN = ["Scan"];
+const DESCRIBE = ["DescribeTable"];
+const ADMINISTER = ["UpdateTable", "DescribeTimeToLive", "UpdateTimeToLive", "DescribeContinuousBackups", "UpdateContinuousBackups"];
+const STREAM = ["ListStreams", "DescribeStream", "GetShardIterator", "GetRecords"];
+
+const actions: Readonly<Record<(typeof ROLES)[number], readonly string[]>> = {
+  read: READ,
+  write: [...READ, ...WRITE],
+  verify: [...READ, ...WRITE, ...SCAN],
+  migrate: [...READ, ...WRITE, ...SCAN, ...DESCRIBE, ...ADMINISTER],
+  stream: [...READ, ...WRITE, ...DESCRIBE],
+};
+
+const named = (operations: readonly string[]): readonly string[] => operations.map((one) => `dynamodb:${one}`);
+
+/** How the partition keys of a tenant's items begin, in the table and in every index; and the keys that do not begin so. */
+const leadingKeys = ({ shapes, index, indexes }: Catalog, tenant: string, value: string) => {
+  const patterns = new Set<string>();
+  const others = new Set<string>();
+  const partitions = [index, ...indexes].map(({ partitionKey }) => partitionKey);
+  for (const { definition, keys } of shapes)
+    for (const attribute of partitions) {
+      const template = keys[attribute];
+      if (!template) continue;
+      const at = template.parts.findIndex(({ kind }) => kind === "field");
+      const field = template.parts[at];
+      const isTenant = field?.kind === "field" && field.steps.at(-1) === tenant;
+      if (!isTenant || template.type !== "S") {
+        others.add(`${attribute} of "${definition}" (${template.source})`);
+        continue;
+      }
+      const before = template.parts.slice(0, at).map((part) => (part.kind === "literal" ? part.text : ""));
+      const next = template.parts[at + 1];
+      patterns.add(`${before.join("")}${value}${next ? `${next.kind === "literal" ? next.text : ""}*` : ""}`);
+    }
+  return { patterns: [...patterns], others: [...others] };
+};
+
+const CURSORS = ["~secret#cursor", "~cursor#*"];
+
+/** Edgetable's own items that calls of a role need beside a tenant's: they belong to no tenant. */
+const ownKeys = ({ nodes, facts }: Catalog, writes: boolean): readonly string[] => {
+  const markers = Object.values(nodes).flatMap(({ name, definition }) =>
+    (definition.unique ?? []).map((attribute: string) => `~unique#${name}#${attribute}#*`),
+  );
+  const counters = facts.aggregates.some(({ shards }) => shards !== undefined) ? ["~counter#*"] : [];
+  return [...CURSORS, "~model", ...markers, ...counters, ...(writes ? ["~job", "~job#*"] : [])];
+};
+
+const keysAre = (patterns: readonly string[]): object => ({
+  // Without keys in the request "ForAllValues" is true: "Null" refuses what names none.
+  "ForAllValues:StringLike": { "dynamodb:LeadingKeys": patterns },
+  Null: { "dynamodb:LeadingKeys": "false" },
+});
+
+interface Place {
+  readonly table: string;
+  readonly indexes: string;
+  readonly stream: string;
+}
+
+const placeOf = (catalog: Catalog, { options }: Invocation<Options>): Place => {
+  const { region = "*", account = "*" } = options;
+  const partition = region.startsWith("cn-") ? "aws-cn" : region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
+  const table = `arn:${partition}:dynamodb:${region}:${account}:table/${catalog.table}`;
+  return { table, indexes: `${table}/index/*`, stream: `${table}/stream/*` };
+};
+
+const statementsOf = (catalog: Catalog, call: Invocation<Options>): readonly Statement[] => {
+  const { for: role = "write", tenant } = call.options;
+  const place = placeOf(catalog, call);
+  const allow = (Sid: string, operations: readonly string[], Resource: readonly string[], Condition?: object): Statement => ({
+    Sid,
+    Effect: "Allow",
+    Action: named(operations),
+    Resource,
+    ...(Condition && { Condition }),
+  });
+  const both = [place.table, place.indexes];
+  const isText = catalog.layout.types?.[catalog.index.partitionKey] !== "N";
+  // The first page of a table stores the secret that signs cursors, and large cursors are stored.
+  const cursors =
+    role === "read" && isText ? [allow("Cursors", ["PutItem", "UpdateItem", "BatchWriteItem"], [place.table], keysAre(CURSORS))] : [];
+  if (tenant === undefined) {
+    const whole = allow("Items", actions[role], both);
+    return [whole, ...cursors, ...(role === "stream" ? [allow("Changes", STREAM, [place.stream])] : [])];
+  }
+  const [attribute = "", value = ""] = [tenant.slice(0, tenant.indexOf("=")), tenant.slice(tenant.indexOf("=") + 1)];
+  if (!tenant.includes("=") || attribute === "" || value === "")
+    throw usageError("--tenant takes an attribute and its value, such as --tenant 'tenantId=${aws:PrincipalTag/tenantId}'.");
+  if (role !== "read" && role !== "write") throw usageError(`--tenant is for the roles read and write: "${role}" reads the whole table.`);
+  const { patterns, others } = leadingKeys(catalog, attribute, value);
+  if (others.length > 0)
+    throw usageError(
+      `These partition keys do not begin with "${attribute}", so no policy can tell tenants apart by them: ${others.join(", ")}. Let every key begin with it, and make it the first level of each declared index, with split: 1.`,
+    );
+  return [
+    allow("ItemsOfTenant", actions[role], both, keysAre(patterns)),
+    allow("OwnItems", actions[role], [place.table], keysAre(ownKeys(catalog, role === "write"))),
+    ...cursors,
+  ];
+};
+
+export const policyCommand: CommandSpec = defineCommand<Options>({
+  name: "policy",
+  group: "Model:",
+  summary: "Print the IAM policy that a program needs, as JSON",
+  description:
+    "Sends no requests. The roles: read (reads, pages, searches, walks), write (also all writes, jobs and grids), verify (also Scan: db.scan, verify, dump, an extraction), migrate (also UpdateTable, expiry and backups), stream (the processor: also the table's stream). With --tenant, a program can only name items whose partition key begins with that tenant's, by dynamodb:LeadingKeys.",
+  options: [
+    { flags: "--for <role>", text: "what the program does (default: write)", choices: ROLES },
+    {
+      flags: "--tenant <attribute=value>",
+      text: "only items of one tenant; the value may be a policy variable, such as ${aws:PrincipalTag/tenantId}",
+    },
+    { flags: "--account <id>", text: "account in the table's ARN (default: *)" },
+  ],
+  examples: [
+    "edgetable policy --for read --region eu-central-1 --account 123456789012",
+    "edgetable policy --for write --tenant 'tenantId=${aws:PrincipalTag/tenantId}'",
+    "edgetable policy --for migrate > migrate-policy.json",
+  ],
+  run: async (call) => {
+    const { io, options } = call;
+    const model = await loadModel(options.model, io.cwd);
+    const { catalog } = theGraph(model);
+    const policy = { Version: "2012-10-17", Statement: statementsOf(catalog, call) };
+    io.out.write(`${JSON.stringify(policy, undefined, 2)}\n`);
+    if (options.tenant !== undefined) {
+      note(
+        call,
+        "Scan is not allowed: it names no key. Edgetable's own items are shared by all tenants: unique values of one can be asked for by another.",
+      );
+      note(call, 'Keys write characters up to "$" in ids as two: give tenants ids without them.');
+    }
+    return exitCode.ok;
+  },
+});
