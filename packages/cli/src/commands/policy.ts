@@ -112,7 +112,7 @@ const statementsOf = (catalog: Catalog, call: Invocation<Options>): readonly Sta
     const whole = allow("Items", actions[role], both);
     return [whole, ...cursors, ...(role === "stream" ? [allow("Changes", STREAM, [place.stream])] : [])];
   }
-  const [attribute = "", value = ""] = [tenant.slice(0, tenant.indexOf("=")), tenant.slice(tenant.indexOf("=") + 1)];
+  const [attribute, value] = [tenant.slice(0, tenant.indexOf("=")), tenant.slice(tenant.indexOf("=") + 1)];
   if (!tenant.includes("=") || attribute === "" || value === "")
     throw usageError("--tenant takes an attribute and its value, such as --tenant 'tenantId=${aws:PrincipalTag/tenantId}'.");
   if (role !== "read" && role !== "write") throw usageError(`--tenant is for the roles read and write: "${role}" reads the whole table.`);

@@ -280,6 +280,25 @@ test("what the recorded model would not read is refused, unless no program has i
   expect(await stored("P2")).toMatchObject({ fullName: { S: "N2" }, age: { N: "2" } });
 });
 
+test("the model before a renaming follows its first step again: every item still has the old form", async () => {
+  await fill();
+  const items = await stored("P2");
+  await after("old").migrations.run({ ...fast, finish: true });
+  await expect(after(undefined).migrations.run({ ...fast, finish: true })).rejects.toMatchObject({
+    code: "migrate.unsupported",
+    message: expect.stringMatching(
+      /(?=.*hold "fullName" as "name")(?=.*hold "age" in its old type.*inPlace if the model has the old type)/,
+    ) as string,
+  });
+  await expect(before().migrations.run({ ...fast, finish: true })).rejects.toMatchObject({
+    message: expect.not.stringContaining("fullName") as string,
+  });
+  expect(await before().migrations.run({ ...fast, finish: true, inPlace: true })).toMatchObject({ complete: true, changed: 0 });
+  expect(await stored("P2")).toEqual(items);
+  expect(await before().find("person").where({ name: "N2" }).rows()).toMatchObject([{ name: "N2", age: "2" }]);
+  expect(await verify(before(), { settle: 1 })).toMatchObject({ clean: true });
+});
+
 test("an index of a retyped attribute needs another name, and finds all by the new values", async () => {
   await fill();
   const indexed = (name: string) =>

@@ -1,6 +1,7 @@
 import { compareExpiry, compareTable } from "../requests/table.ts";
 import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { attributesOf } from "../schema/facts.ts";
 import {
   type DescribedShards,
   describedEntry,
@@ -222,8 +223,19 @@ interface FormChanges {
   readonly refusals: readonly string[];
 }
 
+/** True if the model is one from before a renaming: it has the attribute under its old name, where the items still hold it. */
+const goesBack = (
+  { nodes, edges, parts }: Catalog,
+  definition: string,
+  renaming: { readonly to: string; readonly from: string },
+): boolean => {
+  const known = (nodes[definition] ?? edges[definition] ?? parts[definition])?.definition;
+  const names = (known && attributesOf(known)) ?? [];
+  return names.includes(renaming.from) && !names.includes(renaming.to);
+};
+
 /** Renamed and retyped attributes that the recorded model has otherwise. */
-const changedForms = ({ record }: MigrationGround, model: ModelDescription, { inPlace }: PlanSettings): FormChanges => {
+const changedForms = ({ record, catalog }: MigrationGround, model: ModelDescription, { inPlace }: PlanSettings): FormChanges => {
   const attributes = new Set<string>();
   const refusals = new Set<string>();
   for (const [id, { former = {} }] of Object.entries(model.items)) {
@@ -241,10 +253,15 @@ const changedForms = ({ record }: MigrationGround, model: ModelDescription, { in
   }
   for (const [id, { former = {} }] of Object.entries(record.current?.model.items ?? {}))
     for (const [name, { stored, name: old }] of Object.entries(former))
-      if (stored === "old" && model.items[id] && !model.items[id].former?.[name])
+      if (stored === "old" && model.items[id] && !model.items[id].former?.[name]) {
+        const definition = id.split(/[(:]/)[0] ?? "";
+        // Only the caller knows whether a model without the retyping has the old type or the new one.
+        if (old === undefined ? inPlace : goesBack(catalog, definition, { from: old, to: name })) continue;
+        const back = old === undefined ? " Or pass inPlace if the model has the old type." : "";
         refusals.add(
-          `Items of "${id.split(/[(:]/)[0]}" hold "${name}" ${old === undefined ? "in its old type" : `as "${old}"`}. Keep it in ${old === undefined ? "retyped" : "renamed"}, with stored: "new", until a migration has converted them.`,
+          `Items of "${definition}" hold "${name}" ${old === undefined ? "in its old type" : `as "${old}"`}. Keep it in ${old === undefined ? "retyped" : "renamed"}, with stored: "new", until a migration has converted them.${back}`,
         );
+      }
   return { attributes: [...attributes], refusals: [...refusals] };
 };
 
