@@ -45,6 +45,37 @@ describe("rows are inferred from any Standard Schema", () => {
   });
 });
 
+describe("selections of point reads", () => {
+  test("a row has the selected attributes", () => {
+    expectTypeOf(db.student.get({ studentId: "S1" }, { select: ["name", "yearLevel"] })).resolves.toEqualTypeOf<
+      { name: string; yearLevel: number } | undefined
+    >();
+    expectTypeOf(db.teacher({ teacherId: 1 }).get({ select: ["nickname"], consistent: true })).resolves.toEqualTypeOf<
+      { nickname?: string } | undefined
+    >();
+    expectTypeOf(db.student.getMany([{ studentId: "S1" }], { select: ["name"] })).resolves.toEqualTypeOf<
+      readonly ({ name: string } | undefined)[]
+    >();
+  });
+  test("without one, options leave the row whole", () => {
+    interface Course {
+      courseId: string;
+      name: string;
+      credits: number;
+    }
+    expectTypeOf(db.course.get({ courseId: "C1" }, { consistent: true })).resolves.toEqualTypeOf<Course | undefined>();
+    expectTypeOf(db.course.getMany([{ courseId: "C1" }], { select: undefined })).resolves.toEqualTypeOf<readonly (Course | undefined)[]>();
+    const assigned: Promise<Course | undefined> = db.course.get({ courseId: "C1" });
+    void assigned;
+  });
+  test("an unknown attribute is refused", () => {
+    // @ts-expect-error Type '"nmae"' is not assignable to type '"name" | "studentId" | "email" | "yearLevel"'
+    void (() => db.student.get({ studentId: "S1" }, { select: ["nmae"] }));
+    // @ts-expect-error Type '"credits"' is not assignable to type '"name" | "studentId" | "email" | "yearLevel"'
+    void (() => db.student.getMany([{ studentId: "S1" }], { select: ["name", "credits"] }));
+  });
+});
+
 describe("edges", () => {
   test("an edge has its attributes and the ids of its ends", () => {
     const edges = db.course({ courseId: "C1" }).in("enrolledIn").edges();

@@ -5,7 +5,16 @@ import { passingPart } from "../planner/assumed-rows.ts";
 import { markerKey } from "../planner/writes/rules/unique-markers.ts";
 import { pageOf, passesAll } from "../executor/read-partition.ts";
 import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
-import { askedKeys, bindQuery, distinctKeys, encodeBatchGet, encodeGet, pageInput, type Binding } from "../requests/encode-read.ts";
+import {
+  askedKeys,
+  bindQuery,
+  distinctKeys,
+  encodeBatchGet,
+  encodeGet,
+  pageInput,
+  projectionOf,
+  type Binding,
+} from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -192,11 +201,12 @@ const explainSteps = (catalog: Catalog, request: ExplainRequest): readonly Expla
     const keys = distinctKeys(askedKeys(catalog, source, request.rows ?? [request.binding.row]));
     const units = readUnits(shape.bytes, source) * keys.length;
     const [only] = keys;
+    const projection = projectionOf(catalog, source);
     if (!source.many && only && keys.length === 1)
-      return { operation: "GetItem", input: encodeGet(catalog, only, source), times: 1, readUnits: units };
+      return { operation: "GetItem", input: encodeGet(catalog, only, source, projection), times: 1, readUnits: units };
     return {
       operation: "BatchGetItem",
-      input: encodeBatchGet(catalog.table, keys.slice(0, BATCH_GET_KEYS), source.consistent),
+      input: encodeBatchGet(catalog.table, keys.slice(0, BATCH_GET_KEYS), source.consistent, projection),
       times: Math.ceil(keys.length / BATCH_GET_KEYS),
       readUnits: units,
     };

@@ -12,12 +12,13 @@ import {
   type LookupState,
 } from "../query/reads.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
-import { checkId, checkKey, checkNodeId, leadingIdFields } from "../schema/check-values.ts";
+import { checkId, checkKey, checkNodeId, leadingIdFields, refuseStoredNames } from "../schema/check-values.ts";
+import { attributesOf } from "../schema/facts.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import { checkEdge } from "./check-names.ts";
+import { checkEdge, checkNames } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { consistentOption, edgeLookup, endRow } from "./edge-reads.ts";
 import { type PartQuery, partsOf } from "./part-reads.ts";
@@ -45,18 +46,33 @@ const toCollection = (entry: NodeEntry, id: Row, found: readonly Found[]): unkno
 interface GetOptions {
   readonly consistent?: boolean;
   readonly given?: Row;
+  readonly select?: readonly string[];
 }
 
-const getOptions: OptionChecks<GetOptions> = { ...consistentOption, given: namesIn };
+const getOptions: OptionChecks<GetOptions> = { ...consistentOption, given: namesIn, select: undefined };
 
 type SubtreeOptions = LevelOptions & { readonly depth?: number };
 
 const subtreeOptions: OptionChecks<SubtreeOptions> = { ...levelOptions, depth: undefined };
 
-const lookupOf = ({ name }: NodeEntry, options: GetOptions, many: boolean): LookupState => {
-  const { given = {}, consistent = false } = checkOptions(options, getOptions);
-  return { of: "node", name, many, given: Object.keys(given), consistent };
+const lookupOf = ({ name, definition, shape }: NodeEntry, options: GetOptions, many: boolean): LookupState => {
+  const { given = {}, consistent = false, select } = checkOptions(options, getOptions);
+  const state = { of: "node", name, many, given: Object.keys(given), consistent } as const;
+  if (select === undefined) return state;
+  const fields = listOf(select, 'attribute names, such as ["name"]');
+  if (fields.length === 0)
+    throw new EdgetableError("plan.invalidOption", `Name at least one attribute of "${name}" in select, or leave it out.`);
+  refuseStoredNames(shape, fields);
+  // The version comes along, as in a whole row: a write may be conditional on it.
+  const version = shape.version ? ["version"] : [];
+  const known = attributesOf(definition);
+  checkNames(fields, { kind: "node", name }, known && [...known, ...version]);
+  return { ...state, select: [...new Set([...fields, ...version])] };
 };
+
+/** The selected fields of a row, as far as it has them. */
+const selected = ({ select }: LookupState, row: Row): Row =>
+  select ? Object.fromEntries(select.filter((field) => Object.hasOwn(row, field)).map((field) => [field, row[field]])) : row;
 
 const getNode =
   (driver: Driver, entry: NodeEntry) =>
@@ -67,7 +83,7 @@ const getNode =
       findNode: findNode(driver),
       binding: { row: rowOf(driver, entry, id, options), values: [] },
     };
-    return readCall(driver, request, ([one]) => one?.row);
+    return readCall(driver, request, ([one]) => one && selected(state, one.row));
   };
 
 const UNIQUE_TYPES = new Set(["string", "number", "bigint", "boolean"]);
@@ -126,7 +142,7 @@ const getNodes =
       );
     }
     return readCall(driver, request, (found) => {
-      const byId = new Map(found.map((one) => [idOf(one.row), one.row]));
+      const byId = new Map(found.map((one) => [idOf(one.row), selected(state, one.row)]));
       return rows.map((row) => byId.get(idOf(row)));
     });
   };

@@ -182,17 +182,27 @@ export interface Collection<N extends Nodes, E extends Edges, P extends Parts, N
 }
 
 /** How a node is read by its id. */
-export interface GetOptions<Row> {
+export interface GetOptions<Row, Field = never> {
   /** Strongly consistent: twice the units. @default false */
   readonly consistent?: boolean | undefined;
   /** Attributes that the node's key needs beside its id; with them it is a GetItem, without a Query. */
   readonly given?: Partial<Row> | undefined;
+  /**
+   * Sends only these attributes, one or more, and the version where the node type keeps one; read, and paid for, is the
+   * whole item. @default all
+   */
+  readonly select?: readonly Field[] | undefined;
 }
+
+/** A row with the selected attributes, or all of it. */
+export type Fetched<Row, Field> = [Field] extends [never] ? Row : Pick<Row, keyof Row & Field>;
 
 /** One node, by its id, not yet read. */
 export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> extends Walks<N, E, Name> {
   /** The node, undefined when there is none. One GetItem. */
-  get(options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
+  get<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
+    options?: GetOptions<N[Name]["~types"]["row"], Field>,
+  ): Read<Fetched<N[Name]["~types"]["row"], NoInfer<Field>> | undefined>;
   /** The node, its parts and its edges, told apart by type. One Query for each megabyte. */
   collection(options?: { readonly consistent?: boolean | undefined }): Read<Collection<N, E, P, Name>>;
   /**
@@ -249,7 +259,10 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
   /** All nodes of the type below a level of its hierarchical key, as the start of edges: give the leading id fields. */
   within(id: Leading<N[Name]["~types"]["id"]>): Pick<NodeHandle<N, E, P, Name>, "in" | "out">;
   /** The node, undefined when there is none. One GetItem; without `given`, a Query where the key needs more than the id. */
-  get(id: N[Name]["~types"]["id"], options?: GetOptions<N[Name]["~types"]["row"]>): Read<N[Name]["~types"]["row"] | undefined>;
+  get<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
+    id: N[Name]["~types"]["id"],
+    options?: GetOptions<N[Name]["~types"]["row"], Field>,
+  ): Read<Fetched<N[Name]["~types"]["row"], NoInfer<Field>> | undefined>;
   /**
    * The node that has this value of a unique attribute, undefined when there is none. Two GetItems: of the value's marker,
    * and of the node that it names. A node that lost the value between them is never given: both reads are then made
@@ -263,10 +276,10 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
     options?: { readonly consistent?: boolean | undefined },
   ): Read<N[Name]["~types"]["row"] | undefined>;
   /** Several nodes in the order of the ids, undefined for those that do not exist. One BatchGetItem for each 100. */
-  getMany(
+  getMany<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
     ids: readonly N[Name]["~types"]["id"][],
-    options?: GetOptions<N[Name]["~types"]["row"]>,
-  ): Read<readonly (N[Name]["~types"]["row"] | undefined)[]>;
+    options?: GetOptions<N[Name]["~types"]["row"], Field>,
+  ): Read<readonly (Fetched<N[Name]["~types"]["row"], NoInfer<Field>> | undefined)[]>;
 }
 
 /** `db.<edge>`. `In` is what the graph makes of the edge type, `T` what is inferred of it by itself. */

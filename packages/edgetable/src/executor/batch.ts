@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
-import { encodeBatchGet } from "../requests/encode-read.ts";
+import { encodeBatchGet, type Projection } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Item, Key, Operation } from "../transport/operations.ts";
 import { foreignAnswer, identity } from "./read-rows.ts";
@@ -64,14 +64,20 @@ export const sendRepeatedly = async <T>(
 export interface KeySet {
   readonly keys: readonly Key[];
   readonly consistent: boolean;
+  /** @default all attributes */
+  readonly projection?: Projection | undefined;
 }
 
-const readChunk = async (session: Session, { keys, consistent }: KeySet, context: CallContext): Promise<readonly Item[]> => {
+const readChunk = async (session: Session, { keys, consistent, projection }: KeySet, context: CallContext): Promise<readonly Item[]> => {
   const { catalog } = session;
   const { table, index } = catalog;
   const items: Item[] = [];
   const left = await sendRepeatedly(session, keys, context, async (sent) => {
-    const { Responses, UnprocessedKeys = {} } = await session.send("BatchGetItem", encodeBatchGet(table, sent, consistent), context);
+    const { Responses, UnprocessedKeys = {} } = await session.send(
+      "BatchGetItem",
+      encodeBatchGet(table, sent, consistent, projection),
+      context,
+    );
     for (const item of Responses?.[table] ?? []) {
       // Callers find their items by key.
       if (item[index.partitionKey] === undefined || (index.sortKey !== undefined && item[index.sortKey] === undefined))
@@ -91,9 +97,9 @@ const readChunk = async (session: Session, { keys, consistent }: KeySet, context
 };
 
 /** Reads items by their keys, 100 a request, each key once. The answer is in no fixed order; absent items are left out. */
-export const batchGet = async (session: Session, { keys, consistent }: KeySet, context: CallContext): Promise<readonly Item[]> => {
+export const batchGet = async (session: Session, { keys, ...how }: KeySet, context: CallContext): Promise<readonly Item[]> => {
   const chunks: Promise<readonly Item[]>[] = [];
   for (let at = 0; at < keys.length; at += BATCH_GET_KEYS)
-    chunks.push(readChunk(session, { keys: keys.slice(at, at + BATCH_GET_KEYS), consistent }, context));
+    chunks.push(readChunk(session, { keys: keys.slice(at, at + BATCH_GET_KEYS), ...how }, context));
   return (await Promise.all(chunks)).flat();
 };

@@ -4,7 +4,7 @@ import { sameValue } from "../keys/template.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeOwn, isExpired, isOfShape, shapeOf } from "../requests/decode-item.ts";
 import { keyOf } from "../requests/encode-item.ts";
-import { askedKeys, distinctKeys, encodeGet, type Binding } from "../requests/encode-read.ts";
+import { askedKeys, distinctKeys, encodeGet, projectionOf, type Binding } from "../requests/encode-read.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
@@ -58,12 +58,15 @@ const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Pr
   };
   const [only] = keys;
   if (only && keys.length === 1 && !step.many) {
-    const output = await session.send("GetItem", encodeGet(catalog, only, step), context);
+    const output = await session.send("GetItem", encodeGet(catalog, only, step, projectionOf(catalog, step)), context);
     const item = checkedItem(catalog, only, output.Item);
     for (const { row } of asked) add(row, item);
     return { found, next: undefined };
   }
-  const items = keys.length === 0 ? [] : await batchGet(session, { keys, consistent: step.consistent }, context);
+  const items =
+    keys.length === 0
+      ? []
+      : await batchGet(session, { keys, consistent: step.consistent, projection: projectionOf(catalog, step) }, context);
   const byKey = byIdentity(catalog, items);
   for (const { row, key } of asked) add(row, byKey.get(identity(catalog, key)));
   return { found, next: undefined };

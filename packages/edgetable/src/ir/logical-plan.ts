@@ -19,6 +19,8 @@ export interface Lookup {
   /** The unique attribute whose value the call gives instead of the id. */
   readonly by?: string | undefined;
   readonly consistent: boolean;
+  /** The fields to read; undefined for all. */
+  readonly select?: readonly string[] | undefined;
 }
 
 /** The edges of one type at a node, in one direction. */

@@ -26,6 +26,8 @@ export interface GetStep {
   readonly shapes: readonly string[];
   readonly many: boolean;
   readonly consistent: boolean;
+  /** The fields to read; undefined for all. */
+  readonly select?: readonly string[] | undefined;
 }
 
 /** The point read of a unique value's marker, which names the node to read. */

@@ -57,7 +57,7 @@ const lowerLeaf = (planning: Planning, leaf: Expand | Parts | Search): QueryStep
 };
 
 const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
-  const { name, of, many, consistent } = lookup;
+  const { name, of, many, consistent, select } = lookup;
   if (of === "edge") {
     const { shapes } = defined(catalog.edges[name], "edge");
     return { kind: "get", shapes: shapes.map(({ id }) => id), many, consistent };
@@ -70,7 +70,8 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
     });
   }
   const given = [...(node?.idFields ?? []), ...lookup.given];
-  if (!node || isKeyDetermined(catalog, shape, new Set(given))) return { kind: "get", shapes: [shape.id], many, consistent };
+  if (!node || isKeyDetermined(catalog, shape, new Set(given)))
+    return { kind: "get", shapes: [shape.id], many, consistent, ...(select ? { select } : {}) };
   // A node whose sort key holds more than its id is found by a Query of its partition.
   checkOwnPartition(catalog, name, given);
   const path: AccessPath = {
@@ -84,7 +85,7 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
     sharesPrefix: true,
   };
   const expect = { rows: 1, bytes: shape.bytes };
-  return queryStep(path, [], { known: [], filter: [], forward: true, consistent, select: undefined, expect });
+  return queryStep(path, [], { known: [], filter: [], forward: true, consistent, select, expect });
 };
 
 /** The index in which a node's item lies under the node's own key, beside its incoming edges. */

@@ -4,14 +4,16 @@ import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 
 /** A lookup of whole ids: of nodes with the names of further fields that their key needs, or of edges. */
-export type LookupState = Pick<Lookup, "name" | "many" | "given" | "by" | "consistent"> & { readonly of: "node" | "edge" | "part" };
+export type LookupState = Pick<Lookup, "name" | "many" | "given" | "by" | "consistent" | "select"> & {
+  readonly of: "node" | "edge" | "part";
+};
 
 /** The logical plan of a lookup. */
 export const lookupPlan = (state: LookupState): Lookup => ({ kind: "lookup", ...state });
 
 /** The form of a lookup: two of the same form have the same plan, whatever their ids. */
-export const lookupForm = ({ of, name, many, given, by = "", consistent }: LookupState): string =>
-  `${of}|${name}|${given.join()}|${many ? 1 : 0}${consistent ? 1 : 0}|${by}`;
+export const lookupForm = ({ of, name, many, given, by = "", consistent, select }: LookupState): string =>
+  `${of}|${name}|${given.join()}|${many ? 1 : 0}${consistent ? 1 : 0}|${by}|${select ? JSON.stringify(select) : ""}`;
 
 /** A node with everything in its partition of the table, or of an index. */
 export type CollectionState = Omit<Collection, "kind">;

@@ -2,13 +2,16 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { GetStep, QueryStep } from "../ir/physical-plan.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
-import { projectedAttributes, tableAndIndexKeys, type Catalog, type Shape } from "../schema/catalog.ts";
+import { type Catalog, type Index, kindMark, projectedAttributes, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
 import type { AttributeValue, BatchGetItemInput, GetItemInput, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
 import { after, conditionExpression, keyRange, type KeyRange, nameIn, namesOf, Placeholders } from "./expression.ts";
 import { keyOf, placesOf } from "./encode-item.ts";
+
+/** Which attributes of its items a point read fetches. */
+export type Projection = Pick<GetItemInput, "ProjectionExpression" | "ExpressionAttributeNames">;
 
 /** The placeholder of the time before which items have expired. */
 export const NOW = ":now";
@@ -47,24 +50,48 @@ export const rowOf = (catalog: Catalog, { shapes, known }: QueryStep, { row, val
   return inShape(shape, fixed);
 };
 
+/** The attributes that tell what an item is, and those that hold the selected fields. */
+const selectedAttributes = (
+  catalog: Catalog,
+  { shapes, select = [] }: Pick<QueryStep | GetStep, "shapes" | "select">,
+  read?: Index,
+): Set<string> => {
+  const selected = new Set(tableAndIndexKeys(catalog, read));
+  if (catalog.typeAttribute !== undefined) selected.add(catalog.typeAttribute);
+  for (const id of shapes) {
+    const shape = defined(catalog.shapesById[id], id);
+    for (const { attribute } of [...shape.sources, ...(read ? shape.spares : [])]) selected.add(attribute);
+    // The far end of an edge that is part of its node's own item is one of that node's fields.
+    for (const field of [...Object.values(shape.alias ?? {}), ...select]) {
+      for (const attribute of placesOf(shape, field)) selected.add(attribute);
+    }
+  }
+  return selected;
+};
+
+/** Which attributes a point read fetches; undefined for all. Its items are checked in memory: their kind, and whether they have expired. */
+export const projectionOf = (catalog: Catalog, step: GetStep): Projection | undefined => {
+  if (!step.select) return undefined;
+  const selected = selectedAttributes(catalog, step);
+  if (catalog.ttl !== undefined) selected.add(catalog.ttl);
+  for (const id of step.shapes) {
+    const shape = defined(catalog.shapesById[id], id);
+    const mark = kindMark(catalog, shape);
+    if (mark) selected.add(mark.attribute);
+    // An item that an index leaves out lacks the key that carries a field: then a copy beside it counts.
+    for (const { attribute } of shape.spares) selected.add(attribute);
+    for (const field of step.select) if (shape.carried.includes(field) && !field.includes(".")) selected.add(shape.stored[field] ?? field);
+  }
+  const placeholders = new Placeholders();
+  const ProjectionExpression = [...selected].map((attribute) => placeholders.name(attribute)).join(", ");
+  return { ProjectionExpression, ...placeholders.fields };
+};
+
 /** The attributes to read; undefined for all. */
 const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
   if (step.counts || (!step.attributes && !step.select)) return undefined;
   const read = catalog.indexes.find(({ name }) => name === step.index);
-  let asked = step.attributes;
-  if (!asked) {
-    const selected = new Set(tableAndIndexKeys(catalog, read));
-    if (catalog.typeAttribute !== undefined) selected.add(catalog.typeAttribute);
-    for (const id of step.shapes) {
-      const shape = defined(catalog.shapesById[id], id);
-      for (const { attribute } of [...shape.sources, ...(read ? shape.spares : [])]) selected.add(attribute);
-      // The far end of an edge that is part of its node's own item is one of that node's fields.
-      for (const field of [...Object.values(shape.alias ?? {}), ...(step.select ?? [])]) {
-        for (const attribute of placesOf(shape, field)) selected.add(attribute);
-      }
-    }
-    asked = [...selected];
-  }
+  const asked = step.attributes ?? [...selectedAttributes(catalog, step, read)];
   // A global index may only be asked for what it projects (API_Query, Select).
   const held = read && projectedAttributes(catalog, read);
   return held ? asked.filter((attribute) => held.has(attribute)) : asked;
@@ -257,13 +284,20 @@ export const distinctKeys = (asked: readonly AskedKey[]): readonly Key[] =>
   asked.length === 1 ? asked.map(({ key }) => key) : [...new Map(asked.map(({ key }) => [keyId(key), key])).values()];
 
 /** A GetItem of one key. */
-export const encodeGet = (catalog: Catalog, key: Key, { consistent }: Pick<GetStep, "consistent">): GetItemInput =>
-  consistent
+export const encodeGet = (
+  catalog: Catalog,
+  key: Key,
+  { consistent }: Pick<GetStep, "consistent">,
+  projection?: Projection,
+): GetItemInput => {
+  const whole: GetItemInput = consistent
     ? { TableName: catalog.table, Key: key, ConsistentRead: true, ReturnConsumedCapacity: "TOTAL" }
     : { TableName: catalog.table, Key: key, ReturnConsumedCapacity: "TOTAL" };
+  return projection ? { ...projection, ...whole } : whole;
+};
 
 /** A BatchGetItem of up to 100 keys. */
-export const encodeBatchGet = (table: string, keys: readonly Key[], consistent: boolean): BatchGetItemInput => ({
-  RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}) } },
+export const encodeBatchGet = (table: string, keys: readonly Key[], consistent: boolean, projection?: Projection): BatchGetItemInput => ({
+  RequestItems: { [table]: { Keys: keys, ...(consistent ? { ConsistentRead: true } : {}), ...projection } },
   ReturnConsumedCapacity: "TOTAL",
 });
