@@ -131,6 +131,10 @@ test("an attribute that only a key carries is read from the key", async () => {
   await db.city.put({ ...lisbon, rank: 1, size: 5 }).orThrow();
   expect(await ask(() => db.city.get(lisbon, { select: ["rank"] }))).toEqual({ rank: 1 });
   expect(await db.city.get(lisbon, { select: ["city", "size"] })).toEqual({ city: "Lisbon", size: 5 });
+  // An item of another application, which lacks the index's key and holds a copy of what it carries.
+  const Item = { PK: { S: "C#PT" }, SK: { S: "CITY#Porto" }, rank: { N: "2" }, size: { N: "4" } };
+  await engine.transport.send("PutItem", { TableName: graph.catalog.table, Item });
+  expect(await db.city.get({ country: "PT", city: "Porto" }, { select: ["rank"] })).toEqual({ rank: 2 });
 });
 
 test("a key with more than the id is found by a Query of the selected attributes", async () => {

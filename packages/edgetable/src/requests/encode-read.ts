@@ -78,8 +78,7 @@ export const projectionOf = (catalog: Catalog, step: GetStep): Projection | unde
     const shape = defined(catalog.shapesById[id], id);
     const mark = kindMark(catalog, shape);
     if (mark) selected.add(mark.attribute);
-    // An item that an index leaves out lacks the key that carries a field: then a copy beside it counts.
-    for (const { attribute } of shape.spares) selected.add(attribute);
+    // An item that lacks the key which carries a field may hold a copy beside it, which counts then.
     for (const field of step.select) if (shape.carried.includes(field) && !field.includes(".")) selected.add(shape.stored[field] ?? field);
   }
   const placeholders = new Placeholders();
