@@ -176,6 +176,29 @@ test("kinds that only an index key tells apart are told apart", async () => {
   expect(await db.student.get({ id: "7" }, { select: ["name"] })).toBeUndefined();
 });
 
+test("a Query tells kinds apart by an index key that the selection does not name", async () => {
+  const schema = z.object({ id: text, at: text, name: text });
+  const graph = defineGraph({
+    table: engine.freshTableName("queried"),
+    nodes: { student: node({ key: "{id}", schema }), teacher: node({ key: "{id}", schema }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      sharedIds: true,
+      indexes: { byKind: { partitionKey: "Kind", sortKey: "KindId" } },
+      nodes: {
+        student: { keys: { SK: "AT#{at}", Kind: "STUDENT#ALL", KindId: "{id}" } },
+        teacher: { keys: { SK: "AT#{at}", Kind: "TEACHER#ALL", KindId: "{id}" } },
+      },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport, onRequest });
+  await db.table.create();
+  await db.teacher.put({ id: "7", at: "2020", name: "T" }).orThrow();
+  expect(await db.teacher.get({ id: "7" }, { select: ["name"] })).toEqual({ name: "T" });
+  expect(await db.student.get({ id: "7" }, { select: ["name"] })).toBeUndefined();
+});
+
 test("a selection names known attributes, one at least", async () => {
   const { db } = await openPeople();
   const get = (select: unknown) => () => db.person.get({ personId: "a" }, { select: select as readonly "name"[] });

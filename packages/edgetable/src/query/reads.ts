@@ -92,7 +92,7 @@ export const neighbourPlan = (catalog: Catalog, state: NeighbourState, want: Wan
 export const neighbourForm = (state: NeighbourState, want: Want): string => {
   const flags = `${state.ordered ? 1 : 0}${state.forward ? 1 : 0}${state.consistent ? 1 : 0}`;
   const head = `${state.direction}|${state.edge}|${state.node}|${state.anchor.length}|${want.kind}|${flags}`;
-  return `${head}|${conditionForm(state.conditions)}|${state.index ?? ""}|${state.select?.join() ?? "*"}|${want.given.join()}`;
+  return `${head}|${conditionForm(state.conditions)}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}|${want.given.join()}`;
 };
 
 /** Everything that a chain of builder calls has said so far of the parts of one kind in a node. */

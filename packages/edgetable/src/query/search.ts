@@ -93,5 +93,5 @@ export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread
 export const searchForm = (state: SearchState, want: SearchWant, spread?: Spread): string => {
   const fixed = known(state).map(({ slot }) => slot);
   const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
-  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select?.join() ?? "*"}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}`;
+  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}`;
 };

@@ -60,6 +60,8 @@ const selectedAttributes = (
   if (catalog.typeAttribute !== undefined) selected.add(catalog.typeAttribute);
   for (const id of shapes) {
     const shape = defined(catalog.shapesById[id], id);
+    const mark = kindMark(catalog, shape);
+    if (mark) selected.add(mark.attribute);
     for (const { attribute } of [...shape.sources, ...(read ? shape.spares : [])]) selected.add(attribute);
     // The far end of an edge that is part of its node's own item is one of that node's fields.
     for (const field of [...Object.values(shape.alias ?? {}), ...select]) {
@@ -76,8 +78,6 @@ export const projectionOf = (catalog: Catalog, step: GetStep): Projection | unde
   if (catalog.ttl !== undefined) selected.add(catalog.ttl);
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
-    const mark = kindMark(catalog, shape);
-    if (mark) selected.add(mark.attribute);
     // An item that lacks the key which carries a field may hold a copy beside it, which counts then.
     for (const field of step.select) if (shape.carried.includes(field) && !field.includes(".")) selected.add(shape.stored[field] ?? field);
   }
