@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { System } from "../system.ts";
-import type { SectionName } from "./truth-text.ts";
+import type { SectionName } from "./story-text.ts";
 
 /** A parsed command line. */
 export type Command =

@@ -7,10 +7,10 @@ import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { type Command, helpText, readArguments } from "./arguments.ts";
 import { type Reporter, runSystem, type SystemResult, totalsOf } from "./run-system.ts";
-import { type ChapterResult, runFields, runTotals, runTruth, type StoryContext } from "./run-truth.ts";
+import { type ChapterResult, runFields, runTotals, runTruth, type StoryContext } from "./run-story.ts";
 import { type Environment, type Progress, progressOn, type Terminal, terminalOf } from "./terminal.ts";
 import { headText, summaryText, textReporter } from "./text-reporter.ts";
-import { chapterText, sectionHead, type SectionName, sectionVerdict } from "./truth-text.ts";
+import { chapterText, sectionHead, type SectionName, sectionVerdict } from "./story-text.ts";
 import type { System } from "../system.ts";
 
 /** Prints nothing until the end; progress goes to another stream. */

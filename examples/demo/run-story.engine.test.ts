@@ -2,9 +2,9 @@ import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { expect, test } from "vitest";
 import picocolors from "picocolors";
-import { type ChapterResult, runFields, runTotals, runTruth, type StoryContext, type TruthContext } from "./run-truth.ts";
+import { type ChapterResult, runFields, runTotals, runTruth, type StoryContext, type TruthContext } from "./run-story.ts";
 import type { Terminal } from "./terminal.ts";
-import { chapterText, sectionVerdict } from "./truth-text.ts";
+import { chapterText, sectionVerdict } from "./story-text.ts";
 import { chapters } from "../truth/story.ts";
 
 const withEngine = async <T>(act: (context: StoryContext) => Promise<T>): Promise<T> => {

@@ -1,5 +1,5 @@
 import type { Cost } from "edgetable";
-import type { ChapterResult, DeedResult } from "./run-truth.ts";
+import type { ChapterResult, DeedResult } from "./run-story.ts";
 import { tableLines, type Terminal, wrap } from "./terminal.ts";
 import { answerSections, answerText, count, duration, indent, MARGIN, STEP, units } from "./text-reporter.ts";
 
