@@ -333,7 +333,7 @@ describe("the end of the engine", () => {
       name: "InternalServerError",
       message: expect.stringContaining("It may have ended") as string,
     });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
     process.kill(own.pid, "SIGKILL");
     await refused;
     expect(await own.ended).toMatchObject({ code: "local.engineFailed", message: expect.stringContaining("SIGKILL") as string });

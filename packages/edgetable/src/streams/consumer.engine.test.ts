@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { count, defineGraph, edge, node } from "../index.ts";
+import { createLeanStreamTransport } from "../transport/lean/lean-stream-transport.ts";
+import type { StreamTransport } from "../transport/stream-operations.ts";
 import { verify } from "../verify/index.ts";
 import { type StreamProgress, createStreamConsumer, listDeadLetters, type ConsumerOptions, type StreamGap } from "./index.ts";
 
@@ -90,6 +92,25 @@ describe("one consumer", () => {
     expect(seen).toEqual(["bob"]);
     await consumer.run({ idle: 200 });
     expect(seen).toEqual(["bob"]);
+  });
+
+  test("does not take Edgetable's own items for the end, however long they take to read", async () => {
+    const { db } = await open();
+    const seen: string[] = [];
+    for (const name of ["a", "b", "c"]) await db.jobs.run(name, {}, async () => undefined);
+    await db.student.create({ ...ann, name: "Ann" }).orThrow();
+    const stream = createLeanStreamTransport({ endpoint: engine.endpoint });
+    const send: StreamTransport["send"] = async (operation, input, options) => {
+      if (operation === "GetRecords") await new Promise((resolve) => setTimeout(resolve, 40));
+      return stream.send(operation, input, options);
+    };
+    const handlers = {
+      seen: { on: "student", created: ({ after }: { readonly after: { readonly id: string } }) => void seen.push(after.id) },
+    } as const;
+    const slow = { ...quick, batchSize: 1, stream: { ...stream, send } };
+    await createStreamConsumer(db, handlers, slow).run({ idle: 60 });
+    expect(seen).toEqual(["ann"]);
+    await stream.close();
   });
 
   test("puts a record aside that keeps failing, and goes on", async () => {

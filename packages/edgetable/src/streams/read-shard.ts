@@ -37,15 +37,18 @@ export interface ShardState {
   readonly since: number;
 }
 
+/** A page that was read and processed. */
+export interface ReadPage {
+  /** Without those of Edgetable's own items. */
+  readonly records: number;
+  /** Milliseconds between the change and now, of the last record; 0 at the end of the shard. */
+  readonly lag: number;
+}
+
 /** What a reader tells of its work. */
 export interface ShardReports {
-  /**
-   * Called after each page.
-   *
-   * @param lag milliseconds between the change and now, of the last record; 0 at the end of the shard
-   * @param records without those of Edgetable's own items
-   */
-  onPage(page: { readonly records: number; readonly lag: number }): void;
+  /** Called after each page. */
+  onPage(page: ReadPage): void;
   /** Called when there are records, before they are processed. */
   onBegin(): void;
   /** Called with records that have to be processed again. */
@@ -201,7 +204,7 @@ const readToEnd = async (reading: Reading): Promise<void> => {
     if (signal.aborted) return;
     reports.onPage({
       records: records.filter(({ before, after }) => !isSystemItem(catalog, after ?? before ?? {})).length,
-      lag: lagOf(reading, records),
+      lag: lagOf(reading, read),
     });
     // The reader is not idle: what is late is still to be done.
     if (position.isHeld) reports.onBegin();

@@ -8,7 +8,16 @@ import { assignShards, goneShards, unlistedIn } from "./assign-shards.ts";
 import { describeError } from "./call-handler.ts";
 import type { RefreshedBatch } from "./maintain-facts.ts";
 import type { Processor } from "./process-records.ts";
-import { gapError, positionIn, readShard, type ReadSettings, type ShardReports, type StartPosition, type StreamGap } from "./read-shard.ts";
+import {
+  gapError,
+  positionIn,
+  type ReadPage,
+  readShard,
+  type ReadSettings,
+  type ShardReports,
+  type StartPosition,
+  type StreamGap,
+} from "./read-shard.ts";
 import { type Board, shardKey, shardLeases, type ShardLeases } from "./shard-leases.ts";
 import { openStreamSource, type Shard, type Streams, type StreamSource } from "./stream-source.ts";
 
@@ -90,31 +99,41 @@ const countProgress = (session: Session, readers: ReadonlyMap<string, Reader>) =
   const recent: { readonly at: number; readonly records: number }[] = [];
   let refreshed: { readonly at: number; readonly staleness: number }[] = [];
   const dropOld = (now: number): void => void (refreshed = refreshed.filter(({ at }) => at >= now - WINDOW));
-  // Readers whose next page is not known to be empty.
-  const busy = new Set<string>();
+  // Up to when each reader has read what was written; those that are processing a page are not in here.
+  const readUpTo = new Map<string, number>();
   let busyAt = started;
   return {
     counts,
     fail: (cause: unknown): void => void (error = describeError(cause)),
+    /** Nothing is known of what there is to read. */
+    restart: (): void => void (busyAt = effects.now()),
     refreshed: ({ staleness }: RefreshedBatch): void => {
       const now = effects.now();
       dropOld(now);
       // One that is not the longest of those that stay will not be told.
       refreshed = [...refreshed.filter((one) => one.staleness > staleness), { at: now, staleness }];
     },
-    begin: (key: string): void => void busy.add(key),
-    page: (key: string, { records, lag }: { readonly records: number; readonly lag: number }): void => {
+    start: (key: string): void => {
+      readUpTo.delete(key);
+      lags.delete(key);
+    },
+    begin: (key: string): void => void readUpTo.delete(key),
+    page: (key: string, { records, lag }: ReadPage): void => {
+      const now = effects.now();
       counts.records += records;
-      const isFirst = busy.delete(key) && !lags.has(key);
-      if (isFirst || records > 0) busyAt = effects.now();
-      if (records > 0) recent.push({ at: effects.now(), records });
+      if (records > 0 || !lags.has(key)) busyAt = now;
+      readUpTo.set(key, now - lag);
+      if (records > 0) recent.push({ at: now, records });
       lags.set(key, lag);
       error = undefined;
     },
-    /** Milliseconds without a record, or since the consumer has found out what there is to read. */
+    /**
+     * Milliseconds in which nothing was written but Edgetable's own items, as far as the answers tell: on a slow machine, or behind
+     * many own items, there may be a record that nobody has read.
+     */
     idleFor: (): number => {
-      for (const key of busy) if (!readers.has(key)) busy.delete(key);
-      return busy.size > 0 ? 0 : effects.now() - busyAt;
+      const times = Array.from(readers.keys(), (key) => readUpTo.get(key) ?? 0);
+      return Math.max(0, Math.min(effects.now(), ...times) - busyAt);
     },
     progress: (): StreamProgress => {
       const now = effects.now();
@@ -157,6 +176,7 @@ const waitOut = async ({ session, counted, signal, end }: Consumer, error: unkno
   if (!isEdgetableError(error) || !error.retryable) return end({ error });
   counted.fail(error);
   await session.effects.sleep(WAIT, signal).catch(() => undefined);
+  counted.restart();
 };
 
 const tellGap = ({ session, counted, settings, end }: Consumer, gap: StreamGap): void => {
@@ -197,8 +217,8 @@ const startReader = async (consumer: Consumer, shard: Shard, board: Board): Prom
       consumer.wake.abort();
     }
   };
+  counted.start(key);
   readers.set(key, { stop, ended: read() });
-  counted.begin(key);
 };
 
 /** Lists the shards, and settles the leases of those that are not there any more. */
@@ -273,7 +293,7 @@ const consume = async (consumer: Consumer, running: ConsumerRun["running"]): Pro
       await takeShare(consumer).catch((error: unknown) => waitOut(consumer, error));
       const left = running.idle === undefined ? Number.POSITIVE_INFINITY : running.idle - counted.idleFor();
       if (left <= 0) break;
-      const pause = Math.max(1, Math.min(settings.lease / 3, LONGEST_PAUSE, left));
+      const pause = Math.max(1, Math.min(settings.lease / 3, LONGEST_PAUSE, Math.max(left, settings.pollInterval)));
       await session.effects.sleep(pause, AbortSignal.any([signal, consumer.wake.signal])).catch(() => undefined);
     }
   } catch (error) {

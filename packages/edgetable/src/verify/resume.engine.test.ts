@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { dyingTransport, leasesEnded } from "../test-support/dying-transport.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
-import type { Transport } from "../transport/transport.ts";
 import { damages, damageTable } from "./damages.test-support.ts";
 import { verify, type VerifyOptions, type VerifyReport } from "./index.ts";
 import { contentOf, fillLab, type LabDb, labGraph } from "./lab.test-support.ts";
@@ -40,18 +40,6 @@ const countsOf = ({ kinds }: VerifyReport): Readonly<Record<string, number>> =>
 /** The jobs of these tests: damages are jobs, too. */
 const jobsOf = async (db: LabDb) => (await db.jobs.list()).filter(({ id }) => id === "v");
 
-/** A transport that stops working for good at its n-th request, as in a process that is killed. */
-const dyingAt = (n: number): Transport => {
-  let sent = 0;
-  return {
-    send: async (operation, input, options) => {
-      if (++sent >= n) return new Promise(() => undefined);
-      return engine.transport.send(operation, input, options);
-    },
-    close: async () => undefined,
-  };
-};
-
 const options: VerifyOptions = { job: "v", segments: 12, concurrency: 2, settle: 5, saveEvery: 0, expectedItems: 1000, differing: "mend" };
 
 test("a job that is aborted again and again finds what one run finds", async () => {
@@ -85,21 +73,14 @@ test("what a repair that is killed again and again leaves is repaired by the nex
   const { table, db, expected } = await damaged();
   const state = join(folder, "killed.state");
   const repairing: VerifyOptions = { ...options, state, repair: true, deleteOrphans: true, lease: 400 };
-  const connected: LabDb[] = [];
-  for (const n of [1, 4, 12, 30]) {
-    const other = labGraph(table).connect({ transport: dyingAt(n) });
-    connected.push(other);
-    const dead = verify(other, repairing).catch(() => undefined);
-    await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 300))]);
+  for (const n of [0, 3, 11, 29]) {
+    const { transport, died } = dyingTransport(engine.transport, n);
+    const other = labGraph(table).connect({ transport });
+    const verified = verify(other, repairing).catch(() => undefined);
+    await Promise.race([verified, died]);
+    await leasesEnded(db);
   }
-  for (;;) {
-    const busy = await verify(db, repairing).then(
-      () => false,
-      (error: { readonly code: string }) => error.code === "job.busy",
-    );
-    if (!busy) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await verify(db, { ...repairing, lease: 60_000 });
   expect([...(await contentOf(engine.transport, table))].toSorted()).toEqual([...expected].toSorted());
   expect(countsOf(await verify(db, { settle: 5 }))).toEqual({ invalid: 1 });
   expect(await db.jobs.list()).toEqual([]);

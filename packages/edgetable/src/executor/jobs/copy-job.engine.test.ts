@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, edge, node, part } from "../../index.ts";
+import { dyingTransport, leasesEnded } from "../../test-support/dying-transport.ts";
 import { startEngine, type TestEngine } from "../../test-support/engine.ts";
 import { createSession, systemEffects } from "../session.ts";
 import { openCopyJob, runCopyJob } from "./copy-job.ts";
-import type { Transport } from "../../transport/transport.ts";
 import { verify } from "../../verify/index.ts";
 
 const id = z.string();
@@ -52,27 +52,21 @@ beforeEach(async () => {
 
 const names = async (): Promise<ReadonlySet<unknown>> => new Set((await db.course(maths).in("takes").edges()).map(({ course }) => course));
 
-/** A transport that sends no more after its n-th request, as in a process that is killed. */
-const dyingAt = (n: number): Transport => {
-  let requests = 0;
-  return {
-    send: async (operation, input, options) => {
-      if (++requests > n) return new Promise(() => undefined);
-      return engine.transport.send(operation, input, options);
-    },
-    close: async () => undefined,
-  };
+/** Begins a change of the name in a process that dies after so many requests, unless it is through before. */
+const renameUntil = async (name: string, answers: number): Promise<void> => {
+  const { transport, died } = dyingTransport(engine.transport, answers);
+  const renamed = modelIn(table)
+    .connect({ transport })
+    .course.update(maths, { name })
+    .run({ deadline: 600_000 })
+    .catch(() => undefined);
+  await Promise.race([renamed, died]);
 };
 
 /** Changes the name by a program that dies right after: gives the job that it leaves. */
 const renameAndDie = async (name: string): Promise<string> => {
   for (let n = 1; ; n++) {
-    const dying = modelIn(table).connect({ transport: dyingAt(n) });
-    const dead = dying.course
-      .update(maths, { name })
-      .run({ deadline: 600_000 })
-      .catch(() => undefined);
-    await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 100))]);
+    await renameUntil(name, n);
     const jobs = await db.jobs.list();
     expect(jobs.length).toBe((await db.course.get(maths, { consistent: true }))?.name === name ? 1 : 0);
     if (jobs[0]) {
@@ -107,11 +101,12 @@ test("a job that is killed after any request is in the list, and goes on where i
   await expect(db.jobs.forget(job)).rejects.toMatchObject({ code: "job.mismatch" });
   const settings = { indexLag: 5, lease: 120, signal: undefined, deadline: Number.POSITIVE_INFINITY };
   for (const n of [1, 2, 4, 60, 150]) {
-    const session = createSession({ catalog: db.catalog, transport: dyingAt(n), effects: systemEffects });
-    const dead = runCopyJob(openCopyJob(session, job, settings)).catch(() => undefined);
-    await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 300))]);
+    const { transport, died } = dyingTransport(engine.transport, n);
+    const session = createSession({ catalog: db.catalog, transport, effects: systemEffects });
+    const ended = runCopyJob(openCopyJob(session, job, settings)).catch(() => undefined);
+    await Promise.race([ended, died]);
     expect((await db.jobs.list()).map(({ id: left }) => left)).toEqual([job]);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await leasesEnded(db);
   }
   const handle = await db.jobs.resume(job, { indexLag: 5 });
   expect(await handle.done).toMatchObject({ ok: true, atomic: { kind: "job", id: job } });
@@ -124,12 +119,7 @@ test("jobs of two changes that run at once, the older one late, end with the las
   const first = await renameAndDie("v1");
   const { leasedUntil } = (await db.jobs.list())[0]!;
   expect(leasedUntil).toBe(0);
-  const dying = modelIn(table).connect({ transport: dyingAt(3) });
-  const dead = dying.course
-    .update(maths, { name: "v2" })
-    .run({ deadline: 600_000 })
-    .catch(() => undefined);
-  await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 200))]);
+  await renameUntil("v2", 3);
   const jobs = await db.jobs.list();
   expect(jobs.map((one) => one.id)).toContain(first);
   const { resumed } = await db.jobs.resumeAll({ indexLag: 5 });

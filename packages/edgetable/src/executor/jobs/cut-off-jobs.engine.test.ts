@@ -166,12 +166,12 @@ test("a deletion whose first reads outlast its lease is not taken for one that l
   const db = await filled(table);
   const slow: Transport = {
     send: async (operation, input, options) => {
-      if (operation === "GetItem" || operation === "TransactWriteItems") await pause(400);
+      if (operation === "GetItem" || operation === "TransactWriteItems") await pause(2_600);
       return engine.transport.send(operation, input, options);
     },
     close: async () => undefined,
   };
-  const deletion = graphOf(table, [1]).connect({ transport: slow }).place.delete({ id: "P1" }, { lease: 300, indexLag: 0 });
+  const deletion = graphOf(table, [1]).connect({ transport: slow }).place.delete({ id: "P1" }, { lease: 2_000, indexLag: 0 });
   expect(await deletion).toMatchObject({ ok: true });
   expect([await db.place.get({ id: "P1" }), await db.jobs.list()]).toEqual([undefined, []]);
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { count, defineGraph, edge, node, part, sum } from "../../index.ts";
+import { dyingTransport, leasesEnded } from "../../test-support/dying-transport.ts";
 import { startEngine, type TestEngine } from "../../test-support/engine.ts";
-import type { Transport } from "../../transport/transport.ts";
 import { verify } from "../../verify/index.ts";
 
 const id = z.string();
@@ -106,22 +106,14 @@ test("nodes and their edges load together in the order of the input", async () =
 test("a load that is killed after any request counts every row once in the end", { timeout: 60_000 }, async () => {
   const { table, db } = await open();
   for (const n of [2, 3, 5, 7, 9]) {
-    let requests = 0;
-    const dying: Transport = {
-      send: async (operation, input, options) => {
-        if (++requests > n) return new Promise(() => undefined);
-        const output = await engine.transport.send(operation, input, options);
-        // The last request takes effect, and nobody learns of it.
-        return requests === n ? new Promise(() => undefined) : output;
-      },
-      close: async () => undefined,
-    };
-    const dead = modelIn(table)
-      .connect({ transport: dying })
+    // The last request takes effect, and nobody learns of it.
+    const { transport, died } = dyingTransport(engine.transport, n, false);
+    const loaded = modelIn(table)
+      .connect({ transport })
       .load(edges, { job: "edges", lease: 200 })
       .catch(() => undefined);
-    await Promise.race([dead, new Promise((resolve) => setTimeout(resolve, 400))]);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await Promise.race([loaded, died]);
+    await leasesEnded(db);
   }
   const report = await db.load(edges, { job: "edges", lease: 5000 });
   expect(report.failed).toBe(0);
