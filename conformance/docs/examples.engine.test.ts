@@ -17,7 +17,14 @@ const examples = folders.flatMap(examplesIn);
 const isTypecheckedOnly = ({ file }: Block): boolean => file.endsWith("client/jobs.ts");
 const packageReadme = blocksOf("packages/edgetable/README.md");
 /** Pages of docs/ whose code is a whole program. */
-const pages = ["docs/guide.md", "docs/indexes.md", "docs/grids.md", "docs/migrations.md", "packages/testing/README.md"].flatMap(blocksOf);
+const pages = [
+  "docs/guide.md",
+  "docs/indexes.md",
+  "docs/grids.md",
+  "docs/migrations.md",
+  "docs/tenancy.md",
+  "packages/testing/README.md",
+].flatMap(blocksOf);
 const cache = join(root, ".cache");
 
 let engine: TestEngine;

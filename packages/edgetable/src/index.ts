@@ -2,7 +2,7 @@ export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts
 export type { ConnectOptions, CursorSecret } from "./client/connect.ts";
 export type { Jobs } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchOutcome, Unwritten } from "./client/batch.ts";
-export type { Db } from "./client/db.ts";
+export type { As, Db, TenantDb } from "./client/db.ts";
 export type { BatchExplanation, DeleteCall, DeleteOptions, JobHandle, JobOptions } from "./client/write-types.ts";
 export type { NotWritten, Reason, Upserted, UpsertOutcome, WriteOutcome, Written } from "./ir/write-outcome.ts";
 export type {

@@ -1,5 +1,6 @@
 import { startEngine, type LocalEngine } from "@edgetable/local";
 import { createLeanTransport, defineGraph, edge, node, part, type Operation, type Transport } from "edgetable";
+import { tenantKeys } from "edgetable/check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { createFolder, run, type Folder } from "../test-support/lab.ts";
@@ -20,10 +21,17 @@ export const shop = defineGraph({
 });
 export const crossing = defineGraph({
   table: "Shop",
-  nodes: { user: node({ key: "USER#{id}#{tenantId}", schema }) },
+  nodes: { user: node({ key: "USER#{id}#{tenantId}", schema }), team: node({ key: "TENANT#{tenantId}#TEAM#{id}", schema }) },
   indexes: { byName: { entries: { user: "name" } } },
 });
 `;
+
+const schema = z.object({ tenantId: z.string(), id: z.string(), name: z.string() });
+const crossing = defineGraph({
+  table: "Shop",
+  nodes: { user: node({ key: "USER#{id}#{tenantId}", schema }), team: node({ key: "TENANT#{tenantId}#TEAM#{id}", schema }) },
+  indexes: { byName: { entries: { user: "name" } } },
+});
 
 interface Statement {
   readonly Sid: string;
@@ -67,16 +75,25 @@ test("names the operations of each role, and the table with its indexes", async 
   expect(changes).toMatchObject({ Sid: "Changes", Resource: ["arn:aws-cn:dynamodb:cn-north-1:*:table/Shop/stream/*"] });
 });
 
-test("refuses a tenant by which keys do not begin, and says which", async () => {
+test("covers the keys that begin with the tenant, as a tenant's connection does, and names the others", async () => {
   const argv = ["policy", "--model", "edgetable.ts#crossing", "--tenant", "tenantId=a"];
-  const { code, err } = await run(argv, { cwd: folder.path });
-  expect(code).toBe(2);
-  expect(err.replaceAll(/\s+/g, " ")).toContain('pk of "user" (USER#{id}#{tenantId})');
-  expect(err.replaceAll(/\s+/g, " ")).toContain("split: 1");
-  expect(await run(["policy", "--model", "edgetable.ts#shop", "--tenant", "a"], { cwd: folder.path })).toMatchObject({ code: 2 });
-  expect(
-    await run(["policy", "--model", "edgetable.ts#shop", "--tenant", "tenantId=a", "--for", "verify"], { cwd: folder.path }),
-  ).toMatchObject({
+  const { code, out, err } = await run(argv, { cwd: folder.path });
+  expect(code, err).toBe(0);
+  const [items] = (JSON.parse(out) as { readonly Statement: readonly Statement[] }).Statement;
+  expect(items?.Condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]).toEqual(["TENANT#a#TEAM#*"]);
+  const notes = err.replaceAll(/\s+/g, " ");
+  expect(notes).toContain('pk of "user" (USER#{id}#{tenantId})');
+  expect(notes).toContain("split: 1");
+  const { covered, uncovered } = tenantKeys(crossing.catalog, ["tenantId"]);
+  expect(covered.map(({ definition, attribute }) => `${attribute} of ${definition}`)).toEqual(["pk of team"]);
+  for (const { attribute, definition } of uncovered) expect(notes).toContain(`${attribute} of "${definition}"`);
+});
+
+test("refuses a tenant by which no key begins, and roles that read the whole table", async () => {
+  const refused = async (...more: readonly string[]) => run(["policy", "--model", "edgetable.ts#shop", ...more], { cwd: folder.path });
+  expect(await refused("--tenant", "a")).toMatchObject({ code: 2 });
+  expect(await refused("--tenant", "name=a")).toMatchObject({ code: 2, err: expect.stringContaining("No partition key begins with") });
+  expect(await refused("--tenant", "tenantId=a", "--for", "verify")).toMatchObject({
     code: 2,
     err: expect.stringContaining("reads the whole table"),
   });
@@ -116,7 +133,6 @@ const allows = (statements: readonly Statement[], [operation, keys]: readonly [s
   });
 
 test("of a tenant allows every request of its calls, and none of another tenant's", async () => {
-  const schema = z.object({ tenantId: z.string(), id: z.string(), name: z.string() });
   const graph = defineGraph({
     table: "Shop",
     nodes: {

@@ -1,4 +1,5 @@
 import type { AnyGraph } from "edgetable";
+import { tenantKeys, type TenantKey } from "edgetable/check";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, type CommandSpec, type Invocation } from "../invocation.ts";
@@ -40,28 +41,15 @@ const actions: Readonly<Record<(typeof ROLES)[number], readonly string[]>> = {
 
 const named = (operations: readonly string[]): readonly string[] => operations.map((one) => `dynamodb:${one}`);
 
-/** How the partition keys of a tenant's items begin, in the table and in every index; and the keys that do not begin so. */
-const leadingKeys = ({ shapes, index, indexes }: Catalog, tenant: string, value: string) => {
-  const patterns = new Set<string>();
-  const others = new Set<string>();
-  const partitions = [index, ...indexes].map(({ partitionKey }) => partitionKey);
-  for (const { definition, keys } of shapes)
-    for (const attribute of partitions) {
-      const template = keys[attribute];
-      if (!template) continue;
-      const at = template.parts.findIndex(({ kind }) => kind === "field");
-      const field = template.parts[at];
-      const isTenant = field?.kind === "field" && field.steps.at(-1) === tenant;
-      if (!isTenant || template.type !== "S") {
-        others.add(`${attribute} of "${definition}" (${template.source})`);
-        continue;
-      }
-      const before = template.parts.slice(0, at).map((part) => (part.kind === "literal" ? part.text : ""));
-      const next = template.parts[at + 1];
-      patterns.add(`${before.join("")}${value}${next ? `${next.kind === "literal" ? next.text : ""}*` : ""}`);
-    }
-  return { patterns: [...patterns], others: [...others] };
-};
+/** What the partition keys of a tenant's items are like, in the table and in every index; the value may be a policy variable. */
+const leadingKeys = (covered: readonly TenantKey[], value: string): readonly string[] => [
+  ...new Set(
+    covered.map(({ beginning, whole }) => {
+      const text = beginning.map((part) => (part.kind === "literal" ? part.text : value)).join("");
+      return whole ? text : `${text}*`;
+    }),
+  ),
+];
 
 const CURSORS = ["~secret#cursor", "~cursor#*"];
 
@@ -116,13 +104,11 @@ const statementsOf = (catalog: Catalog, call: Invocation<Options>): readonly Sta
   if (!tenant.includes("=") || attribute === "" || value === "")
     throw usageError("--tenant takes an attribute and its value, such as --tenant 'tenantId=${aws:PrincipalTag/tenantId}'.");
   if (role !== "read" && role !== "write") throw usageError(`--tenant is for the roles read and write: "${role}" reads the whole table.`);
-  const { patterns, others } = leadingKeys(catalog, attribute, value);
-  if (others.length > 0)
-    throw usageError(
-      `These partition keys do not begin with "${attribute}", so no policy can tell tenants apart by them: ${others.join(", ")}. Let every key begin with it, and make it the first level of each declared index, with split: 1.`,
-    );
+  const { covered } = tenantKeys(catalog, [attribute]);
+  if (covered.length === 0)
+    throw usageError(`No partition key begins with "${attribute}", so no policy can tell tenants apart. Let node keys begin with it.`);
   return [
-    allow("ItemsOfTenant", actions[role], both, keysAre(patterns)),
+    allow("ItemsOfTenant", actions[role], both, keysAre(leadingKeys(covered, value))),
     allow("OwnItems", actions[role], [place.table], keysAre(ownKeys(catalog, role === "write"))),
     ...cursors,
   ];
@@ -154,6 +140,13 @@ export const policyCommand: CommandSpec = defineCommand<Options>({
     const policy = { Version: "2012-10-17", Statement: statementsOf(catalog, call) };
     io.out.write(`${JSON.stringify(policy, undefined, 2)}\n`);
     if (options.tenant !== undefined) {
+      const { uncovered } = tenantKeys(catalog, [options.tenant.slice(0, options.tenant.indexOf("="))]);
+      const shared = uncovered.map(({ attribute, definition, template }) => `${attribute} of "${definition}" (${template.source})`);
+      if (shared.length > 0)
+        note(
+          call,
+          `Not allowed, because these partition keys do not begin with the tenant: ${[...new Set(shared)].join(", ")}. For a declared index, name the tenant first, with split: 1.`,
+        );
       note(
         call,
         "Scan is not allowed: it names no key. Edgetable's own items are shared by all tenants: unique values of one can be asked for by another.",

@@ -2,5 +2,6 @@ export { checkGraph } from "./check-graph.ts";
 export { describeItem, listedAttributes, partitionOf, type ItemDescription, type NamedEnd, type NamedField } from "./describe-item.ts";
 export { explanationLines, explanationText, showKey, type Explained, type ExplanationLines } from "./explanation-text.ts";
 export { recommendShards, type ShardAdvice, type ShardDemand } from "./recommend-shards.ts";
+export { tenantKeys, type PartitionKey, type TenantKey, type TenantKeys } from "../schema/tenant-keys.ts";
 export type { Advice, CheckedPattern, Concern } from "./advice.ts";
 export type { KeyPiece } from "../keys/template.ts";

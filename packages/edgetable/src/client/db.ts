@@ -1,8 +1,10 @@
 import type { Catalog } from "../schema/catalog.ts";
-import { mapValues } from "../util/row.ts";
+import { exactText } from "../keys/template.ts";
+import { namesIn } from "../util/check-options.ts";
+import { mapValues, type Row } from "../util/row.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
-import { withDriver } from "./driver.ts";
+import { type Driver, tenantDriver, withDriver } from "./driver.ts";
 import { edgeReads } from "./edge-reads.ts";
 import { gridsOf } from "./grids.ts";
 import { edgeWrites, nodeWrites, partWrites } from "./writes.ts";
@@ -44,12 +46,16 @@ export interface DbMembers {
   close(): Promise<void>;
 }
 
-/** A connection: one member for each node, edge and part of the model. */
-export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
+/** The members of a connection that are of the model. */
+type DbKinds<N extends Nodes, E extends Edges, P extends Parts> = {
   readonly [Name in keyof N & string]: NodeApi<N, E, P, Name>;
 } & { readonly [Name in keyof E & string]: EdgeApi<EdgesInGraph<N, E>[Name], E[Name]["~types"]> } & {
   readonly [Name in keyof P & string]: PartApi<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"], PartRow<N, P[Name]>>;
-} & DbMembers & {
+};
+
+/** A connection: one member for each node, edge and part of the model. */
+export type Db<N extends Nodes, E extends Edges, P extends Parts> = DbKinds<N, E, P> &
+  DbMembers & {
     /**
      * Loads rows in bulk, from any iterable, as a resumable job where it is given a name: 25 puts a request, and
      * what guards a unique value or a limit in transactions. A row that does not fit is named in the report, and the
@@ -60,11 +66,80 @@ export type Db<N extends Nodes, E extends Edges, P extends Parts> = {
     readonly scan: ScanTable<ScanRow<N, E, P>>;
     /** Finds nodes, edges or parts by their values, in a declared index. */
     readonly find: Find<N, E, P>;
+    readonly as: As<N, E, P>;
   };
 
+// What a tenant's program leaves out: its connection fills it in.
+type Without<Types, Field extends PropertyKey> = {
+  readonly [Member in keyof Types]: Member extends "id" | "input" | "changes" ? Omit<Types[Member], Field> : Types[Member];
+};
+/** The definitions of a model as a tenant's program meets them. */
+type OfTenant<Definitions, Field extends PropertyKey> = {
+  readonly [Name in keyof Definitions]: {
+    readonly [Member in keyof Definitions[Name]]: Member extends "~types"
+      ? Without<Definitions[Name][Member], Field>
+      : Definitions[Name][Member];
+  };
+};
+
+type IdOf<N extends Nodes> = N[keyof N]["~types"]["id"];
+type IdField<Id> = Id extends unknown ? keyof Id : never;
+type IdValue<Id, Field> = Id extends unknown ? (Field extends keyof Id ? Id[Field] : never) : never;
+
+/** The calls of a tenant's connection: those of a connection without the ones for the whole table. */
+type TenantCalls<N extends Nodes, E extends Edges, P extends Parts> = DbKinds<N, E, P> &
+  Pick<DbMembers, "catalog" | "transact" | "batch" | "jobs"> & {
+    readonly load: Load<LoadRow<N, E, P>>;
+    readonly find: Find<N, E, P>;
+  };
+
+/** A connection that is one tenant's, from `db.as`. */
+export type TenantDb<N extends Nodes, E extends Edges, P extends Parts, Field extends PropertyKey> = TenantCalls<
+  Extract<OfTenant<N, Field>, Nodes>,
+  Extract<OfTenant<E, Field>, Edges>,
+  Extract<OfTenant<P, Field>, Parts>
+>;
+
+/** `db.as` of a connection. */
+export interface As<N extends Nodes, E extends Edges, P extends Parts> {
+  /**
+   * A connection that is one tenant's, over this one's sockets: it fills the given id fields in, and refuses each request
+   * that names a partition of another tenant before it is sent. Its searches read indexes that begin with the tenant only.
+   * It has no call for the whole table, and it ends with this connection. See docs/tenancy.md.
+   *
+   * @param tenant id fields by which partition keys begin, and their values
+   * @throws {plan.unsupported} from a call, when a key that it needs does not begin with the tenant
+   * @throws {request.otherTenant} from a call that names another tenant's item
+   * @throws {plan.invalidOption} from a call, when no node's id has the field
+   */
+  <Field extends IdField<IdOf<N>>>(tenant: { readonly [One in Field]: IdValue<IdOf<N>, One> }): TenantDb<N, E, P, Field>;
+}
+
+const MOST_TENANTS = 100;
+
 /** Opens a connection on a catalog. */
-export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
-  const driver = openDriver(catalog, options);
+export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> =>
+  dbOf(openDriver(catalog, options)) as unknown as Db<N, E, P>;
+
+/** Makes connections of tenants. Programs make one for each call: the last ones are kept, with what they know. */
+const asOf = (driver: Driver): ((tenant: Row) => object) => {
+  const known = new Map<string, object>();
+  return (tenant) => {
+    const fixed = Object.fromEntries(
+      namesIn(tenant)
+        .toSorted()
+        .map((field) => [field, tenant[field]]),
+    );
+    const name = exactText(fixed);
+    const db = known.get(name) ?? dbOf(tenantDriver(driver, fixed));
+    if (known.size >= MOST_TENANTS) known.clear();
+    known.set(name, db);
+    return db;
+  };
+};
+
+const dbOf = (driver: Driver): object => {
+  const { catalog } = driver;
   const members: DbMembers = {
     catalog,
     table: tableAdmin(driver),
@@ -83,6 +158,7 @@ export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(cata
     load: loadOf(driver),
     scan: scanOf(driver),
     find: findOf(driver),
+    ...(catalog.tenant ? {} : { as: asOf(driver) }),
   };
-  return withDriver(db, driver) as unknown as Db<N, E, P>;
+  return withDriver(db, driver);
 };

@@ -4,6 +4,7 @@ import type { LoadReport, LoadSettings } from "../executor/load/write-rows.ts";
 import { runLoad } from "../executor/load/load-rows.ts";
 import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
+import { jobNameOf } from "../schema/tenant-keys.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -65,7 +66,7 @@ const UNKNOWN = { node: "schema.unknownNode", part: "schema.unknownNode", edge: 
 const rowReader = ({ catalog, idempotent }: WriteDriver, ends: "checked" | "unchecked"): ((given: unknown) => LogicalWrite) => {
   const readers: Readonly<Record<(typeof KINDS)[number], Map<string, RowReader>>> = { node: new Map(), part: new Map(), edge: new Map() };
   for (const [name, entry] of Object.entries(catalog.nodes)) {
-    const put = nodePut(entry);
+    const put = nodePut(catalog, entry);
     readers.node.set(name, (given) => put(objectIn(given, "row")));
   }
   for (const [name, entry] of Object.entries(catalog.parts)) {
@@ -114,5 +115,5 @@ export const loadRows = (
   if (id === undefined) return runLoad(session, source, { job: undefined, settings: loadSettings(given, validates) });
   const { signal, track } = abortedByClose(session, given.signal);
   const settings = loadSettings({ ...given, signal }, validates);
-  return track(runLoad(session, source, { job: { id, fingerprint, lease }, settings }));
+  return track(runLoad(session, source, { job: { id: jobNameOf(driver.catalog, id), fingerprint, lease }, settings }));
 };

@@ -12,7 +12,7 @@ import {
   type LookupState,
 } from "../query/reads.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
-import { checkId, checkKey, checkNodeId, leadingIdFields, refuseStoredNames } from "../schema/check-values.ts";
+import { checkId, checkKey, checkNodeId, leadingIdFields, ofTenant, refuseStoredNames } from "../schema/check-values.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -326,8 +326,10 @@ export class NodeHandle {
 export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeHandle) & object => {
   const handle = (id: Row): NodeHandle =>
     new NodeHandle(driver, entry, { id: checkNodeId(driver.catalog, entry, id), fields: entry.idFields });
-  const within = (id: Row): NodeHandle =>
-    new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, checkId(entry.name, [], id)) });
+  const within = (given: Row): NodeHandle => {
+    const id = ofTenant(driver.catalog, entry.idFields, checkId(entry.name, [], given));
+    return new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, id) });
+  };
   return Object.assign(handle, {
     within,
     get: getNode(driver, entry),

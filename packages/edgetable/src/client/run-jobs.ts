@@ -26,6 +26,7 @@ import { runReshard, type ReshardReport } from "../executor/reshard/run-reshard.
 import type { DeleteWrite } from "../ir/logical-write.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
+import { jobNameOf } from "../schema/tenant-keys.ts";
 import { checkNodeId } from "../schema/check-values.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -109,6 +110,10 @@ const resumeCopies = (driver: WriteDriver, { id }: Job, options: ResumeOptions):
 export const listJobs = (driver: WriteDriver, options?: RunOptions): Promise<readonly Job[]> =>
   list(driver.session, driver.context(checkRun(options)));
 
+/** The id of a job that is asked for by the name which the program gave it, or by the id that a list gave. */
+const knownIdOf = (driver: WriteDriver, id: string): string =>
+  /^(?:delete|copy) |^\{.*\} /s.test(id) ? id : jobNameOf(driver.catalog, id);
+
 const resumeChecks: OptionChecks<ResumeOptions> = { ...jobChecks, ...runChecks };
 
 const mismatch = (id: string, message: string): EdgetableError =>
@@ -116,7 +121,7 @@ const mismatch = (id: string, message: string): EdgetableError =>
 
 export const resumeJob = async (driver: WriteDriver, id: string, options: ResumeOptions): Promise<JobHandle<Outcome>> => {
   checkOptions(options, resumeChecks);
-  const job = await findJob(driver.session, id);
+  const job = await findJob(driver.session, knownIdOf(driver, id));
   if (job.kind === "load") throw mismatch(id, "is a load: resume it by the same db.load(source, { job }).");
   if (job.kind === "reshard") throw mismatch(id, "moves items to their shards: resume it by the same db.reshard({ job }).");
   if (job.kind === "custom") throw mismatch(id, "is a job of your own: resume it by the same db.jobs.run(id, options, work).");
@@ -135,8 +140,9 @@ export const resumeAllJobs = async (driver: WriteDriver, options: ResumeOptions)
   return { resumed, leased: jobs.filter(({ running }) => running) };
 };
 
-export const forgetJob = async (driver: WriteDriver, id: string): Promise<void> => {
+export const forgetJob = async (driver: WriteDriver, given: string): Promise<void> => {
   const { session } = driver;
+  const id = knownIdOf(driver, given);
   const { kind, facts } = await findJob(session, id);
   if (kind === "delete") throw mismatch(id, "deletes a node that is marked for it: resume the job, it cannot be forgotten.");
   if (kind === "copy") throw mismatch(id, "changes copies that are old until it ends: resume the job, it cannot be forgotten.");
@@ -219,8 +225,9 @@ interface OwnWork<Result> {
 }
 
 /** Runs a program's own job; see `Jobs`. */
-export const runOwnJob = async <Result>(driver: WriteDriver, id: string, { options, work }: OwnWork<Result>): Promise<Result> => {
-  checkJobName(id);
+export const runOwnJob = async <Result>(driver: WriteDriver, name: string, { options, work }: OwnWork<Result>): Promise<Result> => {
+  checkJobName(name);
+  const id = jobNameOf(driver.catalog, name);
   checkOptions(options, ownJobChecks);
   const { session } = driver;
   const { fingerprint = "", lease: duration = LEASE } = options;

@@ -3,7 +3,7 @@ import { add, amountIn, type Amount } from "../executor/amount.ts";
 import { createCall, reportOf } from "../executor/call.ts";
 import type { Found } from "../executor/read-rows.ts";
 import { runRead, type ReadRequest } from "../executor/run-read.ts";
-import { contradict } from "../ir/condition.ts";
+import { contradict, readWhere } from "../ir/condition.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { exactText } from "../keys/template.ts";
 import { inShape } from "../planner/access-path.ts";
@@ -12,6 +12,7 @@ import { searching } from "../planner/search-path.ts";
 import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/search.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { keyedFields } from "../schema/check-values.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
@@ -163,9 +164,28 @@ const avoidIncomplete = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): 
   );
 };
 
+/** A search of a tenant's connection: the tenant is in a node's id, in that of a part's owner, in an edge and in its ends. */
+const ofTenant = ({ catalog: { tenant, nodes, parts, edges } }: Driver, ask: SearchAsk): SearchAsk => {
+  if (!tenant) return ask;
+  const { kinds, conditions, values } = ask.state;
+  const inAll = (types: readonly (string | undefined)[]): Row =>
+    Object.fromEntries(Object.entries(tenant).filter(([field]) => types.every((type) => nodes[type ?? ""]?.idFields.includes(field))));
+  let where = inAll(kinds.map(({ of, name }) => (of === "node" ? name : parts[name]?.definition.of)));
+  if (kinds.every(({ of }) => of === "edge")) {
+    const entries = kinds.map(({ name }) => defined(edges[name], name));
+    const own = Object.entries(tenant).filter(([field]) => entries.every((entry) => keyedFields(entry).includes(field)));
+    const ends = { from: inAll(entries.flatMap(({ from }) => from)), to: inAll(entries.flatMap(({ to }) => to)) };
+    where = { ...Object.fromEntries(own), ...ends };
+  }
+  const more = readWhere(where, ["from", "to"], values.length);
+  return { ...ask, state: { ...ask.state, conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] } };
+};
+
 /** A call that makes a search and gives one answer of it. */
-export const searchCall = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> =>
-  driver.avoidsIndexes ? avoidIncomplete(driver, ask, answer) : answerOf(driver, ask, answer);
+export const searchCall = (driver: Driver, given: SearchAsk, answer: SearchAnswer): Read<unknown> => {
+  const ask = ofTenant(driver, given);
+  return driver.avoidsIndexes ? avoidIncomplete(driver, ask, answer) : answerOf(driver, ask, answer);
+};
 
 const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> => {
   switch (answer.kind) {
@@ -196,6 +216,7 @@ const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<un
 };
 
 /** Yields the rows of a search, part by part. */
-export async function* eachRow(driver: Driver, ask: SearchAsk): AsyncGenerator {
+export async function* eachRow(driver: Driver, given: SearchAsk): AsyncGenerator {
+  const ask = ofTenant(driver, given);
   for await (const found of readInParts(driver, requestOf(driver, ask, "rows"))) for (const one of found) yield rowOf(ask, one);
 }

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { DeleteWrite, EndId, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../schema/catalog.ts";
-import { checkEnd, checkKey, checkNodeId } from "../schema/check-values.ts";
+import { checkEnd, checkKey, checkNodeId, keyedFields, ofTenant } from "../schema/check-values.ts";
 import { checkOptions, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -107,11 +107,11 @@ const itemWrites = (of: "node" | "part", subject: Subject) => {
   };
 };
 
-const nodeItems = (entry: NodeEntry) => {
+const nodeItems = (catalog: Catalog, entry: NodeEntry) => {
   const subject = subjectOf(entry.name, entry.definition, entry.idFields, entry.shape);
   const rowOf = (input: Row): Row => {
     checkOwnNames(subject, namesIn(input));
-    return withoutDerived(subject, input);
+    return ofTenant(catalog, entry.idFields, withoutDerived(subject, input));
   };
   const newRowOf = (input: Row): Row => {
     refuseComputed(subject, input);
@@ -121,14 +121,14 @@ const nodeItems = (entry: NodeEntry) => {
 };
 
 /** Gives the write that puts a node's row, for a call or a bulk load. */
-export const nodePut = (entry: NodeEntry): ((input: Row, options?: Options) => PutWrite) => {
-  const { rowOf, writes } = nodeItems(entry);
+export const nodePut = (catalog: Catalog, entry: NodeEntry): ((input: Row, options?: Options) => PutWrite) => {
+  const { rowOf, writes } = nodeItems(catalog, entry);
   return (input, options) => writes.put(rowOf(input), options);
 };
 
 /** The writing side of `db.<node>`. */
 export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<AnyNode> => {
-  const { rowOf, newRowOf, writes } = nodeItems(entry);
+  const { rowOf, newRowOf, writes } = nodeItems(driver.catalog, entry);
   const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
   return {
     create: (input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(input), options)),
@@ -204,6 +204,7 @@ const relinkChecks: OptionChecks<RelinkOptions<Row, Row, Row>> = { ...writeCheck
 const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const edge = entry.name;
   const subject = subjectOf(edge, entry.definition, entry.key, entry.shapes[0]);
+  const keyed = catalog.tenant ? keyedFields(entry) : [];
   const ends = (from: Row, to: Row): { readonly edge: string; readonly from: EndId; readonly to: EndId } => {
     if (entry.definition.stored === "reference") {
       const node = entry.from.join(" or ");
@@ -231,7 +232,7 @@ const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): Pick<LinkWrite, "row" | "reverse" | "idempotent"> => {
     checkOwnNames(subject, namesIn(row));
     const { reverse, idempotent } = checkOptions(options, linkChecks);
-    return { row: withoutDerived(subject, row), reverse: reverseOf(reverse), idempotent };
+    return { row: withoutDerived(subject, ofTenant(catalog, keyed, row)), reverse: reverseOf(reverse), idempotent };
   };
   return { subject, ends, reverseOf, rowsOf };
 };

@@ -36,6 +36,7 @@ export type ErrorCode =
   | "request.itemTooLarge"
   | "request.transactionTooLarge"
   | "request.unsupportedValue"
+  | "request.otherTenant"
   // Cursors.
   | "cursor.invalid"
   | "cursor.outgrown"

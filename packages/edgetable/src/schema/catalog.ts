@@ -3,6 +3,7 @@ import type { GraphDefinition, AnyEdge, AnyNode, AnyPart, Retyping, StoredForm }
 import type { Facts } from "./facts.ts";
 import type { IndexProjection, Layout } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";
+import type { Row } from "../util/row.ts";
 
 /** The table itself (`name` undefined) or one of its indexes: where a shape's items can be queried. */
 export interface Index {
@@ -141,6 +142,8 @@ export interface Catalog {
   /** What the model declares to follow from other rows: copies and aggregates. */
   readonly facts: Facts;
   readonly definition: GraphDefinition;
+  /** The id fields that a connection of one tenant fixes, and their values; undefined for the whole table. */
+  readonly tenant?: Row | undefined;
 }
 
 /** The definition behind a shape. */

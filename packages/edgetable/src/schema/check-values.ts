@@ -1,8 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { sameValue } from "../keys/template.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import { type Row, setOwn } from "../util/row.ts";
-import { type Catalog, keyAttributes, type NodeEntry, type Shape } from "./catalog.ts";
+import { type Catalog, type EdgeEntry, keyAttributes, type NodeEntry, type Shape } from "./catalog.ts";
 import { type AnySchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
 
 const invalidId = (what: string, message: string, id: unknown): never => {
@@ -43,6 +44,29 @@ export const leadingIdFields = (what: string, idFields: readonly string[], id: R
   return given;
 };
 
+/**
+ * An id or row with what the connection's tenant fixes of the given fields.
+ *
+ * @throws {request.otherTenant} when it names another tenant
+ */
+export const ofTenant = <Given>({ tenant }: Pick<Catalog, "tenant">, fields: readonly string[], given: Given): Given => {
+  if (!tenant || typeof given !== "object" || given === null) return given;
+  const row: Record<string, unknown> = { ...(given as Row) };
+  for (const field of fields) {
+    if (!(field in tenant)) continue;
+    if (row[field] !== undefined && !sameValue(row[field], tenant[field]))
+      throw new EdgetableError(
+        "request.otherTenant",
+        `${field} is ${jsonText(row[field])}, and this connection's is ${jsonText(tenant[field])}.`,
+        {
+          details: { field, value: row[field], tenant },
+        },
+      );
+    row[field] = tenant[field];
+  }
+  return row as Given;
+};
+
 interface AllowedFields {
   readonly fields: readonly string[];
   /** Fields beside the id that the table's keys need. */
@@ -70,17 +94,22 @@ export const checkKey = (what: string, fields: readonly string[], id: unknown): 
 // Depends on the model alone, and every call needs it.
 const allowedByNode = new WeakMap<NodeEntry, AllowedFields>();
 
+/** The fields of an edge's row that its keys contain; of its ends' ids, as paths. */
+export const keyedFields = ({ shapes }: EdgeEntry): readonly string[] =>
+  shapes.flatMap(({ keys }) => Object.values(keys).flatMap(({ fields }) => fields));
+
 /**
  * Checks a node's id. It may also have fields that the table's keys need, and the node's type, as ends of edges between
  * several node types do.
  *
  * @throws {schema.unknownAttribute} for any other field
  */
-export const checkNodeId = ({ index }: Catalog, entry: NodeEntry, id: unknown): Row => {
+export const checkNodeId = (catalog: Catalog, entry: NodeEntry, given: unknown): Row => {
+  const id = ofTenant(catalog, entry.idFields, given);
   let allowed = allowedByNode.get(entry);
   if (!allowed) {
     const { idFields, shape } = entry;
-    allowed = { fields: idFields, further: keyAttributes(index).flatMap((attribute) => shape.keys[attribute]?.fields ?? []) };
+    allowed = { fields: idFields, further: keyAttributes(catalog.index).flatMap((attribute) => shape.keys[attribute]?.fields ?? []) };
     allowedByNode.set(entry, allowed);
   }
   const typed = typeof id === "object" && id !== null && (id as Row)["type"] === entry.name && !allowed.fields.includes("type");
@@ -106,7 +135,9 @@ export const checkEnd = (catalog: Catalog, types: readonly string[], given: unkn
     if (typed) return type === named;
     if (only !== undefined) return true;
     const fields = catalog.nodes[type]?.idFields ?? [];
-    return fields.every((field) => field in id) && Object.keys(id).every((field) => fields.includes(field));
+    return (
+      fields.every((field) => field in id || field in (catalog.tenant ?? {})) && Object.keys(id).every((field) => fields.includes(field))
+    );
   });
   const entry = fitting.length === 1 ? catalog.nodes[fitting[0] ?? ""] : undefined;
   if (entry) return { type: entry.name, id: checkNodeId(catalog, entry, id) };

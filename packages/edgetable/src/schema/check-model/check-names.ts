@@ -15,6 +15,7 @@ import { each, reportUnknown, type Report } from "./finding.ts";
 
 /** Members of a connection: no node, edge or part may have one of these names. */
 export const RESERVED_NAMES: readonly string[] = [
+  "as",
   "batch",
   "catalog",
   "close",
