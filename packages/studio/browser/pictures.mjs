@@ -22,6 +22,20 @@ const expanded = async (page) => {
   await page.getByRole("button", { name: "Show everything" }).click();
 };
 
+/** Changes two cells, which wait, and begins to change a third. */
+const edited = async (page) => {
+  const cell = (row, column) => page.locator(`#cell-${row}-${column}`);
+  for (const [row, column, text] of [
+    [1, 1, "Linear Algebra II"],
+    [3, 2, "12"],
+  ]) {
+    await cell(row, column).dblclick();
+    await page.locator(".cell-editor").fill(text);
+    await page.keyboard.press("Enter");
+  }
+  await cell(5, 1).dblclick();
+};
+
 const run = async (page) => {
   await page.getByRole("button", { name: "Run" }).click();
   await page.locator(".waterfall").waitFor();
@@ -44,6 +58,19 @@ const pictures = [
     act: expanded,
   },
   { name: "start", address: "/graph?type=student", ready: ".starts" },
+  { name: "rows", address: "/rows?type=student&sort=byName", ready: ".row-cell" },
+  {
+    name: "row-edit",
+    address: "/rows?type=course&columns=courseId:110,title:240,credits:110,level:130,students:110&row=%7B%22courseId%22%3A%22C301%22%7D",
+    ready: ".panel",
+    act: edited,
+  },
+  {
+    name: "row-add",
+    address: "/rows?type=teacher",
+    ready: ".row-cell",
+    act: (page) => page.getByRole("button", { name: "Add teacher" }).click(),
+  },
   { name: "pattern", address: "/patterns?name=studentsOfCourse", ready: ".plan", act: run },
   { name: "walk", address: "/patterns?name=classmates", ready: ".plan", act: run },
   { name: "model", address: "/model", ready: ".advice" },
@@ -54,7 +81,7 @@ const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), "edgetable-pictures
 const executable = findChromium();
 if (!executable) throw new Error("There is no Chromium. Install Debian's package chromium, or set EDGETABLE_CHROMIUM.");
 const only = process.argv[3];
-const demo = await startDemo();
+const demo = await startDemo(120, true);
 const browser = await openChromium(executable);
 try {
   for (const theme of ["light", "dark"]) {

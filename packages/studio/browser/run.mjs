@@ -85,8 +85,8 @@ const executable = findChromium();
 if (executable) {
   const browser = await openChromium(executable);
   try {
-    for (const { name, students, run } of wanted) {
-      const demo = await startDemo(students);
+    for (const { name, students, writes, run } of wanted) {
+      const demo = await startDemo(students, writes);
       try {
         await run({ demo, openPage: (theme) => openPage(browser, demo, theme) });
         counts.passed++;

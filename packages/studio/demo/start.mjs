@@ -1,5 +1,5 @@
 // Starts the embedded engine with the college's rows, and the studio on it, by the command line as users do.
-// node packages/studio/demo/start.mjs [students]: prints the studio's link and waits for Ctrl-C.
+// node packages/studio/demo/start.mjs [students] [--write]: prints the studio's link and waits for Ctrl-C.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,9 +28,10 @@ const start = (args) =>
 
 /**
  * @param students rows grow with it: about 9 items for each student
+ * @param writes whether the studio may write
  * @returns the studio's link, the engine's endpoint, and a function that stops both
  */
-export const startDemo = async (students = 120) => {
+export const startDemo = async (students = 120, writes = false) => {
   const folder = mkdtempSync(join(tmpdir(), "edgetable-studio-"));
   const data = join(folder, "college.json");
   writeFileSync(data, JSON.stringify(collegeRows(students)));
@@ -42,7 +43,7 @@ export const startDemo = async (students = 120) => {
   try {
     const engine = await start(["dev", "--memory", "--data", data]);
     running.push(engine);
-    const studio = await start(["studio", "--endpoint", engine.ready.endpoint]);
+    const studio = await start(["studio", "--endpoint", engine.ready.endpoint, ...(writes ? ["--write"] : [])]);
     running.push(studio);
     return { link: studio.ready.link, endpoint: engine.ready.endpoint, stopEngine: engine.stop, stop };
   } catch (error) {
@@ -52,7 +53,7 @@ export const startDemo = async (students = 120) => {
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const { link, stop } = await startDemo(Number(process.argv[2] ?? 120));
+  const { link, stop } = await startDemo(Number(process.argv[2] ?? 120), process.argv.includes("--write"));
   console.log(link);
   const end = () => void stop().then(() => process.exit(0));
   process.on("SIGINT", end).on("SIGTERM", end);

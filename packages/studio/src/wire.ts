@@ -21,7 +21,7 @@ export interface WireCost {
 }
 
 /** A stored item, and what it is by the model. */
-export interface WireItem extends Omit<ItemDescription, "ends" | "id"> {
+export interface WireItem extends Omit<ItemDescription, "ends" | "id" | "row"> {
   readonly item: Readonly<Record<string, WireValue>>;
   /** The id of a node. */
   readonly id?: Readonly<Record<string, unknown>> | undefined;
@@ -59,7 +59,18 @@ export interface WireType {
   /** The fields of a node's id. */
   readonly idFields: readonly string[];
   readonly attributes: readonly string[];
+  /** Attributes of a node that Edgetable keeps, and nobody writes. */
+  readonly derived: readonly string[];
+  /** The orders in which an index gives all nodes of the type. */
+  readonly sorts: readonly WireSort[];
   readonly orderBy?: string;
+}
+
+/** An order of all nodes of a type. */
+export interface WireSort {
+  readonly index: string;
+  /** The attributes, the first one first. */
+  readonly by: readonly string[];
 }
 
 /** The table itself, or one of its indexes. */
@@ -91,6 +102,8 @@ export interface ModelAnswer {
   readonly place: string;
   /** True if the table is on this machine. */
   readonly local: boolean;
+  /** True if the studio was started with `--write`. */
+  readonly writes: boolean;
   readonly types: readonly WireType[];
   readonly indexes: readonly WireIndex[];
   readonly typeAttribute?: string;
@@ -172,6 +185,51 @@ export interface NeighboursAnswer {
   readonly entries: readonly { readonly node: WireNode; readonly attributes: Readonly<Record<string, unknown>> }[];
   readonly next?: string;
   readonly cost: WireCost;
+}
+
+/**
+ * A row as JSON that keeps the types of its values: what JSON lacks is `{"$bigint"}`, `{"$set"}`, `{"$bytes"}` or `{"$date"}`,
+ * and an object that looks like one of them `{"$object"}`.
+ */
+export type WireRow = Readonly<Record<string, unknown>>;
+
+/** `GET /api/rows`: rows of one node type, in the order of the table or of an index. */
+export interface RowsAnswer {
+  readonly rows: readonly WireRow[];
+  readonly next?: string;
+  /** Items that were read, those that a filter left out included. */
+  readonly scanned: number;
+  readonly cost: WireCost;
+}
+
+/** A cell as a person typed it, a value, or null to remove the attribute. */
+export type WireCell = { readonly text: string } | { readonly value: unknown } | null;
+
+/** The body of `POST /api/rows/change`: what is to change of a row, and what the cells held when it was read. */
+export interface RowChange {
+  readonly type: string;
+  readonly id: WireRow;
+  readonly set: Readonly<Record<string, WireCell>>;
+  readonly was: WireRow;
+}
+
+/** What became of a write: `POST /api/rows/change`, `/api/rows/create`, `/api/rows/delete`, `/api/edges/link` and `/api/edges/unlink`. */
+export interface WriteAnswer {
+  readonly ok: boolean;
+  /** Why it was not made, in a sentence. */
+  readonly problem?: string;
+  /** The row as it is now, where it is known. */
+  readonly row?: WireRow;
+  readonly cost: WireCost & { readonly writeUnits: number };
+}
+
+/** `POST /api/rows/import`: what became of the rows of a CSV file. */
+export interface ImportAnswer {
+  readonly rows: number;
+  readonly failed: number;
+  /** The first failures: the line of the file and what is wrong. */
+  readonly failures: readonly { readonly line: number; readonly problem: string }[];
+  readonly cost: WireCost & { readonly writeUnits: number };
 }
 
 /** Every answer with a status of 400 or more. */

@@ -26,6 +26,7 @@ interface Options {
   /** Seconds. */
   readonly sweep?: number;
   readonly studio?: boolean;
+  readonly write?: boolean;
   readonly open?: boolean;
 }
 
@@ -157,6 +158,7 @@ export const devCommand: CommandSpec = defineCommand<Options>({
     { flags: "--data <file>", text: "first load this JSON or NDJSON file (format: edgetable load --help)" },
     { flags: "--studio", text: "serve the studio, too: the tables in a browser" },
     { flags: "--open", text: "with --studio: open it in the browser" },
+    { flags: "--write", text: "with --studio: let its pages create, change, link and delete" },
     { flags: "--sweep <seconds>", text: "delete expired items at this interval (default: never)", parse: wholeNumber(86_400) },
     {
       flags: "--allow-origin <origin>",
@@ -192,7 +194,7 @@ export const devCommand: CommandSpec = defineCommand<Options>({
       throw usageError(`--data accepts JSON or NDJSON. While this runs, load ${data} with edgetable load.`);
     const model = await modelOf(call);
     if (data !== undefined && model === undefined) throw usageError("--data needs a model, and none was found. Name it with --model.");
-    if (options.open && !options.studio) throw usageError("--open needs --studio.");
+    for (const name of ["open", "write"] as const) if (options[name] && !options.studio) throw usageError(`--${name} needs --studio.`);
     if (options.studio) {
       if (model === undefined) throw usageError("--studio needs a model, and none was found. Name it with --model.");
       theGraph(model);
@@ -215,7 +217,7 @@ export const devCommand: CommandSpec = defineCommand<Options>({
         loaded = summary(data, await withDb(theGraph(model), { endpoint }, (db) => loadFile(db, openFile(data, {}, io), { io, load })));
       }
       const here: Invocation<Options> = { ...call, options: { ...options, endpoint } };
-      const studio = options.studio && model ? await startStudio(here, model) : undefined;
+      const studio = options.studio && model ? await startStudio(here, model, { write: options.write ?? false }) : undefined;
       try {
         announce(call, { engine, file, model, tables, loaded, studio });
         if (studio && options.open) openLink(call, studio.oneTimeLink());

@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
-import type { ItemsAnswer, ModelAnswer, NeighboursAnswer, PatternAnswer } from "@edgetable/studio";
+import type { ItemsAnswer, ModelAnswer, NeighboursAnswer, PatternAnswer, RowsAnswer } from "@edgetable/studio";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startStudioServer } from "../studio/studio-server.ts";
 import { createFolder, educationData, educationModel, run, type Folder, type Ran } from "../test-support/lab.ts";
@@ -261,6 +261,61 @@ test("a write that the model's own code makes is not sent", async () => {
   expect(await refused).toContain("the studio only reads");
   expect((JSON.parse(text) as PatternAnswer).run?.answer).toBeNull();
   expect((await get<ItemsAnswer>("/api/items?partition=STUDENT%23S9")).items).toEqual([]);
+});
+
+const writes: readonly (readonly [route: string, body: object])[] = [
+  ["rows/change", { type: "student", id: { studentId: "S1" }, set: { name: { text: "Eve" } }, was: { name: "Ann" } }],
+  ["rows/create", { type: "student", set: { studentId: { text: "S9" }, name: { text: "Eve" } } }],
+  ["rows/delete", { type: "student", id: { studentId: "S3" } }],
+  ["rows/import", { type: "student", csv: "studentId,name\nS8,Zoe\n" }],
+  ["edges/link", { edge: "livesIn", from: { studentId: "S1" }, to: { country: "PT", city: "Porto" } }],
+  ["edges/unlink", { edge: "livesIn", from: { studentId: "S1" }, to: { country: "PT", city: "Porto" } }],
+];
+
+test("rows, which nobody can write without --write", async () => {
+  const before = await get<RowsAnswer>("/api/rows?type=student");
+  expect(before.rows.map(({ name }) => name).sort()).toEqual(["Ann", "Bob", "Cy"]);
+  expect((await get<RowsAnswer>(`/api/rows?type=student&filters=${encodeURIComponent('{"year":">2"}')}`)).rows).toMatchObject([
+    { name: "Ann" },
+  ]);
+  for (const [route, body] of writes)
+    expect(await post(`/api/${route}`, body)).toMatchObject({ status: 404, text: expect.stringContaining("There is no POST") });
+  expect((await get<ItemsAnswer>("/api/items")).items).toHaveLength((await get<ItemsAnswer>("/api/items")).scanned);
+  expect((await get<RowsAnswer>("/api/rows?type=student")).rows).toEqual(before.rows);
+  for (const query of ["type=none", "type=student&filters=7", "type=student&filters={", "type=student&sort=none", "type=student&cursor=x"])
+    expect((await send(`${originOf(studio)}/api/rows?${query}`, { headers: { cookie } })).status).toBe(400);
+});
+
+test("with --write: the page writes, a pattern's code still does not, and other pages do neither", async () => {
+  const own = await start("dev", "--memory", "--data", "data.json");
+  const writing = await start("studio", "--write", "--endpoint", own.ready.endpoint);
+  const origin = originOf(writing);
+  const signedIn = await signIn(writing);
+  const headers = { cookie: signedIn, origin, "content-type": "application/json" };
+  const [change] = writes;
+  const body = JSON.stringify(change?.[1]);
+  const refusals: readonly (readonly [Readonly<Record<string, string>>, number])[] = [
+    [{ ...headers, cookie: "" }, 401],
+    [{ ...headers, origin: "http://evil.example" }, 403],
+    [{ ...headers, host: "evil.example" }, 421],
+    [{ ...headers, "content-type": "text/plain" }, 415],
+  ];
+  for (const [given, status] of refusals)
+    expect((await send(`${origin}/api/rows/change`, { method: "POST", headers: given, body })).status).toBe(status);
+  const answers = [];
+  for (const [route, given] of writes) {
+    const { text } = await send(`${origin}/api/${route}`, { method: "POST", headers, body: JSON.stringify(given) });
+    answers.push(JSON.parse(text) as unknown);
+  }
+  expect(answers).toMatchObject([{ ok: true, row: { name: "Eve", year: 3 } }, { ok: true }, { ok: true }, { rows: 1, failed: 0 }, {}, {}]);
+  const refused = new Promise<string>((resolve) => (process as NodeJS.EventEmitter).once("studioWrite", resolve));
+  await send(`${origin}/api/patterns/run`, { method: "POST", headers, body: '{"name":"writes","parameters":{}}' });
+  expect(await refused).toContain("the studio only reads");
+  const { text } = await send(`${origin}/api/rows?type=student`, { headers });
+  const { rows } = JSON.parse(text) as RowsAnswer;
+  expect(rows.map(({ name }) => name).sort()).toEqual(["Bob", "Eve", "Eve", "Zoe"]);
+  await writing.stop();
+  await own.stop();
 });
 
 test("an engine that is gone is an answer, not the end of the studio", async () => {

@@ -13,6 +13,7 @@ import { startStudioServer } from "../studio/studio-server.ts";
 interface Options {
   readonly port?: number;
   readonly open?: boolean;
+  readonly write?: boolean;
 }
 
 /**
@@ -69,7 +70,11 @@ export interface RunningStudio {
  *
  * @throws {cli.usage} if `@edgetable/studio` is not installed, or the model has several graphs
  */
-export const startStudio = async (call: Invocation, model: Model, port = 0): Promise<RunningStudio> => {
+export const startStudio = async (
+  call: Invocation,
+  model: Model,
+  { port = 0, write: writes = false }: Pick<Options, "port" | "write"> = {},
+): Promise<RunningStudio> => {
   const graph = theGraph(model);
   const folder = await findApp();
   const transport = createLeanTransport(placeOf(call));
@@ -80,6 +85,7 @@ export const startStudio = async (call: Invocation, model: Model, port = 0): Pro
     options: connectOptions(call),
     place: shownPlace(call),
     local: isLocal(endpointOf(call)),
+    writes,
   });
   const end = async (): Promise<void> => {
     await close();
@@ -106,20 +112,21 @@ export const studioCommand: CommandSpec = defineCommand<Options>({
   group: "Develop:",
   summary: "Look at the table, its patterns and its graph in a browser",
   description:
-    "Serves a web app on 127.0.0.1 and prints its link, whose token admits to it. It only reads: it sends no writes, whatever the model's code asks for. The page loads nothing from any other host. Ctrl-C stops it and exits with 0.",
+    "Serves a web app on 127.0.0.1 and prints its link, whose token admits to it. Without --write it sends no writes, whatever the model's code asks for; with --write, its pages can change rows, as the model validates them. The page loads nothing from any other host. Ctrl-C stops it and exits with 0.",
   options: [
     { flags: "--port <n>", text: "port on 127.0.0.1 (default: any free port)", parse: wholeNumber(65_535) },
     { flags: "--open", text: "open the link in the browser" },
+    { flags: "--write", text: "let the page create, change, link and delete" },
   ],
   examples: [
     "edgetable studio --open",
-    "edgetable studio --endpoint http://127.0.0.1:8000",
+    "edgetable studio --endpoint http://127.0.0.1:8000 --write",
     "edgetable studio --model src/graph.ts --port 5600",
   ],
   run: async (call) => {
     const { io, options, style } = call;
     const model = await loadModel(options.model, io.cwd);
-    const studio = await startStudio(call, model, options.port);
+    const studio = await startStudio(call, model, options);
     try {
       const { table } = theGraph(model).catalog;
       if (options.json) io.out.write(`${toJson({ link: studio.link, table })}\n`);
@@ -130,7 +137,8 @@ export const studioCommand: CommandSpec = defineCommand<Options>({
           ["model", model.file],
         ] as const;
         io.out.write(`${renderPairs(pairs, io.out.columns, style)}\n`);
-        note(call, "Whoever has the link can read the table until the studio stops. Press Ctrl-C to stop it.");
+        const may = options.write ? "read and change" : "read";
+        note(call, `Whoever has the link can ${may} the table until the studio stops. Press Ctrl-C to stop it.`);
       }
       if (options.open) openLink(call, studio.oneTimeLink());
       await untilAborted(io.signal);

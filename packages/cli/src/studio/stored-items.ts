@@ -3,14 +3,12 @@ import type { AnyGraph, Catalog, Item, Operation, OperationInputs, OperationOutp
 import { describeItem } from "edgetable/check";
 import { usageError } from "../failure.ts";
 
-/** Which items to read. */
-export interface ItemsRequest {
+/** Where to read items, and how many. */
+export interface StoredPage {
   /** Undefined for the table itself. */
   readonly index: string | undefined;
   /** The partition key's text; undefined for every partition. */
   readonly partition: string | undefined;
-  /** Names of types, `~system` for Edgetable's own items and `~stray` for items that the model does not know; empty for all. */
-  readonly types: readonly string[];
   readonly cursor: string | undefined;
   /** Items to read in one request, 1 to 1,000. */
   readonly limit: number;
@@ -64,18 +62,35 @@ const keyOf = ({ shapes }: Catalog, attribute: string, text: string): Item[strin
 /** The name by which a view filters an item. */
 const filterName = ({ kind, name }: WireItem): string => (kind === "system" || kind === "stray" ? `~${kind}` : name);
 
+const describe = (catalog: Catalog, item: Item): WireItem => {
+  const { row: _, ...description } = describeItem(catalog, item);
+  return { item, ...description };
+};
+
+/** What every read needs. */
+interface Reading {
+  readonly graph: AnyGraph;
+  readonly transport: Transport;
+  readonly signal: AbortSignal;
+}
+
+/** What a page of stored items gave. */
+export interface StoredAnswer<T> extends Omit<ItemsAnswer, "items"> {
+  readonly taken: readonly T[];
+}
+
 /**
- * Reads items as they are stored, with what each is by the model. A Scan returns the items of a partition together, so that they
- * can be drawn as groups.
+ * Reads stored items until half a page is taken or eight requests were sent. A Scan returns the items of a partition together, so
+ * that they can be drawn as groups.
  *
+ * @param take gives undefined for an item that is left out
  * @throws {cli.usage} for an unknown index or an invalid cursor
  */
-export const readItems = async (
-  { catalog }: AnyGraph,
-  transport: Transport,
-  request: ItemsRequest,
-  signal: AbortSignal,
-): Promise<ItemsAnswer> => {
+export const readStored = async <T>(
+  { graph: { catalog }, transport, signal }: Reading,
+  request: StoredPage,
+  take: (item: Item) => T | undefined,
+): Promise<StoredAnswer<T>> => {
   const index = request.index === undefined ? catalog.index : catalog.indexes.find(({ name }) => name === request.index);
   if (!index) throw usageError(`There is no index "${request.index}".`);
   const base = {
@@ -84,7 +99,7 @@ export const readItems = async (
     Limit: request.limit,
     ReturnConsumedCapacity: "TOTAL" as const,
   };
-  const items: WireItem[] = [];
+  const taken: T[] = [];
   const cost = { requests: 0, readUnits: 0 };
   let scanned = 0;
   let start = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
@@ -109,12 +124,32 @@ export const readItems = async (
     cost.readUnits += answer.ConsumedCapacity?.CapacityUnits ?? 0;
     for (const item of answer.Items ?? []) {
       scanned++;
-      const described: WireItem = { item, ...describeItem(catalog, item) };
-      if (request.types.length === 0 || request.types.includes(filterName(described))) items.push(described);
+      const one = take(item);
+      if (one !== undefined) taken.push(one);
     }
     start = answer.LastEvaluatedKey;
-  } while (start !== undefined && items.length < request.limit / 2 && cost.requests < MAX_REQUESTS && !signal.aborted);
-  return { items, ...(start === undefined ? {} : { next: encodeCursor(start) }), scanned, cost };
+  } while (start !== undefined && taken.length < request.limit / 2 && cost.requests < MAX_REQUESTS && !signal.aborted);
+  return { taken, ...(start === undefined ? {} : { next: encodeCursor(start) }), scanned, cost };
+};
+
+/**
+ * Reads items as they are stored, with what each is by the model.
+ *
+ * @param types names of types, `~system` for Edgetable's own items and `~stray` for items that the model does not know; empty for all
+ * @throws {cli.usage} as {@link readStored}
+ */
+export const readItems = async (
+  graph: AnyGraph,
+  transport: Transport,
+  { types, ...page }: StoredPage & { readonly types: readonly string[] },
+  signal: AbortSignal,
+): Promise<ItemsAnswer> => {
+  const take = (item: Item): WireItem | undefined => {
+    const described = describe(graph.catalog, item);
+    return types.length === 0 || types.includes(filterName(described)) ? described : undefined;
+  };
+  const { taken, ...answer } = await readStored({ graph, transport, signal }, page, take);
+  return { items: taken, ...answer };
 };
 
 /**
@@ -140,5 +175,5 @@ export const readItem = async (
   if (!isKey) throw usageError(`The key must be a JSON list of ${names.length === 1 ? "one text" : "two texts"}.`);
   const Key = Object.fromEntries(names.map((name, at) => [name, keyOf(catalog, name, (texts as readonly string[])[at] ?? "")]));
   const { Item: item } = await sendPatiently(transport, "GetItem", { TableName: catalog.table, Key }, signal);
-  return item ? { item: { item, ...describeItem(catalog, item) } } : {};
+  return item ? { item: describe(catalog, item) } : {};
 };

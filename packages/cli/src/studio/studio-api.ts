@@ -6,6 +6,7 @@ import type {
   WireNode,
   WirePattern,
   WirePlan,
+  WireSort,
   WireType,
 } from "@edgetable/studio";
 import { type AnyGraph, type AnyPattern, type Catalog, type ConnectOptions, didYouMean, type Explanation, type Transport } from "edgetable";
@@ -15,6 +16,7 @@ import { usageError } from "../failure.ts";
 import { planPatterns, type Model } from "../model.ts";
 import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
 import { readOnly, timed, timelines, type Timeline } from "./read-only.ts";
+import { changeRow, createRow, deleteRow, importRows, linkNodes, readRows, sortsOf } from "./rows.ts";
 import { readItem, readItems } from "./stored-items.ts";
 import type { Api, ApiRequest } from "./studio-server.ts";
 
@@ -26,6 +28,8 @@ export interface StudioSource {
   /** The host or region that is shown beside the table's name. */
   readonly place: string;
   readonly local: boolean;
+  /** Whether the page may write. */
+  readonly writes: boolean;
 }
 
 /** Characters of an answer's JSON beyond which its lists are cut. */
@@ -36,18 +40,33 @@ const DEADLINE = 30_000;
 
 type Shape = Catalog["shapes"][number];
 
-const typeOf = (catalog: Catalog, shape: Shape, ends: Pick<WireType, "from" | "to" | "stored">, idFields: readonly string[]): WireType => ({
+type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "derived" | "sorts">>;
+
+const typeOf = (catalog: Catalog, shape: Shape, ofKind: OfKind, idFields: readonly string[]): WireType => ({
   kind: shape.kind,
   name: shape.definition,
-  ...ends,
+  derived: [],
+  sorts: [],
+  ...ofKind,
   keys: Object.fromEntries(Object.entries(shape.keys).map(([attribute, { source }]) => [attribute, source])),
   idFields,
   attributes: listedAttributes(catalog, shape) ?? [],
 });
 
-const typesOf = (catalog: Catalog): readonly WireType[] => {
+const typesOf = (catalog: Catalog, sorts: ReadonlyMap<string, readonly WireSort[]>): readonly WireType[] => {
   const nodes = Object.values(catalog.nodes).map(({ shape, idFields, definition }) =>
-    typeOf(catalog, shape, { from: [], to: [], stored: definition.stored === false ? "keys only" : "item" }, idFields),
+    typeOf(
+      catalog,
+      shape,
+      {
+        from: [],
+        to: [],
+        stored: definition.stored === false ? "keys only" : "item",
+        derived: Object.keys(definition.derived ?? {}),
+        sorts: sorts.get(shape.definition) ?? [],
+      },
+      idFields,
+    ),
   );
   const edges = Object.values(catalog.edges).flatMap(({ shapes, from, to, definition, orderBy }) => {
     const [shape] = shapes;
@@ -72,8 +91,8 @@ const patternsOf = ({ model, graph }: StudioSource): readonly NamedPattern[] =>
     .filter(({ value }) => value.graph === graph)
     .flatMap(({ value }) => Object.entries(value.patterns).map(([name, pattern]) => ({ name, pattern })));
 
-const modelAnswer = (source: StudioSource): ModelAnswer => {
-  const { model, graph, place, local } = source;
+const modelAnswer = async (source: StudioSource): Promise<ModelAnswer> => {
+  const { model, graph, place, local, writes } = source;
   const { catalog } = graph;
   const exported = model.graphs.find(({ value }) => value === graph)?.name ?? "graph";
   const { typeAttribute, ttl, index: table, indexes } = catalog;
@@ -82,7 +101,8 @@ const modelAnswer = (source: StudioSource): ModelAnswer => {
     file: model.file,
     place,
     local,
-    types: typesOf(catalog),
+    writes,
+    types: typesOf(catalog, await sortsOf(graph)),
     indexes: [table, ...indexes].map(({ name, partitionKey, sortKey, projection }) => ({
       ...(name === undefined ? {} : { name }),
       partitionKey,
@@ -221,11 +241,47 @@ const patternAnswer = async (source: StudioSource, db: UntypedDb, { body, signal
   return { plan, run: { answer, cost: { requests: cost.requests, readUnits: cost.readUnits }, attempts, duration, cut } };
 };
 
-/** The API of the studio over a model and its table. It has no route that writes, and a transport that refuses writes. */
+const filtersOf = (query: URLSearchParams): Readonly<Record<string, string>> => {
+  let filters: unknown;
+  try {
+    filters = JSON.parse(query.get("filters") ?? "{}");
+  } catch {
+    // Reported below.
+  }
+  if (isRow(filters) && Object.values(filters).every((one) => typeof one === "string")) return filters as Readonly<Record<string, string>>;
+  throw usageError('The filters must be a JSON object of texts, such as {"name":"Ann"}.');
+};
+
+/** The routes that write; undefined for others. */
+const writeAnswer = (writer: UntypedDb, { route, body, signal }: ApiRequest): Promise<unknown> | undefined => {
+  switch (route) {
+    case "POST /api/rows/change":
+      return changeRow(writer, body);
+    case "POST /api/rows/create":
+      return createRow(writer, body);
+    case "POST /api/rows/delete":
+      return deleteRow(writer, body);
+    case "POST /api/rows/import":
+      return importRows(writer, body, signal);
+    case "POST /api/edges/link":
+      return linkNodes(writer, body, false);
+    case "POST /api/edges/unlink":
+      return linkNodes(writer, body, true);
+    default:
+      return undefined;
+  }
+};
+
+/**
+ * The API of the studio over a model and its table. What reads has a transport that refuses writes, patterns included. Only with
+ * `writes` is there a connection that writes, which the routes for writing use alone.
+ */
 export const studioApi = (given: StudioSource): { readonly api: Api; readonly close: () => Promise<void> } => {
   const source = { ...given, transport: readOnly(given.transport) };
   const { graph, transport, options } = source;
   const db = graph.connect({ ...options, transport: timed(transport) }) as unknown as UntypedDb;
+  const kept: Transport = { ...given.transport, send: (...sent) => given.transport.send(...sent), close: () => undefined };
+  const writer = given.writes ? (graph.connect({ ...options, transport: kept }) as unknown as UntypedDb) : undefined;
   const api: Api = async (request) => {
     const { route, query, signal } = request;
     switch (route) {
@@ -260,9 +316,24 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
         return patternAnswer(source, db, request, false);
       case "POST /api/patterns/run":
         return patternAnswer(source, db, request, true);
+      case "GET /api/rows": {
+        const page = {
+          type: required(query, "type"),
+          sort: text(query, "sort"),
+          reverse: query.get("reverse") === "1",
+          filters: filtersOf(query),
+          cursor: text(query, "cursor"),
+          limit: limitOf(query, 1000, 200),
+        };
+        return readRows(graph, { db, transport }, page, signal);
+      }
       default:
-        return undefined;
+        return writer && writeAnswer(writer, request);
     }
   };
-  return { api, close: () => db.close() };
+  const close = async (): Promise<void> => {
+    await db.close();
+    await writer?.close();
+  };
+  return { api, close };
 };

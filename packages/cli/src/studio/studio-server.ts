@@ -57,8 +57,8 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
 
 /** The address of a view: a word, so that a redirect to it never leaves this server. */
 const VIEW = /^\/[a-z]*$/;
-/** Bytes of a request's body. */
-const MAX_BODY = 64 * 1024;
+/** Bytes of a request's body: a row is smaller, a CSV file is not. */
+const maxBody = (path: string): number => (path === "/api/rows/import" ? 32 : path.startsWith("/api/patterns") ? 0.0625 : 1) * 1024 * 1024;
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -108,14 +108,14 @@ class Refused extends Error {
   }
 }
 
-const readBody = async (request: IncomingMessage): Promise<unknown> => {
+const readBody = async (request: IncomingMessage, most: number): Promise<unknown> => {
   if (!/^application\/json\b/.test(request.headers["content-type"] ?? ""))
     throw new Refused(415, "studio.body", "The body must be application/json.");
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
     bytes += piece.length;
-    if (bytes > MAX_BODY) throw new Refused(413, "studio.body", `The body must be smaller than ${MAX_BODY / 1024} KB.`);
+    if (bytes > most) throw new Refused(413, "studio.body", `The body must be smaller than ${most / 1024} KB.`);
     pieces.push(piece);
   }
   try {
@@ -269,7 +269,7 @@ export const startStudioServer = async ({ port: wanted, folder, api }: StudioSer
     if (isApi) {
       const gone = new AbortController();
       response.once("close", () => gone.abort());
-      const body = method === "POST" ? await readBody(request) : undefined;
+      const body = method === "POST" ? await readBody(request, maxBody(url.pathname)) : undefined;
       const signal = AbortSignal.any([gone.signal, ended.signal]);
       return answerApi(response, api, { route: `${method} ${url.pathname}`, query: url.searchParams, body, signal });
     }

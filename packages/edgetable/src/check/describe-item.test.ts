@@ -32,6 +32,7 @@ test("an edge: its keys in pieces, its own fields, and the node in another parti
     kind: "edge",
     name: "enrolledIn",
     mirror: false,
+    row: { from: { studentId: "S1" }, to: { courseId: "C1" }, at: "2024-01-10" },
     id: undefined,
     fields: [{ name: "at", attribute: "at" }],
     ends: [{ role: "to", type: "course", id: { courseId: "C1" }, partition: "COURSE#C1" }],

@@ -36,6 +36,8 @@ export interface ItemDescription {
   readonly mirror: boolean;
   /** The id of a node; undefined for other items. */
   readonly id: Row | undefined;
+  /** The row that reads give of the item; undefined for a system item and a stray one. */
+  readonly row: Row | undefined;
   /** The pieces of every key attribute that the item has, the table's first. A key that no template made is one piece. */
   readonly keys: Readonly<Record<string, readonly KeyPiece[]>>;
   /** Attributes that are neither keys nor the type: in the order of the schema, then by name. */
@@ -48,9 +50,9 @@ export interface ItemDescription {
   readonly expires: number | undefined;
 }
 
-type Described = Pick<ItemDescription, "kind" | "name" | "mirror" | "id" | "ends">;
+type Described = Pick<ItemDescription, "kind" | "name" | "mirror" | "id" | "row" | "ends">;
 
-const stray: Described = { kind: "stray", name: "", mirror: false, id: undefined, ends: [] };
+const stray: Described = { kind: "stray", name: "", mirror: false, id: undefined, row: undefined, ends: [] };
 
 const keyText = (item: Item, attribute: string): string | undefined => {
   const value = item[attribute];
@@ -114,12 +116,12 @@ const endsOf = (catalog: Catalog, shape: Shape, { item, row }: { readonly item: 
 
 const describe = (catalog: Catalog, shape: Shape | undefined, item: Item): Described => {
   const system: SystemKind | undefined = systemKindOf(catalog, item);
-  if (system) return { kind: "system", name: system, mirror: false, id: undefined, ends: [] };
+  if (system) return { kind: "system", name: system, mirror: false, id: undefined, row: undefined, ends: [] };
   if (!shape) return stray;
   const { kind, definition: name, role } = shape;
   const row = decodeItem(catalog, shape, item);
   const id = kind === "node" ? Object.fromEntries((catalog.nodes[name]?.idFields ?? []).map((field) => [field, row[field]])) : undefined;
-  return { kind, name, mirror: role === "mirror", id, ends: endsOf(catalog, shape, { item, row }) };
+  return { kind, name, mirror: role === "mirror", id, row, ends: endsOf(catalog, shape, { item, row }) };
 };
 
 const expiryOf = ({ ttl }: Catalog, item: Item): number | undefined => {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { ErrorAnswer } from "../wire.ts";
 
 /** An error that the server answered, or that the connection to it had. */
@@ -68,4 +68,11 @@ export const useAnswer = <T>(key: string, load: (signal: AbortSignal) => Promise
   }, [key]);
   const isCurrent = state.key === key;
   return { value: isCurrent ? state.value : undefined, error: isCurrent ? state.error : undefined, again };
+};
+
+/** The last value that was there for a key, while the next one is read. */
+export const useLast = <T>(key: string, value: T | undefined): T | undefined => {
+  const last = useRef<{ readonly key: string; readonly value: T }>(undefined);
+  if (value !== undefined) last.current = { key, value };
+  return last.current?.key === key ? last.current.value : undefined;
 };

@@ -3,14 +3,15 @@ import type { ModelAnswer, WireType } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
 import icon from "./icon.svg";
 import { Failure, Notice, TypeMark } from "./item-parts.tsx";
-import { ModelContext, useModel } from "./model.ts";
+import { gridTypes, ModelContext, useModel } from "./model.ts";
 import { Palette } from "./palette.tsx";
-import { addressOf, go, linkTo, useRoute, type Route, type View } from "./route.ts";
+import { addressOf, go, linkTo, useRoute, type Query, type Route, type View } from "./route.ts";
 import { TableView } from "./table-view.tsx";
 import { applyTheme, currentTheme, themes } from "./theme.ts";
 
-const titles: Readonly<Record<View, string>> = { table: "Table", graph: "Graph", patterns: "Patterns", model: "Model" };
+const titles: Readonly<Record<View, string>> = { table: "Table", rows: "Rows", graph: "Graph", patterns: "Patterns", model: "Model" };
 const GraphView = lazy(() => import("./graph-view.tsx").then(({ GraphView }) => ({ default: GraphView })));
+const RowsView = lazy(() => import("./rows-view.tsx").then(({ RowsView }) => ({ default: RowsView })));
 const PatternsView = lazy(() => import("./patterns-view.tsx").then(({ PatternsView }) => ({ default: PatternsView })));
 const ModelView = lazy(() => import("./model-view.tsx").then(({ ModelView }) => ({ default: ModelView })));
 
@@ -101,6 +102,26 @@ const TypeFilter = ({ route }: { readonly route: Route }): ReactNode => {
   );
 };
 
+/** The node types, each with its rows. */
+const RowTypes = ({ query }: { readonly query: Query }): ReactNode => {
+  const types = gridTypes(useModel().types);
+  const current = query["type"] ?? types[0]?.name;
+  return (
+    <section>
+      <h2>Node types</h2>
+      <ul>
+        {types.map(({ name }) => (
+          <li key={name}>
+            <a {...linkTo(addressOf("rows", { type: name }))} aria-current={name === current ? "true" : undefined}>
+              <TypeMark type={name} kind="node" />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+};
+
 const ThemeSwitch = (): ReactNode => {
   const [theme, setTheme] = useState(currentTheme);
   const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? "system";
@@ -131,7 +152,7 @@ const Header = ({ model, openPalette }: { readonly model: ModelAnswer; readonly 
     <span className="place">
       <b>{model.table}</b>
       <span className={model.local ? "badge local" : "badge remote"}>{model.place}</span>
-      <span className="badge">read-only</span>
+      {model.writes ? <span className="badge writes">writes</span> : <span className="badge">read-only</span>}
     </span>
     <button type="button" className="search" onClick={openPalette}>
       Search or go to…
@@ -157,6 +178,8 @@ class Boundary extends Component<{ readonly children: ReactNode }, { readonly er
 
 const CurrentView = ({ route: { view, query } }: { readonly route: Route }): ReactNode => {
   switch (view) {
+    case "rows":
+      return <RowsView query={query} />;
     case "graph":
       return <GraphView query={query} />;
     case "patterns":
@@ -198,6 +221,7 @@ export const App = (): ReactNode => {
           <Tabs route={route} />
           <Sources route={route} />
           {route.view === "table" ? <TypeFilter route={route} /> : null}
+          {route.view === "rows" ? <RowTypes query={route.query} /> : null}
         </aside>
         <main id="main" tabIndex={-1}>
           <Suspense fallback={<Notice title="Loading the view…" />}>

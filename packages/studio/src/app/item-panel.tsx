@@ -1,8 +1,10 @@
-import { useState, type ReactNode } from "react";
+import { lazy, Suspense, useState, type ReactNode } from "react";
 import type { WireItem } from "../wire.ts";
 import { KeyText, nameOf, showBytes, showDistance, showValue, TypeMark, typeOfValue, useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { addressOf, linkTo } from "./route.ts";
+
+const NodeTools = lazy(() => import("./row-forms.tsx").then(({ NodeTools }) => ({ default: NodeTools })));
 
 const joined = (pieces: WireItem["keys"][string] | undefined): string => (pieces ?? []).map(({ text }) => text).join("");
 
@@ -68,9 +70,40 @@ const Entries = ({ item }: { readonly item: WireItem }): ReactNode => {
   );
 };
 
+/** The attributes of an item as they are stored. */
+const Attributes = ({ item }: { readonly item: WireItem }): ReactNode => (
+  <section>
+    <h2>Attributes</h2>
+    {item.fields.length === 0 ? <p className="facts">Only its key.</p> : null}
+    <dl>
+      {item.fields.map(({ name, attribute }) => (
+        <div key={attribute}>
+          <dt>
+            {name}
+            {name === attribute ? null : <small> stored as {attribute}</small>}
+          </dt>
+          <dd>
+            <span className="value">{showValue(item.item[attribute])}</span>
+            <abbr title="type in DynamoDB">{typeOfValue(item.item[attribute])}</abbr>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </section>
+);
+
 /** One item in full: its keys, the indexes that it is in, its attributes, and the nodes that it names. */
-export const ItemPanel = ({ item, close }: { readonly item: WireItem; readonly close: () => void }): ReactNode => {
-  const { indexes } = useModel();
+export const ItemPanel = ({
+  item,
+  close,
+  changed,
+}: {
+  readonly item: WireItem;
+  readonly close: () => void;
+  /** Called when the item was changed, linked or deleted; without it, the panel only shows. */
+  readonly changed?: () => void;
+}): ReactNode => {
+  const { indexes, writes } = useModel();
   const colour = useColour();
   const [table] = indexes;
   return (
@@ -109,24 +142,12 @@ export const ItemPanel = ({ item, close }: { readonly item: WireItem; readonly c
           </p>
         </section>
         <Ends item={item} />
-        <section>
-          <h2>Attributes</h2>
-          {item.fields.length === 0 ? <p className="facts">Only its key.</p> : null}
-          <dl>
-            {item.fields.map(({ name, attribute }) => (
-              <div key={attribute}>
-                <dt>
-                  {name}
-                  {name === attribute ? null : <small> stored as {attribute}</small>}
-                </dt>
-                <dd>
-                  <span className="value">{showValue(item.item[attribute])}</span>
-                  <abbr title="type in DynamoDB">{typeOfValue(item.item[attribute])}</abbr>
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </section>
+        <Attributes item={item} />
+        {writes && item.kind === "node" && item.id && changed ? (
+          <Suspense>
+            <NodeTools key={JSON.stringify(item.id)} type={item.name} id={item.id} changed={changed} />
+          </Suspense>
+        ) : null}
         <Entries item={item} />
         <details>
           <summary>As DynamoDB&rsquo;s JSON</summary>

@@ -20,6 +20,9 @@ const useCommands = (route: Route, text: string): readonly Command[] => {
       ...indexes.map(({ name }) => to(name === undefined ? "Table" : "Index", name ?? table, addressOf("table", { index: name }))),
       ...patterns.map(({ name }) => to("Pattern", name, addressOf("patterns", { name }))),
       ...types.filter(({ kind }) => kind === "node").map(({ name }) => to("Graph from a", name, addressOf("graph", { type: name }))),
+      ...types.flatMap(({ name, kind, stored }) =>
+        kind === "node" && stored !== "keys only" ? [to("Rows of", name, addressOf("rows", { type: name }))] : [],
+      ),
       ...types.map(({ name, kind }) => to(`Show only ${kind}s`, name, addressOf("table", { types: name }))),
       ...themes.map((theme) => ({ group: "Theme", title: theme, run: () => applyTheme(theme) })),
     ];

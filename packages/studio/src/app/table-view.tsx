@@ -12,9 +12,9 @@ import {
   type ReactNode,
 } from "react";
 import type { WireItem } from "../wire.ts";
-import { get, useAnswer } from "./api.ts";
+import { get, useAnswer, useLast } from "./api.ts";
 import { ItemPanel } from "./item-panel.tsx";
-import { ItemPages, type TableRow } from "./item-pages.ts";
+import { type ItemPages, openItemPages, type TableRow } from "./item-pages.ts";
 import {
   counted,
   EndLink,
@@ -44,17 +44,18 @@ const keyTextOf = (item: WireItem, attribute: string | undefined): string =>
 /** The text by which an address names an item: its table keys. */
 const idOf = (item: WireItem, keys: readonly string[]): string => JSON.stringify(keys.map((key) => keyTextOf(item, key)));
 
-const useItems = (query: Query, keyAttribute: string): ItemPages => {
+const useItems = (query: Query, keyAttribute: string): readonly [ItemPages, () => void] => {
   const { index, partition, types } = query;
-  const [pages, setPages] = useState(() => new ItemPages({ index, partition, types }, keyAttribute));
+  const [tries, setTries] = useState(0);
+  const [pages, setPages] = useState(() => openItemPages({ index, partition, types }, keyAttribute));
   useEffect(() => {
-    const fresh = new ItemPages({ index, partition, types }, keyAttribute);
+    const fresh = openItemPages({ index, partition, types }, keyAttribute);
     setPages(fresh);
     void fresh.more();
     return () => fresh.close();
-  }, [index, partition, types, keyAttribute]);
+  }, [index, partition, types, keyAttribute, tries]);
   useSyncExternalStore(pages.subscribe, pages.version);
-  return pages;
+  return [pages, () => setTries((count) => count + 1)];
 };
 
 /** Pixels of the two key columns: what the keys of the first page need, within limits. */
@@ -322,16 +323,18 @@ const SelectedItem = ({
   id,
   shown,
   close,
+  changed,
 }: {
   readonly id: string;
   readonly shown: WireItem | undefined;
   readonly close: () => void;
+  readonly changed: () => void;
 }): ReactNode => {
   const { value, error, again } = useAnswer(shown ? "shown" : id, async (signal) =>
     shown ? undefined : get<{ readonly item?: WireItem }>("item", { key: id }, signal),
   );
-  const item = shown ?? value?.item;
-  if (item) return <ItemPanel item={item} close={close} />;
+  const item = useLast(id, shown ?? value?.item);
+  if (item && (shown || !value || value.item)) return <ItemPanel item={item} close={close} changed={changed} />;
   return (
     <aside className="panel" aria-label="Item">
       {error ? <Failure error={error} again={again} /> : <Notice title={value ? "There is no such item." : "Reading the item…"} />}
@@ -346,7 +349,7 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
   const index = indexes.find(({ name }) => name === query["index"]) ?? table;
   const partitionKey = index?.partitionKey ?? "pk";
   const tableKeys = useMemo(() => [table?.partitionKey ?? "pk", ...(table?.sortKey === undefined ? [] : [table.sortKey])], [table]);
-  const pages = useItems(query, partitionKey);
+  const [pages, again] = useItems(query, partitionKey);
   const { item: id } = query;
   const select = (item: WireItem | undefined): void =>
     go(addressOf("table", { ...query, item: item && idOf(item, tableKeys) }), { replace: true });
@@ -369,7 +372,12 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
         )}
       </div>
       {id === undefined ? null : (
-        <SelectedItem id={id} shown={pages.held((item) => idOf(item, tableKeys) === id)} close={() => select(undefined)} />
+        <SelectedItem
+          id={id}
+          shown={pages.held(({ item }) => idOf(item, tableKeys) === id)?.item}
+          close={() => select(undefined)}
+          changed={again}
+        />
       )}
     </div>
   );

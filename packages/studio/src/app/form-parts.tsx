@@ -1,0 +1,105 @@
+import { useEffect, useRef, type ReactNode } from "react";
+import type { WireCell, WireRow, WireType } from "../wire.ts";
+import { useModel } from "./model.ts";
+import { showPlain } from "./pattern-answer.tsx";
+import "./rows.css";
+
+/** What an error says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A dialog with one action. Escape and the cross close it. */
+export const Confirm = ({
+  title,
+  action,
+  disabled = false,
+  dangerous = false,
+  confirm,
+  close,
+  children,
+}: {
+  readonly title: string;
+  /** The button's text; undefined if there is nothing left to do. */
+  readonly action: string | undefined;
+  readonly disabled?: boolean;
+  readonly dangerous?: boolean;
+  readonly confirm: () => void;
+  readonly close: () => void;
+  readonly children: ReactNode;
+}): ReactNode => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} className="dialog" aria-label={title} onClose={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (action === undefined) close();
+          else confirm();
+        }}
+      >
+        <h2>{title}</h2>
+        {children}
+        <footer>
+          <button type="button" onClick={close}>
+            {action === undefined ? "Close" : "Cancel"}
+          </button>
+          {action === undefined ? null : (
+            <button type="submit" className={dangerous ? "primary danger" : "primary"} disabled={disabled}>
+              {action}
+            </button>
+          )}
+        </footer>
+      </form>
+    </dialog>
+  );
+};
+
+/** Inputs for attributes; those that are left empty are not written. */
+export const AttributeInputs = ({
+  names,
+  required,
+  values,
+  change,
+}: {
+  readonly names: readonly string[];
+  readonly required: readonly string[];
+  readonly values: Readonly<Record<string, string>>;
+  readonly change: (values: Readonly<Record<string, string>>) => void;
+}): ReactNode =>
+  names.map((name) => (
+    <label key={name} className="field-input">
+      <span>{name}</span>
+      <input
+        value={values[name] ?? ""}
+        required={required.includes(name)}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => change({ ...values, [name]: event.target.value })}
+      />
+    </label>
+  ));
+
+/** What was typed, as cells: an empty input has no value. */
+export const cellsOf = (values: Readonly<Record<string, string>>): Readonly<Record<string, WireCell>> =>
+  Object.fromEntries(Object.entries(values).flatMap(([name, text]) => (text === "" ? [] : [[name, { text }]])));
+
+/** Where a write goes, if the table is not on this machine. */
+export const Place = (): ReactNode => {
+  const { local, place, table } = useModel();
+  return local ? null : (
+    <p className="warning">
+      This writes to {table} in {place}, which is not on this machine.
+    </p>
+  );
+};
+
+/** What a node is called in a list: its id, and the first of its attributes. */
+export const labelOf = ({ idFields, attributes }: WireType, row: WireRow): string => {
+  const first = attributes.find((name) => !idFields.includes(name) && typeof row[name] === "string");
+  return [...idFields, ...(first === undefined ? [] : [first])].map((name) => showPlain(row[name])).join(" · ");
+};
+
+/** The id of a row, as its type names it. */
+export const idIn = ({ idFields }: WireType, row: WireRow): WireRow => Object.fromEntries(idFields.map((field) => [field, row[field]]));

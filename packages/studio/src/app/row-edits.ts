@@ -1,0 +1,139 @@
+import type { RowChange, WireCell, WireRow, WriteAnswer } from "../wire.ts";
+import { post } from "./api.ts";
+import { showPlain } from "./pattern-answer.tsx";
+
+/** Changes of one row that are not written yet. */
+interface PendingRow {
+  readonly id: WireRow;
+  /** The row as it was read. */
+  readonly was: WireRow;
+  readonly cells: Map<string, WireCell>;
+  problem: string | undefined;
+}
+
+/** Changes of rows that wait until they are saved, and what became of those that were refused. */
+export class RowEdits {
+  readonly #type: string;
+  readonly #rows = new Map<string, PendingRow>();
+  readonly #undo: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
+  #version = 0;
+  isSaving = false;
+
+  constructor(type: string) {
+    this.#type = type;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly version = (): number => this.#version;
+
+  get rows(): number {
+    return this.#rows.size;
+  }
+
+  /** Cells that wait. */
+  get count(): number {
+    return [...this.#rows.values()].reduce((sum, { cells }) => sum + cells.size, 0);
+  }
+
+  /** What waits for a cell; undefined if nothing does. */
+  cell(key: string, name: string): WireCell | undefined {
+    return this.#rows.get(key)?.cells.get(name);
+  }
+
+  /** Why a row was not written. */
+  problem(key: string): string | undefined {
+    return this.#rows.get(key)?.problem;
+  }
+
+  /** The first problem, for the bar. */
+  get firstProblem(): string | undefined {
+    return [...this.#rows.values()].find(({ problem }) => problem !== undefined)?.problem;
+  }
+
+  /** Lets a change wait; undefined takes it back. */
+  change(key: string, row: { readonly id: WireRow; readonly was: WireRow }, name: string, cell: WireCell | undefined): void {
+    const before = this.cell(key, name);
+    this.#undo.push(() => this.#put(key, row, name, before));
+    this.#put(key, row, name, cell);
+    this.#changed();
+  }
+
+  undo(): void {
+    this.#undo.pop()?.();
+    this.#changed();
+  }
+
+  discard(): void {
+    this.#rows.clear();
+    this.#undo.length = 0;
+    this.#changed();
+  }
+
+  /** Writes row after row; those that are refused keep waiting, with the reason. */
+  async save(onRow: (key: string, row: WireRow | undefined) => void): Promise<void> {
+    if (this.isSaving) return;
+    this.isSaving = true;
+    this.#changed();
+    try {
+      for (const [key, pending] of this.#rows) {
+        const { id, was, cells } = pending;
+        const set = Object.fromEntries(cells);
+        const seen = Object.fromEntries([...cells.keys()].filter((name) => was[name] !== undefined).map((name) => [name, was[name]]));
+        const body: RowChange = { type: this.#type, id, set, was: seen };
+        try {
+          const { ok, problem, row } = await post<WriteAnswer>("rows/change", body);
+          onRow(key, row);
+          if (ok) this.#rows.delete(key);
+          else if (row) this.#rows.set(key, { ...pending, was: row, problem });
+          else pending.problem = problem;
+        } catch (error) {
+          pending.problem = error instanceof Error ? error.message : String(error);
+        }
+        this.#changed();
+      }
+      this.#undo.length = 0;
+    } finally {
+      this.isSaving = false;
+      this.#changed();
+    }
+  }
+
+  #put(key: string, { id, was }: { readonly id: WireRow; readonly was: WireRow }, name: string, cell: WireCell | undefined): void {
+    const pending = this.#rows.get(key) ?? { id, was, cells: new Map<string, WireCell>(), problem: undefined };
+    if (cell === undefined) pending.cells.delete(name);
+    else pending.cells.set(name, cell);
+    pending.problem = undefined;
+    if (pending.cells.size > 0) this.#rows.set(key, pending);
+    else this.#rows.delete(key);
+  }
+
+  #changed(): void {
+    this.#version++;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const membersOf = (value: unknown): readonly unknown[] | undefined => {
+  const { $set: members } = (typeof value === "object" && value !== null ? value : {}) as { readonly $set?: readonly unknown[] };
+  return Array.isArray(members) ? members : undefined;
+};
+
+/** The text by which a value is edited: the server reads it back as a value of the same type. */
+export const editText = (value: unknown): string => {
+  const members = membersOf(value)?.map(showPlain);
+  if (!members) return showPlain(value);
+  return members.some((one) => one.includes(",") || one.startsWith("[")) ? JSON.stringify(members) : members.join(", ");
+};
+
+const csvCell = (text: string): string => (/[",\r\n]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** Rows as CSV: each cell as it is edited, so that an import reads it back. */
+export const csvOf = (columns: readonly string[], rows: readonly WireRow[]): string =>
+  [columns.map(csvCell), ...rows.map((row) => columns.map((name) => csvCell(editText(row[name]))))]
+    .map((cells) => `${cells.join(",")}\r\n`)
+    .join("");

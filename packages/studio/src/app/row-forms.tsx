@@ -1,0 +1,350 @@
+import { useState, type ReactNode } from "react";
+import type { RowsAnswer, WireCell, WireNode, WireRow, WireType, WriteAnswer } from "../wire.ts";
+import { get, post, useAnswer, useLast } from "./api.ts";
+import { useModel } from "./model.ts";
+import { editText } from "./row-edits.ts";
+import { AttributeInputs, cellsOf, Confirm, idIn, labelOf, messageOf, Place } from "./form-parts.tsx";
+
+/** A form for a new node. */
+export const RowForm = ({
+  type,
+  close,
+  created,
+}: {
+  readonly type: WireType;
+  readonly close: () => void;
+  readonly created: () => void;
+}): ReactNode => {
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const names = [...new Set([...type.idFields, ...type.attributes])].filter((name) => !type.derived.includes(name));
+  const create = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const { ok, problem: why } = await post<WriteAnswer>("rows/create", { type: type.name, set: cellsOf(values) });
+      if (ok) return created();
+      setProblem(why);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <Confirm title={`Add ${type.name}`} action={busy ? "Adding…" : "Add"} disabled={busy} confirm={() => void create()} close={close}>
+      <Place />
+      <AttributeInputs names={names} required={type.idFields} values={values} change={setValues} />
+      <p className="facts">A set or a list: values with commas between them. An object: JSON. Empty: no value.</p>
+      {problem === undefined ? null : (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
+    </Confirm>
+  );
+};
+
+/** Finds nodes of a type by a part of an attribute, and gives the chosen one. */
+const NodeSearch = ({ type, choose }: { readonly type: WireType; readonly choose: (row: WireRow) => void }): ReactNode => {
+  const by = [...new Set([...type.attributes.filter((name) => !type.idFields.includes(name)), ...type.idFields])];
+  const [attribute, setAttribute] = useState(by[0] ?? "");
+  const [text, setText] = useState("");
+  const sort = type.sorts[0]?.index;
+  const query = { type: type.name, sort, limit: "50", ...(text === "" ? {} : { filters: JSON.stringify({ [attribute]: text }) }) };
+  const { value, error } = useAnswer(JSON.stringify(query), (signal) => get<RowsAnswer>("rows", query, signal));
+  return (
+    <div className="node-search">
+      <div className="search-line">
+        <select aria-label={`Search ${type.name} by`} value={attribute} onChange={(event) => setAttribute(event.target.value)}>
+          {by.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <input
+          aria-label={`Search ${type.name}`}
+          placeholder={`Search ${type.name}…`}
+          value={text}
+          spellCheck={false}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      {error ? <p className="problem">{error.message}</p> : null}
+      <ul aria-label={`Nodes of ${type.name}`}>
+        {value?.rows.slice(0, 8).map((row) => (
+          <li key={JSON.stringify(idIn(type, row))}>
+            <button type="button" className="quiet" onClick={() => choose(row)}>
+              {labelOf(type, row)}
+            </button>
+          </li>
+        ))}
+        {value?.rows.length === 0 ? (
+          <li className="reading">{value.next === undefined ? "None found." : "None in the first items."}</li>
+        ) : null}
+      </ul>
+    </div>
+  );
+};
+
+interface Way {
+  readonly edge: WireType;
+  readonly direction: "out" | "in";
+  readonly other: string;
+}
+
+/** The edges by which a node of a type may be linked. */
+const waysOf = (types: readonly WireType[], { name }: WireType): readonly Way[] =>
+  types
+    .filter(({ kind, stored }) => kind === "edge" && stored !== "reference")
+    .flatMap((edge): readonly Way[] => [
+      ...(edge.from.includes(name) ? edge.to.map((other) => ({ edge, direction: "out" as const, other })) : []),
+      ...(edge.to.includes(name) ? edge.from.map((other) => ({ edge, direction: "in" as const, other })) : []),
+    ]);
+
+/** A node as an end of an edge, which names its type if there are several. */
+const endOf = (type: WireType, row: WireRow, types: readonly string[]): WireRow => ({
+  ...(types.length > 1 ? { type: type.name } : {}),
+  ...idIn(type, row),
+});
+
+interface Said {
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** The attributes of a new edge to a chosen node. */
+const EdgeForm = ({
+  ends: { way, type, row, other, node },
+  another,
+  said,
+}: {
+  readonly ends: {
+    readonly way: Way;
+    readonly type: WireType;
+    readonly row: WireRow;
+    readonly other: WireType;
+    readonly node: WireRow;
+  };
+  readonly another: () => void;
+  readonly said: (said: Said) => void;
+}): ReactNode => {
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const link = async (): Promise<void> => {
+    const { edge, direction } = way;
+    const isOut = direction === "out";
+    const here = endOf(type, row, isOut ? edge.from : edge.to);
+    const there = endOf(other, node, isOut ? edge.to : edge.from);
+    const [from, to] = isOut ? [here, there] : [there, here];
+    try {
+      const { ok, problem } = await post<WriteAnswer>("edges/link", { edge: edge.name, from, to, set: cellsOf(values) });
+      said({ ok, text: ok ? `Linked to ${labelOf(other, node)}.` : (problem ?? "It was not linked.") });
+    } catch (error) {
+      said({ ok: false, text: messageOf(error) });
+    }
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void link();
+      }}
+    >
+      <p className="chosen">
+        <b>{labelOf(other, node)}</b>
+        <button type="button" className="quiet" onClick={another}>
+          Another
+        </button>
+      </p>
+      <AttributeInputs names={way.edge.attributes} required={[]} values={values} change={setValues} />
+      <Place />
+      <button type="submit" className="primary">
+        Link
+      </button>
+    </form>
+  );
+};
+
+/** Links the node to another one, found by search. */
+export const LinkForm = ({ type, row, done }: { readonly type: WireType; readonly row: WireRow; readonly done: () => void }): ReactNode => {
+  const { types } = useModel();
+  const ways = waysOf(types, type);
+  const [at, setAt] = useState(0);
+  const [node, setNode] = useState<WireRow>();
+  const [message, setMessage] = useState<Said>();
+  const way = ways[at];
+  const other = types.find(({ kind, name }) => kind === "node" && name === way?.other);
+  if (!way || !other) return null;
+  const choose = (place: number): void => {
+    setAt(place);
+    setNode(undefined);
+  };
+  const said = (one: Said): void => {
+    setMessage(one);
+    if (!one.ok) return;
+    setNode(undefined);
+    done();
+  };
+  return (
+    <section aria-label="Link">
+      <h2>Link</h2>
+      <select aria-label="Edge" value={at} onChange={(event) => choose(Number(event.target.value))}>
+        {ways.map(({ edge, direction, other: end }, place) => (
+          <option key={`${edge.name} ${direction} ${end}`} value={place}>
+            {edge.name} {direction === "out" ? "→" : "←"} {end}
+          </option>
+        ))}
+      </select>
+      {node ? (
+        <EdgeForm ends={{ way, type, row, other, node }} another={() => setNode(undefined)} said={said} />
+      ) : (
+        <NodeSearch key={at} type={other} choose={setNode} />
+      )}
+      {message ? (
+        <p role="status" className={message.ok ? "good" : "problem"}>
+          {message.text}
+        </p>
+      ) : null}
+    </section>
+  );
+};
+
+/** Deletes a node, after a question. */
+export const DeleteNode = ({
+  type,
+  row,
+  gone,
+}: {
+  readonly type: WireType;
+  readonly row: WireRow;
+  readonly gone: () => void;
+}): ReactNode => {
+  const [asking, setAsking] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const remove = async (): Promise<void> => {
+    try {
+      const { ok, problem: why } = await post<WriteAnswer>("rows/delete", { type: type.name, id: idIn(type, row) });
+      if (ok) return gone();
+      setProblem(why);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <section>
+      <h2>Delete</h2>
+      <button type="button" onClick={() => setAsking(true)}>
+        Delete this {type.name}
+      </button>
+      {asking ? (
+        <Confirm
+          title={`Delete ${labelOf(type, row)}?`}
+          action="Delete"
+          dangerous
+          confirm={() => void remove()}
+          close={() => {
+            setAsking(false);
+            setProblem(undefined);
+          }}
+        >
+          <Place />
+          <p>Its parts go with it, and its edges as the model says. This cannot be undone.</p>
+          {problem === undefined ? null : (
+            <p role="alert" className="problem">
+              {problem}
+            </p>
+          )}
+        </Confirm>
+      ) : null}
+    </section>
+  );
+};
+
+/** The attributes of a node as inputs. Only what was changed is written. */
+const ChangeForm = ({
+  type,
+  row,
+  changed,
+}: {
+  readonly type: WireType;
+  readonly row: WireRow;
+  readonly changed: (row: WireRow | undefined) => void;
+}): ReactNode => {
+  const names = [...new Set([...type.attributes, ...Object.keys(row)])].filter(
+    (name) => !type.idFields.includes(name) && !type.derived.includes(name),
+  );
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [message, setMessage] = useState<{ readonly ok: boolean; readonly text: string }>();
+  const stored = Object.fromEntries(names.map((name) => [name, editText(row[name])]));
+  const own = names.filter((name) => values[name] !== undefined && values[name] !== stored[name]);
+  const save = async (): Promise<void> => {
+    // A text that is emptied becomes the empty text; another value is removed.
+    const cellIn = (name: string): WireCell => (values[name] === "" && typeof row[name] !== "string" ? null : { text: values[name] ?? "" });
+    const set = Object.fromEntries(own.map((name) => [name, cellIn(name)]));
+    const was = Object.fromEntries(own.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]));
+    try {
+      const { ok, problem, row: now } = await post<WriteAnswer>("rows/change", { type: type.name, id: idIn(type, row), set, was });
+      setMessage({ ok, text: ok ? "Saved." : (problem ?? "It was not saved.") });
+      if (ok) setValues({});
+      changed(now);
+    } catch (error) {
+      setMessage({ ok: false, text: messageOf(error) });
+    }
+  };
+  return (
+    <section aria-label="Change">
+      <h2>Change</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <AttributeInputs names={names} required={[]} values={{ ...stored, ...values }} change={setValues} />
+        <Place />
+        <p className="buttons">
+          <button type="submit" className="primary" disabled={own.length === 0}>
+            Save
+          </button>
+          {own.length === 0 ? null : (
+            <button type="button" onClick={() => setValues({})}>
+              Undo
+            </button>
+          )}
+        </p>
+        {message ? (
+          <p role="status" className={message.ok ? "good" : "problem"}>
+            {message.text}
+          </p>
+        ) : null}
+      </form>
+    </section>
+  );
+};
+
+/** What can be done with a stored node, beside a view that shows it: change, link and delete it. */
+export const NodeTools = ({
+  type: name,
+  id,
+  changed,
+}: {
+  readonly type: string;
+  readonly id: WireRow;
+  readonly changed: () => void;
+}): ReactNode => {
+  const type = useModel().types.find((one) => one.kind === "node" && one.name === name);
+  const key = JSON.stringify(id);
+  const { value, error, again } = useAnswer(`${name} ${key}`, (signal) => get<WireNode>("node", { type: name, id: key }, signal));
+  const row = useLast(key, value?.row);
+  if (error) return <p className="problem">{error.message}</p>;
+  if (!type || !row || (value && !value.row)) return null;
+  const reread = (): void => {
+    again();
+    changed();
+  };
+  return (
+    <>
+      <ChangeForm type={type} row={row} changed={reread} />
+      <LinkForm type={type} row={row} done={reread} />
+      <DeleteNode type={type} row={row} gone={changed} />
+    </>
+  );
+};

@@ -1,0 +1,197 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from "react";
+import type { WireRow } from "../wire.ts";
+import { idIn } from "./form-parts.tsx";
+import { counted, Failure, Notice } from "./item-parts.tsx";
+import type { Pages } from "./pages.ts";
+import { ColumnHead, DataCell, type Editing, FilterCell, type HeadProps, moved, type Place } from "./row-cells.tsx";
+import { editText, type RowEdits } from "./row-edits.ts";
+
+const ROW = 32;
+
+interface RowGridProps extends HeadProps {
+  readonly pages: Pages<WireRow>;
+  readonly edits: RowEdits;
+  readonly editable: boolean;
+  readonly keyOf: (row: WireRow) => string;
+  readonly save: () => void;
+  readonly select: (row: WireRow | undefined) => void;
+}
+
+const Foot = ({ pages, filtered }: { readonly pages: Pages<WireRow>; readonly filtered: boolean }): ReactNode => {
+  if (pages.error) return <Failure error={pages.error} again={() => pages.retry()} />;
+  if (pages.isPaused && !pages.isComplete)
+    return (
+      <Notice title={`${pages.scanned.toLocaleString("en-US")} items were read, ${counted(pages.count, "row")} found.`}>
+        <button type="button" onClick={() => pages.retry()}>
+          Keep reading
+        </button>
+      </Notice>
+    );
+  if (!pages.isComplete) return <span className="reading">Reading…</span>;
+  return pages.count > 0 ? null : <span className="reading">{filtered ? "No row passes the filters." : "There are no rows yet."}</span>;
+};
+
+/** The text that waits for a cell; empty if its value is to be removed, undefined if nothing waits. */
+const waitingText = (edits: RowEdits, key: string, name: string): string | undefined => {
+  const cell = edits.cell(key, name);
+  if (cell === undefined) return undefined;
+  return cell !== null && "text" in cell ? cell.text : "";
+};
+
+/** The active cell, what is edited in it, and what keys do with it. */
+const useActiveCell = (
+  { type, pages, edits, columns, editable, keyOf, save, select }: RowGridProps,
+  scroller: RefObject<HTMLDivElement | null>,
+  show: (row: number) => void,
+) => {
+  const [active, setActive] = useState<Place>({ row: 0, column: 0 });
+  const [editing, setEditing] = useState<string>();
+  const most = { row: Math.max(0, pages.count - 1), column: columns.length - 1 };
+  const row = pages.row(active.row);
+  const column = columns[active.column];
+  const mayEdit = editable && row !== undefined && column?.kind === "attribute";
+  const moveTo = (place: Place): void => {
+    setEditing(undefined);
+    setActive(place);
+    show(place.row);
+    scroller.current?.focus({ preventScroll: true });
+  };
+  const textOf = (of: WireRow, name: string): string => waitingText(edits, keyOf(of), name) ?? editText(of[name]);
+  const put = (cell: { readonly text: string } | null): void => {
+    if (!row || !column) return;
+    const [key, stored] = [keyOf(row), row[column.name]];
+    const isSame = cell === null ? stored === undefined : cell.text === editText(stored);
+    if (isSame && edits.cell(key, column.name) === undefined) return;
+    edits.change(key, { id: idIn(type, row), was: row }, column.name, isSame ? undefined : cell);
+  };
+  const commit = (text: string, move: "down" | "right" | undefined): void => {
+    put({ text });
+    const { row: at, column: place } = active;
+    if (move === undefined) setEditing(undefined);
+    else
+      moveTo({
+        row: Math.min(most.row, at + (move === "down" ? 1 : 0)),
+        column: Math.min(most.column, place + (move === "right" ? 1 : 0)),
+      });
+  };
+  const onCommand = (key: string): boolean => {
+    if (key === "z") edits.undo();
+    else if (key === "c" && row && column) void navigator.clipboard.writeText(textOf(row, column.name));
+    else if (key === "enter") select(row);
+    else return false;
+    return true;
+  };
+  /** @returns whether the key did something */
+  const press = (event: KeyboardEvent): boolean => {
+    const { key, ctrlKey, metaKey, altKey } = event;
+    const isCommand = ctrlKey || metaKey;
+    if (isCommand && onCommand(key.toLowerCase())) return true;
+    const to = moved(event, active, most);
+    if (to) moveTo(to);
+    else if (key === "Enter" && !mayEdit) select(row);
+    else if (key === "Escape") select(undefined);
+    else if (!mayEdit) return false;
+    else if (key === "Enter" || key === "F2") setEditing(textOf(row, column.name));
+    else if (key === "Delete" || key === "Backspace") put(null);
+    else if (key.length === 1 && !isCommand && !altKey) setEditing(key);
+    else return false;
+    return true;
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+    if (isSave) save();
+    else if (event.target !== scroller.current || !press(event)) return;
+    event.preventDefault();
+  };
+  const edited: Editing | undefined = editing === undefined ? undefined : { start: editing, commit, cancel: () => moveTo(active) };
+  const open = (of: WireRow, name: string, isReadOnly: boolean): void => (isReadOnly ? select(of) : setEditing(textOf(of, name)));
+  return { active, edited, moveTo, open, onKey };
+};
+
+const GridHeads = ({ columns, filters, ...head }: HeadProps): ReactNode => (
+  <div className="rows-head" role="rowgroup">
+    <div role="row" aria-rowindex={1}>
+      {columns.map((one, at) => (
+        <ColumnHead key={one.name} column={one} {...head} columns={columns} at={at} />
+      ))}
+    </div>
+    <div role="row" aria-rowindex={2}>
+      {columns.map((one) => (
+        <FilterCell key={one.name} column={one} filters={filters} change={head.change} />
+      ))}
+    </div>
+  </div>
+);
+
+/** The rows in view, with a cell that the keyboard moves and edits. */
+export const RowGrid = (props: RowGridProps): ReactNode => {
+  const { type, query, pages, edits, columns, filters, change, editable, keyOf } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const { count } = pages;
+  const virtual = useVirtualizer({ count: count + 1, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8 });
+  const visible = virtual.getVirtualItems();
+  const last = visible.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= count - 40) void pages.more();
+  });
+  const { active, edited, moveTo, open, onKey } = useActiveCell(props, scroller, (row) => virtual.scrollToIndex(row));
+  const cellsOf = (row: WireRow, at: number): ReactNode => {
+    const key = keyOf(row);
+    return columns.map((column, place) => {
+      const isActive = at === active.row && place === active.column;
+      const isReadOnly = column.kind !== "attribute" || !editable;
+      return (
+        <DataCell
+          key={column.name}
+          {...{ column, isActive, isReadOnly }}
+          value={row[column.name]}
+          waiting={waitingText(edits, key, column.name)}
+          place={{ row: at, column: place }}
+          isRefused={edits.problem(key) !== undefined}
+          editing={isActive ? edited : undefined}
+          choose={() => (isActive && edited ? undefined : moveTo({ row: at, column: place }))}
+          open={() => open(row, column.name, isReadOnly)}
+        />
+      );
+    });
+  };
+  const contents = (at: number): ReactNode => {
+    const row = at < count ? pages.row(at) : undefined;
+    if (row) return cellsOf(row, at);
+    return (
+      <div role="gridcell" className="foot">
+        {at < count ? <span className="reading">Reading…</span> : <Foot pages={pages} filtered={Object.keys(filters).length > 0} />}
+      </div>
+    );
+  };
+  return (
+    <div
+      ref={scroller}
+      className="grid rows"
+      role="grid"
+      tabIndex={0}
+      aria-label={`Rows of ${type.name}`}
+      aria-rowcount={pages.isComplete ? count + 2 : -1}
+      aria-colcount={columns.length}
+      aria-activedescendant={count > 0 ? `cell-${active.row}-${active.column}` : undefined}
+      aria-busy={count === 0 && !pages.isComplete}
+      onKeyDown={onKey}
+    >
+      <GridHeads {...{ type, query, columns, filters, change }} />
+      <div className="grid-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+        {visible.map(({ index: at, start }) => (
+          <div
+            key={at}
+            className={`data-row ${at % 2 === 1 ? "shaded" : ""}`}
+            role="row"
+            aria-rowindex={at + 3}
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            {contents(at)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,423 @@
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
+import type { ImportAnswer, RowsAnswer, WireRow, WireType } from "../wire.ts";
+import { get, post, useLast } from "./api.ts";
+import { counted, Failure, Notice, showUnits, TypeMark, useColour } from "./item-parts.tsx";
+import { gridTypes, useModel } from "./model.ts";
+import { PAGE, Pages } from "./pages.ts";
+import { showPlain } from "./pattern-answer.tsx";
+import { addressOf, go, linkTo, type Query } from "./route.ts";
+import { csvOf, RowEdits } from "./row-edits.ts";
+import { Confirm, idIn, labelOf } from "./form-parts.tsx";
+import { DeleteNode, LinkForm, RowForm } from "./row-forms.tsx";
+import { columnsOf, type Column, writtenColumns, written } from "./row-cells.tsx";
+import { RowGrid } from "./row-grid.tsx";
+import "./rows.css";
+
+/** Rows by which the widths of columns are chosen. */
+const SEEN = 100;
+
+const parsed = (filters: string | undefined): Readonly<Record<string, string>> => {
+  try {
+    return JSON.parse(filters ?? "{}") as Readonly<Record<string, string>>;
+  } catch {
+    return {};
+  }
+};
+
+const useRows = (type: WireType, { sort, reverse, filters }: Query): readonly [Pages<WireRow>, () => void] => {
+  const [tries, setTries] = useState(0);
+  const open = (): Pages<WireRow> =>
+    new Pages(async (cursor, _, signal) => {
+      const query = { type: type.name, sort, reverse, filters, cursor, limit: String(PAGE) };
+      const { rows, next, scanned, cost } = await get<RowsAnswer>("rows", query, signal);
+      return { rows, next, scanned, cost, mark: undefined };
+    });
+  const [pages, setPages] = useState(open);
+  useEffect(() => {
+    const fresh = open();
+    setPages(fresh);
+    void fresh.more();
+    return () => fresh.close();
+  }, [type.name, sort, reverse, filters, tries]);
+  useSyncExternalStore(pages.subscribe, pages.version);
+  return [pages, () => setTries((count) => count + 1)];
+};
+
+const useEdits = (type: string): RowEdits => {
+  const edits = useMemo(() => new RowEdits(type), [type]);
+  useSyncExternalStore(edits.subscribe, edits.version);
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent): void => {
+      if (edits.count > 0) event.preventDefault();
+    };
+    addEventListener("beforeunload", warn);
+    return () => removeEventListener("beforeunload", warn);
+  }, [edits]);
+  return edits;
+};
+
+/** Which columns are shown, in which order. */
+const ColumnMenu = ({
+  all,
+  shown,
+  change,
+}: {
+  readonly all: readonly Column[];
+  readonly shown: readonly Column[];
+  readonly change: (columns: readonly Column[]) => void;
+}): ReactNode => (
+  <details className="menu">
+    <summary className="button">Columns</summary>
+    <ul>
+      {all.map((column) => {
+        const isShown = shown.some(({ name }) => name === column.name);
+        return (
+          <li key={column.name}>
+            <label>
+              <input
+                type="checkbox"
+                checked={isShown}
+                disabled={isShown && shown.length === 1}
+                onChange={() => change(isShown ? shown.filter(({ name }) => name !== column.name) : [...shown, column])}
+              />
+              {column.name}
+            </label>
+          </li>
+        );
+      })}
+    </ul>
+  </details>
+);
+
+const saveFile = (name: string, text: string): void => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+};
+
+/** Reads every row, page after page, and saves them as CSV. */
+const ExportButton = ({
+  type,
+  query,
+  columns,
+}: {
+  readonly type: WireType;
+  readonly query: Query;
+  readonly columns: readonly Column[];
+}): ReactNode => {
+  const [state, setState] = useState<string>();
+  const run = async (): Promise<void> => {
+    const rows: WireRow[] = [];
+    let cursor: string | undefined;
+    setState("Reading…");
+    try {
+      do {
+        const { sort, reverse, filters } = query;
+        const answer = await get<RowsAnswer>("rows", { type: type.name, sort, reverse, filters, cursor, limit: "1000" });
+        rows.push(...answer.rows);
+        cursor = answer.next;
+        setState(`${counted(rows.length, "row")}…`);
+      } while (cursor !== undefined);
+      const names = columns.map(({ name }) => name);
+      saveFile(`${type.name}.csv`, csvOf(names, rows));
+      setState(undefined);
+    } catch (error) {
+      setState(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <button type="button" onClick={() => void run()} title="Reads all rows, and saves the shown columns">
+      <span aria-live="polite">{state ?? "Export CSV"}</span>
+    </button>
+  );
+};
+
+/** Chooses a CSV file and writes its rows. */
+const ImportButton = ({ type, done }: { readonly type: WireType; readonly done: () => void }): ReactNode => {
+  const input = useRef<HTMLInputElement>(null);
+  const [file, setFile] = useState<File>();
+  const [answer, setAnswer] = useState<ImportAnswer>();
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      setAnswer(await post<ImportAnswer>("rows/import", { type: type.name, csv: await file?.text() }));
+      done();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  const close = (): void => {
+    setFile(undefined);
+    setAnswer(undefined);
+    setProblem(undefined);
+    if (input.current) input.current.value = "";
+  };
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        accept=".csv,text/csv"
+        hidden
+        aria-label="CSV file"
+        onChange={(event) => setFile(event.target.files?.[0])}
+      />
+      <button type="button" onClick={() => input.current?.click()}>
+        Import CSV
+      </button>
+      {file ? (
+        <Confirm
+          title={answer ? `${counted(answer.rows - answer.failed, "row")} written` : `Import ${file.name}?`}
+          action={answer ? undefined : busy ? "Writing…" : "Import"}
+          disabled={busy}
+          confirm={() => void run()}
+          close={close}
+        >
+          {answer ? (
+            <>
+              <p>
+                {answer.failed === 0 ? "Every row was written." : `${counted(answer.failed, "row")} did not fit.`} It took{" "}
+                {answer.cost.writeUnits.toLocaleString("en-US")} write units.
+              </p>
+              <ul className="failures">
+                {answer.failures.map(({ line, problem: why }) => (
+                  <li key={line}>
+                    Line {line}: {why}
+                  </li>
+                ))}
+              </ul>
+            </>
+          ) : (
+            <p>
+              Its first line names attributes of {type.name}. Rows are written whole: a row that exists loses attributes that the file
+              lacks.
+            </p>
+          )}
+          {problem === undefined ? null : (
+            <p role="alert" className="problem">
+              {problem}
+            </p>
+          )}
+        </Confirm>
+      ) : null}
+    </>
+  );
+};
+
+/** What waits to be written, with the ways to do it or to take it back. */
+const PendingBar = ({ edits, save }: { readonly edits: RowEdits; readonly save: () => void }): ReactNode =>
+  edits.count === 0 ? null : (
+    <div className="pending" role="status">
+      <span>
+        {counted(edits.count, "change")} in {counted(edits.rows, "row")}
+        {edits.firstProblem === undefined ? null : <b className="problem"> {edits.firstProblem}</b>}
+      </span>
+      <button type="button" onClick={() => edits.undo()}>
+        Undo <kbd>Ctrl Z</kbd>
+      </button>
+      <button type="button" onClick={() => edits.discard()}>
+        Discard
+      </button>
+      <button type="button" className="primary" disabled={edits.isSaving} onClick={save}>
+        {edits.isSaving ? "Saving…" : "Save"} <kbd>Ctrl S</kbd>
+      </button>
+    </div>
+  );
+
+/** One row in full, with the ways on from it. */
+const RowPanel = ({
+  type,
+  row,
+  columns,
+  close,
+  gone,
+  again,
+}: {
+  readonly type: WireType;
+  readonly row: WireRow;
+  /** The order in which its values are shown. */
+  readonly columns: readonly string[];
+  readonly close: () => void;
+  /** Called when the row was deleted. */
+  readonly gone: () => void;
+  /** Called when the rows should be read again. */
+  readonly again: () => void;
+}): ReactNode => {
+  const { writes } = useModel();
+  const colour = useColour();
+  return (
+    <aside className="panel" aria-label="Row">
+      <header className={colour(type.name)}>
+        <TypeMark type={type.name} kind="node">
+          {labelOf(type, row)}
+        </TypeMark>
+        <button type="button" className="quiet icon" aria-label="Close the row" onClick={close}>
+          ✕
+        </button>
+      </header>
+      <div className="panel-body">
+        <section>
+          <dl>
+            {columns
+              .filter((name) => row[name] !== undefined)
+              .map((name) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>
+                    <span className="value">{showPlain(row[name])}</span>
+                  </dd>
+                </div>
+              ))}
+          </dl>
+          <p className="facts">
+            <a {...linkTo(addressOf("graph", { type: type.name, id: JSON.stringify(idIn(type, row)) }))}>Open in the graph</a>
+          </p>
+        </section>
+        {writes ? (
+          <>
+            <LinkForm type={type} row={row} done={again} />
+            <DeleteNode type={type} row={row} gone={gone} />
+          </>
+        ) : null}
+      </div>
+    </aside>
+  );
+};
+
+/** What can be done with all rows of a type. */
+const Tools = ({
+  type,
+  query,
+  all,
+  shown,
+  to,
+  again,
+}: {
+  readonly type: WireType;
+  readonly query: Query;
+  readonly all: readonly Column[];
+  readonly shown: readonly Column[];
+  readonly to: (query: Query) => void;
+  readonly again: () => void;
+}): ReactNode => {
+  const { writes } = useModel();
+  const [adding, setAdding] = useState(false);
+  const created = (): void => {
+    setAdding(false);
+    again();
+  };
+  return (
+    <div className="tools">
+      <ColumnMenu all={all} shown={shown} change={(columns) => to({ columns: written(columns) })} />
+      <ExportButton type={type} query={query} columns={shown} />
+      {writes ? (
+        <>
+          <ImportButton type={type} done={again} />
+          <button type="button" onClick={() => setAdding(true)}>
+            Add {type.name}
+          </button>
+        </>
+      ) : null}
+      {adding ? <RowForm type={type} close={() => setAdding(false)} created={created} /> : null}
+    </div>
+  );
+};
+
+/** The columns of a type, and those that the address shows. */
+const useColumns = (type: WireType, pages: Pages<WireRow>, text: string | undefined): readonly [readonly Column[], readonly Column[]] => {
+  const first = Math.min(pages.count, SEEN);
+  const all = useMemo(() => {
+    const rows = Array.from({ length: first }, (_, at) => pages.row(at));
+    return columnsOf(
+      type,
+      rows.filter((row) => row !== undefined),
+    );
+  }, [type, pages, first]);
+  return [all, writtenColumns(text, all)];
+};
+
+const TypeRows = ({ type, query }: { readonly type: WireType; readonly query: Query }): ReactNode => {
+  const { local, place, writes } = useModel();
+  const [pages, again] = useRows(type, query);
+  const edits = useEdits(type.name);
+  const [asking, setAsking] = useState(false);
+  const keyOf = (row: WireRow): string => JSON.stringify(idIn(type, row));
+  const [all, shown] = useColumns(type, pages, query["columns"]);
+  const filters = parsed(query["filters"]);
+  const to = (more: Query): void => go(addressOf("rows", { ...query, ...more }), { replace: true });
+  const write = (): void => {
+    setAsking(false);
+    void edits.save((key, row) => row && pages.replace((one) => keyOf(one) === key, row));
+  };
+  const save = (): void => (local ? write() : setAsking(true));
+  const sort = type.sorts.find(({ index }) => index === query["sort"]);
+  const id = query["row"];
+  const found = id === undefined ? undefined : pages.held((row) => keyOf(row) === id);
+  const selected = useLast(id ?? "", found);
+  const gone = (): void => {
+    pages.replace((row) => keyOf(row) === id, undefined);
+    to({ row: undefined });
+  };
+  const read = pages.isComplete ? counted(pages.count, "row") : `${pages.count.toLocaleString("en-US")}+ rows`;
+  return (
+    <div className="table-view">
+      <div className="table-main">
+        <div className="heading">
+          <h1>
+            <TypeMark type={type.name} kind="node" />
+          </h1>
+          <p aria-live="polite">
+            {read} · {showUnits(pages.readUnits)}
+            {sort === undefined ? " · in the order of the table" : ` · by ${sort.by.join(", ")}, with the index ${sort.index}`}
+          </p>
+          <Tools {...{ type, query, all, shown, to, again }} />
+        </div>
+        <PendingBar edits={edits} save={save} />
+        {pages.error && pages.count === 0 ? (
+          <Failure error={pages.error} again={() => pages.retry()} />
+        ) : (
+          <RowGrid
+            {...{ type, pages, edits, filters, query, save, keyOf }}
+            columns={shown}
+            editable={writes}
+            change={to}
+            select={(row) => to({ row: row && keyOf(row) })}
+          />
+        )}
+      </div>
+      {selected ? (
+        <RowPanel
+          type={type}
+          row={selected}
+          columns={all.map(({ name }) => name)}
+          close={() => to({ row: undefined })}
+          gone={gone}
+          again={again}
+        />
+      ) : null}
+      {asking ? (
+        <Confirm title={`Write to ${place}?`} action="Write" confirm={write} close={() => setAsking(false)}>
+          <p>
+            This table is not on this machine: {counted(edits.count, "change")} in {counted(edits.rows, "row")}.
+          </p>
+        </Confirm>
+      ) : null}
+    </div>
+  );
+};
+
+/** All nodes of a type as a grid: columns moved, hidden and resized, sorted where an index can, filtered, edited in place. */
+export const RowsView = ({ query }: { readonly query: Query }): ReactNode => {
+  const types = gridTypes(useModel().types);
+  const { type: name = types[0]?.name } = query;
+  const type = types.find((one) => one.name === name);
+  if (types.length === 0) return <Notice title="The model has no node with an item of its own." />;
+  if (!type) return <Notice title={`There is no node type “${name ?? ""}” with rows.`} role="alert" />;
+  return <TypeRows key={type.name} type={type} query={query} />;
+};
