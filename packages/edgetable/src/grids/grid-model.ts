@@ -65,11 +65,11 @@ export const gridModel = (driver: Driver, name: string): GridModel => {
   };
 };
 
-/** The id of a parent, checked. */
-export const parentId = ({ driver, parent }: GridModel, id: unknown): Row => checkNodeId(driver.catalog, parent, id);
-
 /** The id of the parent that a row names. */
 export const parentOf = ({ parent }: GridModel, row: Row): Row => Object.fromEntries(parent.idFields.map((field) => [field, row[field]]));
+
+/** The id of a parent, checked; its fields in the key's order, so that ids can be compared as texts. */
+export const parentId = (model: GridModel, id: unknown): Row => parentOf(model, checkNodeId(model.driver.catalog, model.parent, id));
 
 /** The id of a row. */
 export const idOf = ({ node }: GridModel, row: Row): Row => Object.fromEntries(node.idFields.map((field) => [field, row[field]]));
