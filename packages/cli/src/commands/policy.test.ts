@@ -14,6 +14,12 @@ export const shop = defineGraph({
   nodes: {
     user: node({ key: "TENANT#{tenantId}#USER#{id}", schema, unique: ["name"] }),
     team: node({ key: "TENANT#{tenantId}#TEAM#{id}", schema }),
+    group: node({ key: "TENANT#{tenantId}#GROUP#{groupId}", schema: z.object({ tenantId: z.string(), groupId: z.string() }) }),
+    issue: node({
+      key: "TENANT#{tenantId}#ISSUE#{id}",
+      schema: z.object({ tenantId: z.string(), id: z.string(), groupId: z.string(), num: z.int() }),
+      fields: { of: "group", orderBy: "num:6" },
+    }),
   },
   edges: { joins: edge({ from: "user", to: "team", orderBy: "at", schema: z.object({ at: z.string() }), maxDegree: { to: 5 } }) },
   parts: { note: part({ of: "team", key: "NOTE#{n}", schema: z.object({ n: z.string() }) }) },
@@ -138,6 +144,12 @@ test("of a tenant allows every request of its calls, and none of another tenant'
     nodes: {
       user: node({ key: "TENANT#{tenantId}#USER#{id}", schema, unique: ["name"] }),
       team: node({ key: "TENANT#{tenantId}#TEAM#{id}", schema }),
+      group: node({ key: "TENANT#{tenantId}#GROUP#{groupId}", schema: z.object({ tenantId: z.string(), groupId: z.string() }) }),
+      issue: node({
+        key: "TENANT#{tenantId}#ISSUE#{id}",
+        schema: z.object({ tenantId: z.string(), id: z.string(), groupId: z.string(), num: z.int() }),
+        fields: { of: "group", orderBy: "num:6" },
+      }),
     },
     edges: { joins: edge({ from: "user", to: "team", orderBy: "at", schema: z.object({ at: z.string() }), maxDegree: { to: 5 } }) },
     parts: { note: part({ of: "team", key: "NOTE#{n}", schema: z.object({ n: z.string() }) }) },
@@ -160,11 +172,10 @@ test("of a tenant allows every request of its calls, and none of another tenant'
   const whole = graph.connect({ transport });
   await whole.table.create();
   const calls = async (tenantId: string): Promise<void> => {
-    const db = graph.connect({ transport: guarded });
-    const [user, team] = [
-      { tenantId, id: "1" },
-      { tenantId, id: "2" },
-    ];
+    // A tenant's connection covers the same keys: what it sends is allowed.
+    const db = graph.connect({ transport: guarded }).as({ tenantId });
+    const [user, team, group] = [{ id: "1" }, { id: "2" }, { groupId: "g" }];
+    await db.group.create(group).orThrow();
     await db.user.create({ ...user, name: `Ann of ${tenantId}` }).orThrow();
     await db.team.put({ ...team, name: "Red" }).orThrow();
     await db.joins.link(user, team, { at: "2026" }).orThrow();
@@ -174,10 +185,14 @@ test("of a tenant allows every request of its calls, and none of another tenant'
     await db.user(user).out("joins").page({ limit: 1 });
     await db.team(team).in("joins").nodes();
     await db.team(team).parts("note").all();
-    await db.find("team").where({ tenantId, name: "Red" }).rows();
+    await db.find("team").where({ name: "Red" }).rows();
     await db.user(user).walk().out("joins").nodes();
     await db.user.getMany([user]);
     await db.joins.unlink(user, team).orThrow();
+    await db.issue.create({ id: "3", groupId: "g", num: 1 }).orThrow();
+    const { fieldId } = await db.issue.fields(group).define({ name: "Size", type: "text" });
+    await db.issue.values({ id: "3" }).set({ [fieldId]: "large" });
+    expect((await db.issue.grid(group).sort(`field:${fieldId}`).page()).items).toHaveLength(1);
     await db.team.delete(team, { indexLag: 0 }).orThrow();
   };
   statements = await policy("--tenant", "tenantId=acme");

@@ -1,10 +1,11 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { exactText } from "../keys/template.ts";
-import { namesIn } from "../util/check-options.ts";
 import { mapValues, type Row } from "../util/row.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
-import { type Driver, tenantDriver, withDriver } from "./driver.ts";
+import type { Session } from "../executor/session.ts";
+import type * as Guard from "../executor/tenant-guard.ts";
+import { type Driver, withDriver } from "./driver.ts";
 import { edgeReads } from "./edge-reads.ts";
 import { gridsOf } from "./grids.ts";
 import { edgeWrites, nodeWrites, partWrites } from "./writes.ts";
@@ -96,7 +97,7 @@ type TenantCalls<N extends Nodes, E extends Edges, P extends Parts> = DbKinds<N,
 /** A connection that is one tenant's, from `db.as`. */
 export type TenantDb<N extends Nodes, E extends Edges, P extends Parts, Field extends PropertyKey> = TenantCalls<
   Extract<OfTenant<N, Field>, Nodes>,
-  Extract<OfTenant<E, Field>, Edges>,
+  E,
   Extract<OfTenant<P, Field>, Parts>
 >;
 
@@ -115,24 +116,24 @@ export interface As<N extends Nodes, E extends Edges, P extends Parts> {
   <Field extends IdField<IdOf<N>>>(tenant: { readonly [One in Field]: IdValue<IdOf<N>, One> }): TenantDb<N, E, P, Field>;
 }
 
-const MOST_TENANTS = 100;
-
 /** Opens a connection on a catalog. */
 export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> =>
   dbOf(openDriver(catalog, options)) as unknown as Db<N, E, P>;
 
-/** Makes connections of tenants. Programs make one for each call: the last ones are kept, with what they know. */
+/** Makes connections of tenants, each of whose requests is checked. Programs ask for one with each call: the last ones are kept. */
 const asOf = (driver: Driver): ((tenant: Row) => object) => {
+  const { session, catalog } = driver;
   const known = new Map<string, object>();
-  return (tenant) => {
-    const fixed = Object.fromEntries(
-      namesIn(tenant)
-        .toSorted()
-        .map((field) => [field, tenant[field]]),
-    );
-    const name = exactText(fixed);
-    const db = known.get(name) ?? dbOf(tenantDriver(driver, fixed));
-    if (known.size >= MOST_TENANTS) known.clear();
+  let guard: Promise<typeof Guard> | undefined;
+  return (given) => {
+    const name = exactText(given);
+    const tenant = { ...given };
+    const send: Session["send"] = async (...request) =>
+      (await (guard ??= import("../executor/tenant-guard.ts"))).sendAs(session, tenant, request);
+    // The connection that it was made from closes.
+    const close = async (): Promise<void> => undefined;
+    const db = known.get(name) ?? dbOf({ ...driver, catalog: { ...catalog, tenant }, session: { ...session, send, close } });
+    if (known.size > 99) known.clear();
     known.set(name, db);
     return db;
   };
@@ -158,7 +159,7 @@ const dbOf = (driver: Driver): object => {
     load: loadOf(driver),
     scan: scanOf(driver),
     find: findOf(driver),
-    ...(catalog.tenant ? {} : { as: asOf(driver) }),
+    as: asOf(driver),
   };
   return withDriver(db, driver);
 };

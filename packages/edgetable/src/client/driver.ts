@@ -7,8 +7,6 @@ import type { Searching } from "../planner/choose-path.ts";
 import { planRead } from "../planner/plan.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { loadOnce } from "../util/load-once.ts";
-import type { Row } from "../util/row.ts";
 import type { LeanTransportOptions } from "../transport/lean/lean-transport.ts";
 
 const DEFAULT_DEADLINE = 30_000;
@@ -105,17 +103,6 @@ export const createDriver = (options: DriverOptions): Driver => {
       secretRequests = most;
     },
   };
-};
-
-const loadGuard = loadOnce(async () => import("../executor/tenant-guard.ts"));
-
-/** The shared middle of a connection that is one tenant's: each of its requests is checked before it is sent. */
-export const tenantDriver = (driver: Driver, tenant: Row): Driver => {
-  const { session } = driver;
-  const send: Session["send"] = async (operation, input, context) =>
-    (await loadGuard()).sendAs(session, tenant, { operation, input, context });
-  // The connection that it was made from closes.
-  return { ...driver, catalog: { ...driver.catalog, tenant }, session: { ...session, send, close: () => Promise.resolve() } };
 };
 
 // Registered, because a program may load one entry of the package as ESM and another one as CommonJS.

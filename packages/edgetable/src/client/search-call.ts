@@ -12,7 +12,6 @@ import { searching } from "../planner/search-path.ts";
 import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/search.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { keyedFields } from "../schema/check-values.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
@@ -173,7 +172,9 @@ const ofTenant = ({ catalog: { tenant, nodes, parts, edges } }: Driver, ask: Sea
   let where = inAll(kinds.map(({ of, name }) => (of === "node" ? name : parts[name]?.definition.of)));
   if (kinds.every(({ of }) => of === "edge")) {
     const entries = kinds.map(({ name }) => defined(edges[name], name));
-    const own = Object.entries(tenant).filter(([field]) => entries.every((entry) => keyedFields(entry).includes(field)));
+    const own = Object.entries(tenant).filter(([field]) =>
+      entries.every(({ shapes }) => shapes.every(({ keys }) => Object.values(keys).some(({ fields }) => fields.includes(field)))),
+    );
     const ends = { from: inAll(entries.flatMap(({ from }) => from)), to: inAll(entries.flatMap(({ to }) => to)) };
     where = { ...Object.fromEntries(own), ...ends };
   }

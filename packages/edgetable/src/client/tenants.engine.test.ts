@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, part } from "../index.ts";
+import { count, defineGraph, edge, node, part } from "../index.ts";
+import { verify } from "../verify/index.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -35,6 +36,7 @@ const openTenants = async (name: string) => {
   const graph = graphOf(engine.freshTableName(name));
   const db = graph.connect({ transport: engine.transport, onRequest: ({ operation, input }) => sent.push({ operation, input }) });
   await db.table.create();
+  sent.length = 0;
   return { db, sent, acme: db.as({ tenantId: "acme" }), other: db.as({ tenantId: "acmes" }) };
 };
 
@@ -68,4 +70,298 @@ test("no call names another tenant's item", async () => {
   expect(await acme.user.get({ userId: "ann" })).toBeUndefined();
   expect(sent).toHaveLength(1);
   expect(db).toBeDefined();
+});
+
+const outsider = { code: "request.otherTenant" };
+
+test("a cursor is its tenant's: of neighbours, parts, searches and walks", async () => {
+  const { acme, other } = await openTenants("cursors");
+  for (const one of [acme, other]) {
+    const name = one === acme ? "Ann" : "Eve";
+    await one.user.create({ userId: "ann", name }).orThrow();
+    for (const teamId of ["red", "blue"]) {
+      await one.team.create({ teamId, name: teamId }).orThrow();
+      await one.joins.link({ userId: "ann" }, { teamId }, { at: teamId }).orThrow();
+      await one.note.create({ teamId: "red" }, { n: teamId }).orThrow();
+    }
+  }
+  type One = typeof acme;
+  const asked: readonly ((db: One, cursor?: string) => PromiseLike<{ readonly next?: string | undefined }>)[] = [
+    (db, cursor) => db.user({ userId: "ann" }).out("joins").page({ limit: 1, cursor }),
+    (db, cursor) => db.team({ teamId: "red" }).parts("note").page({ limit: 1, cursor }),
+    (db, cursor) =>
+      db
+        .find("team")
+        .where({ name: { gte: "a" } })
+        .page({ limit: 1, cursor }),
+  ];
+  for (const page of asked) {
+    const { next } = await page(acme);
+    expect(next).toBeDefined();
+    await expect(page(acme, next)).resolves.toBeDefined();
+    await expect(page(other, next)).rejects.toMatchObject({ code: "cursor.invalid" });
+  }
+  const walk = (db: One, cursor?: string) =>
+    db
+      .user({ userId: "ann" })
+      .walk()
+      .out("joins")
+      .in("joins")
+      .nodes({ budget: { requests: 1 }, cursor });
+  const { next: cursor } = await walk(acme);
+  expect(cursor).toBeDefined();
+  await expect(walk(other, cursor)).rejects.toMatchObject({ code: "cursor.invalid" });
+});
+
+test("a unique value of another tenant is not found, and stays taken", async () => {
+  const { db, sent, acme, other } = await openTenants("unique");
+  await other.user.create({ userId: "eve", name: "Eve" }).orThrow();
+  expect(await acme.user.by({ name: "Eve" })).toBeUndefined();
+  expect(await other.user.by({ name: "Eve" })).toMatchObject({ tenantId: "acmes", userId: "eve" });
+  const outcome = await acme.user.create({ userId: "ann", name: "Eve" });
+  expect(outcome).toMatchObject({ ok: false, reason: "notUnique" });
+  expect(JSON.stringify(outcome)).not.toContain("acmes");
+  sent.length = 0;
+  await acme.user.create({ userId: "ann", name: "Ann" }).orThrow();
+  await acme.user.update({ userId: "ann" }, { name: "Amy" }).orThrow();
+  await acme.user.delete({ userId: "ann" }).orThrow();
+  expect(sent.map(({ operation }) => operation)).toContain("TransactWriteItems");
+  expect(await db.user.by({ name: "Amy" })).toBeUndefined();
+});
+
+test("what is not under the tenant's prefix is refused, with the key that is shared", async () => {
+  const { sent, acme } = await openTenants("shared");
+  await expect(acme.country.get({ code: "PT" })).rejects.toMatchObject({
+    code: "plan.unsupported",
+    message: expect.stringContaining('"country" by pk (COUNTRY#{code}), which does not begin with tenantId') as string,
+  });
+  await expect(acme.country.create({ code: "PT" })).rejects.toMatchObject({ code: "plan.unsupported" });
+  await expect(acme.find("user").where({ name: "Ann" }).using("everywhere").rows()).rejects.toMatchObject({
+    code: "plan.unsupported",
+    message: expect.stringContaining("everywherePk") as string,
+  });
+  const whole = acme as unknown as ReturnType<ReturnType<typeof graphOf>["connect"]>;
+  await expect(whole.scan()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: "plan.unsupported",
+    details: { operation: "Scan" },
+  });
+  await expect(whole.table.delete()).rejects.toMatchObject({ code: "plan.unsupported" });
+  await expect(whole.migrations.plan()).rejects.toMatchObject({ code: "plan.unsupported" });
+  await expect(verify(whole)).rejects.toMatchObject({ code: "plan.unsupported" });
+  expect(sent.filter(({ operation }) => operation !== "GetItem")).toEqual([]);
+  // It has no sockets of its own to give back.
+  await whole.close();
+  expect(await acme.user.get({ userId: "ann" })).toBeUndefined();
+});
+
+test("a tenant is one or several id fields with values", async () => {
+  const { db, sent } = await openTenants("given");
+  const as = (tenant: object) => db.as(tenant as { tenantId: string }).user.get({ userId: "1" } as never);
+  for (const tenant of [{}, "acme" as never, { tenant: "acme" }, { tenantId: undefined }, { tenantId: null }])
+    await expect((async () => as(tenant))()).rejects.toMatchObject({
+      code: expect.stringMatching(/plan.invalidOption|schema.invalidValue/) as string,
+    });
+  await expect((async () => as({ tenantId: "" }))()).rejects.toMatchObject({ code: "keys.empty" });
+  await expect(as({ tenantId: 5 })).rejects.toMatchObject({ code: "keys.wrongType" });
+  expect(sent).toEqual([]);
+  expect(db.as({ tenantId: "acme" })).toBe(db.as({ tenantId: "acme" }));
+
+  const graph = defineGraph({
+    table: engine.freshTableName("two-fields"),
+    nodes: {
+      job: node({ key: "ORG#{orgId:number}#SITE#{siteId}#JOB#{jobId}", schema: z.object({ orgId: z.int(), siteId: text, jobId: text }) }),
+      plan: node({ key: "ORG#{orgId:number}#PLAN#{planId}", schema: z.object({ orgId: z.int(), planId: text }) }),
+    },
+  });
+  const whole = graph.connect({ transport: engine.transport });
+  await whole.table.create();
+  const site = whole.as({ orgId: 5, siteId: "north" });
+  await site.job.create({ jobId: "1" }).orThrow();
+  expect(await whole.job.get({ orgId: 5, siteId: "north", jobId: "1" })).toEqual({ orgId: 5, siteId: "north", jobId: "1" });
+  expect(await whole.as({ orgId: 55, siteId: "north" }).job.get({ jobId: "1" })).toBeUndefined();
+  await expect(site.plan.get({ planId: "1" })).rejects.toMatchObject({ code: "plan.unsupported" });
+});
+
+test("an edge that a program without a tenant wrote from another tenant is not seen, nor counted, and its source cannot read on", async () => {
+  const { db, acme, other } = await openTenants("crossing");
+  await acme.team.create({ teamId: "red", name: "Red" }).orThrow();
+  for (const tenantId of ["acme", "acmes"]) await db.user.create({ tenantId, userId: "u", name: tenantId }).orThrow();
+  for (const tenantId of ["acme", "acmes"])
+    await db.joins.link({ tenantId, userId: "u" }, { tenantId: "acme", teamId: "red" }, { at: tenantId }).orThrow();
+  const mine = [{ tenantId: "acme", userId: "u" }];
+  const joined = acme.team({ teamId: "red" }).in("joins");
+  expect(await joined.ids()).toEqual(mine);
+  expect(await joined.nodes()).toMatchObject(mine);
+  expect(await joined.count()).toBe(1);
+  expect((await joined.page({ limit: 1 })).items).toHaveLength(1);
+  expect((await acme.team({ teamId: "red" }).walk().in("joins").ids()).items).toEqual(mine);
+  expect((await acme.team({ teamId: "red" }).walk().in("joins").count()).count).toBe(1);
+  await expect(other.user({ userId: "u" }).out("joins").nodes()).rejects.toMatchObject(outsider);
+  expect(await db.team({ tenantId: "acme", teamId: "red" }).in("joins").count()).toBe(2);
+});
+
+test("a write cannot give an item a key by which another tenant finds it", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("entries"),
+    nodes: {
+      order: node({
+        key: "TENANT#{tenantId}#ORDER#{orderId}",
+        schema: z.object({ tenantId: text, orderId: text, buyer: text, clientId: text.optional() }),
+      }),
+      client: node({ key: "TENANT#{tenantId}#CLIENT#{clientId}", schema: z.object({ tenantId: text, clientId: text }) }),
+    },
+    edges: {
+      billed: edge({ from: "order", to: "client", stored: "reference", by: { tenantId: "buyer" } }),
+      sent: edge({ from: "order", to: "client", ends: "unchecked", schema: z.object({ at: text }) }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const acme = db.as({ tenantId: "acme" });
+  const order = { orderId: "1" };
+  await acme.order.create({ ...order, buyer: "acme", clientId: "c" }).orThrow();
+  await expect(acme.order.put({ ...order, buyer: "other", clientId: "c" })).rejects.toMatchObject(outsider);
+  await expect(acme.order.update(order, { buyer: "other", clientId: "d" })).rejects.toMatchObject(outsider);
+  await expect(acme.transact([acme.order.update(order, { buyer: "other", clientId: "d" })])).rejects.toMatchObject(outsider);
+  const batch = await acme
+    .batch([acme.order.put({ ...order, buyer: "other", clientId: "c" })])
+    .orThrow()
+    .catch((error: unknown) => error);
+  expect(batch).toMatchObject(outsider);
+  await acme.order.update(order, { clientId: "d" }).orThrow();
+  expect(await acme.client({ clientId: "d" }).in("billed").ids()).toMatchObject([{ orderId: "1" }]);
+  expect(await db.order.get({ tenantId: "acme", orderId: "1" })).toMatchObject({ buyer: "acme", clientId: "d" });
+});
+
+test("a transaction and a batch take calls of their own tenant only", async () => {
+  const { db, acme, other } = await openTenants("together");
+  const call = () => other.team.put({ teamId: "red", name: "Red" });
+  for (const mixed of [() => acme.transact([call()]), () => acme.batch([call()]), () => db.transact([call()])])
+    expect(mixed).toThrow(expect.objectContaining({ code: "plan.unsupported" }));
+  await acme.transact([acme.team.put({ teamId: "red", name: "Red" }), acme.user.create({ userId: "ann", name: "Ann" })]).orThrow();
+  expect(await db.team.get({ tenantId: "acme", teamId: "red" })).toBeDefined();
+});
+
+test("jobs are their tenant's, and a load names rows of other tenants as failures", async () => {
+  const { db, acme, other } = await openTenants("jobs");
+  const rows = [
+    { node: "team" as const, row: { teamId: "red", name: "Red" } },
+    { node: "team" as const, row: { tenantId: "acmes", teamId: "blue", name: "Blue" } },
+  ];
+  const report = await acme.load(rows, { job: "import" });
+  expect(report.failures).toMatchObject([{ row: 1, error: outsider }]);
+  expect(
+    await db.team.getMany([
+      { tenantId: "acme", teamId: "red" },
+      { tenantId: "acmes", teamId: "blue" },
+    ]),
+  ).toEqual([{ tenantId: "acme", teamId: "red", name: "Red" }, undefined]);
+  const left = (one: typeof acme, at: number) =>
+    one.jobs.run("tidy", {}, async (job) => {
+      job.save({ at });
+      throw new Error("cut off");
+    });
+  await expect(left(acme, 1)).rejects.toThrow("cut off");
+  await expect(left(other, 2)).rejects.toThrow("cut off");
+  expect(await acme.jobs.list()).toMatchObject([{ facts: { at: 1 } }]);
+  expect(await other.jobs.list()).toMatchObject([{ facts: { at: 2 } }]);
+  const ids = (await db.jobs.list()).map(({ id }) => id);
+  expect(ids).toHaveLength(2);
+  await expect(acme.jobs.forget(ids.find((id) => id.includes("acmes"))!)).rejects.toMatchObject(outsider);
+  await acme.jobs.forget("tidy");
+  await db.jobs.forget((await db.jobs.list())[0]!.id);
+  expect(await other.jobs.list()).toEqual([]);
+});
+
+test("a deletion that goes on as a job is found by its tenant, and by the whole", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("deletion"),
+    nodes: { team: node({ key: "TENANT#{tenantId}#TEAM#{teamId}", schema: z.object({ tenantId: text, teamId: text }) }) },
+    parts: { note: part({ of: "team", key: "NOTE#{n:4}", schema: z.object({ n: z.int() }) }) },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const [acme, other] = [db.as({ tenantId: "acme" }), db.as({ tenantId: "acmes" })];
+  const red = { teamId: "red" };
+  await acme.team.create(red).orThrow();
+  await acme.load(Array.from({ length: 150 }, (_, n) => ({ part: "note" as const, owner: red, row: { n } })));
+  const stop = new AbortController();
+  const cut = acme.team.delete(red, { indexLag: 0, onProgress: () => stop.abort() }).run({ signal: stop.signal });
+  await expect(cut).rejects.toMatchObject({ code: "execute.aborted" });
+  expect(await acme.jobs.list()).toMatchObject([{ kind: "delete" }]);
+  expect(await other.jobs.list()).toEqual([]);
+  expect(await other.jobs.resumeAll()).toEqual({ resumed: [], leased: [] });
+  const [job] = await db.jobs.list();
+  await expect(other.jobs.resume(job!.id)).rejects.toMatchObject(outsider);
+  const resumed = await acme.jobs.resume(job!.id, { indexLag: 0 });
+  expect(await resumed.done).toMatchObject({ ok: true });
+  expect(await acme.team(red).parts("note").count()).toBe(0);
+  expect(await db.jobs.list()).toEqual([]);
+});
+
+test("what follows from rows stays with the tenant: sharded counts, copies by a job, grids", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("derived"),
+    nodes: {
+      user: node({ key: "TENANT#{tenantId}#USER#{userId}", schema: z.object({ tenantId: text, userId: text }) }),
+      team: node({
+        key: "TENANT#{tenantId}#TEAM#{teamId}",
+        schema: z.object({ tenantId: text, teamId: text, name: text }),
+        derived: { members: count({ in: "joins", shards: 2 }) },
+      }),
+      issue: node({
+        key: "TENANT#{tenantId}#ISSUE#{issueId}",
+        schema: z.object({ tenantId: text, issueId: text, teamId: text, num: z.int() }),
+        fields: { of: "team", orderBy: "num:6" },
+      }),
+    },
+    edges: {
+      joins: edge({ from: "user", to: "team", onDelete: { to: "cascade" } }),
+      rates: edge({ from: "user", to: "team", copies: { to: { teamName: { of: "name", beyond: "job" } } } }),
+    },
+  });
+  const sent: string[] = [];
+  const db = graph.connect({ transport: engine.transport, onRequest: ({ input }) => sent.push(JSON.stringify(input)) });
+  await db.table.create();
+  const acme = db.as({ tenantId: "acme" });
+  const red = { teamId: "red" };
+  await acme.team.create({ ...red, name: "Red" }).orThrow();
+  for (let at = 0; at < 3; at++) {
+    await acme.user.create({ userId: `u${at}` }).orThrow();
+    await acme.joins.link({ userId: `u${at}` }, red).orThrow();
+    await acme.rates.link({ userId: `u${at}` }, red).orThrow();
+  }
+  await acme.joins.unlink({ userId: "u1" }, red).orThrow();
+  expect(sent.some((one) => one.includes("~counter#"))).toBe(true);
+  expect(await acme.team(red).in("joins").count()).toBe(2);
+  await acme.team.update(red, { name: "Rose" }).orThrow();
+  expect(await acme.team(red).in("rates").first()).toMatchObject({ teamName: "Rose" });
+
+  await acme.issue.create({ issueId: "1", ...red, num: 1 }).orThrow();
+  await acme.issue.create({ issueId: "2", ...red, num: 2 }).orThrow();
+  const field = await acme.issue.fields(red).define({ name: "Size", type: "text" });
+  await acme.issue.values({ issueId: "2" }).set({ [field.fieldId]: "large" });
+  const page = await acme.issue
+    .grid(red)
+    .where({ [`field:${field.fieldId}`]: "large" })
+    .sort(`field:${field.fieldId}`)
+    .page();
+  expect(page.items.map(({ row }) => row.issueId)).toEqual(["2"]);
+  // The order in which an id's fields are given makes no difference.
+  for (const given of [
+    { ...red, tenantId: "acme" },
+    { tenantId: "acme", ...red },
+  ])
+    expect((await db.issue.grid(given).page()).items).toEqual((await acme.issue.grid(red).page()).items);
+  expect((await acme.issue.grid(red).page()).items).toHaveLength(2);
+  expect(
+    (await db
+      .as({ tenantId: "other" })
+      .issue.grid(red)
+      .page()
+      .run()
+      .catch((error: unknown) => error)) as object,
+  ).toMatchObject({
+    items: [],
+  });
 });

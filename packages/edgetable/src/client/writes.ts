@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { DeleteWrite, EndId, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../schema/catalog.ts";
-import { checkEnd, checkKey, checkNodeId, keyedFields, ofTenant } from "../schema/check-values.ts";
+import { checkEnd, checkKey, checkNodeId, ofTenant } from "../schema/check-values.ts";
 import { checkOptions, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -204,7 +204,6 @@ const relinkChecks: OptionChecks<RelinkOptions<Row, Row, Row>> = { ...writeCheck
 const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const edge = entry.name;
   const subject = subjectOf(edge, entry.definition, entry.key, entry.shapes[0]);
-  const keyed = catalog.tenant ? keyedFields(entry) : [];
   const ends = (from: Row, to: Row): { readonly edge: string; readonly from: EndId; readonly to: EndId } => {
     if (entry.definition.stored === "reference") {
       const node = entry.from.join(" or ");
@@ -232,7 +231,7 @@ const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): Pick<LinkWrite, "row" | "reverse" | "idempotent"> => {
     checkOwnNames(subject, namesIn(row));
     const { reverse, idempotent } = checkOptions(options, linkChecks);
-    return { row: withoutDerived(subject, ofTenant(catalog, keyed, row)), reverse: reverseOf(reverse), idempotent };
+    return { row: withoutDerived(subject, row), reverse: reverseOf(reverse), idempotent };
   };
   return { subject, ends, reverseOf, rowsOf };
 };

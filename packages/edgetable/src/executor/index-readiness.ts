@@ -12,7 +12,8 @@ interface Knowledge {
   reading: Promise<ReadonlySet<string>> | undefined;
 }
 
-const sessions = new WeakMap<Session, Knowledge>();
+// By the list of jobs, which the connections of tenants share with the one that they were made from.
+const sessions = new WeakMap<Session["jobs"], Knowledge>();
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -47,8 +48,8 @@ export const readsDeclaredIndex = ({ catalog }: Session, steps: readonly AccessS
  * @throws {plan.indexIncomplete} when old items may lack the keys of the index
  */
 export const checkIndexes = async (session: Session, steps: readonly AccessStep[], context: CallContext): Promise<boolean> => {
-  let known = sessions.get(session);
-  if (!known) sessions.set(session, (known = { model: describeModel(session.catalog), reading: undefined }));
+  let known = sessions.get(session.jobs);
+  if (!known) sessions.set(session.jobs, (known = { model: describeModel(session.catalog), reading: undefined }));
   const knowledge = known;
   const reading = (knowledge.reading ??= read(session, knowledge, context));
   const forget = (): void => {

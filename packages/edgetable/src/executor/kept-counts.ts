@@ -21,7 +21,8 @@ interface Knowledge {
   readonly complete: Promise<ReadonlySet<string>>;
 }
 
-const sessions = new WeakMap<Session, Knowledge>();
+// By the list of jobs, which the connections of tenants share with the one that they were made from.
+const sessions = new WeakMap<Session["jobs"], Knowledge>();
 
 /** The derived attributes that the table's record has as the model does, and that no migration under way changes. */
 const readComplete = async (session: Session, context: CallContext): Promise<ReadonlySet<string>> => {
@@ -39,17 +40,17 @@ const readComplete = async (session: Session, context: CallContext): Promise<Rea
  */
 export const isComplete = async (session: Session, kept: readonly KeptStep[], context: CallContext): Promise<boolean> => {
   const now = session.effects.now();
-  let known = sessions.get(session);
+  let known = sessions.get(session.jobs);
   if (!known || known.until <= now) {
     known = { until: now + KNOWN_FOR, complete: readComplete(session, context) };
-    sessions.set(session, known);
+    sessions.set(session.jobs, known);
   }
   const asked = known;
   try {
     const complete = await asked.complete;
     return kept.every(({ node, attributes }) => attributes.every((attribute) => complete.has(`${node}.${attribute}`)));
   } catch {
-    if (sessions.get(session) === asked) sessions.delete(session);
+    if (sessions.get(session.jobs) === asked) sessions.delete(session.jobs);
     return false;
   }
 };

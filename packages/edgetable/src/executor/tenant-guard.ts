@@ -268,7 +268,7 @@ const guards = new WeakMap<Row, Guard>();
 export const sendAs = async <O extends Operation>(
   session: Session,
   tenant: Row,
-  { operation, input, context }: { readonly operation: O; readonly input: OperationInputs[O]; readonly context: CallContext },
+  [operation, input, context]: readonly [operation: O, input: OperationInputs[O], context: CallContext],
 ): Promise<OperationOutputs[O]> => {
   let guard = guards.get(tenant);
   if (!guard) guards.set(tenant, (guard = openGuard(session.catalog, tenant)));

@@ -1,9 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { sameValue } from "../keys/template.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import { type Row, setOwn } from "../util/row.ts";
-import { type Catalog, type EdgeEntry, keyAttributes, type NodeEntry, type Shape } from "./catalog.ts";
+import { type Catalog, keyAttributes, type NodeEntry, type Shape } from "./catalog.ts";
 import { type AnySchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
 
 const invalidId = (what: string, message: string, id: unknown): never => {
@@ -50,19 +49,15 @@ export const leadingIdFields = (what: string, idFields: readonly string[], id: R
  * @throws {request.otherTenant} when it names another tenant
  */
 export const ofTenant = <Given>({ tenant }: Pick<Catalog, "tenant">, fields: readonly string[], given: Given): Given => {
-  if (!tenant || typeof given !== "object" || given === null) return given;
+  if (!tenant || typeof given !== "object") return given;
   const row: Record<string, unknown> = { ...(given as Row) };
   for (const field of fields) {
-    if (!(field in tenant)) continue;
-    if (row[field] !== undefined && !sameValue(row[field], tenant[field]))
-      throw new EdgetableError(
-        "request.otherTenant",
-        `${field} is ${jsonText(row[field])}, and this connection's is ${jsonText(tenant[field])}.`,
-        {
-          details: { field, value: row[field], tenant },
-        },
-      );
-    row[field] = tenant[field];
+    const own = jsonText(tenant[field]);
+    const value = jsonText((row[field] ??= tenant[field]));
+    if (field in tenant && value !== own)
+      throw new EdgetableError("request.otherTenant", `${field} is ${value}, and this connection's is ${own}.`, {
+        details: { field, tenant },
+      });
   }
   return row as Given;
 };
@@ -93,10 +88,6 @@ export const checkKey = (what: string, fields: readonly string[], id: unknown): 
 
 // Depends on the model alone, and every call needs it.
 const allowedByNode = new WeakMap<NodeEntry, AllowedFields>();
-
-/** The fields of an edge's row that its keys contain; of its ends' ids, as paths. */
-export const keyedFields = ({ shapes }: EdgeEntry): readonly string[] =>
-  shapes.flatMap(({ keys }) => Object.values(keys).flatMap(({ fields }) => fields));
 
 /**
  * Checks a node's id. It may also have fields that the table's keys need, and the node's type, as ends of edges between
