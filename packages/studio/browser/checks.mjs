@@ -321,8 +321,41 @@ export const checks = [
       await page.getByRole("img", { name: /student enrolledIn course; teacher teaches course/ }).waitFor();
       await page.getByRole("row", { name: /^enrolledIn .*at#STUDENT#from.studentId/ }).waitFor();
       await page.getByText("hotIndexPartition · throughput").first().waitFor();
+      await page.getByText("The table follows this model: there is nothing to migrate.").waitFor();
       await page.getByRole("link", { name: "byLevel" }).last().click();
       await page.getByRole("heading", { name: "byLevel" }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "live: changes as they happen, the jobs, and a verification",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      const { page: other, open: openOther } = await openPage();
+      await open("/live");
+      await page.getByText("Nothing has changed since you opened this view.").waitFor();
+      await openOther("/table?partition=COURSE%23C302");
+      await other.locator(".cells").first().click();
+      const form = other.getByRole("region", { name: "Change" });
+      // Nobody tells when the watch has begun: the credits change until it sees one.
+      const feed = page.getByRole("list", { name: "Changes, the newest first" });
+      for (let credits = 20; (await feed.count()) === 0; credits++) {
+        await form.getByLabel("credits").fill(String(credits));
+        await form.getByRole("button", { name: "Save" }).click();
+        await form.getByText("Saved.").waitFor();
+        await other.waitForTimeout(200);
+      }
+      await form.getByLabel("title").fill("Graphs");
+      await form.getByRole("button", { name: "Save" }).click();
+      const newest = feed.getByRole("listitem").first();
+      await newest.getByText("Graphs").waitFor();
+      match(await newest.innerText(), /changed\s+course\s+COURSE#C302[\s\S]*title\s+Graph Theory → Graphs/);
+      await page.getByRole("button", { name: "Verify" }).click();
+      await page.getByText("The table is as the model says.").waitFor();
+      await page.getByRole("region", { name: "Dead letters" }).getByText("None").waitFor();
+      await newest.getByRole("link", { name: /COURSE#C302/ }).click();
+      await page.getByRole("heading", { name: "College/COURSE#C302" }).waitFor();
       deepEqual(problems, []);
     },
   },
@@ -373,4 +406,5 @@ const addresses = [
   ["/graph?type=course&id=%7B%22courseId%22%3A%22C301%22%7D", ".graph-drawing[data-state=settled]"],
   ["/patterns?name=classmates", ".plan"],
   ["/model", ".advice"],
+  ["/live", ".live .notice"],
 ];

@@ -36,6 +36,25 @@ const edited = async (page) => {
   await cell(5, 1).dblclick();
 };
 
+/** Makes changes in another page until the view shows some. */
+const changed = async (page) => {
+  const other = await page.context().newPage();
+  await other.goto(new URL("/rows?type=course&sort=byLevel", page.url()).href);
+  for (let turn = 20; (await page.locator(".change").count()) < 6; turn++) {
+    for (const row of [1, 3]) {
+      await other.locator(`#cell-${row}-2`).dblclick();
+      await other.locator(".cell-editor").fill(String(turn));
+      await other.keyboard.press("Enter");
+    }
+    await other.keyboard.press("Control+s");
+    await other.locator(".pending").waitFor({ state: "detached" });
+    await page.waitForTimeout(300);
+  }
+  await page.getByRole("button", { name: "Verify" }).click();
+  await page.getByText("The table is as the model says.").waitFor();
+  await other.close();
+};
+
 const run = async (page) => {
   await page.getByRole("button", { name: "Run" }).click();
   await page.locator(".waterfall").waitFor();
@@ -74,6 +93,7 @@ const pictures = [
   { name: "pattern", address: "/patterns?name=studentsOfCourse", ready: ".plan", act: run },
   { name: "walk", address: "/patterns?name=classmates", ready: ".plan", act: run },
   { name: "model", address: "/model", ready: ".advice" },
+  { name: "live", address: "/live", ready: ".live .notice", act: changed },
   { name: "palette", address: "/table", ready: ".cells", act: (page) => page.keyboard.press("Control+k") },
 ];
 

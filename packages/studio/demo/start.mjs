@@ -1,10 +1,11 @@
 // Starts the embedded engine with the college's rows, and the studio on it, by the command line as users do.
 // node packages/studio/demo/start.mjs [students] [--write]: prints the studio's link and waits for Ctrl-C.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { collegeRows } from "./college-rows.mjs";
 
 const bin = join(import.meta.dirname, "../../cli/bin/edgetable.js");
@@ -26,6 +27,10 @@ const start = (args) =>
     void ended.then((code) => reject(new Error(`edgetable ${args[0]} ended with ${code}: ${errors}`)));
   });
 
+/** Live shows what the table's stream records. */
+const enableStream = (endpoint) =>
+  promisify(execFile)(process.execPath, [bin, "table", "create", "--stream", "--endpoint", endpoint, "--model", model]);
+
 /**
  * @param students rows grow with it: about 9 items for each student
  * @param writes whether the studio may write
@@ -43,6 +48,7 @@ export const startDemo = async (students = 120, writes = false) => {
   try {
     const engine = await start(["dev", "--memory", "--data", data]);
     running.push(engine);
+    await enableStream(engine.ready.endpoint);
     const studio = await start(["studio", "--endpoint", engine.ready.endpoint, ...(writes ? ["--write"] : [])]);
     running.push(studio);
     return { link: studio.ready.link, endpoint: engine.ready.endpoint, stopEngine: engine.stop, stop };

@@ -232,6 +232,72 @@ export interface ImportAnswer {
   readonly cost: WireCost & { readonly writeUnits: number };
 }
 
+/** A change of an item, as the table's stream tells it. */
+export interface WireChange {
+  /** Counts up while the studio watches. */
+  readonly number: number;
+  /** Milliseconds since 1970; DynamoDB tells whole seconds. */
+  readonly time: number;
+  readonly kind: "insert" | "modify" | "remove" | "expired";
+  /** The item after the change; before it, if it was removed. */
+  readonly item: WireItem;
+  /** Attributes of the item that differ. */
+  readonly changed: readonly string[];
+  /** Their values before. */
+  readonly was: Readonly<Record<string, WireValue>>;
+}
+
+/** `GET /api/live`: the changes after a number, as soon as there are some, and at the latest after 15 seconds. */
+export interface LiveAnswer {
+  readonly changes: readonly WireChange[];
+  readonly last: number;
+  /** Why nothing is watched, such as a table without a stream. */
+  readonly problem?: { readonly code: string; readonly message: string };
+}
+
+/** A job of the table: a load, a migration, a consumer of its stream. */
+export interface WireJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly running: boolean;
+  /** Milliseconds since 1970. */
+  readonly leasedUntil: number;
+  readonly runs: number;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** `GET /api/health`. */
+export interface HealthAnswer {
+  readonly jobs: readonly WireJob[];
+  /** At most 20 records that no handler took. */
+  readonly deadLetters: readonly {
+    readonly id: string;
+    readonly handler: string;
+    readonly error: { readonly code: string; readonly message: string };
+    readonly attempts: number;
+    readonly failedAt: number;
+  }[];
+}
+
+/** `GET /api/migration`: what a migration of the table to the model would do. */
+export interface MigrationAnswer {
+  readonly steps: readonly string[];
+  readonly refusals: readonly string[];
+  readonly notes: readonly string[];
+  readonly cost: { readonly readUnits: number; readonly writeUnits: number };
+  /** True if a migration has begun and not ended. */
+  readonly underway: boolean;
+}
+
+/** `POST /api/verify`: the whole table, compared with its model. */
+export interface VerifyAnswer {
+  readonly clean: boolean;
+  readonly items: number;
+  readonly unsettled: number;
+  readonly kinds: readonly { readonly kind: string; readonly count: number; readonly what: string; readonly isHarmless: boolean }[];
+  readonly cost: WireCost;
+}
+
 /** Every answer with a status of 400 or more. */
 export interface ErrorAnswer {
   readonly error: { readonly code: string; readonly message: string; readonly docs?: string };

@@ -1,6 +1,15 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
-import type { ItemsAnswer, ModelAnswer, NeighboursAnswer, PatternAnswer, RowsAnswer } from "@edgetable/studio";
+import type {
+  HealthAnswer,
+  ItemsAnswer,
+  LiveAnswer,
+  MigrationAnswer,
+  ModelAnswer,
+  NeighboursAnswer,
+  PatternAnswer,
+  RowsAnswer,
+} from "@edgetable/studio";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startStudioServer } from "../studio/studio-server.ts";
 import { createFolder, educationData, educationModel, run, type Folder, type Ran } from "../test-support/lab.ts";
@@ -391,4 +400,24 @@ test("the printed text names the link, the table and the model, and no request p
   expect(out).toContain(`studio  ${link}`);
   expect(out).toContain("table   Education (127.0.0.1:");
   expect(err).toBe("Whoever has the link can read the table until the studio stops. Press Ctrl-C to stop it.\nStopped.\n");
+});
+
+test("the changes of a table, its jobs and dead letters, a migration and a verification, without a write", async () => {
+  expect(await get<LiveAnswer>("/api/live?after=0")).toMatchObject({ changes: [], problem: { code: "stream.notEnabled" } });
+  await run(["table", "create", "--stream", "--endpoint", engine.ready.endpoint], { cwd: folder.path });
+  const row = (name: string) => JSON.stringify({ nodes: { student: [{ studentId: "S7", name }] } });
+  let answer: LiveAnswer = { changes: [], last: 0 };
+  // Nobody tells when the watch has begun: the name changes until it sees that.
+  for (let turn = 0; answer.changes.length === 0; turn++) {
+    const asked = get<LiveAnswer>("/api/live?after=0");
+    folder.write("more.json", row(`turn ${turn}`));
+    await run(["load", "more.json", "--endpoint", engine.ready.endpoint], { cwd: folder.path });
+    answer = await asked;
+  }
+  const [first] = answer.changes;
+  expect(first?.item).toMatchObject({ kind: "node", name: "student", id: { studentId: "S7" } });
+  expect((await get<LiveAnswer>(`/api/live?after=${answer.last - 1}`)).changes.at(-1)?.number).toBeGreaterThanOrEqual(answer.last);
+  expect(await get<HealthAnswer>("/api/health")).toEqual({ jobs: [], deadLetters: [] });
+  expect(await get<MigrationAnswer>("/api/migration")).toMatchObject({ steps: [], refusals: [], underway: false });
+  expect(JSON.parse((await post("/api/verify", {})).text)).toMatchObject({ clean: true, kinds: [] });
 });

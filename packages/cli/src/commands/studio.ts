@@ -85,6 +85,7 @@ export const startStudio = async (
     options: connectOptions(call),
     place: shownPlace(call),
     local: isLocal(endpointOf(call)),
+    stream: placeOf(call),
     writes,
   });
   const end = async (): Promise<void> => {

@@ -2,7 +2,16 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { EdgetableError, isEdgetableError, type Operation, type Transport } from "edgetable";
 import type { SentAttempt } from "@edgetable/studio";
 
-const READS: ReadonlySet<Operation> = new Set<Operation>(["GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "DescribeTable"]);
+const READS: ReadonlySet<Operation> = new Set<Operation>([
+  "GetItem",
+  "BatchGetItem",
+  "TransactGetItems",
+  "Query",
+  "Scan",
+  "DescribeTable",
+  "DescribeTimeToLive",
+  "DescribeContinuousBackups",
+]);
 
 /** A transport that refuses every write, whatever a model's own code asks for. Closing it leaves the inner one open. */
 export const readOnly = (inner: Transport): Transport => ({

@@ -62,7 +62,8 @@ const keyOf = ({ shapes }: Catalog, attribute: string, text: string): Item[strin
 /** The name by which a view filters an item. */
 const filterName = ({ kind, name }: WireItem): string => (kind === "system" || kind === "stray" ? `~${kind}` : name);
 
-const describe = (catalog: Catalog, item: Item): WireItem => {
+/** A stored item for the page. */
+export const describeStored = (catalog: Catalog, item: Item): WireItem => {
   const { row: _, ...description } = describeItem(catalog, item);
   return { item, ...description };
 };
@@ -145,7 +146,7 @@ export const readItems = async (
   signal: AbortSignal,
 ): Promise<ItemsAnswer> => {
   const take = (item: Item): WireItem | undefined => {
-    const described = describe(graph.catalog, item);
+    const described = describeStored(graph.catalog, item);
     return types.length === 0 || types.includes(filterName(described)) ? described : undefined;
   };
   const { taken, ...answer } = await readStored({ graph, transport, signal }, page, take);
@@ -175,5 +176,5 @@ export const readItem = async (
   if (!isKey) throw usageError(`The key must be a JSON list of ${names.length === 1 ? "one text" : "two texts"}.`);
   const Key = Object.fromEntries(names.map((name, at) => [name, keyOf(catalog, name, (texts as readonly string[])[at] ?? "")]));
   const { Item: item } = await sendPatiently(transport, "GetItem", { TableName: catalog.table, Key }, signal);
-  return item ? { item: describe(catalog, item) } : {};
+  return item ? { item: describeStored(catalog, item) } : {};
 };

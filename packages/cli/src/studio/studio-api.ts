@@ -15,6 +15,7 @@ import { nodeOf, type UntypedDb } from "../connection.ts";
 import { usageError } from "../failure.ts";
 import { planPatterns, type Model } from "../model.ts";
 import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
+import { healthAnswer, migrationAnswer, verifyAnswer, watchChanges } from "./live.ts";
 import { readOnly, timed, timelines, type Timeline } from "./read-only.ts";
 import { changeRow, createRow, deleteRow, importRows, linkNodes, readRows, sortsOf } from "./rows.ts";
 import { readItem, readItems } from "./stored-items.ts";
@@ -28,6 +29,8 @@ export interface StudioSource {
   /** The host or region that is shown beside the table's name. */
   readonly place: string;
   readonly local: boolean;
+  /** Where the table's stream is. */
+  readonly stream: ConnectOptions;
   /** Whether the page may write. */
   readonly writes: boolean;
 }
@@ -282,6 +285,7 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
   const db = graph.connect({ ...options, transport: timed(transport) }) as unknown as UntypedDb;
   const kept: Transport = { ...given.transport, send: (...sent) => given.transport.send(...sent), close: () => undefined };
   const writer = given.writes ? (graph.connect({ ...options, transport: kept }) as unknown as UntypedDb) : undefined;
+  const watch = watchChanges(graph, db, given.stream);
   const api: Api = async (request) => {
     const { route, query, signal } = request;
     switch (route) {
@@ -327,11 +331,20 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
         };
         return readRows(graph, { db, transport }, page, signal);
       }
+      case "GET /api/live":
+        return watch.changes(Number(query.get("after") ?? 0), signal);
+      case "GET /api/health":
+        return healthAnswer(db, signal);
+      case "GET /api/migration":
+        return migrationAnswer(db, signal);
+      case "POST /api/verify":
+        return verifyAnswer(db, signal);
       default:
         return writer && writeAnswer(writer, request);
     }
   };
   const close = async (): Promise<void> => {
+    watch.close();
     await db.close();
     await writer?.close();
   };

@@ -92,6 +92,20 @@ const placeOf = (place: LeanTransportOptions | Place | undefined): LeanTransport
   );
 };
 
+/**
+ * The transport of a table's stream: the given one, or one of its own for a place, which is closed in the end.
+ *
+ * @throws {plan.invalidOption} when neither tells where the stream is
+ */
+export const openTransport = (
+  stream: StreamTransport | LeanTransportOptions | undefined,
+  place: Place | undefined,
+): { readonly transport: StreamTransport; readonly close: () => Promise<void> } => {
+  if (stream !== undefined && isTransport(stream)) return { transport: stream, close: async () => undefined };
+  const transport = createLeanStreamTransport(placeOf(stream ?? place));
+  return { transport, close: async () => transport.close() };
+};
+
 const checkName = (name: unknown): void => {
   if (typeof name === "string" && /^[\w.-]{1,100}$/.test(name)) return;
   throw new EdgetableError(
@@ -169,12 +183,11 @@ export const createStreamConsumer = <N extends Nodes, E extends Edges, P extends
     run: async (given = {}) => {
       const { signal, ...running } = checkOptions(given, runChecks);
       await checkStream(session, signal);
-      const isOwn = stream !== undefined && isTransport(stream);
-      const transport = isOwn ? stream : createLeanStreamTransport(placeOf(stream ?? place));
+      const { transport, close } = openTransport(stream, place);
       try {
         return await runConsumer({ session, transport, processorFor, settings, running, signal });
       } finally {
-        if (!isOwn) await transport.close();
+        await close();
       }
     },
   };

@@ -9,10 +9,18 @@ import { addressOf, go, linkTo, useRoute, type Query, type Route, type View } fr
 import { TableView } from "./table-view.tsx";
 import { applyTheme, currentTheme, themes } from "./theme.ts";
 
-const titles: Readonly<Record<View, string>> = { table: "Table", rows: "Rows", graph: "Graph", patterns: "Patterns", model: "Model" };
+const titles: Readonly<Record<View, string>> = {
+  table: "Table",
+  rows: "Rows",
+  graph: "Graph",
+  patterns: "Patterns",
+  model: "Model",
+  live: "Live",
+};
 const GraphView = lazy(() => import("./graph-view.tsx").then(({ GraphView }) => ({ default: GraphView })));
 const RowsView = lazy(() => import("./rows-view.tsx").then(({ RowsView }) => ({ default: RowsView })));
 const PatternsView = lazy(() => import("./patterns-view.tsx").then(({ PatternsView }) => ({ default: PatternsView })));
+const LiveView = lazy(() => import("./live-view.tsx").then(({ LiveView }) => ({ default: LiveView })));
 const ModelView = lazy(() => import("./model-view.tsx").then(({ ModelView }) => ({ default: ModelView })));
 
 const Tabs = ({ route }: { readonly route: Route }): ReactNode => (
@@ -184,6 +192,8 @@ const CurrentView = ({ route: { view, query } }: { readonly route: Route }): Rea
       return <GraphView query={query} />;
     case "patterns":
       return <PatternsView query={query} />;
+    case "live":
+      return <LiveView query={query} />;
     case "model":
       return <ModelView />;
     default:

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { AdviceAnswer, WireAdvice, WireIndex, WireType } from "../wire.ts";
+import type { AdviceAnswer, MigrationAnswer, WireAdvice, WireIndex, WireType } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
 import { Failure, Notice, TypeMark, useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
@@ -201,6 +201,42 @@ const Advice = ({ advice }: { readonly advice: readonly WireAdvice[] }): ReactNo
   );
 };
 
+/** What a migration of the table to this model would do. */
+const Migration = (): ReactNode => {
+  const { value, error, again } = useAnswer("migration", (signal) => get<MigrationAnswer>("migration", {}, signal));
+  if (error) return <Failure error={error} again={again} />;
+  if (!value) return <Notice title="Comparing the table with the model…" />;
+  const { steps, refusals, notes, cost, underway } = value;
+  if (steps.length === 0 && refusals.length === 0)
+    return <p className="migration">The table follows this model: there is nothing to migrate.</p>;
+  return (
+    <div className="migration">
+      {underway ? <p className="badge remote">A migration has begun and not ended.</p> : null}
+      <ol>
+        {steps.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+      {steps.length === 0 ? null : (
+        <p>
+          About {cost.readUnits.toLocaleString("en-US")} read and {cost.writeUnits.toLocaleString("en-US")} write units.{" "}
+          <code>edgetable migrate</code> does it.
+        </p>
+      )}
+      <ul className="refusals">
+        {refusals.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </ul>
+      {notes.map((note) => (
+        <p key={note} className="mend">
+          {note}
+        </p>
+      ))}
+    </div>
+  );
+};
+
 /** The model: its types as a diagram, where each type's keys put it, and the advice of `edgetable check`. */
 export const ModelView = (): ReactNode => {
   const { table, file } = useModel();
@@ -219,6 +255,10 @@ export const ModelView = (): ReactNode => {
       <section className="card">
         <h2>Keys</h2>
         <KeyLayout />
+      </section>
+      <section className="card">
+        <h2>Migration</h2>
+        <Migration />
       </section>
       <section className="card">
         <h2>Advice{value ? <small> {value.advice.length}</small> : null}</h2>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore, type MouseEvent } from "react";
 
 /** The views, each with an address of its own. */
-export const views = ["table", "rows", "graph", "patterns", "model"] as const;
+export const views = ["table", "rows", "graph", "patterns", "model", "live"] as const;
 export type View = (typeof views)[number];
 
 export type Query = Readonly<Record<string, string | undefined>>;

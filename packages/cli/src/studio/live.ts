@@ -1,0 +1,127 @@
+import type { HealthAnswer, LiveAnswer, MigrationAnswer, VerifyAnswer, WireChange } from "@edgetable/studio";
+import type { AnyGraph, ConnectOptions } from "edgetable";
+import { listDeadLetters, type StreamRecord, tailStream } from "edgetable/streams";
+import { verify } from "edgetable/verify";
+import type { UntypedDb } from "../connection.ts";
+import { failureOf } from "../failure.ts";
+import { isRow, toExactJson } from "../output/json.ts";
+import { describeStored } from "./stored-items.ts";
+
+/** Changes that are kept for a page that asks late. */
+const KEPT = 500;
+/** Milliseconds for which a question waits for a change. */
+const PATIENCE = 15_000;
+/** Milliseconds without a question after which nothing is watched any more. */
+const UNWATCHED = 60_000;
+const POLL = 300;
+
+/** Watches a table's stream while a page asks for its changes. */
+export interface Watch {
+  /** The changes after a number, as soon as there are some, and at the latest after 15 seconds. */
+  changes(after: number, signal: AbortSignal): Promise<LiveAnswer>;
+  close(): void;
+}
+
+const changeOf = (graph: AnyGraph, { kind, before, after, time, expired }: StreamRecord, number: number): WireChange => {
+  const item = describeStored(graph.catalog, after ?? before ?? {});
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  const changed = before && after ? [...names].filter((name) => toExactJson([before[name]]) !== toExactJson([after[name]])) : [];
+  const was = Object.fromEntries(changed.flatMap((name) => (before?.[name] === undefined ? [] : [[name, before[name]]])));
+  return { number, time, kind: expired ? "expired" : kind, item, changed, was };
+};
+
+/** @param stream where the table's stream is */
+export const watchChanges = (graph: AnyGraph, db: UntypedDb, stream: ConnectOptions): Watch => {
+  let changes: readonly WireChange[] = [];
+  let last = 0;
+  let problem: LiveAnswer["problem"];
+  let running: AbortController | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let wake = new AbortController();
+  const tell = (): void => {
+    wake.abort();
+    wake = new AbortController();
+  };
+  const run = async (own: AbortController): Promise<void> => {
+    try {
+      for await (const record of tailStream(db, { signal: own.signal, pollInterval: POLL, stream })) {
+        changes = [...changes, changeOf(graph, record, ++last)].slice(-KEPT);
+        tell();
+      }
+    } catch (error) {
+      const { code, message } = failureOf(error);
+      problem = { code, message };
+    }
+    if (running === own) running = undefined;
+    tell();
+  };
+  const start = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => running?.abort(), UNWATCHED);
+    timer.unref();
+    if (running) return;
+    problem = undefined;
+    running = new AbortController();
+    void run(running);
+  };
+  return {
+    changes: async (after, signal) => {
+      start();
+      const newer = (): readonly WireChange[] => changes.filter(({ number }) => number > after);
+      const late = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
+      const isOver = (): boolean => newer().length > 0 || problem !== undefined || late.aborted;
+      while (!isOver())
+        await new Promise<void>((resolve) => {
+          const ended = AbortSignal.any([late, wake.signal]);
+          if (ended.aborted) return resolve();
+          ended.addEventListener("abort", () => resolve(), { once: true });
+        });
+      return { changes: newer(), last, ...(problem === undefined ? {} : { problem }) };
+    },
+    close: () => {
+      clearTimeout(timer);
+      running?.abort();
+    },
+  };
+};
+
+/** What works on the table, and what was put aside: two Queries of Edgetable's own items. */
+export const healthAnswer = async (db: UntypedDb, signal: AbortSignal): Promise<HealthAnswer> => {
+  const jobs = await db.jobs.list();
+  const letters = await listDeadLetters(db, { limit: 20, signal });
+  return {
+    jobs: jobs.map(({ id, kind, running, leasedUntil, runs, facts }) => ({
+      id,
+      kind,
+      running,
+      leasedUntil,
+      runs,
+      facts: Object.fromEntries(Object.entries(facts).filter(([, value]) => !isRow(value))),
+    })),
+    deadLetters: letters.map(({ id, handler, error, attempts, failedAt }) => ({
+      id,
+      handler,
+      error,
+      attempts,
+      failedAt: failedAt.getTime(),
+    })),
+  };
+};
+
+/** What a migration to the model would do: three requests, none of them a write. */
+export const migrationAnswer = async (db: UntypedDb, signal: AbortSignal): Promise<MigrationAnswer> => {
+  const { steps, refusals, notes, cost, underway } = await db.migrations.plan({ signal });
+  return { steps: steps.map(({ says }) => says), refusals, notes, cost, underway: underway !== undefined };
+};
+
+/** Compares the whole table with its model, and changes nothing. */
+export const verifyAnswer = async (db: UntypedDb, signal: AbortSignal): Promise<VerifyAnswer> => {
+  const { clean, items, kinds, unsettled, cost } = await verify(db, { signal, examples: 3 });
+  return {
+    clean,
+    items,
+    unsettled,
+    kinds: kinds.map(({ kind, count, what, isHarmless }) => ({ kind, count, what, isHarmless })),
+    cost: { requests: cost.requests, readUnits: cost.readUnits },
+  };
+};

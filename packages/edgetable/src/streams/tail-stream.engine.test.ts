@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, node } from "../index.ts";
+import { createLeanStreamTransport, tailStream, type StreamRecord } from "./index.ts";
+
+const id = z.string();
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const open = async (stream = true) => {
+  const graph = defineGraph({
+    table: engine.freshTableName("tail"),
+    nodes: { student: node({ key: "STUDENT#{id}", schema: z.object({ id, name: z.string() }) }) },
+  });
+  const sent: string[] = [];
+  const onRequest = ({ operation }: { readonly operation: string }): void => void sent.push(operation);
+  const db = graph.connect({ endpoint: engine.endpoint });
+  await db.table.create({ stream });
+  return { db, sent, watching: graph.connect({ endpoint: engine.endpoint, onRequest }) };
+};
+
+test("gives what is changed from now on, in order, and writes nothing", async () => {
+  const { db, sent, watching } = await open();
+  await db.student.create({ id: "before", name: "x" }).orThrow();
+  const stopping = new AbortController();
+  const seen: StreamRecord[] = [];
+  const watch = async (): Promise<void> => {
+    for await (const record of tailStream(watching, { signal: stopping.signal, pollInterval: 10 })) seen.push(record);
+  };
+  const ended = watch();
+  // Nobody tells when it has begun: students come until it sees one.
+  for (let at = 0; seen.length === 0; at++) {
+    await db.student.create({ id: `first${at}`, name: "x" }).orThrow();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await db.student.create({ id: "a", name: "old" }).orThrow();
+  await db.student.update({ id: "a" }, { name: "new" }).orThrow();
+  await db.student.delete({ id: "a" }).orThrow();
+  const ofA = () => seen.filter(({ key }) => JSON.stringify(key).includes('"STUDENT#a"'));
+  await expect.poll(() => ofA().length).toBe(3);
+  expect(ofA()).toMatchObject([
+    { kind: "insert", before: undefined, after: { name: { S: "old" } } },
+    { kind: "modify", before: { name: { S: "old" } }, after: { name: { S: "new" } } },
+    { kind: "remove", before: { name: { S: "new" } }, after: undefined },
+  ]);
+  expect(JSON.stringify(seen)).not.toContain("STUDENT#before");
+  stopping.abort();
+  await ended;
+  expect(new Set(sent)).toEqual(new Set(["DescribeTable"]));
+});
+
+test("whoever stops reading ends its requests", async () => {
+  const { db, watching } = await open();
+  const writing = new AbortController();
+  const write = async (): Promise<void> => {
+    for (let at = 0; !writing.signal.aborted; at++) await db.student.create({ id: `s${at}`, name: "x" }).orThrow();
+  };
+  const written = write();
+  const stream = createLeanStreamTransport({ endpoint: engine.endpoint });
+  for await (const { kind } of tailStream(watching, { pollInterval: 10, stream })) {
+    expect(kind).toBe("insert");
+    break;
+  }
+  writing.abort();
+  await written;
+  await stream.close();
+});
+
+test("a table without a stream, and an option that is not one, are refused", async () => {
+  const { watching } = await open(false);
+  const first = (options: object): Promise<unknown> => tailStream(watching, options).next();
+  await expect(first({})).rejects.toMatchObject({ code: "stream.notEnabled" });
+  await expect(first({ pollInterval: 0 })).rejects.toMatchObject({ code: "plan.invalidOption" });
+  await expect(first({ pol: 1 })).rejects.toMatchObject({ code: "plan.invalidOption" });
+});

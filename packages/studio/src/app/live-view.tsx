@@ -1,0 +1,264 @@
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import type { HealthAnswer, LiveAnswer, VerifyAnswer, WireChange, WireJob } from "../wire.ts";
+import { get, post, useAnswer } from "./api.ts";
+import {
+  counted,
+  EndLink,
+  Failure,
+  KeyText,
+  nameOf,
+  Notice,
+  showDistance,
+  showUnits,
+  showValue,
+  TypeMark,
+  useColour,
+} from "./item-parts.tsx";
+import { useModel } from "./model.ts";
+import { addressOf, linkTo, type Query, go } from "./route.ts";
+import "./live.css";
+
+/** Changes that the page keeps. */
+const KEPT = 500;
+/** Milliseconds between two looks at the jobs. */
+const LOOK = 5000;
+/** Milliseconds before a connection that failed is tried again. */
+const AGAIN = 3000;
+
+interface Feed {
+  /** The newest first. */
+  readonly changes: readonly WireChange[];
+  readonly problem: { readonly code?: string; readonly message: string } | undefined;
+  readonly isWatching: boolean;
+}
+
+/** Asks for changes until it is paused: each question waits at the server until there is one. */
+const useChanges = (paused: boolean): readonly [Feed, () => void] => {
+  const [feed, setFeed] = useState<Feed>({ changes: [], problem: undefined, isWatching: false });
+  const [tries, setTries] = useState(0);
+  const after = useRef<number>(undefined);
+  useEffect(() => {
+    if (paused) return;
+    const ended = new AbortController();
+    const ask = async (): Promise<void> => {
+      while (!ended.signal.aborted)
+        try {
+          const { changes, last, problem } = await get<LiveAnswer>("live", { after: String(after.current ?? 0) }, ended.signal);
+          after.current = last;
+          setFeed((before) => ({ changes: [...changes.toReversed(), ...before.changes].slice(0, KEPT), problem, isWatching: !problem }));
+          if (problem) return;
+        } catch (error) {
+          if (ended.signal.aborted) return;
+          setFeed((before) => ({ ...before, problem: error as Error, isWatching: false }));
+          await new Promise((resolve) => setTimeout(resolve, AGAIN));
+        }
+    };
+    void ask();
+    return () => ended.abort();
+  }, [paused, tries]);
+  return [feed, () => setTries((count) => count + 1)];
+};
+
+const words = { insert: "created", modify: "changed", remove: "deleted", expired: "expired" } as const;
+
+/** What became of an item. */
+const Change = ({ change: { kind, time, item, changed, was } }: { readonly change: WireChange }): ReactNode => {
+  const { indexes } = useModel();
+  const colour = useColour();
+  const [table] = indexes;
+  const [partitionKey, sortKey] = [table?.partitionKey ?? "pk", table?.sortKey ?? ""];
+  const partition = (item.keys[partitionKey] ?? []).map(({ text }) => text).join("");
+  // Keys follow from attributes, and say nothing more.
+  const fields = item.fields.filter(({ attribute }) => changed.includes(attribute));
+  return (
+    <li className={`change ${kind} ${colour(item.kind === "system" ? "~" : item.name)}`}>
+      <time dateTime={new Date(time).toISOString()}>{new Date(time).toLocaleTimeString("en-GB")}</time>
+      <span className="what">{words[kind]}</span>
+      <TypeMark type={item.kind === "system" ? "~" : item.name} kind={item.kind}>
+        {nameOf(item)}
+      </TypeMark>
+      <a className="where" {...linkTo(addressOf("table", { partition }))}>
+        <KeyText pieces={item.keys[partitionKey]} />
+        {sortKey !== "" && item.keys[sortKey] ? (
+          <>
+            <span className="slash"> / </span>
+            <KeyText pieces={item.keys[sortKey]} />
+          </>
+        ) : null}
+      </a>
+      {item.ends.map((end) => (
+        <EndLink key={end.role} end={end} />
+      ))}
+      {fields.length === 0 ? null : (
+        <dl>
+          {fields.map(({ name, attribute }) => (
+            <div key={attribute}>
+              <dt>{name}</dt>
+              <dd>
+                <del>{showValue(was[attribute]) || "–"}</del> → <ins>{showValue(item.item[attribute]) || "–"}</ins>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </li>
+  );
+};
+
+const isShown = (value: unknown): value is string | number | boolean =>
+  (typeof value === "string" && value !== "" && value.length < 80) || typeof value === "number" || typeof value === "boolean";
+
+const Job = ({ job: { id, kind, running, leasedUntil, runs, facts } }: { readonly job: WireJob }): ReactNode => (
+  <li>
+    <p>
+      <b>{kind}</b> <span className={running ? "badge local" : "badge"}>{running ? "running" : "not running"}</span>
+    </p>
+    <code>{id}</code>
+    <small>
+      begun {counted(runs, "time")}
+      {running ? `, leased until ${new Date(leasedUntil).toLocaleTimeString("en-GB")}` : ""}
+      {Object.entries(facts)
+        .filter(([, value]) => isShown(value))
+        .map(([name, value]) => ` · ${name} ${String(value)}`)}
+    </small>
+  </li>
+);
+
+/** Jobs and dead letters, looked at again every few seconds. */
+const Health = (): ReactNode => {
+  const [look, setLook] = useState(0);
+  const { value, error, again } = useAnswer(`health ${look}`, (signal) => get<HealthAnswer>("health", {}, signal));
+  const last = useRef<HealthAnswer>(undefined);
+  if (value) last.current = value;
+  useEffect(() => {
+    const timer = setInterval(() => setLook((count) => count + 1), LOOK);
+    return () => clearInterval(timer);
+  }, []);
+  const shown = last.current;
+  if (error) return <Failure error={error} again={again} />;
+  if (!shown) return <p className="reading">Reading…</p>;
+  return (
+    <>
+      <section aria-label="Jobs">
+        <h2>Jobs</h2>
+        {shown.jobs.length === 0 ? <p className="facts">No job is under way, and none was left.</p> : null}
+        <ul className="jobs">
+          {shown.jobs.map((job) => (
+            <Job key={job.id} job={job} />
+          ))}
+        </ul>
+      </section>
+      <section aria-label="Dead letters">
+        <h2>Dead letters</h2>
+        {shown.deadLetters.length === 0 ? <p className="facts">None: every record was processed.</p> : null}
+        <ul className="jobs">
+          {shown.deadLetters.map(({ id, handler, error: cause, attempts, failedAt }) => (
+            <li key={id}>
+              <p>
+                <b>{handler}</b> <span className="problem">{cause.code}</span>
+              </p>
+              <small>
+                {cause.message} · {counted(attempts, "attempt")}, {showDistance(failedAt)}
+              </small>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+};
+
+/** Compares the whole table with its model, when asked: that reads every item. */
+const Verification = (): ReactNode => {
+  const [state, setState] = useState<{ readonly busy?: boolean; readonly value?: VerifyAnswer; readonly error?: string }>({});
+  const run = async (): Promise<void> => {
+    setState({ busy: true });
+    try {
+      setState({ value: await post<VerifyAnswer>("verify", {}) });
+    } catch (error) {
+      setState({ error: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  const { busy, value, error } = state;
+  return (
+    <section aria-label="Verification">
+      <h2>Verification</h2>
+      <button type="button" disabled={busy} onClick={() => void run()}>
+        {busy ? "Reading the table…" : "Verify"}
+      </button>
+      <p className="facts">Reads every item, and changes nothing.</p>
+      <div role="status">
+        {value ? (
+          <>
+            <p className={value.clean ? "good" : "problem"}>
+              {value.clean ? "The table is as the model says." : "Something is wrong."} {counted(value.items, "item")},{" "}
+              {showUnits(value.cost.readUnits)}
+            </p>
+            <ul className="jobs">
+              {value.kinds.map(({ kind, count, what, isHarmless }) => (
+                <li key={kind}>
+                  <b>{count.toLocaleString("en-US")}</b> {what}
+                  {isHarmless ? " (harmless)" : ""}
+                </li>
+              ))}
+            </ul>
+          </>
+        ) : null}
+        {error === undefined ? null : <p className="problem">{error}</p>}
+      </div>
+    </section>
+  );
+};
+
+/** The table's changes as they happen, and the health of what works on it. */
+export const LiveView = ({ query }: { readonly query: Query }): ReactNode => {
+  const [paused, setPaused] = useState(false);
+  const [{ changes, problem, isWatching }, again] = useChanges(paused);
+  const showsOwn = query["own"] === "1";
+  const shown = changes.filter(({ item }) => showsOwn || item.kind !== "system");
+  return (
+    <div className="live">
+      <div className="table-main">
+        <div className="heading">
+          <h1>Live</h1>
+          <p role="status">
+            {problem ? "not watching" : paused ? "paused" : isWatching ? "watching the stream" : "begins to watch…"} ·{" "}
+            {counted(shown.length, "change")}
+          </p>
+          <div className="tools">
+            <label>
+              <input
+                type="checkbox"
+                checked={showsOwn}
+                onChange={() => go(addressOf("live", { ...query, own: showsOwn ? undefined : "1" }), { replace: true })}
+              />{" "}
+              Edgetable’s own items
+            </label>
+            <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>
+              {paused ? "Go on" : "Pause"}
+            </button>
+          </div>
+        </div>
+        {problem ? (
+          <Failure error={problem} again={again} />
+        ) : shown.length === 0 ? (
+          <Notice title="Nothing has changed since you opened this view.">
+            <p>What programs write to the table from now on appears here.</p>
+          </Notice>
+        ) : (
+          <ol className="changes" tabIndex={0} aria-label="Changes, the newest first">
+            {shown.map((change) => (
+              <Change key={change.number} change={change} />
+            ))}
+          </ol>
+        )}
+      </div>
+      <aside className="panel" aria-label="Health">
+        <div className="panel-body">
+          <Health />
+          <Verification />
+        </div>
+      </aside>
+    </div>
+  );
+};
