@@ -47,8 +47,6 @@ interface Watched {
  * @throws {plan.invalidOption} for an option out of its range, or when `stream` is needed and is not given
  * @throws {stream.notEnabled} {stream.images} when the table has no stream with both images
  * @throws errors of the service that do not pass
- * @example
- * for await (const { kind, key } of tailStream(db, { signal })) console.log(kind, key);
  */
 export async function* tailStream(db: object, options: TailOptions = {}): AsyncGenerator<StreamRecord, void, undefined> {
   const { session, place } = driverOf(db);
