@@ -100,16 +100,24 @@ test("a job that is killed after any request is in the list, and goes on where i
   const job = await renameAndDie("v1");
   await expect(db.jobs.forget(job)).rejects.toMatchObject({ code: "job.mismatch" });
   const settings = { indexLag: 5, lease: 120, signal: undefined, deadline: Number.POSITIVE_INFINITY };
+  const left = async () => (await db.jobs.list()).map(({ id: one }) => one);
+  let deaths = 0;
   for (const n of [1, 2, 4, 60, 150]) {
     const { transport, died } = dyingTransport(engine.transport, n);
     const session = createSession({ catalog: db.catalog, transport, effects: systemEffects });
     const ended = runCopyJob(openCopyJob(session, job, settings)).catch(() => undefined);
     await Promise.race([ended, died]);
-    expect((await db.jobs.list()).map(({ id: left }) => left)).toEqual([job]);
+    // What earlier runs did is not done again: the last one may come to the end.
+    if ((await left()).length === 0) break;
+    expect(await left()).toEqual([job]);
+    deaths++;
     await leasesEnded(db);
   }
-  const handle = await db.jobs.resume(job, { indexLag: 5 });
-  expect(await handle.done).toMatchObject({ ok: true, atomic: { kind: "job", id: job } });
+  expect(deaths).toBeGreaterThan(3);
+  if ((await left()).length > 0) {
+    const handle = await db.jobs.resume(job, { indexLag: 5 });
+    expect(await handle.done).toMatchObject({ ok: true, atomic: { kind: "job", id: job } });
+  }
   expect(await names()).toEqual(new Set(["v1"]));
   expect(await db.jobs.list()).toEqual([]);
   expect(await verify(db, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
