@@ -103,14 +103,14 @@ test("nodes and their edges load together in the order of the input", async () =
   await isRight(db);
 });
 
-test("a load that is killed after any request counts every row once in the end", { timeout: 60_000 }, async () => {
+test("a load that is killed after any request counts every row once in the end", { timeout: 180_000 }, async () => {
   const { table, db } = await open();
   for (const n of [2, 3, 5, 7, 9]) {
     // The last request takes effect, and nobody learns of it.
     const { transport, died } = dyingTransport(engine.transport, n, false);
     const loaded = modelIn(table)
       .connect({ transport })
-      .load(edges, { job: "edges", lease: 200 })
+      .load(edges, { job: "edges", lease: 1_500 })
       .catch(() => undefined);
     await Promise.race([loaded, died]);
     await leasesEnded(db);
