@@ -1,7 +1,22 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 const folder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** The fonts are files of their own, whose licence goes with them. */
+const fontLicences: Plugin = {
+  name: "font-licences",
+  generateBundle() {
+    for (const font of ["inter", "jetbrains-mono"])
+      this.emitFile({
+        type: "asset",
+        fileName: `licences/${font}.txt`,
+        source: readFileSync(createRequire(import.meta.url).resolve(`@fontsource-variable/${font}/LICENSE`)),
+      });
+  },
+};
 
 export default defineConfig({
   root: folder("src/app"),
@@ -15,6 +30,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     sourcemap: false,
+    license: { fileName: "licences/bundled.md" },
   },
+  plugins: [fontLicences],
   worker: { format: "es" },
 });

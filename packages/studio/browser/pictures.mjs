@@ -1,4 +1,4 @@
-// npm run pictures [folder]: a picture of each view in both themes, on the college's data.
+// npm run pictures [folder] [names]: a picture of each view in both themes, on the college's data.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -93,7 +93,7 @@ const pictures = [
   { name: "pattern", address: "/patterns?name=studentsOfCourse", ready: ".plan", act: run },
   { name: "walk", address: "/patterns?name=classmates", ready: ".plan", act: run },
   { name: "model", address: "/model", ready: ".advice" },
-  { name: "live", address: "/live", ready: ".live .notice", act: changed },
+  { name: "live", address: "/live", ready: ".live", act: changed },
   { name: "palette", address: "/table", ready: ".cells", act: (page) => page.keyboard.press("Control+k") },
 ];
 
@@ -115,7 +115,8 @@ try {
       await page.goto(new URL(address, demo.link).href);
       await page.locator(ready).first().waitFor();
       await act?.(page);
-      await page.waitForLoadState("networkidle");
+      // Live always waits for an answer.
+      if (!page.url().includes("/live")) await page.waitForLoadState("networkidle");
       await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
     }
     await context.close();

@@ -23,12 +23,26 @@ const PatternsView = lazy(() => import("./patterns-view.tsx").then(({ PatternsVi
 const LiveView = lazy(() => import("./live-view.tsx").then(({ LiveView }) => ({ default: LiveView })));
 const ModelView = lazy(() => import("./model-view.tsx").then(({ ModelView }) => ({ default: ModelView })));
 
+/** A drawing for each view, of lines on a square of 16. */
+const icons: Readonly<Record<View, string>> = {
+  table: "M2 3.5h12v9H2zM2 6.5h12M6 6.5v6",
+  rows: "M2 4h12M2 8h12M2 12h12",
+  graph:
+    "M4.5 4.5 11 6M5 5.5l3 5.5M11 8l-2 3M4 6a2 2 0 1 0 0-4 2 2 0 0 0 0 4M12.5 8.5a2 2 0 1 0 0-4 2 2 0 0 0 0 4M8.5 14.5a2 2 0 1 0 0-4 2 2 0 0 0 0 4",
+  patterns: "M6 3 2.5 8 6 13M10 3l3.5 5-3.5 5",
+  model: "M2 2.5h5v4H2zM9 9.5h5v4H9zM4.5 6.5v5H9",
+  live: "M1.5 8.5h3l2-5.5 3 10 2-4.5h3",
+};
+
 const Tabs = ({ route }: { readonly route: Route }): ReactNode => (
   <nav aria-label="Views">
     <ul className="tabs">
       {(Object.entries(titles) as [View, string][]).map(([view, title]) => (
         <li key={view}>
           <a {...linkTo(addressOf(view))} aria-current={route.view === view ? "page" : undefined}>
+            <svg viewBox="0 0 16 16" aria-hidden="true">
+              <path d={icons[view]} />
+            </svg>
             {title}
           </a>
         </li>

@@ -31,7 +31,6 @@ interface Followed {
 /** Nodes on the canvas at most: without a GPU, more are not drawn smoothly. */
 export const MOST_NODES = 300;
 const PAGE = 40;
-const ROUNDS = 14;
 
 /** The name of a node in the drawing. */
 const keyOf = ({ type, id }: Pick<WireNode, "type" | "id">): string => `${type} ${JSON.stringify(id)}`;
@@ -48,6 +47,7 @@ export class GraphStore {
   readonly #types: readonly WireType[];
   readonly #followed = new Map<string, Followed>();
   readonly #listeners = new Set<() => void>();
+  readonly #moved = new Set<() => void>();
   readonly #ended = new AbortController();
   #worker: Worker | undefined;
   #version = 0;
@@ -68,6 +68,12 @@ export class GraphStore {
   };
 
   readonly version = (): number => this.#version;
+
+  /** Calls a listener whenever the layout moved nodes. */
+  readonly onMoved = (listener: () => void): (() => void) => {
+    this.#moved.add(listener);
+    return () => this.#moved.delete(listener);
+  };
 
   close(): void {
     this.#ended.abort();
@@ -176,19 +182,22 @@ export class GraphStore {
     this.#worker = worker;
     this.isMoving = true;
     this.#changed();
-    let round = 0;
-    worker.addEventListener("message", ({ data }: MessageEvent<LayoutAnswer>) => {
-      for (const [key, x, y] of data) if (this.graph.hasNode(key)) this.graph.mergeNodeAttributes(key, { x, y });
-      if (++round < ROUNDS) return;
+    const places = this.graph.mapNodes((_, at) => at);
+    worker.addEventListener("message", ({ data: { positions, isDone } }: MessageEvent<LayoutAnswer>) => {
+      for (const [place, at] of places.entries()) {
+        at.x = positions[place * 2] ?? 0;
+        at.y = positions[place * 2 + 1] ?? 0;
+      }
+      for (const listener of this.#moved) listener();
+      if (!isDone) return;
       worker.terminate();
       this.isMoving = false;
       this.#changed();
     });
-    const request: LayoutRequest = {
-      nodes: this.graph.mapNodes((key, { x, y }) => [key, x, y]),
-      edges: this.graph.mapEdges((_, __, source, target) => [source, target]),
-      rounds: ROUNDS,
-    };
+    const placeOf = new Map(this.graph.nodes().map((key, place) => [key, place]));
+    const ends = this.graph.mapEdges((_, __, source, target) => [placeOf.get(source) ?? 0, placeOf.get(target) ?? 0]).flat();
+    const nodes = Float64Array.from(places.flatMap(({ x, y, size }) => [x, y, size]));
+    const request: LayoutRequest = { nodes, edges: Uint32Array.from(ends) };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin to name.
     worker.postMessage(request);
   }

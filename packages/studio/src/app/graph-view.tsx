@@ -196,7 +196,7 @@ const Neighbourhood = ({ type, id }: { readonly type: string; readonly id: strin
             {busy > 0 ? " · reading…" : ""}
           </p>
         </div>
-        <GraphCanvas store={shown} selected={selected} hidden={hidden} select={setChosen} />
+        <GraphCanvas store={shown} selected={selected} hidden={hidden} path={[]} select={setChosen} />
       </div>
       <aside className="panel graph-panel" aria-label="Graph">
         <div className="panel-body">

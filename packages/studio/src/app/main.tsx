@@ -1,5 +1,6 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import "./fonts.css";
 import "./tokens.css";
 import "./shell.css";
 import { App } from "./app.tsx";

@@ -113,20 +113,22 @@ export const Figures = ({ plan, run }: PatternAnswer): ReactNode => (
 /** Each attempt as a bar on the time of the call. */
 export const Waterfall = ({ attempts, duration }: { readonly attempts: readonly SentAttempt[]; readonly duration: number }): ReactNode => (
   <ol className="waterfall" aria-label="Requests over time">
-    {attempts.map(({ operation, index, start, duration: own, readUnits, items, error }, at) => (
-      <li key={at}>
-        <span className="waterfall-name">
-          {operation}
-          {index === undefined ? null : <small> {index}</small>}
-        </span>
-        <span className="waterfall-track">
-          <span
-            className={error === undefined ? "bar" : "bar failed"}
-            style={{ left: `${(start / duration) * 100}%`, width: `${Math.max(0.8, (own / duration) * 100)}%` }}
-          />
-        </span>
-        <span className="waterfall-facts">{error ?? `${own.toFixed(1)} ms · ${counted(items, "item")} · ${showUnits(readUnits)}`}</span>
-      </li>
-    ))}
+    {attempts
+      .toSorted((one, other) => one.start - other.start)
+      .map(({ operation, index, start, duration: own, readUnits, items, error }, at) => (
+        <li key={at}>
+          <span className="waterfall-name">
+            {operation}
+            {index === undefined ? null : <small> {index}</small>}
+          </span>
+          <span className="waterfall-track">
+            <span
+              className={error === undefined ? "bar" : "bar failed"}
+              style={{ left: `${(start / duration) * 100}%`, width: `${Math.max(0.8, (own / duration) * 100)}%` }}
+            />
+          </span>
+          <span className="waterfall-facts">{error ?? `${own.toFixed(1)} ms · ${counted(items, "item")} · ${showUnits(readUnits)}`}</span>
+        </li>
+      ))}
   </ol>
 );

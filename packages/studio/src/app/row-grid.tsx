@@ -181,13 +181,7 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
       <GridHeads {...{ type, query, columns, filters, change }} />
       <div className="grid-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
         {visible.map(({ index: at, start }) => (
-          <div
-            key={at}
-            className={`data-row ${at % 2 === 1 ? "shaded" : ""}`}
-            role="row"
-            aria-rowindex={at + 3}
-            style={{ transform: `translateY(${start}px)` }}
-          >
+          <div key={at} className="data-row" role="row" aria-rowindex={at + 3} style={{ transform: `translateY(${start}px)` }}>
             {contents(at)}
           </div>
         ))}
