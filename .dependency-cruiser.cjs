@@ -99,6 +99,12 @@ module.exports = {
       to: { path: "^packages/testing/", pathNot: "^packages/testing/src/index[.]ts$" },
     },
     {
+      name: "opentelemetry-entry-only",
+      severity: "error",
+      from: { path: "^(packages/(?!opentelemetry/)|examples/|bench/|conformance/)" },
+      to: { path: "^packages/opentelemetry/", pathNot: "^packages/opentelemetry/src/index[.]ts$" },
+    },
+    {
       name: "studio-sees-types-only",
       comment: "The web app runs in a browser: of the library it knows types, by its public entries.",
       severity: "error",

@@ -5,5 +5,15 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..");
 const target = join(root, "packages", "edgetable", "docs");
 await mkdir(target, { recursive: true });
-for (const page of ["errors.md", "grids.md", "guide.md", "indexes.md", "migrations.md", "streams.md", "verify.md", "walks.md"])
+for (const page of [
+  "errors.md",
+  "grids.md",
+  "guide.md",
+  "indexes.md",
+  "migrations.md",
+  "observability.md",
+  "streams.md",
+  "verify.md",
+  "walks.md",
+])
   await cp(join(root, "docs", page), join(target, page));

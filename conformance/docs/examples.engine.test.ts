@@ -23,7 +23,9 @@ const pages = [
   "docs/grids.md",
   "docs/migrations.md",
   "docs/tenancy.md",
+  "docs/observability.md",
   "packages/testing/README.md",
+  "packages/opentelemetry/README.md",
 ].flatMap(blocksOf);
 const cache = join(root, ".cache");
 

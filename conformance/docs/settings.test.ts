@@ -101,6 +101,7 @@ const options: Names<ConnectOptions> = {
   expired: true,
   incompleteIndexes: true,
   onRequest: true,
+  observer: true,
   cursorSecret: true,
   validate: true,
   idempotent: true,

@@ -1,5 +1,5 @@
 export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts";
-export type { ConnectOptions, CursorSecret } from "./client/connect.ts";
+export type { ConnectOptions, CursorSecret, ObservedPlace, Observer } from "./client/connect.ts";
 export type { Jobs } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { As, Db, TenantDb } from "./client/db.ts";
@@ -124,7 +124,7 @@ export type { Collision, CollisionCount, Collisions } from "./executor/load/coll
 export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/write-rows.ts";
 export type { ScanReport } from "./executor/scan/run-scan.ts";
 export type { Drift, DriftedItem, ReadingOptions, StrayItem } from "./executor/call.ts";
-export type { Cost, SentRequest } from "./executor/call.ts";
+export type { Cost, FailedRequest, SentRequest } from "./executor/call.ts";
 export type { RetryPolicy } from "./executor/session.ts";
 export type { Effects } from "./executor/session.ts";
 export type { Comparisons, Where } from "./ir/condition.ts";

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createSession, type Effects, type RetryPolicy, type Session, systemEffects } from "../executor/session.ts";
 import type { Secrets } from "../requests/cursor.ts";
-import { DEADLINES, EXPIRED, readingChecks, type ReadingOptions, type SentRequest } from "../executor/call.ts";
+import { DEADLINES, EXPIRED, type FailedRequest, readingChecks, type ReadingOptions, type SentRequest } from "../executor/call.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Credentials } from "../transport/lean/credentials.ts";
 import { createLeanTransport } from "../transport/lean/lean-transport.ts";
@@ -39,6 +39,8 @@ export interface ConnectOptions extends ReadingOptions {
   readonly expired?: "hide" | "show" | undefined;
   /** Is told of every request that was answered. */
   readonly onRequest?: ((request: SentRequest) => void) | undefined;
+  /** Traces and measures what the connection does, such as `openTelemetry()` of `@edgetable/opentelemetry`. */
+  readonly observer?: Observer | undefined;
   /**
    * Seals cursors: 32 random bytes or more, as they are or as hex or base64 text, or a passphrase of 15 characters or
    * more, which is stretched once, a fraction of a second on another thread. Of a list the first seals, and each
@@ -59,6 +61,27 @@ export interface ConnectOptions extends ReadingOptions {
   readonly rulesOff?: readonly string[] | undefined;
   /** Clock, randomness and sleep. @default the real ones */
   readonly effects?: Effects | undefined;
+}
+
+/** Sees what a connection does, to trace and measure it. An error that it throws ends the call. */
+export interface Observer {
+  /**
+   * Is called once, by `connect()`, which returns what it gives: the connection, or a wrapper that sees its calls.
+   *
+   * @param place the table's name and where the connection reaches it, as far as the options say it
+   */
+  readonly connection?: (<Connection extends object>(db: Connection, place: ObservedPlace) => Connection) | undefined;
+  /** Is called after each answered request, with its attempts and units. */
+  readonly request?: ((request: SentRequest) => void) | undefined;
+  /** Is called after each request whose last attempt failed. */
+  readonly failure?: ((request: FailedRequest) => void) | undefined;
+}
+
+/** Where an observed connection reaches its table. */
+export interface ObservedPlace {
+  readonly table: string;
+  readonly endpoint: string | undefined;
+  readonly region: string | undefined;
 }
 
 /** What is asked of the AWS SDK's client. */
@@ -134,6 +157,7 @@ const connectChecks: OptionChecks<ConnectOptions> = {
   deadline: DEADLINES,
   expired: (given: string) => oneOf("expired", given, EXPIRED),
   onRequest: "function",
+  observer: { connection: "function", request: "function", failure: "function" },
   cursorSecret: checkSecrets,
   incompleteIndexes: ["refuse", "avoid"],
   validate: "boolean",
@@ -160,6 +184,7 @@ export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver =>
     concurrency: options.concurrency,
     requestTimeout: options.requestTimeout,
     onRequest: options.onRequest,
+    observer: options.observer,
   });
   const { cursorSecret } = options;
   return createDriver({

@@ -117,8 +117,11 @@ export interface As<N extends Nodes, E extends Edges, P extends Parts> {
 }
 
 /** Opens a connection on a catalog. */
-export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> =>
-  dbOf(openDriver(catalog, options)) as unknown as Db<N, E, P>;
+export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
+  const db = dbOf(openDriver(catalog, options)) as unknown as Db<N, E, P>;
+  const { observer, endpoint, region } = options;
+  return observer?.connection?.(db, { table: catalog.table, endpoint, region }) ?? db;
+};
 
 /** Makes connections of tenants, each of whose requests is checked. Programs ask for one with each call: the last ones are kept. */
 const asOf = (driver: Driver): ((tenant: Row) => object) => {

@@ -27,6 +27,7 @@ const files = [
   "packages/edgetable/src",
   "packages/local/src",
   "packages/testing/src",
+  "packages/opentelemetry/src",
   "packages/cli/src",
   "packages/analytics/src",
   "conformance",

@@ -98,6 +98,11 @@ export interface SentRequest {
   readonly writeUnits: number;
 }
 
+/** One request that was given up: its last attempt failed, or no other was allowed. */
+export interface FailedRequest extends Pick<SentRequest, "operation" | "input" | "attempts" | "duration"> {
+  readonly error: unknown;
+}
+
 /** What a call consumed. */
 export interface Cost {
   readonly requests: number;

@@ -3,7 +3,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import type { TextColumn, Transport } from "../transport/transport.ts";
 import { abortedSleep, onAbort, sleep } from "../util/time.ts";
-import { describeRequest, type Meter, type ReadingOptions, type SentRequest } from "./call.ts";
+import { describeRequest, type FailedRequest, type Meter, type ReadingOptions, type SentRequest } from "./call.ts";
 
 /** What the executor needs from the outside world, injected so that a seed replays a run (law 9). */
 export interface Effects {
@@ -252,11 +252,17 @@ export interface SessionOptions {
   /** Milliseconds for one attempt. @default 10,000 */
   readonly requestTimeout?: number | undefined;
   readonly onRequest?: ((request: SentRequest) => void) | undefined;
+  readonly observer?:
+    | {
+        readonly request?: ((request: SentRequest) => void) | undefined;
+        readonly failure?: ((request: FailedRequest) => void) | undefined;
+      }
+    | undefined;
 }
 
 /** Opens a session over a transport. */
 export const createSession = (options: SessionOptions): Session => {
-  const { catalog, transport, effects, onRequest } = options;
+  const { catalog, transport, effects, onRequest, observer } = options;
   const jobs: Session["jobs"] = new Set();
   const retrying = { effects, retry: { ...DEFAULT_RETRY, ...options.retry } };
   const concurrency = options.concurrency ?? 32;
@@ -275,6 +281,7 @@ export const createSession = (options: SessionOptions): Session => {
   const note: Session["note"] = (request, { meter }) => {
     meter.add(request);
     onRequest?.(request);
+    observer?.request?.(request);
   };
 
   const send: Session["send"] = async (operation, input, context) => {
@@ -300,6 +307,9 @@ export const createSession = (options: SessionOptions): Session => {
           await waitToRetry(retrying, failed, attempts, context);
         }
       }
+    } catch (error) {
+      observer?.failure?.({ operation, input: context.shown ?? input, attempts: attempts.made, duration: effects.now() - started, error });
+      throw error;
     } finally {
       gate.leave();
     }
