@@ -87,6 +87,31 @@ test("a field is given another type: values are listed that would be lost, and t
   expect(await db.jobs.list()).toEqual([]);
 });
 
+test("of 3,000 values, the 12 that a new type would lose are listed before anything happens", async () => {
+  const { fields, grid, sorted } = await open(0);
+  await fields.define({ fieldId: "size", name: "Size", type: "text" });
+  const isLost = (num: number): boolean => num % 250 === 7;
+  const numbers = Array.from({ length: 3000 }, (_, at) => at + 1);
+  const records = numbers.map((num) => [`i${num}`, String(num), isLost(num) ? `about ${num}` : String(num * 2)]);
+  await grid.importCsv([["issueId", "num", "Size"], ...records], { concurrency: 50 });
+  const lost = numbers.filter(isLost);
+  const number = { type: "number" } as const;
+  const listed = await fields.retype("size", number, { dryRun: true });
+  expect(listed).toMatchObject({ values: 3000, lost: 12, field: { type: "text" } });
+  expect(listed.losses.map(({ row, value }) => [row["issueId"], value]).toSorted()).toEqual(
+    lost.map((num) => [`i${num}`, `about ${num}`]).toSorted(),
+  );
+  await expect(fields.retype("size", number, quick).report()).rejects.toMatchObject({
+    code: "grid.lostValues",
+    details: { lost: 12, values: 3000, losses: { length: 12 } },
+  });
+  expect((await fields.list())[0]).toMatchObject({ type: "text" });
+  expect(await fields.retype("size", number, { ...quick, losing: "remove" })).toMatchObject({ field: { type: "number" } });
+  const kept = numbers.filter((num) => !isLost(num));
+  expect(await sorted()).toEqual(kept.slice(0, 50).map((num) => [num, num * 2]));
+  expect(await grid.where({ "field:size": { exists: true } }).count({ budget: { requests: 1000 } })).toMatchObject({ rows: kept.length });
+}, 60_000);
+
 test("a job that is cut off leaves a field that is shown, not sorted by, and resumed by the same call", async () => {
   const { fields, set, sorted, graph, db, grid } = await open(3);
   await fields.define({ fieldId: "size", name: "Size", type: "text" });

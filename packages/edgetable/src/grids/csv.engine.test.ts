@@ -206,6 +206,30 @@ describe("an import", () => {
     expect((await grid.page()).items.map(({ row }) => row.issueId)).toEqual(["old", "good"]);
   });
 
+  test("finds what DynamoDB cannot store before anything is written", async () => {
+    const fields = db.issue.fields(bridge);
+    for (const type of ["number", "text"] as const) await fields.define({ fieldId: type, name: type, type });
+    const records = [
+      ["issueId", "num", "name", "state", "number", "text"],
+      ["a", "1", "n", "open", "1e200", ""],
+      ["b", "2", "n", "open", "-1e-200", ""],
+      ["c", "3", "n", "open", "", "x".repeat(100_001)],
+      ["d", "4", "n", "open", "", "\u{1f600}".slice(0, 1)],
+      ["e", "5", "n", "open", "1e125", "\u{1f600}"],
+    ];
+    const { misfits, unfit } = await db.issue.grid(bridge).importCsv(records, { dryRun: true });
+    expect([unfit, misfits.map(({ record, field }) => [record, field])]).toEqual([
+      4,
+      [
+        [1, "number"],
+        [2, "number"],
+        [3, "text"],
+        [4, "text"],
+      ],
+    ]);
+    expect(await db.issue.grid(bridge).importCsv(records, { unfit: "skip" })).toMatchObject({ created: 1, unfit: 4 });
+  });
+
   test("requires values of new rows, and gives the defaults", async () => {
     const fields = db.issue.fields(bridge);
     const size = await fields.define({ name: "Size", type: "number", default: 3 });

@@ -1,6 +1,7 @@
 import type { ColumnPlace, FieldChanges } from "../client/grid-types.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, NO_COST, type RunOptions } from "../executor/call.ts";
+import { isWellFormed } from "../keys/template.ts";
 import { inRange, listOf as asList, namesIn, oneOf } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -29,9 +30,12 @@ const OWN_MEMBERS: Readonly<Record<FieldType, readonly string[]>> = {
 
 const invalid = (message: string, details: Row): EdgetableError => new EdgetableError("grid.invalidField", message, { details });
 
+const isName = (text: unknown): text is string =>
+  typeof text === "string" && text.trim() !== "" && text.length <= LONGEST_NAME && isWellFormed(text);
+
 const checkChoices = (name: string, choices: unknown): readonly string[] => {
   const list = asList(choices as readonly unknown[], `choices for "${name}"`);
-  const wrong = list.find((choice) => typeof choice !== "string" || choice.trim() === "" || choice.length > LONGEST_NAME);
+  const wrong = list.find((choice) => !isName(choice));
   if (wrong !== undefined)
     throw invalid(`${jsonText(wrong)} is not a choice for "${name}": give texts of 1 to ${LONGEST_NAME} characters.`, {
       field: name,
@@ -75,8 +79,7 @@ const typeOf = (model: GridModel, name: string, given: Row): Row => {
 
 const checkName = (name: unknown, others: readonly StoredField[]): string => {
   const text = typeof name === "string" ? name.trim() : "";
-  if (text === "" || text.length > LONGEST_NAME)
-    throw invalid(`${jsonText(name)} is not a name: give a text of 1 to ${LONGEST_NAME} characters.`, { name });
+  if (!isName(text)) throw invalid(`${jsonText(name)} is not a name: give a text of 1 to ${LONGEST_NAME} characters.`, { name });
   const taken = others.find((field) => field.name === text);
   if (taken)
     throw invalid(`There is a field "${text}" already (${taken.fieldId}). Give this one another name.`, {
@@ -94,8 +97,11 @@ const newId = ({ fields, next }: FieldList, given: unknown): { readonly fieldId:
     while (fields.some(({ fieldId }) => fieldId === `f${number}`)) number++;
     return { fieldId: `f${number}`, next: number + 1 };
   }
-  if (typeof given !== "string" || !FIELD_ID.test(given))
-    throw invalid(`${jsonText(given)} is not an id of a field: give 1 to 64 letters, digits, - and _.`, { field: given });
+  // A document holds values by their fields' ids, and an object cannot hold one by this name.
+  if (typeof given !== "string" || !FIELD_ID.test(given) || given === "__proto__")
+    throw invalid(`${jsonText(given)} is not an id of a field: give 1 to 64 letters, digits, - and _, but not __proto__.`, {
+      field: given,
+    });
   if (fields.some(({ fieldId }) => fieldId === given))
     throw invalid(`There is a field with the id ${jsonText(given)} already. Give another one, or none.`, { field: given });
   return { fieldId: given, next };

@@ -20,6 +20,8 @@ export interface Storage {
   readonly at: ValueStorage;
   /** While a migration moves them: where they will be. A row's document then holds its values as soon as there is one. */
   readonly to?: ValueStorage;
+  /** The pass of the migration that said so: until another pass has ended, rows may be where they were. */
+  readonly pass?: number;
   /** Counts the moves to documents: a document of another epoch holds nothing. */
   readonly epoch: number;
 }

@@ -111,6 +111,20 @@ export interface Bounds {
 /** The least text above every place of a value: its delimiter sorts below all that may stand in a value. */
 export const behind = (text: string): string => `${text}$`;
 
+const LAST_CHARACTER = 0x10ffff;
+const SURROGATES = { before: 0xd7ff, after: 0xe000 };
+
+/** The least text above every text that begins with this one; undefined where there is none. */
+const textAfter = (text: string): string | undefined => {
+  const characters = Array.from(text);
+  while (characters.length > 0) {
+    const code = characters.pop()?.codePointAt(0) ?? LAST_CHARACTER;
+    if (code === LAST_CHARACTER) continue;
+    return characters.join("") + String.fromCodePoint(code === SURROGATES.before ? SURROGATES.after : code + 1);
+  }
+  return undefined;
+};
+
 /**
  * Where the rows lie that pass a comparison; undefined where it says nothing about the order. They may lie a little too
  * wide, for texts are ordered by their beginning: each row is checked as well.
@@ -135,7 +149,8 @@ export const boundsOf = (catalog: Catalog, field: Field, operator: string, opera
       const text = beginningOf(field.type === "text" && field.order === "letters" ? lettersOf(operand as string) : (operand as string));
       if (text === "") return undefined;
       const low = encodePrefix(template, "value", text);
-      return { low, high: `${low}\u{10ffff}` };
+      const high = textAfter(low);
+      return { low, ...(high === undefined ? {} : { high }) };
     }
     default:
       return undefined;
@@ -155,6 +170,21 @@ const dateOf = (text: string): string | undefined => {
   return isDay ? text : date.toISOString();
 };
 
+/** Part of a date to compare with, such as a month: a whole moment as it is stored. Undefined for any other text. */
+export const partOfDate = (text: string): string | undefined => dateOf(text) ?? (PART_OF_DATE.test(text) ? text : undefined);
+
+const PART_OF_DATE = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T[\d:.]*)?)?)?$/;
+
+/** The magnitudes of numbers that DynamoDB stores, beside 0 (Developer Guide, data types). */
+const LEAST_NUMBER = 1e-130;
+const BEYOND_NUMBERS = 1e126;
+
+const isStorable = (value: unknown): value is number => {
+  if (typeof value !== "number") return false;
+  const magnitude = Math.abs(value);
+  return magnitude === 0 || (magnitude >= LEAST_NUMBER && magnitude < BEYOND_NUMBERS);
+};
+
 const listed = (field: { readonly choices: readonly string[] }): string => {
   const shown = field.choices.slice(0, 10).map((choice) => jsonText(choice));
   return shown.join(", ") + (field.choices.length > shown.length ? " and others" : "");
@@ -166,7 +196,7 @@ const takes = (field: Field): string => {
     case "text":
       return "a text";
     case "number":
-      return "a finite number";
+      return "a number that DynamoDB stores: 0, or of a magnitude from 1e-130 to below 1e126";
     case "date":
       return 'a day such as "2023-05-01", or a moment in UTC such as "2023-05-01T10:00:00Z"';
     case "boolean":
@@ -188,7 +218,7 @@ const fitted = (catalog: Catalog, field: Field, value: unknown): FieldValue["val
     case "text":
       return typeof value === "string" && isWellFormed(value) ? value : undefined;
     case "number":
-      return Number.isFinite(value) ? (Object.is(value, -0) ? 0 : (value as number)) : undefined;
+      return isStorable(value) ? (value === 0 ? 0 : value) : undefined;
     case "date":
       return typeof value === "string" ? dateOf(value) : undefined;
     case "boolean":
@@ -220,6 +250,8 @@ export const isEmpty = (value: unknown): boolean =>
 /** Bytes of a text value: an item holds 400 KB (ServiceQuotas), beside its keys and other values. */
 const MOST_BYTES = 100_000;
 
+const isTooLong = (text: string): boolean => text.length * 3 > MOST_BYTES && keyBytes(text) > MOST_BYTES;
+
 /**
  * A value as it is stored.
  *
@@ -228,7 +260,7 @@ const MOST_BYTES = 100_000;
  */
 export const checkValue = (catalog: Catalog, field: Field, value: unknown, row?: Row): FieldValue["value"] => {
   const fits = fitted(catalog, field, value);
-  const tooLong = typeof fits === "string" && fits.length * 3 > MOST_BYTES && keyBytes(fits) > MOST_BYTES;
+  const tooLong = typeof fits === "string" && isTooLong(fits);
   if (fits !== undefined && !tooLong) return fits;
   const where = row ? ` of the row ${exactText(row)}` : "";
   const why = tooLong ? `has more than ${MOST_BYTES} bytes` : `is not ${takes(field)}`;
@@ -296,9 +328,9 @@ export const readText = (catalog: Catalog, field: Field, text: string): FieldInp
   const trimmed = text.trim();
   switch (field.type) {
     case "text":
-      return text;
+      return isWellFormed(text) && !isTooLong(text) ? text : undefined;
     case "number":
-      return NUMBER.test(trimmed) && Number.isFinite(Number(trimmed)) ? Number(trimmed) : undefined;
+      return NUMBER.test(trimmed) && isStorable(Number(trimmed)) ? Number(trimmed) : undefined;
     case "date":
       return dateOf(trimmed);
     case "boolean":

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type ComparisonOperator, type Condition, conditionForm, readWhere } from "../ir/condition.ts";
-import { comparePrimary, exactText } from "../keys/template.ts";
+import { comparePrimary, exactText, isWellFormed } from "../keys/template.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { levelName } from "../schema/grid-parts.ts";
 import { attributeSchemas } from "../schema/standard-schema.ts";
@@ -10,7 +10,7 @@ import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import type { Field, FieldType } from "../client/field-types.ts";
 import { type FieldList, fieldIn, liveFields, type StoredField } from "./field-list.ts";
-import { type Bounds, boundsOf, checkValue, comparable } from "./field-value.ts";
+import { type Bounds, boundsOf, checkValue, comparable, partOfDate } from "./field-value.ts";
 import { type GridModel, orderField } from "./grid-model.ts";
 
 /** Where rows come that have no value to be sorted by. */
@@ -77,8 +77,6 @@ const COMPARISONS: Readonly<Record<FieldType, readonly ComparisonOperator[]>> = 
   reference: EQUALITY,
 };
 
-const PART_OF_DATE = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T[\d:.]*Z?)?)?)?$/;
-
 const operandOf = ({ driver: { catalog } }: GridModel, field: StoredField, operator: ComparisonOperator, operand: unknown): unknown => {
   const invalid = (value: unknown, expected: string): EdgetableError =>
     new EdgetableError(
@@ -90,10 +88,11 @@ const operandOf = ({ driver: { catalog } }: GridModel, field: StoredField, opera
     );
   const one = (value: unknown): unknown => {
     if (field.type === "date" && operator !== "eq" && operator !== "ne" && operator !== "in") {
-      if (typeof value === "string" && PART_OF_DATE.test(value)) return value;
+      const part = typeof value === "string" ? partOfDate(value) : undefined;
+      if (part !== undefined) return part;
       throw invalid(value, 'the beginning of a day or a moment, such as "2023-05"');
     }
-    if (field.type === "text" && typeof value === "string") return comparable(field, value);
+    if (field.type === "text" && typeof value === "string" && isWellFormed(value)) return comparable(field, value);
     try {
       return checkValue(catalog, field, value);
     } catch (error) {

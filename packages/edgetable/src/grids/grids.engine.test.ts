@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, node } from "../index.ts";
+import { defineGraph, type FieldFilter, node } from "../index.ts";
 
 const text = z.string();
 
@@ -127,6 +127,57 @@ describe("a grid", () => {
   });
 });
 
+describe("values at the borders of their types", () => {
+  const passing = async (filter: Readonly<Record<`field:${string}`, FieldFilter>>): Promise<readonly number[]> =>
+    numbers(await db.issue.grid(bridge).where(filter).page());
+
+  test("a moment is compared as a moment, however short it is written", async () => {
+    await db.issue.fields(bridge).define({ fieldId: "at", name: "At", type: "date" });
+    for (const [issueId, at] of [
+      ["020e", "2023-05-01"],
+      ["67d1", "2023-05-01T10:00Z"],
+      ["af34", "2023-05-01T10:00:00.5Z"],
+    ] as const)
+      await db.issue.values({ issueId }).set({ at });
+    for (const moment of ["2023-05-01T10:00Z", "2023-05-01T10:00:00Z", "2023-05-01T10:00:00.0Z", "2023-05-01T10:00:00.000Z"]) {
+      expect(await passing({ "field:at": { gte: moment } }), moment).toEqual([2, 10]);
+      expect(await passing({ "field:at": { gt: moment } }), moment).toEqual([10]);
+      expect(await passing({ "field:at": { lt: moment } }), moment).toEqual([1]);
+      expect(await passing({ "field:at": { lte: moment } }), moment).toEqual([1, 2]);
+      expect(await passing({ "field:at": { between: [moment, moment] } }), moment).toEqual([2]);
+      expect(await passing({ "field:at": { beginsWith: moment } }), moment).toEqual([2]);
+    }
+    expect(await passing({ "field:at": { beginsWith: "2023-05-01T10:00" } })).toEqual([2, 10]);
+  });
+
+  test("a text is found by its beginning, whatever comes behind it", async () => {
+    await db.issue.fields(bridge).define({ fieldId: "note", name: "Note", type: "text" });
+    const last = "\u{10ffff}";
+    for (const [issueId, note] of [
+      ["020e", `a${last}b`],
+      ["67d1", `${last}${last}`],
+      ["af34", `a${"x".repeat(3000)}`],
+    ] as const)
+      await db.issue.values({ issueId }).set({ note });
+    // Sorted by the field, so that its index is read and not the rows' own order.
+    const found = async (beginsWith: string): Promise<readonly number[]> =>
+      numbers(await db.issue.grid(bridge).where({ "field:note": { beginsWith } }).sort("field:note").page());
+    expect(await found("a")).toEqual([10, 1]);
+    expect(await found(`a${last}`)).toEqual([1]);
+    expect(await found(last)).toEqual([2]);
+    expect(await found("a\ud7ff")).toEqual([]);
+    expect(await found(`a${"x".repeat(1000)}`)).toEqual([10]);
+  });
+
+  test("the largest and smallest numbers are stored, found and ordered", async () => {
+    await db.issue.fields(bridge).define({ fieldId: "rank", name: "Rank", type: "number" });
+    const ranks = [9.99e125, -9.99e125, 1e-130];
+    for (const [at, rank] of ranks.entries()) await db.issue.values({ issueId: issues[at]?.issueId ?? "" }).set({ rank });
+    expect(numbers(await db.issue.grid(bridge).sort("field:rank").page())).toEqual([2, 10, 1]);
+    for (const [at, rank] of ranks.entries()) expect(await passing({ "field:rank": rank })).toEqual([issues[at]?.num]);
+  });
+});
+
 const startFields = async () => {
   const fields = db.issue.fields(bridge);
   await fields.define({ fieldId: "start", name: "Start", type: "date" });
@@ -169,6 +220,33 @@ describe("bad input", () => {
     expect(await db.issue.values({ issueId: "none" }).set({ note: "x" })).toMatchObject({ ok: false, reason: "notFound" });
   });
 
+  test.each([1e126, -1e200, 1e-131, 5e-324, Number.NaN, 5n, "5"])("the number %s is not one that DynamoDB stores", async (value) => {
+    await db.issue.fields(bridge).define({ fieldId: "rank", name: "Rank", type: "number" });
+    expect(await code(db.issue.values({ issueId: "020e" }).set({ rank: value as never }))).toMatchObject({ code: "grid.invalidValue" });
+    expect(
+      await code(
+        db.issue
+          .grid(bridge)
+          .where({ "field:rank": value as never })
+          .page(),
+      ),
+    ).toMatchObject({ code: "grid.invalidFilter" });
+    expect(await db.issue.values({ issueId: "020e" }).get()).toEqual({});
+  });
+
+  test("half of a surrogate pair is refused in names, choices and filters", async () => {
+    const fields = await startFields();
+    const half = "\u{1f600}".slice(0, 1);
+    const grid = db.issue.grid(bridge);
+    for (const field of [
+      { name: half, type: "text" },
+      { name: "Other", type: "choice", choices: [half] },
+    ] as const)
+      expect(await code(fields.define(field))).toMatchObject({ code: "grid.invalidField" });
+    for (const operator of ["eq", "gte", "beginsWith", "contains"])
+      expect(await code(grid.where({ "field:note": { [operator]: half } }).page())).toMatchObject({ code: "grid.invalidFilter" });
+  });
+
   test("a wrong definition is refused", async () => {
     const fields = await startFields();
     const wrong = [
@@ -176,6 +254,7 @@ describe("bad input", () => {
       { name: " ", type: "text" },
       { fieldId: "start", name: "Other", type: "text" },
       { fieldId: "a b", name: "Other", type: "text" },
+      { fieldId: "__proto__", name: "Other", type: "text" },
       { name: "Other", type: "choice", choices: [] },
       { name: "Other", type: "choice", choices: ["a", "a"] },
       { name: "Other", type: "reference", node: "persn" },

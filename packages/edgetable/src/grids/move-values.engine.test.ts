@@ -168,3 +168,78 @@ test("a table without a stream is not given documents", async () => {
     'The stream keeps the index of "issue", and the table has none. Enable it: settings: { stream: true }.',
   ]);
 });
+
+test("a move that is cut off resumes where it was, however often, and loses nothing", async () => {
+  const lab = await openFactsLab((table) => graphOf(table, "items"));
+  const { engine, table } = lab.lab;
+  const many = 150;
+  const fields = ["f0", "f1", "f2"];
+  const { db } = lab;
+  for (const projectId of PROJECTS) {
+    await db.project.create({ projectId }).orThrow();
+    for (const fieldId of fields) await db.issue.fields({ projectId }).define({ fieldId, name: fieldId, type: "number" });
+  }
+  const rows = Array.from({ length: many }, (_, at) => ({ ...issue(at), projectId: PROJECTS[at % 3] ?? "", num: at }));
+  await db.load(rows.map((row) => ({ node: "issue", row }) as const));
+  for (const { issueId, num } of rows) await db.issue.values({ issueId }).set({ f0: num, f1: -num, f2: num % 7 });
+
+  /** Runs until a run completes, each of which ends after some pages: aborted, or dead without a word. */
+  const runs = async (
+    storage: "items" | "document",
+  ): Promise<{ readonly runs: number; readonly begun: number; readonly pages: number }> => {
+    let [begun, pages] = [0, 0];
+    for (let run = 1; run < 60; run++) {
+      let [scans, isDead] = [0, false];
+      const transport: typeof engine.transport = {
+        send: async (operation, input, options) => {
+          if (isDead) throw new Error("dead");
+          if (operation === "Scan") {
+            if (++scans > 2) {
+              isDead = run % 3 === 0;
+              throw new Error("cut off");
+            }
+            pages++;
+            if (!("ExclusiveStartKey" in input)) begun++;
+          }
+          return engine.transport.send(operation, input, options);
+        },
+        close: () => undefined,
+      };
+      const other = graphOf(table, storage).connect({ transport, retry: { attempts: 1 } });
+      try {
+        if ((await other.migrations.run({ lease: 1500 })).complete) return { runs: run, begun, pages };
+      } catch (error) {
+        if (!/cut off|dead|lost its lease/.test(`${(error as Error).message} ${String((error as Error).cause)}`)) throw error;
+        // The lease of a run that died ends by itself.
+        if (isDead) await new Promise((resolve) => setTimeout(resolve, 1600));
+      }
+    }
+    throw new Error(`not complete after 60 runs: ${begun} passes were begun, ${pages} pages read`);
+  };
+  const check = async (): Promise<void> => {
+    await lab.lab.drain(lab.session);
+    for (const projectId of PROJECTS) {
+      const { items } = await db.issue
+        .grid({ projectId })
+        .sort("field:f1")
+        .empties("without")
+        .page({ limit: 1000, budget: { requests: 1000 } });
+      expect(items.map(({ row, cells }) => [row.num, cells["f0"]?.value, cells["f1"]?.value, cells["f2"]?.value])).toEqual(
+        rows
+          .filter((row) => row.projectId === projectId)
+          .toReversed()
+          .map(({ num }) => [num, num, num === 0 ? 0 : -num, num % 7]),
+      );
+    }
+  };
+  const there = await runs("document");
+  expect(there.runs).toBeGreaterThan(3);
+  // Two passes move and one says that all has arrived, unless the state of a run that died was lost before it was saved.
+  expect(there.begun).toBeLessThanOrEqual(5);
+  await check();
+  const back = await runs("items");
+  expect(back.begun).toBeLessThanOrEqual(5);
+  await check();
+  expect((await lab.lab.items()).map((item) => JSON.stringify(item)).filter((one) => one.includes('"issueValues"'))).toEqual([]);
+  await lab.lab.stop();
+}, 120_000);

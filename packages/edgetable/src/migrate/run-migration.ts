@@ -6,7 +6,7 @@ import { newRun, REQUEST_DEADLINE, type Run, runJob, step } from "../executor/jo
 import { type ModelRecord, readRecord, recordedModel, type RecordedMigration, writeRecord } from "../executor/model-record.ts";
 import { runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
-import type { TableSettings } from "../schema/definition.ts";
+import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
@@ -17,6 +17,27 @@ import { type Finding, findStaleKeys, type UnfitItem } from "./stale-keys.ts";
 
 /** The id of the job: a table has one migration at a time. */
 export const MIGRATION_JOB = "migrate";
+
+/** How far a move of values has come. Plain values: the job saves them as text, so that the next run resumes there. */
+export interface MoveState {
+  to: ValueStorage;
+  /** When the migration began that this state belongs to: another one begins anew. */
+  since: number;
+  /** Rows are moved, then parents are told that their values have arrived. */
+  phase: "rows" | "arrival" | "done";
+  /** The pass over the table that is under way, from 1. */
+  pass: number;
+  /** Where the pass resumes. */
+  start: Key | undefined;
+  /** Items that the pass has read. */
+  seen: number;
+  /** Parents and rows that the pass found where they were before. */
+  found: number;
+  /** False if the pass proves nothing: a parent was told of the move during it, or a row stayed where it was. */
+  isProof: boolean;
+  /** Rows moved by every pass. */
+  moved: number;
+}
 
 /** How a migration is run. */
 export interface MigrationSettings {
@@ -34,12 +55,15 @@ export interface MigrationSettings {
   /** Moves the values of users' fields: the code of grids, which this folder does not know. */
   readonly moveValues: (
     run: Run,
-    move: Pick<Extract<MigrationStep, { readonly kind: "moveValues" }>, "node" | "to"> & {
+    move: {
+      readonly node: string;
+      /** Changed with each page. */
+      readonly state: MoveState;
       readonly rate: Rate;
       readonly dryRun: boolean;
-      readonly onPage: (progress: { readonly pass: number; readonly seen: number; readonly found: number }) => void;
+      readonly onPage: () => void;
     },
-  ) => Promise<{ readonly moved: number }>;
+  ) => Promise<void>;
 }
 
 /** How far a migration has come. */
@@ -84,6 +108,8 @@ interface Migrating extends Run {
   readonly state: PassState;
   /** The items that the pass under way cannot mend, as far as they are named. */
   named: UnfitItem[];
+  /** Moves of values, by node type. */
+  moves: Record<string, MoveState>;
   plan: MigrationPlan;
   items: number;
 }
@@ -256,8 +282,15 @@ const verify = async (run: Migrating, rate: Rate): Promise<void> => {
   await backfill(run, task, rate);
 };
 
-/** Takes one step. Each may be taken twice. */
-const takeStep = async (run: Migrating, task: MigrationStep, rate: Rate): Promise<void> => {
+/** Items that every run of the migration has changed: values are counted by their moves. */
+const changedBy = ({ state, moves }: Migrating): number => Object.values(moves).reduce((sum, { moved }) => sum + moved, state.changed);
+
+/** Takes one step of the migration that began at `since`. Each may be taken twice. */
+const takeStep = async (
+  run: Migrating,
+  task: MigrationStep,
+  { rate, since }: { readonly rate: Rate; readonly since: number },
+): Promise<void> => {
   tell(run, task);
   switch (task.kind) {
     case "setExpiry":
@@ -275,11 +308,19 @@ const takeStep = async (run: Migrating, task: MigrationStep, rate: Rate): Promis
     case "backfill":
       return backfill(run, task, rate);
     case "moveValues": {
-      const { state, settings } = run;
-      const onPage = ({ pass, seen, found }: { readonly pass: number; readonly seen: number; readonly found: number }): void =>
-        tell({ ...run, state: { ...state, pass, seen, stale: found } }, task);
-      const { moved } = await settings.moveValues(run, { node: task.node, to: task.to, rate, dryRun: settings.dryRun, onPage });
-      state.changed += moved;
+      const { settings, moves } = run;
+      const { node, to } = task;
+      const earlier = moves[node];
+      const state =
+        earlier?.to === to && earlier.since === since
+          ? earlier
+          : { to, since, phase: "rows" as const, pass: 1, start: undefined, seen: 0, found: 0, isProof: true, moved: 0 };
+      moves[node] = state;
+      const onPage = (): void => {
+        const { pass, seen, found } = state;
+        tell({ ...run, state: { ...run.state, pass, seen, stale: found, changed: changedBy(run) } }, task);
+      };
+      await settings.moveValues(run, { node, state, rate, dryRun: settings.dryRun, onPage });
       return undefined;
     }
     case "createIndex":
@@ -345,7 +386,7 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   const finishes = settings.finish || plan.steps.every(({ kind }) => ["setExpiry", "setTable", "moveValues", "record"].includes(kind));
   for (const task of plan.steps) {
     if (settings.dryRun ? !["backfill", "convert", "derive", "moveValues"].includes(task.kind) : !finishes && waits(task)) continue;
-    await takeStep(run, task, rate);
+    await takeStep(run, task, { rate, since: before.migration?.since ?? 0 });
     if (task.kind === "createIndex") await verify(run, rate);
   }
   if (settings.dryRun || !finishes) return false;
@@ -355,7 +396,7 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   return true;
 };
 
-const factsOf = ({ plan, state }: Migrating): JobFacts => ({
+const factsOf = ({ plan, state, moves }: Migrating): JobFacts => ({
   model: plan.model,
   task: state.task,
   pass: state.pass,
@@ -365,9 +406,12 @@ const factsOf = ({ plan, state }: Migrating): JobFacts => ({
   stale: state.stale,
   unfit: state.unfit,
   changed: state.changed,
+  moves: JSON.stringify(moves),
 });
 
-const resumeFrom = (state: PassState, facts: JobFacts): void => {
+const resumeFrom = (run: Migrating, facts: JobFacts): void => {
+  const { state } = run;
+  run.moves = JSON.parse(String(facts["moves"] ?? "{}")) as Migrating["moves"];
   const number = (name: string): number => Number(facts[name] ?? 0);
   Object.assign(state, {
     task: facts["task"] === "convert" ? "convert" : "backfill",
@@ -409,7 +453,7 @@ export const runMigration = async (session: Session, settings: MigrationSettings
   const opened = openRun(session, settings);
   const migrate = async (): Promise<MigrationReport> => {
     const { plan, record } = await planOf(opened, settings.inPlace);
-    const run: Migrating = { ...opened, settings, state: newPasses(), named: [], plan, items: 0 };
+    const run: Migrating = { ...opened, settings, state: newPasses(), named: [], moves: {}, plan, items: 0 };
     checkModel(session, record, plan.model);
     checkRefusals(plan);
     const report = (complete: boolean): MigrationReport => ({
@@ -417,7 +461,7 @@ export const runMigration = async (session: Session, settings: MigrationSettings
       next: complete || settings.dryRun ? undefined : nextOf(run.plan),
       plan: run.plan,
       passes: run.state.pass,
-      changed: settings.dryRun ? run.state.stale + run.state.changed : run.state.changed,
+      changed: settings.dryRun ? run.state.stale + changedBy(run) : changedBy(run),
       leftOut: { items: run.state.unfit, first: run.named },
       cost: run.cost,
     });
@@ -428,7 +472,7 @@ export const runMigration = async (session: Session, settings: MigrationSettings
     run.lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });
     const { facts } = run.lease.job;
     // The facts of another model's run say nothing of this one's items.
-    if (facts["model"] === plan.model) resumeFrom(run.state, facts);
+    if (facts["model"] === plan.model) resumeFrom(run, facts);
     return runJob(session, run.lease, { facts: () => factsOf(run), run: async () => report(await takeSteps(run)) });
   };
   return opened.track(migrate());
