@@ -2,9 +2,10 @@ import type { Term, UpdateStep } from "../ir/write-plan.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import { encodeSingle } from "../requests/encode-write.ts";
 import { descriptionHash, descriptionText, describeModel, type ModelDescription } from "../schema/describe-model.ts";
+import type { ValueStorage } from "../schema/definition.ts";
 import { MIGRATION, MODEL } from "../schema/system-items.ts";
 import { modelRecord, systemKeyItem, systemType } from "../schema/system-keys.ts";
-import type { AttributeValue, Item, UpdateItemInput } from "../transport/operations.ts";
+import type { AttributeValue, Item, Key, UpdateItemInput } from "../transport/operations.ts";
 import { isFailedCondition } from "./failed-term.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -21,6 +22,27 @@ export interface RecordedMigration extends RecordedModel {
   readonly since: number;
   /** Indexes that did not exist when it began: undoing it deletes them. */
   readonly creates: readonly string[];
+}
+
+/** How far a move of values has come. Plain values: the job saves them as text, so that the next run resumes there. */
+export interface MoveState {
+  to: ValueStorage;
+  /** When the migration began that this state belongs to: another one begins anew. */
+  since: number;
+  /** Rows are moved, then parents are told that their values have arrived. */
+  phase: "rows" | "arrival" | "done";
+  /** The pass over the table that is under way, from 1. */
+  pass: number;
+  /** Where the pass resumes. */
+  start: Key | undefined;
+  /** Items that the pass has read. */
+  seen: number;
+  /** Parents and rows that the pass found where they were before. */
+  found: number;
+  /** False if the pass proves nothing: a parent was told of the move during it, or a row stayed where it was. */
+  isProof: boolean;
+  /** Rows moved by every pass. */
+  moved: number;
 }
 
 /** What a table records of its model. Both are undefined for a table that Edgetable did not create and never migrated. */

@@ -7,7 +7,7 @@ import { type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext } from "../executor/session.ts";
 import { exactText } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
-import type { MoveState } from "../migrate/run-migration.ts";
+import type { MoveState } from "../executor/model-record.ts";
 import { isSystemItem } from "../schema/system-items.ts";
 import type { Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";

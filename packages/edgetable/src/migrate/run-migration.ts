@@ -3,10 +3,17 @@ import { readExpiry } from "../executor/administer-table.ts";
 import type { Cost } from "../executor/call.ts";
 import { bookkeeping, findJob, type Job, type JobFacts, takeLease } from "../executor/jobs/job-store.ts";
 import { newRun, REQUEST_DEADLINE, type Run, runJob, step } from "../executor/jobs/run-job.ts";
-import { type ModelRecord, readRecord, recordedModel, type RecordedMigration, writeRecord } from "../executor/model-record.ts";
+import {
+  type ModelRecord,
+  type MoveState,
+  readRecord,
+  recordedModel,
+  type RecordedMigration,
+  writeRecord,
+} from "../executor/model-record.ts";
 import { runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
-import type { TableSettings, ValueStorage } from "../schema/definition.ts";
+import type { TableSettings } from "../schema/definition.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
@@ -17,27 +24,6 @@ import { type Finding, findStaleKeys, type UnfitItem } from "./stale-keys.ts";
 
 /** The id of the job: a table has one migration at a time. */
 export const MIGRATION_JOB = "migrate";
-
-/** How far a move of values has come. Plain values: the job saves them as text, so that the next run resumes there. */
-export interface MoveState {
-  to: ValueStorage;
-  /** When the migration began that this state belongs to: another one begins anew. */
-  since: number;
-  /** Rows are moved, then parents are told that their values have arrived. */
-  phase: "rows" | "arrival" | "done";
-  /** The pass over the table that is under way, from 1. */
-  pass: number;
-  /** Where the pass resumes. */
-  start: Key | undefined;
-  /** Items that the pass has read. */
-  seen: number;
-  /** Parents and rows that the pass found where they were before. */
-  found: number;
-  /** False if the pass proves nothing: a parent was told of the move during it, or a row stayed where it was. */
-  isProof: boolean;
-  /** Rows moved by every pass. */
-  moved: number;
-}
 
 /** How a migration is run. */
 export interface MigrationSettings {
