@@ -21,6 +21,8 @@ export interface BoundPattern {
   readonly question: string;
   readonly example: Readonly<Record<string, unknown>>;
   readonly expected: Expected;
+  /** The call as the model's file has it. */
+  readonly source: string;
   readonly call: Call<unknown, Explanation>;
 }
 
@@ -72,10 +74,18 @@ interface TableParts<Db> {
   readonly expected: Readonly<Record<string, Expected>>;
 }
 
+/** The body of a pattern's `ask` in one line. */
+const sourceOf = (ask: AnyPattern["ask"]): string =>
+  String(ask)
+    .replace(/^.*?=>\s*/s, "")
+    .replaceAll(/\s*\n\s*(?=[.)\]])/g, "")
+    .replaceAll(/(?<=[([])\s*\n\s*/g, "")
+    .replaceAll(/\s+/g, " ");
+
 const bind = (db: unknown, [name, pattern]: readonly [string, AnyPattern], expected: Expected | undefined): BoundPattern => {
   if (!expected) throw new Error(`The pattern "${name}" has no expected answer.`);
   const { question, example, ask } = pattern;
-  return { name, question, example: example as BoundPattern["example"], expected, call: ask(db, example) };
+  return { name, question, example: example as BoundPattern["example"], expected, source: sourceOf(ask), call: ask(db, example) };
 };
 
 /** Puts a table's parts together, checked against each other by their types. */

@@ -13,6 +13,8 @@ export type Command =
       readonly sections: readonly SectionName[];
       readonly argument: string | undefined;
       readonly json: boolean;
+      /** What is printed: every pattern and chapter, or a summary and one system in full. */
+      readonly shown: "everything" | "summary";
       /** The studio is opened on the one system's table. */
       readonly studio: boolean;
     };
@@ -53,10 +55,12 @@ const unknownOption = (message: string): string | undefined => {
   return option === undefined ? undefined : `There is no option ${option}. The options are --studio, --json and --help.`;
 };
 
+const ALL = "all";
+
 const misuse = (message: string): Command => ({ kind: "misuse", message });
 
 const unknownSystem = (name: string, systems: readonly System[]): Command => {
-  const names = [...systems.map((system) => system.name), ...sectionNames];
+  const names = [...systems.map((system) => system.name), ...sectionNames, ALL];
   const guess = nearest(name, names);
   return misuse(
     `There is no system "${name}".${guess === undefined ? "" : ` Did you mean "${guess}"?`} The systems are ${names.join(", ")}.`,
@@ -70,19 +74,20 @@ interface Flags {
 
 const choose = (positionals: readonly string[], systems: readonly System[], { json, studio }: Flags): Command => {
   const [name, argument, ...rest] = positionals;
+  const shown = name === undefined ? "summary" : "everything";
   if (studio && json) return misuse("Use only one of --studio and --json.");
-  if (name === undefined)
+  if (name === undefined || (name === ALL && argument === undefined))
     return studio
       ? misuse("--studio shows one system: npm run demo -- education --studio")
-      : { kind: "run", systems, sections: sectionNames, argument: undefined, json, studio };
+      : { kind: "run", systems, sections: sectionNames, argument: undefined, shown, json, studio };
   const section = sectionNames.find((one) => one === name);
-  if (section && argument === undefined) return { kind: "run", systems: [], sections: [section], argument, json, studio };
+  if (section && argument === undefined) return { kind: "run", systems: [], sections: [section], argument, shown, json, studio };
   const system = systems.find((one) => one.name === name);
   if (!system && !section) return unknownSystem(name, systems);
   if (!system || (argument !== undefined && !system.argument))
-    return misuse(`"${name}" takes no argument, but "${argument ?? ""}" was given. Name one system, or none for all.`);
+    return misuse(`"${name}" takes no argument, but "${argument ?? ""}" was given. Name one system, or "${ALL}".`);
   if (rest.length > 0) return misuse(`"${name}" takes only one argument; remove ${rest.join(" ")}.`);
-  return { kind: "run", systems: [system], sections: [], argument, json, studio };
+  return { kind: "run", systems: [system], sections: [], argument, shown, json, studio };
 };
 
 /** Parses the command line. */
@@ -122,9 +127,12 @@ export const helpText = (systems: readonly System[]): string => {
     "lets a project's users define a field, and sorts a grid by it; and keeps totals three ways.",
     "RCU predicted are calculated from the model before sending; RCU consumed are from the engine.",
     "",
-    "Systems and sections (default: all):",
+    "Without a name it prints a summary of everything, and one system in full.",
+    "",
+    "Systems and sections:",
     ...systems.map((system) => systemLine(system, width)),
     ...sectionNames.map((name) => `  ${name.padEnd(width)}  ${sectionTitles[name]}`),
+    `  ${ALL.padEnd(width)}  Everything, pattern by pattern`,
     "",
     "Options:",
     "  --studio    then serve the studio on the system's table, until Ctrl-C",
@@ -134,6 +142,7 @@ export const helpText = (systems: readonly System[]): string => {
     "Examples:",
     "  npm run demo",
     "  npm run demo -- tracker",
+    "  npm run demo -- all | less",
     "  npm run demo -- education --studio",
     ...further,
     "  npm run --silent demo -- --json education | jq '.systems[].tables[].patterns[].requests'",

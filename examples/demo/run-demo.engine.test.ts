@@ -48,14 +48,27 @@ describe("the demo", () => {
   });
 
   test("fills no more than 100 columns, and no more than a narrower terminal has", async () => {
-    const wide = await run([]);
+    const wide = await run(["all"]);
     expect(wide.code).toBe(0);
     expect(Math.max(...wide.output.split("\n").map(columnsOf))).toBe(100);
-    const narrow = await run([], { tty: true, environment: { NO_COLOR: "1" } });
+    const narrow = await run(["all"], { tty: true, environment: { NO_COLOR: "1" } });
     const lines = narrow.output.split("\n");
     expect(lines.filter((line) => columnsOf(line) > 80)).toEqual([]);
     expect(lines.filter((line) => line.includes("✓") && !/ (ms|s|expected|true|batch)$/.test(line))).toEqual([]);
     expect(lines).toContainEqual(expect.stringMatching(/^system +patterns +requests +items +RCU predicted +RCU consumed +time$/));
+  });
+
+  test("without a name, sums everything up first and shows one system in full, with each call", async () => {
+    const { code, output } = await run([]);
+    expect(code).toBe(0);
+    const lines = output.split("\n");
+    expect(lines.length).toBeLessThan(120);
+    expect(lines.indexOf("✓ 3 of 3 systems have equal totals by transaction, stream and batch")).toBeLessThan(lines.indexOf("education"));
+    expect(output).toContain(
+      '   5  What are the students of a course called?\n      namedStudentsOfCourse · courseId = C1\n      db.course(id).in("enrolledIn").entries()\n',
+    );
+    expect(output).toMatch(/npm run demo -- all\nLook at the tables in a browser: npm run demo -- education --studio\n$/);
+    expect(Math.max(...lines.map(columnsOf))).toBe(100);
   });
 
   test("gives the same as JSON", async () => {

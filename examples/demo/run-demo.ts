@@ -6,20 +6,12 @@ import { fileURLToPath } from "node:url";
 import { startEngine } from "@edgetable/local";
 import { createLeanTransport } from "edgetable";
 import { type Command, helpText, readArguments } from "./arguments.ts";
-import { type Reporter, runSystem, type SystemResult, totalsOf } from "./run-system.ts";
+import { runSystem, type SystemResult, totalsOf } from "./run-system.ts";
 import { type ChapterResult, runFields, runTotals, runTruth, type StoryContext } from "./run-story.ts";
-import { type Environment, type Progress, progressOn, type Terminal, terminalOf } from "./terminal.ts";
-import { headText, summaryText, textReporter } from "./text-reporter.ts";
+import { type Environment, progressOn, type Terminal, terminalOf } from "./terminal.ts";
+import { failuresOf, headText, silentReporter, summaryText, systemInFull, textReporter } from "./text-reporter.ts";
 import { chapterText, sectionHead, type SectionName, sectionVerdict } from "./story-text.ts";
 import type { System } from "../system.ts";
-
-/** Prints nothing until the end; progress goes to another stream. */
-const jsonReporter = (progress: Progress): Reporter => ({
-  system: () => undefined,
-  loading: (table, requests) => progress.show(`writing the rows of ${table.table}: ${requests} requests`),
-  loaded: () => progress.clear(),
-  pattern: () => undefined,
-});
 
 const bigints = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
 
@@ -67,6 +59,22 @@ const endText = (terminal: Terminal, results: Results): string =>
   (results.systems.length > 0 ? summaryText(terminal, results.systems) : "") +
   sectionNames.map((name) => (results[name].length > 0 ? sectionVerdict(terminal, name, results[name]) : "")).join("");
 
+/** The system that is shown in full where only a summary was asked for. */
+const SHOWN_IN_FULL = "education";
+
+/** The summary, what failed, and one system in full. */
+const overviewText = (terminal: Terminal, results: Results): string => {
+  const whole = results.systems.find(({ name }) => name === SHOWN_IN_FULL) ?? results.systems.at(0);
+  const failures = results.systems.map((system) => failuresOf(terminal, system)).join("");
+  return `${endText(terminal, results)}${failures === "" ? "" : `\n${failures}`}${whole ? systemInFull(terminal, whole) : ""}`;
+};
+
+const hints = (command: Run): string => {
+  const name = command.shown === "summary" ? SHOWN_IN_FULL : (command.systems[0]?.name ?? command.sections[0] ?? SHOWN_IN_FULL);
+  const look = `Look at the tables in a browser: npm run demo -- ${name} --studio\n`;
+  return command.shown === "summary" ? `Every system and change in full:  npm run demo -- all\n${look}` : look;
+};
+
 /** The models that the studio shows of what is no system, and of systems whose patterns are made for their data. */
 const studioModels: Readonly<Record<string, string>> = {
   truth: "truth/model#collegeByTeacher",
@@ -102,17 +110,21 @@ const run = async (command: Run, { output, errors, environment, signal }: Surrou
   const first = command.systems[0]?.name ?? command.sections[0];
   const terminal = terminalOf(output, environment);
   const progress = progressOn(errors);
-  const reporter = command.json ? jsonReporter(progress) : textReporter(terminal, progress);
-  const print = (text: string): void => (command.json ? undefined : terminal.write(text));
+  const isQuiet = command.json || command.shown === "summary";
+  const reporter = isQuiet ? silentReporter(progress) : textReporter(terminal, progress);
+  const print = (text: string): void => (isQuiet ? undefined : terminal.write(text));
   const engine = await startEngine({ signal });
   const transport = createLeanTransport({ endpoint: engine.endpoint });
   const systems: SystemResult[] = [];
   const told: Record<SectionName, readonly ChapterResult[]> = { truth: [], fields: [], totals: [] };
-  print(headText(terminal, { systems: command.systems.length, engine: engine.version }));
+  if (!command.json) terminal.write(headText(terminal, { systems: command.systems.length, engine: engine.version }));
   try {
     for (const system of command.systems)
       systems.push(await runSystem(system, { transport, reporter, signal, argument: command.argument }));
-    const onChapter = (chapter: ChapterResult, at: number): void => print(chapterText(terminal, chapter, at));
+    const onChapter = (chapter: ChapterResult, at: number): void => {
+      progress.show(chapter.name);
+      print(chapterText(terminal, chapter, at));
+    };
     for (const name of command.sections) {
       print(sectionHead(terminal, name));
       told[name] = await stories[name]({ transport, signal, onChapter });
@@ -125,8 +137,11 @@ const run = async (command: Run, { output, errors, environment, signal }: Surrou
     await engine.stop();
   }
   const results = { systems, ...told };
-  terminal.write(command.json ? jsonText(results, engine.version) : endText(terminal, results));
-  if (!command.studio && first !== undefined) print(`Look at the tables in a browser: npm run demo -- ${first} --studio\n`);
+  if (command.json) terminal.write(jsonText(results, engine.version));
+  else {
+    terminal.write(command.shown === "summary" ? overviewText(terminal, results) : endText(terminal, results));
+    if (!command.studio) terminal.write(hints(command));
+  }
   return isRight(results) ? 0 : FAILED;
 };
 

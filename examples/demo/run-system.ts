@@ -18,6 +18,8 @@ export interface PatternResult {
   readonly name: string;
   readonly question: string;
   readonly example: Readonly<Record<string, unknown>>;
+  /** The call in TypeScript. */
+  readonly call: string;
   readonly answer: unknown;
   /** True if the answer is the expected one. */
   readonly ok: boolean;
@@ -142,6 +144,7 @@ const answered = (pattern: BoundPattern, explanation: Explanation, [report, mill
   name: pattern.name,
   question: pattern.question,
   example: pattern.example,
+  call: pattern.source,
   answer: report.value,
   ok: sameAnswer(report.value, pattern.expected),
   expected: pattern.expected.answer,
@@ -158,6 +161,7 @@ const failed = (pattern: BoundPattern, error: unknown): PatternResult => ({
   name: pattern.name,
   question: pattern.question,
   example: pattern.example,
+  call: pattern.source,
   answer: undefined,
   ok: false,
   expected: pattern.expected.answer,

@@ -4,11 +4,12 @@ import {
   type Reporter,
   type RequestResult,
   type SystemResult,
+  type TableResult,
   type Totals,
   totalsOf,
 } from "./run-system.ts";
 import { cut, type Progress, tableLines, type Terminal, wrap } from "./terminal.ts";
-import type { ExampleTable, System } from "../system.ts";
+import type { System } from "../system.ts";
 
 /** A part of an answer, shown as one table. Without columns, its rows are lines of text. */
 export interface Section {
@@ -175,9 +176,9 @@ const callText = ({ name, example }: PatternResult): string => {
   return [name, ...given].join(" · ");
 };
 
-const figures = (pattern: PatternResult, consistency: string): string =>
+const figures = (pattern: PatternResult, consistency?: string): string =>
   [
-    consistency,
+    ...(consistency === undefined ? [] : [consistency]),
     `${count(pattern.itemsRead, "item")} read`,
     `${units(pattern.predictedUnits)} RCU predicted, ${units(pattern.consumedUnits)} consumed`,
     duration(pattern.milliseconds),
@@ -186,9 +187,10 @@ const figures = (pattern: PatternResult, consistency: string): string =>
 const verdict = ({ colors, width }: Terminal, pattern: PatternResult): string => {
   if (pattern.ok) {
     const room = width - MARGIN - STEP;
-    const isStrong = pattern.consistency === "strong";
-    const whole = figures(pattern, isStrong ? "strongly consistent" : "eventually consistent");
-    const [first = "", ...more] = wrap(whole.length <= room ? whole : figures(pattern, isStrong ? "strong" : "eventual"), room);
+    const forms = (pattern.consistency === "strong" ? ["strongly consistent", "strong"] : ["eventually consistent", "eventual"])
+      .map((consistency) => figures(pattern, consistency))
+      .concat(figures(pattern));
+    const [first = "", ...more] = wrap(forms.find((text) => text.length <= room) ?? forms.at(-1) ?? "", room);
     return indent([`${colors.green("✓")} ${colors.dim(first)}`]) + indent(more.map(colors.dim), MARGIN + STEP);
   }
   const why = pattern.error === undefined ? `expected ${JSON.stringify(pattern.expected)}` : pattern.error;
@@ -209,6 +211,7 @@ const patternText = (terminal: Terminal, pattern: PatternResult, at: number): st
     `${colors.dim(number)}  ${colors.bold(question)}\n`,
     indent(further.map(colors.bold)),
     indent(wrap(callText(pattern), width - MARGIN).map(colors.dim)),
+    indent(wrap(pattern.call, width - MARGIN).map(colors.cyan)),
     ...answer,
     ...pattern.requests.slice(0, MOST_REQUESTS).map((request) => requestText(terminal, request)),
     ...(more > 0 ? [indent([colors.dim(`… and ${more} more like these`)], MARGIN)] : []),
@@ -217,13 +220,13 @@ const patternText = (terminal: Terminal, pattern: PatternResult, at: number): st
   ].join("");
 };
 
-const systemText = ({ colors, width }: Terminal, { name, title, source }: System): string =>
+const systemText = ({ colors, width }: Terminal, { name, title, source }: Pick<System, "name" | "title" | "source">): string =>
   indent(
     [colors.dim("─".repeat(width)), colors.bold(colors.cyan(name)), ...wrap(title, width), ...wrap(source, width).map(colors.dim), ""],
     0,
   );
 
-const loadText = ({ colors, width }: Terminal, { table, variant }: ExampleTable, load: LoadResult): string => {
+const loadText = ({ colors, width }: Terminal, { table, variant }: Pick<TableResult, "table" | "variant">, load: LoadResult): string => {
   const took = `rows written in ${count(load.requests, "request")}, ${units(load.writeUnits)} WCU, ${duration(load.milliseconds)}`;
   return indent([`Table ${table}${variant === undefined ? "" : `, ${variant}`}`, ...wrap(took, width).map(colors.dim), ""], 0);
 };
@@ -237,10 +240,29 @@ export const textReporter = (terminal: Terminal, progress: Progress): Reporter =
   return {
     system: (system) => print(systemText(terminal, system)),
     loading: (table, requests) => progress.show(`writing the rows of ${table.table}: ${count(requests, "request")}`),
-    loaded: (table, load) => print(loadText(terminal, table, load)),
+    loaded: ({ table, variant }, load) => print(loadText(terminal, { table, variant }, load)),
     pattern: (pattern, at) => print(patternText(terminal, pattern, at)),
   };
 };
+
+/** Prints nothing until the end; progress goes to another stream. */
+export const silentReporter = (progress: Progress): Reporter => ({
+  system: ({ name }) => progress.show(name),
+  loading: ({ table }, requests) => progress.show(`writing the rows of ${table}: ${count(requests, "request")}`),
+  loaded: () => undefined,
+  pattern: ({ name }) => progress.show(`asking ${name}`),
+});
+
+/** A system that has been run: its tables and patterns, as {@link textReporter} prints them. */
+export const systemInFull = (terminal: Terminal, result: SystemResult): string =>
+  systemText(terminal, result) +
+  result.tables
+    .map((table) => loadText(terminal, table, table.load) + table.patterns.map((one, at) => patternText(terminal, one, at)).join(""))
+    .join("");
+
+/** The patterns of a system that were not answered as expected. */
+export const failuresOf = (terminal: Terminal, { tables }: SystemResult): string =>
+  tables.flatMap(({ patterns }) => patterns.map((one, at) => (one.ok ? "" : patternText(terminal, one, at)))).join("");
 
 const summaryHeadings = ["system", "patterns", "requests", "items", "RCU predicted", "RCU consumed", "time"];
 
