@@ -1,8 +1,8 @@
 import { nameOf, type NaiveEdge, type NaiveEnd, type NaiveGraph, type Row } from "./graph.ts";
 
-/** Along an edge type, with conditions on the edge and on the node behind it. */
+/** Along an edge type, or several in turn, with conditions on the edge and on the node behind it. */
 export interface NaiveHop {
-  readonly edge: string;
+  readonly edges: readonly string[];
   readonly direction: "out" | "in" | "both";
   readonly keepsEdge?: ((edge: NaiveEdge) => boolean) | undefined;
   readonly keepsNode?: ((row: Row | undefined) => boolean) | undefined;
@@ -50,16 +50,23 @@ export interface Onward {
 
 export const endOf = (path: NaivePath): NaiveEnd => path.nodes.at(-1)!;
 
-const directionsOf = ({ types }: NaiveGraph, { edge, direction }: NaiveHop): readonly ("out" | "in")[] => {
-  if (types[edge]?.symmetric) return ["out"];
-  return direction === "both" ? ["out", "in"] : [direction];
-};
+interface Way {
+  readonly edge: string;
+  readonly direction: "out" | "in";
+}
+
+/** The edge types of a hop, each in its directions. */
+const waysOf = ({ types }: NaiveGraph, { edges, direction }: NaiveHop): readonly Way[] =>
+  edges.flatMap((edge): readonly Way[] => {
+    if (types[edge]?.symmetric) return [{ edge, direction: "out" }];
+    return (direction === "both" ? (["out", "in"] as const) : [direction]).map((one) => ({ edge, direction: one }));
+  });
 
 /** Every edge at a node in the directions of a hop, whatever its conditions. */
 const allEdgesAt = (graph: NaiveGraph, at: NaiveEnd, hop: NaiveHop): readonly Onward[] => {
-  const { edge, ordered = [] } = hop;
+  const { ordered = [] } = hop;
   const found: Onward[] = [];
-  for (const direction of directionsOf(graph, hop))
+  for (const { edge, direction } of waysOf(graph, hop))
     for (const one of graph.neighbours(at, { edge, direction, ordered: ordered.includes(direction) }))
       found.push({ edge: one, far: direction === "out" ? one.to : one.from });
   return found;
@@ -86,7 +93,7 @@ export const walkNaively = (graph: NaiveGraph, { starts, first, steps }: NaivePl
   let reads = 0;
 
   const leave = (paths: readonly NaivePath[], hop: NaiveHop): void => {
-    reads += distinct(paths).length * directionsOf(graph, hop).length;
+    reads += distinct(paths).length * waysOf(graph, hop).length;
     for (const path of paths) {
       const name = nameOf(endOf(path));
       const edges = allEdgesAt(graph, endOf(path), hop);

@@ -12,9 +12,11 @@ export type AnyWalk = any;
 
 const conditionOf = ({ edge, atLeast }: Pick<PlainHop, "edge" | "atLeast">): object => ({ [numberFields[edge]!]: { gte: atLeast } });
 
+const edgesOf = ({ edge, others }: Pick<PlainHop, "edge" | "others">): string | readonly string[] => (others ? [edge, ...others] : edge);
+
 /** A hop as the library takes it. */
 export const hopOf = (hop: PlainHop): object => ({
-  [hop.direction]: hop.edge,
+  [hop.direction]: edgesOf(hop),
   ...(hop.atLeast === undefined ? {} : { where: conditionOf(hop) }),
   ...(hop.age === undefined ? {} : { whereNode: { age: { gte: hop.age } } }),
 });
@@ -22,9 +24,9 @@ export const hopOf = (hop: PlainHop): object => ({
 const typed = (nodes: readonly NaiveEnd[]): readonly object[] => nodes.map((end) => ({ type: end.type, ...givenId(end) }));
 
 const takeHop = (walk: AnyWalk, hop: Extract<PlainStep, { kind: "hop" }>): AnyWalk => {
-  if (hop.rounds === Number.POSITIVE_INFINITY) return hop.direction === "out" ? walk.dependencies(hop.edge) : walk.dependents(hop.edge);
+  if (hop.rounds === Number.POSITIVE_INFINITY) return hop.direction === "out" ? walk.dependencies(edgesOf(hop)) : walk.dependents(edgesOf(hop));
   if (hop.rounds > 1 || hop.age !== undefined) return walk.repeat(hopOf(hop), { depth: hop.rounds, emit: hop.emit });
-  const on = walk[hop.direction](hop.edge);
+  const on = walk[hop.direction](edgesOf(hop));
   return hop.atLeast === undefined ? on : on.where(conditionOf(hop));
 };
 

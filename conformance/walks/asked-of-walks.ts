@@ -45,7 +45,7 @@ const isForgetful = (step: PlainStep): boolean =>
 
 const foldedEdges = ({ first, steps }: PlainWalk): readonly string[] => {
   const last = steps.findLastIndex((step) => isForgetful(step));
-  const since = steps.slice(last + 1).flatMap((step) => (step.kind === "hop" ? [step.edge] : []));
+  const since = steps.slice(last + 1).flatMap((step) => (step.kind === "hop" ? [step.edge, ...(step.atLeast === undefined ? (step.others ?? []) : [])] : []));
   const all = last === -1 && first ? [first.edge, ...since] : since;
   return [...new Set(all)].filter((edge) => numberFields[edge] !== undefined);
 };
@@ -108,7 +108,7 @@ const ranksOf = (walked: Walked): readonly Asking[] => {
   const field = numberFields[hop.edge];
   return [undefined, ...(field === undefined ? [] : [field])].map((sums) => {
     const by = sums === undefined ? "degree" : { sum: sums };
-    const expected = byName(rank(walked.graph, ends, { hop, sums }).map(({ name, count, value }): Entry => [name, [count, value]]));
+    const expected = byName(rank(walked.graph, ends, { hop: naiveHop(hop), sums }).map(({ name, count, value }): Entry => [name, [count, value]]));
     const ask: Ask = (options) => walked.walk.rank({ [hop.direction]: hop.edge }, { by, ...options });
     return figure(`rank along ${hop.direction} ${hop.edge} by ${JSON.stringify(by)}`, ask, { show: figures, expected, further: 1 });
   });
@@ -134,13 +134,28 @@ const orderedBy = (hop: PlannedHop | undefined): NonNullable<PlainHop["ordered"]
   );
 };
 
+/** The edge types of a hop in the order in which they are read: as listed, or by their keys where one Query reads several. */
+const edgesIn = ({ edge, others }: Pick<PlainHop, "edge" | "others">, hop: PlannedHop | undefined): Pick<PlainHop, "edge" | "others"> => {
+  const listed = [edge, ...(others ?? [])];
+  const shapes = Object.values(hop?.reading ?? {}).flatMap(({ sources }) => sources.flatMap((source) => source.shapes));
+  const read = [...new Set(shapes.map((shape) => listed.find((name) => shape.split(/[^A-Za-z]/).includes(name)) ?? edge))];
+  const [first = edge, ...rest] = [...read, ...listed.filter((name) => !read.includes(name))];
+  return { edge: first, others: rest };
+};
+
 /** The same walk, each hop's edges in the order of the index from which it reads them. */
 const asRead = ({ first, ...plain }: PlainWalk, { steps }: WalkExplanation["plan"]): PlainWalk => {
   const hops = steps.filter((step) => step.kind === "hop");
+  const readAs = (step: Extract<PlainStep, { kind: "hop" }>): PlainStep => {
+    const hop = hops.shift();
+    // Of several edge types, a condition leaves those that have its attribute.
+    const edges = step.atLeast === undefined ? edgesIn(step, hop) : { edge: step.edge, others: [] };
+    return { ...step, ...edges, ordered: orderedBy(hop) };
+  };
   return {
     ...plain,
     first: first && { ...first, ordered: orderedBy(hops.shift()) },
-    steps: plain.steps.map((step) => (step.kind === "hop" ? { ...step, ordered: orderedBy(hops.shift()) } : step)),
+    steps: plain.steps.map((step) => (step.kind === "hop" ? readAs(step) : step)),
   };
 };
 

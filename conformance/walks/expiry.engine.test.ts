@@ -72,7 +72,7 @@ const edges = fc.array(
 
 const hop = (named: string, direction: "out" | "in" | "both"): NaiveStep => ({
   kind: "hop",
-  edge: named,
+  edges: [named],
   direction,
   rounds: 1,
   emit: "last",
@@ -114,7 +114,7 @@ describe.each([
       const rows = [
         ...people.map(({ row }) => ({ node: "person", row })),
         ...all.edges().map(({ edge: named, from, to, attributes }) => ({
-          edge: named,
+          edges: [named],
           from: { personId: from.id },
           to: { personId: to.id },
           attributes,

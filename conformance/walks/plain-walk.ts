@@ -4,6 +4,8 @@ import type { NaiveHop, NaivePlan, NaiveStep } from "../naive/walk.ts";
 /** A hop in plain words. */
 export interface PlainHop {
   readonly edge: string;
+  /** Further edge types of the same hop. */
+  readonly others?: readonly string[];
   readonly direction: "out" | "in" | "both";
   /** Keeps edges whose number is at least this. */
   readonly atLeast: number | undefined;
@@ -45,8 +47,10 @@ export const numberFields: Readonly<Record<string, string>> = { follows: "weight
 const numberOf = ({ edge, attributes }: NaiveEdge): number | undefined => attributes[numberFields[edge] ?? ""] as number | undefined;
 
 /** A hop in the words of the reference. */
-export const naiveHop = ({ atLeast, age, ...hop }: PlainHop): NaiveHop => ({
+export const naiveHop = ({ atLeast, age, edge: first, others = [], ...hop }: PlainHop): NaiveHop => ({
   ...hop,
+  // Of several edge types, those that lack the attribute of a condition are not followed.
+  edges: [first, ...others].filter((edge) => atLeast === undefined || numberFields[edge] === numberFields[first]),
   keepsEdge: atLeast === undefined ? undefined : (edge) => (numberOf(edge) ?? Number.NEGATIVE_INFINITY) >= atLeast,
   keepsNode: age === undefined ? undefined : (row) => ((row?.["age"] as number | undefined) ?? -1) >= age,
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { NaiveEnd } from "../naive/graph.ts";
-import type { PlainFirst, PlainStep, PlainWalk } from "./plain-walk.ts";
+import type { PlainFirst, PlainHop, PlainStep, PlainWalk } from "./plain-walk.ts";
 
 interface EdgeType {
   readonly from: string;
@@ -34,7 +34,9 @@ export const onward = (at: readonly string[], references: boolean): readonly Way
     ];
   });
 
-const farOf = ({ edge, direction }: Way): readonly string[] => (direction === "out" ? edgeTypes[edge]!.to : [edgeTypes[edge]!.from]);
+const farOf = ({ edge, others = [], direction }: Way & Pick<PlainHop, "others">): readonly string[] => [
+  ...new Set([edge, ...others].flatMap((name) => (direction === "out" ? edgeTypes[name]!.to : [edgeTypes[name]!.from]))),
+];
 
 /** Node types on which a walk of such steps from a person stands. */
 export const typesAfter = ({ first, steps }: PlainWalk): readonly string[] => {
@@ -60,7 +62,10 @@ const chooseFirst = (choose: Choose): PlainFirst => {
 
 const chooseHop = (choose: Choose, at: readonly string[], kind: "once" | "repeat" | "closure"): Extract<PlainStep, { kind: "hop" }> => {
   const ways = onward(at, choose.references).filter((way) => kind !== "closure" || way.direction !== "both");
-  const way = ways[choose(ways.length)]!;
+  const first = ways[choose(ways.length)]!;
+  const alike = ways.filter(({ edge, direction }) => edge !== first.edge && direction === first.direction);
+  const others = choose(3) === 2 ? alike.filter(() => choose(2) === 0).map(({ edge }) => edge) : [];
+  const way = others.length > 0 ? { ...first, others } : first;
   const far = farOf(way);
   const repeats = kind === "repeat" && far.some((type) => at.includes(type));
   const rounds = kind === "closure" ? Number.POSITIVE_INFINITY : repeats ? 1 + choose(3) : 1;

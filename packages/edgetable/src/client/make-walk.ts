@@ -254,6 +254,13 @@ const answerOf = (
   }
 };
 
+// A continuation names a Query by its place. The expectations of a model decide whether one Query reads several edge types.
+const sourcesOf = ({ steps }: WalkPlan): readonly string[] =>
+  steps.flatMap((step) => {
+    if (step.kind !== "hop" || step.edges.length === 1) return [];
+    return Object.values(step.reading).flatMap((plan) => plan.sources.map((source) => source.shapes.join()));
+  });
+
 /** A call that makes a walk, or continues it. */
 export const walkCall = (driver: Driver, ask: WalkAsk): WalkCall<unknown> =>
   callOf(
@@ -264,7 +271,7 @@ export const walkCall = (driver: Driver, ask: WalkAsk): WalkCall<unknown> =>
       const form = walkForm(state, collect);
       const kept = await completeOf(driver, keptOf(driver, ask), context);
       const plan = planOf(driver, { state, collect, kept }, form);
-      const query = (): string => `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values])}`;
+      const query = (): string => `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values, ...sourcesOf(plan)])}`;
       const { state: from, budget, end } = await begin<StoppedWalk>(driver, { options, query }, context);
       const outcome = await runWalk(driver.session, requestOf(driver, { state, plan, budget, options }), { context, state: from, paths });
       const value = answerOf(driver, ask, { outcome, end: await end(outcome.stopped, outcome.state) });

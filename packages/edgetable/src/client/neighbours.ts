@@ -13,7 +13,7 @@ import type { ReadExplanation } from "./explanation.ts";
 import { countCall, countOptions, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
 import type { CountOptions, Entry, Page, PageOptions, Read } from "./page-types.ts";
 import type { HydrateOptions } from "./read-types.ts";
-import { WalkQuery } from "./walk.ts";
+import { type EdgeNames, WalkQuery } from "./walk.ts";
 import { type Row, own } from "../util/row.ts";
 
 type PageKind = "edges" | "nodes" | "entries" | "ids";
@@ -119,15 +119,15 @@ export class NeighbourQuery {
     return this.edges().explain();
   }
 
-  out(edge: string): WalkQuery {
+  out(edge: EdgeNames): WalkQuery {
     return this.walk().out(edge);
   }
 
-  in(edge: string): WalkQuery {
+  in(edge: EdgeNames): WalkQuery {
     return this.walk().in(edge);
   }
 
-  both(edge: string): WalkQuery {
+  both(edge: EdgeNames): WalkQuery {
     return this.walk().both(edge);
   }
 

@@ -27,7 +27,7 @@ import { findNode, readCall } from "./read-call.ts";
 import type { Read } from "./page-types.ts";
 import { levelOptions } from "./walk-options.ts";
 import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel, WalkOptions } from "./walk-types.ts";
-import { type AnyHop, WalkQuery } from "./walk.ts";
+import { type AnyHop, type EdgeNames, WalkQuery } from "./walk.ts";
 import { common, paths, type Start, suggest } from "./walks.ts";
 
 /** Groups the rows of one partition: the node, its edges and its parts by name. */
@@ -193,15 +193,15 @@ export class NodeHandle {
     });
   }
 
-  out(edge: string): NeighbourQuery {
+  out(edge: EdgeNames): NeighbourQuery | WalkQuery {
     return this.#neighbours(edge, "out");
   }
 
-  in(edge: string): NeighbourQuery {
+  in(edge: EdgeNames): NeighbourQuery | WalkQuery {
     return this.#neighbours(edge, "in");
   }
 
-  both(edge: string): NeighbourQuery {
+  both(edge: EdgeNames): NeighbourQuery | WalkQuery {
     return this.#neighbours(edge, "both");
   }
 
@@ -231,11 +231,11 @@ export class NodeHandle {
     return this.walk().repeat(hop, { depth, emit: "all" }).except("start");
   }
 
-  dependencies(edge: string): WalkQuery {
+  dependencies(edge: EdgeNames): WalkQuery {
     return this.walk().closure({ out: edge }).dedupe().except("start");
   }
 
-  dependents(edge: string): WalkQuery {
+  dependents(edge: EdgeNames): WalkQuery {
     return this.walk().closure({ in: edge }).dedupe().except("start");
   }
 
@@ -302,8 +302,14 @@ export class NodeHandle {
     return { driver: this.#driver, node: this.#entry.name, id: this.#id, from: this.#from };
   }
 
-  #neighbours(edge: string, direction: Direction): NeighbourQuery {
-    checkEdge(this.#driver, [this.#entry.name], { edge, direction });
+  // Several edge types are a walk: each has an order, attributes and cursors of its own.
+  #neighbours(edge: EdgeNames, direction: Direction): NeighbourQuery | WalkQuery {
+    const { name } = this.#entry;
+    if (typeof edge !== "string") {
+      const start = { node: name, id: this.#id, anchor: this.#anchor, steps: [], values: [], at: [name] };
+      return new WalkQuery(this.#driver, start).hop({ [direction]: edge });
+    }
+    checkEdge(this.#driver, [name], { edge, direction });
     return new NeighbourQuery(this.#driver, {
       node: this.#entry.name,
       id: this.#id,

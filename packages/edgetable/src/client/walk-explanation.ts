@@ -35,6 +35,8 @@ export interface ExplainedWalk {
 /** A step for a node that is not known yet: the rest of its keys is not known either. */
 const forAnyNode = (step: QueryStep): QueryStep => ({ ...step, sort: step.sort?.template.fields.length ? undefined : step.sort });
 
+const afterHop = ({ direction, edges }: PlannedHop): string => `each node before ${direction}("${edges.join('", "')}")`;
+
 const explainHop = (
   catalog: Catalog,
   walk: ExplainedWalk,
@@ -56,7 +58,7 @@ const explainHop = (
       times: Math.ceil(hop.expect.requests / Math.max(1, sources.length)),
       readUnits: hop.expect.readUnits / Math.max(1, sources.length),
       ...(partitions ? { partitions } : {}),
-      ...(first ? {} : { after: `each node before ${hop.direction}("${hop.edge}")` }),
+      ...(first ? {} : { after: afterHop(hop) }),
     };
   });
 };
@@ -72,7 +74,7 @@ const notesOf = ({ plan, storeCursor }: ExplainedWalk): readonly string[] => {
         ...Object.values(step.kept ?? {}).map(keptNote),
         `${KEPT_UNLESS}; until then, and at nodes without the attribute, edges are counted`,
       );
-    if (step.by === "get") byKey.push(`reads edges "${step.edge}" to known nodes by their keys if that is cheaper`);
+    if (step.by === "get") byKey.push(`reads edges "${step.edges[0]}" to known nodes by their keys if that is cheaper`);
   }
   const notes = checked.size > 0 ? [`checks ${[...checked].join(", ")} in memory`, ...byKey] : byKey;
   if (!storeCursor) return notes;
@@ -101,7 +103,7 @@ export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanat
       continue;
     }
     strong &&= Object.values(step.reading).every(({ consistency }) => consistency === "strong");
-    const behind = at === 0 ? {} : { after: `each node before ${step.direction}("${step.edge}")` };
+    const behind = at === 0 ? {} : { after: afterHop(step) };
     if (step.by === "kept") {
       const input = `keys of ${Object.keys(step.kept ?? {}).join(" or ")}, ${BATCH_GET_KEYS} a request`;
       requests.push({ operation: "BatchGetItem", input, times: expect.requests, readUnits: expect.readUnits, ...behind });
@@ -114,7 +116,7 @@ export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanat
       requests.push(...explainHop(catalog, walk, { hop: step, first: at === 0 && step.rounds === 1 }));
       continue;
     }
-    const input = `keys of the edges "${step.edge}" to the known nodes, ${BATCH_GET_KEYS} a request`;
+    const input = `keys of the edges "${step.edges[0]}" to the known nodes, ${BATCH_GET_KEYS} a request`;
     requests.push({ operation: "BatchGetItem", input, times: got.requests, readUnits: got.readUnits, ...behind });
     cost = { requests: cost.requests - expect.requests + got.requests, readUnits: cost.readUnits - expect.readUnits + got.readUnits };
   }

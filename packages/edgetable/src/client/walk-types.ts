@@ -166,11 +166,14 @@ type EdgesFrom<E extends Edges, At extends string> = At extends string ? EdgesAt
 type EdgesTo<E extends Edges, At extends string> = At extends string ? EdgesAt<E, At, "~to"> : never;
 type EdgesBoth<E extends Edges, At extends string> = At extends string ? EdgesAt<E, At, "~from"> & EdgesAt<E, At, "~to"> : never;
 
-/** An edge type to follow in one of three directions, with conditions on the edge and on the node behind it. */
+/**
+ * An edge type to follow in one of three directions, or a list of several types, with conditions on the edge and on the node
+ * behind it. Edges of types that lack an attribute of `where` are neither followed nor read.
+ */
 export interface Hop<Out, In, Both, EdgeFilter, NodeFilter> {
-  readonly out?: Out;
-  readonly in?: In;
-  readonly both?: Both;
+  readonly out?: Out | readonly Out[];
+  readonly in?: In | readonly In[];
+  readonly both?: Both | readonly Both[];
   readonly where?: EdgeFilter;
   readonly whereNode?: NodeFilter;
 }
@@ -195,18 +198,22 @@ type WhereNode<N extends Nodes, At extends string> = At extends keyof N ? Where<
  * const { items, complete, next } = await db.student({ studentId: "A" }).out("enrolledIn").in("enrolledIn").except("start").nodes({ budget: { requests: 200 } });
  */
 export interface Walk<N extends Nodes, E extends Edges, At extends string, Last extends keyof E> {
-  /** Follows the edges that leave its nodes: one Query for each node of the frontier and each megabyte, fewer if `among` names few nodes. */
-  out<Edge extends EdgesFrom<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~to"], Edge>;
+  /**
+   * Follows the edges that leave its nodes: one Query for each node of the frontier and each megabyte, fewer if `among` names few nodes.
+   * Of several edge types (`out(["dependsOn", "provides"])`) there is one Query for each type at each node, or one for all of
+   * them where they lie side by side; `explain()` shows which.
+   */
+  out<Edge extends EdgesFrom<E, At>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~to"], Edge>;
   /** Follows the edges that reach its nodes, back to their sources. */
-  in<Edge extends EdgesTo<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~from"], Edge>;
+  in<Edge extends EdgesTo<E, At>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~from"], Edge>;
   /** Follows the edges in either direction. */
-  both<Edge extends EdgesBoth<E, At>>(edge: Edge): Walk<N, E, E[Edge]["~from"] | E[Edge]["~to"], Edge>;
-  /** Follows one edge type several times: each round starts from the nodes that the round before found. */
+  both<Edge extends EdgesBoth<E, At>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~from"] | E[Edge]["~to"], Edge>;
+  /** Follows an edge type, or several, several times: each round starts from the nodes that the round before found. */
   repeat<Out extends EdgesFrom<E, At> = never, In extends EdgesTo<E, At> = never, Both extends EdgesBoth<E, At> = never>(
     hop: Hop<Out, In, Both, EdgesInGraph<N, E>[Out | In | Both]["filter"], WhereNode<N, FarOf<E, Out | Both, In | Both>>>,
     options: RepeatOptions,
   ): Walk<N, E, FarOf<E, Out | Both, In | Both>, Out | In | Both>;
-  /** Keeps the edges of the last hop that fulfil every condition. */
+  /** Keeps the edges of the last hop that fulfil every condition. Of several edge types, those that lack a named attribute are not followed. */
   where(filter: EdgesInGraph<N, E>[Last]["filter"]): Walk<N, E, At, Last>;
   /**
    * Keeps the nodes that fulfil every condition, and reads them for it. A node without an item never passes, nor does one
@@ -278,9 +285,9 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
     depth: number,
   ): Walk<N, E, FarOf<E, Out | Both, In | Both>, Out | In | Both>;
   /** All nodes to which the edge leads, at any depth, without this one. */
-  dependencies<Edge extends EdgesFrom<E, Name>>(edge: Edge): Walk<N, E, E[Edge]["~to"], Edge>;
+  dependencies<Edge extends EdgesFrom<E, Name>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~to"], Edge>;
   /** All nodes from which the edge leads here, at any depth, without this one. */
-  dependents<Edge extends EdgesTo<E, Name>>(edge: Edge): Walk<N, E, E[Edge]["~from"], Edge>;
+  dependents<Edge extends EdgesTo<E, Name>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~from"], Edge>;
   /** What is below this node, level by level: nodes, edges, and the sum of an attribute over the edges. */
   subtree<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,

@@ -329,7 +329,7 @@ describe("budgets", () => {
       code: "traverse.start",
       cause: { code: "keys.wrongType" },
     });
-    expect(() => a().walk().repeat({}, { depth: 1 })).toThrow(/Name exactly one edge to follow/);
+    expect(() => a().walk().repeat({}, { depth: 1 })).toThrow(/Name exactly one direction to follow/);
     expect(() => a().walk().repeat({ out: "knows" }, { depth: 101 })).toThrow(expect.objectContaining({ code: "traverse.depth" }));
     expect(() =>
       a()

@@ -43,10 +43,13 @@ import type {
 /** Loads what plans, makes and explains walks: most programs read one hop at a time. */
 export const loadMaking: () => typeof Making | Promise<typeof Making> = loadOnce(async () => import("./make-walk.ts"));
 
+/** An edge type, or several that one hop follows. */
+export type EdgeNames = string | readonly string[];
+
 export interface AnyHop {
-  readonly out?: string;
-  readonly in?: string;
-  readonly both?: string;
+  readonly out?: EdgeNames;
+  readonly in?: EdgeNames;
+  readonly both?: EdgeNames;
   readonly where?: Row;
   readonly whereNode?: Row;
 }
@@ -55,19 +58,44 @@ const hopOptions: OptionChecks<AnyHop> = { out: undefined, in: undefined, both: 
 
 const invalid = (message: string): EdgetableError => new EdgetableError("plan.invalidOption", message);
 
-/** The edge that a hop names, and the direction. */
-const edgeOf = (hop: AnyHop | undefined): { readonly edge: string; readonly direction: Direction } => {
+/** The edges that a hop names, each once, and the direction. */
+const edgesOf = (hop: AnyHop | undefined): { readonly edges: readonly string[]; readonly direction: Direction } => {
   const named = (["out", "in", "both"] as const).filter((direction) => hop?.[direction] !== undefined);
   const [direction, another] = named;
   if (!hop || direction === undefined || another !== undefined) {
     throw new EdgetableError(
       "traverse.start",
-      `Name exactly one edge to follow: { out: "…" }, { in: "…" } or { both: "…" }. The hop names ${named.join(" and ") || "no edge"}.`,
+      `Name exactly one direction to follow: { out: "…" }, { in: "…" } or { both: "…" }. The hop names ${named.join(" and ") || "no edge"}. ${
+        named.length > 1 ? "To follow edges in several directions, make one walk for each." : "Several edge types are a list: { out: [\"…\", \"…\"] }."
+      }`,
       { details: { hop } },
     );
   }
   checkOptions(hop, hopOptions);
-  return { edge: hop[direction] as string, direction };
+  const names = hop[direction] as EdgeNames;
+  const edges = typeof names === "string" ? [names] : [...new Set(listOf(names, `edges, such as { ${direction}: ["…", "…"] }`))];
+  if (edges.length > 0) return { edges, direction };
+  throw new EdgetableError("traverse.start", `${direction}: [] names no edge. Name one edge type or more.`, { details: { hop } });
+};
+
+/**
+ * The edge types that pass a check of names.
+ *
+ * @throws what the check throws of the first, if none passes
+ */
+const edgesWith = (edges: readonly string[], check: (edge: string) => void): readonly string[] => {
+  let unknown: unknown;
+  const having = edges.filter((edge) => {
+    try {
+      check(edge);
+      return true;
+    } catch (error) {
+      unknown ??= error;
+      return false;
+    }
+  });
+  if (having.length === 0) throw unknown;
+  return having;
 };
 
 /** The builder behind `Walk`; each method gives a new one. */
@@ -89,15 +117,15 @@ export class WalkQuery {
     return this.#hop(hop);
   }
 
-  out(edge: string): WalkQuery {
+  out(edge: EdgeNames): WalkQuery {
     return this.#hop({ out: edge });
   }
 
-  in(edge: string): WalkQuery {
+  in(edge: EdgeNames): WalkQuery {
     return this.#hop({ in: edge });
   }
 
-  both(edge: string): WalkQuery {
+  both(edge: EdgeNames): WalkQuery {
     return this.#hop({ both: edge });
   }
 
@@ -120,8 +148,8 @@ export class WalkQuery {
     const { steps } = this.#state;
     const last = steps.at(-1);
     if (last?.kind !== "hop") throw invalid("where() filters the edges of a hop. Call it directly after out(), in(), both() or repeat().");
-    const { conditions, values } = this.#conditions(last.edge, filter, this.#state.values);
-    return this.#with({ steps: [...steps.slice(0, -1), { ...last, conditions: [...last.conditions, ...conditions] }], values });
+    const { edges, conditions, values } = this.#conditions(last.edges, filter, this.#state.values);
+    return this.#with({ steps: [...steps.slice(0, -1), { ...last, edges, conditions: [...last.conditions, ...conditions] }], values });
   }
 
   whereNode(filter: Row): WalkQuery {
@@ -189,7 +217,7 @@ export class WalkQuery {
   levels(options: LevelOptions = {}): WalkCall<Walked<WalkLevel>> {
     const { sum: field } = checkOptions(options, levelOptions);
     const last = this.#state.steps.at(-1);
-    if (field !== undefined && last?.kind === "hop") checkEdgeFields(this.#driver, last.edge, [field]);
+    if (field !== undefined && last?.kind === "hop") edgesWith(last.edges, (edge) => checkEdgeFields(this.#driver, edge, [field]));
     return this.#call({ collect: { kind: "levels", field }, options });
   }
 
@@ -211,26 +239,28 @@ export class WalkQuery {
   }
 
   #conditions(
-    edge: string,
+    of: readonly string[],
     filter: Row,
     before: readonly unknown[],
-  ): Pick<WalkHop, "conditions"> & { readonly values: readonly unknown[] } {
-    checkEdgeFilter(this.#driver, edge, filter);
+  ): Pick<WalkHop, "edges" | "conditions"> & { readonly values: readonly unknown[] } {
+    const edges = edgesWith(of, (edge) => checkEdgeFilter(this.#driver, edge, filter));
     const { conditions, values } = readWhere(filter, ["from", "to"], before.length);
-    return { conditions, values: [...before, ...values] };
+    return { edges, conditions, values: [...before, ...values] };
   }
 
   #hop(named: AnyHop, repeat: Partial<Pick<WalkHop, "rounds" | "emit" | "counts">> = {}): WalkQuery {
-    const { edge, direction } = edgeOf(named);
+    const { edges, direction } = edgesOf(named);
     const { at, steps } = this.#state;
-    checkEdge(this.#driver, at, { edge, direction });
-    const plain = { ...plainHop(this.#driver.catalog, { edge, direction, near: at }), ...repeat };
+    for (const edge of edges) checkEdge(this.#driver, at, { edge, direction });
+    const { node, anchor } = this.#state;
+    const isLevel = steps.length === 0 && anchor.length < (this.#driver.catalog.nodes[node]?.idFields.length ?? 0);
+    const plain = { ...plainHop(this.#driver.catalog, { edges, direction, near: at }), ...(isLevel ? { anchor } : {}), ...repeat };
     const { where, whereNode } = named;
     let hop: WalkHop = plain;
     let { values } = this.#state;
     if (where) {
-      const read = this.#conditions(edge, where, values);
-      hop = { ...hop, conditions: read.conditions };
+      const read = this.#conditions(edges, where, values);
+      hop = { ...hop, edges: read.edges, conditions: read.conditions };
       ({ values } = read);
     }
     if (whereNode) {
@@ -257,23 +287,12 @@ export class WalkQuery {
     { options, ranked }: { readonly options: GroupOptions; readonly ranked?: readonly string[] },
   ): WalkCall<Walked<Gathered<Row>>> {
     const hops = this.#state.steps.slice(this.#state.steps.findLastIndex((step) => step.kind === "dedupe") + 1);
-    const edges = hops.flatMap((step) => (step.kind === "hop" ? [step.edge] : []));
+    const edges = hops.flatMap((step) => (step.kind === "hop" ? step.edges : []));
     if (edges.length === 0)
       throw invalid(
         `${by}() gathers along the edges after the last dedupe(), and there is no such edge. Call dedupe() before a hop, or leave it out.`,
       );
-    // One edge of the walk must have the attribute. If none has it, the error is that of the first.
-    let unknown: unknown;
-    const hasField = edges.some((edge) => {
-      try {
-        checkEdgeFields(this.#driver, edge, [field]);
-        return true;
-      } catch (error) {
-        unknown ??= error;
-        return false;
-      }
-    });
-    if (!hasField) throw unknown;
+    edgesWith(edges, (edge) => checkEdgeFields(this.#driver, edge, [field]));
     return this.#call({ collect: { kind: "fold", field, by, near: ranked !== undefined }, options, ...(ranked && { ranked }) });
   }
 }

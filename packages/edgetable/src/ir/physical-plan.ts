@@ -8,6 +8,8 @@ import type { KnownField } from "./logical-plan.ts";
 export type SortCondition =
   | { readonly kind: "equals"; readonly template: Template }
   | { readonly kind: "prefix"; readonly template: Template }
+  /** From the first key that begins with `template` to the last one that begins with `last`: several types of edges. */
+  | { readonly kind: "span"; readonly template: Template; readonly last: Template }
   | {
       readonly kind: "range";
       /** What precedes the compared field; may have no parts. */

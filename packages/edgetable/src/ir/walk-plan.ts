@@ -2,10 +2,11 @@ import { BATCH_GET_KEYS, readUnits } from "./capacity.ts";
 import type { Condition } from "./condition.ts";
 import type { KeptStep, ReadPlan } from "./physical-plan.ts";
 
-/** Along one edge type, once or several times. */
+/** Along one edge type or several, once or several times. */
 export interface WalkHop {
   readonly kind: "hop";
-  readonly edge: string;
+  /** Of several edge types, those that have the attributes of `conditions`; edges of other types never pass. */
+  readonly edges: readonly string[];
   readonly direction: "out" | "in" | "both";
   /** Node types on which the walk stands before and after. */
   readonly near: readonly string[];
@@ -33,6 +34,8 @@ export interface WalkHop {
   readonly counts: "paths" | "nodes";
   /** Whether edges are listed, those to a few known nodes are read by their keys, or only counted, as their nodes keep it. */
   readonly by: "list" | "get" | "kept";
+  /** Whether one Query may read edges of several types. */
+  readonly joins?: boolean;
   /** If only the number of edges matters: by node type, the derived attributes that hold it. */
   readonly kept?: Readonly<Record<string, KeptStep>>;
 }

@@ -41,6 +41,19 @@ export const assumedEdges = (edge: Pick<AnyEdge, "expect" | "multiplicity" | "ma
   return { rows: declared ?? ASSUMED_ROWS, by: declared === undefined ? undefined : "expect" };
 };
 
+/**
+ * True if the model says how many items of a shape are at one node.
+ *
+ * @param near the end of edges at which the node stands, as their keys say it
+ */
+export const isBounded = ({ edges, parts }: Catalog, { kind, definition, role }: Shape, near: "from" | "to"): boolean => {
+  if (kind === "node") return true;
+  if (kind === "part") return parts[definition]?.definition.expect?.perNode !== undefined;
+  const end = role === "mirror" ? (near === "from" ? "to" : "from") : near;
+  const edge = edges[definition]?.definition;
+  return edge !== undefined && assumedEdges(edge, end).by !== undefined;
+};
+
 /** Rows that a listing of a kind is assumed to find where the model does not say how many there are. */
 const ASSUMED_ALL = 100;
 

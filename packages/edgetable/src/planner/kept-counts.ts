@@ -16,6 +16,8 @@ export interface Counted extends Conditions {
   readonly over: { readonly kind: "edge"; readonly name: string; readonly direction: "out" | "in" | "both" } | AggregateFact["over"];
 }
 
+const FRESHEST: readonly Freshness[] = ["transaction", "stream", "batch"];
+
 /** The last hop of a walk that asks only for the number of its edges; undefined if more of them matters. */
 const countedHop = ({ steps, collect }: Pick<LogicalWalk, "steps" | "collect">): WalkHop | undefined => {
   const hop = steps.at(-1);
@@ -32,14 +34,23 @@ export const keptByType = (
 ): Readonly<Record<string, KeptStep>> | undefined => {
   const hop = catalog.facts.aggregates.length > 0 ? countedHop(walk) : undefined;
   if (!hop) return undefined;
-  const { edge: name, direction, conditions, near } = hop;
+  const { edges, direction, conditions, near } = hop;
   const found = near.flatMap((node) => {
-    const ends = catalog.edges[name];
-    // Of the two directions, a node may stand at one end only.
-    const [leaves, reached] = [ends?.from.includes(node) === true, ends?.to.includes(node) === true];
-    const way = direction === "both" && !(leaves && reached) ? (leaves ? "out" : "in") : direction;
-    const kept = keptCount(catalog, { node, over: { kind: "edge", name, direction: way }, conditions, values: walk.values }, choice);
-    return kept ? [[node, kept] as const] : [];
+    const parts: KeptStep[] = [];
+    for (const name of edges) {
+      const ends = catalog.edges[name];
+      const [leaves, reached] = [ends?.from.includes(node) === true, ends?.to.includes(node) === true];
+      if (!(leaves && direction !== "in") && !(reached && direction !== "out")) continue;
+      // Of the two directions, a node may stand at one end only.
+      const way = direction === "both" && !(leaves && reached) ? (leaves ? "out" : "in") : direction;
+      const kept = keptCount(catalog, { node, over: { kind: "edge", name, direction: way }, conditions, values: walk.values }, choice);
+      // Unless the edges of each type are counted, all are listed.
+      if (!kept) return [];
+      parts.push(kept);
+    }
+    if (parts.length === 0) return [];
+    const freshness = FRESHEST[Math.max(...parts.map((part) => FRESHEST.indexOf(part.freshness)))] ?? "batch";
+    return [[node, { kind: "kept", node, attributes: parts.flatMap(({ attributes }) => attributes), freshness } as const] as const];
   });
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 };
@@ -62,8 +73,6 @@ const factText = (fact: AggregateFact): string => {
   if (text === undefined) readFact.set(fact, (text = fact.where ? conditionsText(readWhere(fact.where, ["from", "to"])) : ""));
   return text;
 };
-
-const FRESHEST: readonly Freshness[] = ["transaction", "stream", "batch"];
 
 /** How far behind an attribute may be: one that is spread over counters shows their sum once the stream has added them up. */
 const freshnessOf = (fact: AggregateFact): Freshness => (isSpread(fact) ? "stream" : fact.freshness);

@@ -102,8 +102,12 @@ const mirroringIndex = (catalog: Catalog, { node, index }: Collection): Index =>
   );
 };
 
-/** Predicts a collection: the node itself, its parts and its edges. */
-const expectedCollection = (catalog: Catalog, { node, direction }: Collection, shapes: readonly Shape[]): QueryStep["expect"] => {
+/** Predicts the items of some shapes in a node's partition: the node itself, its parts and its edges. */
+export const expectedItems = (
+  catalog: Catalog,
+  { node, direction }: Pick<Collection, "node" | "direction">,
+  shapes: readonly Shape[],
+): QueryStep["expect"] => {
   let [rows, bytes] = [0, 0];
   for (const shape of shapes) {
     let each = shape.definition === node ? 1 : 0;
@@ -143,7 +147,7 @@ const lowerCollection = (catalog: Catalog, collection: Collection): QueryStep =>
     discards: true,
     select: undefined,
     counts: false,
-    expect: expectedCollection(catalog, collection, shapes),
+    expect: expectedItems(catalog, collection, shapes),
   };
 };
 

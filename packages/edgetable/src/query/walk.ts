@@ -35,12 +35,14 @@ const UNFILTERED = {
 /** A hop without conditions. */
 export const plainHop = (
   catalog: Catalog,
-  hop: { readonly edge: string; readonly direction: Direction; readonly near: readonly string[] },
+  hop: { readonly edges: readonly string[]; readonly direction: Direction; readonly near: readonly string[] },
 ): WalkHop => {
-  const { from, to } = defined(catalog.edges[hop.edge], hop.edge);
   const far = new Set<string>();
-  if (hop.direction !== "in" && from.some((type) => hop.near.includes(type))) for (const type of to) far.add(type);
-  if (hop.direction !== "out" && to.some((type) => hop.near.includes(type))) for (const type of from) far.add(type);
+  for (const edge of hop.edges) {
+    const { from, to } = defined(catalog.edges[edge], edge);
+    if (hop.direction !== "in" && from.some((type) => hop.near.includes(type))) for (const type of to) far.add(type);
+    if (hop.direction !== "out" && to.some((type) => hop.near.includes(type))) for (const type of from) far.add(type);
+  }
   return { kind: "hop", ...hop, far: [...far], passing: [...far], ...UNFILTERED };
 };
 
@@ -49,7 +51,7 @@ export const walkFrom = (catalog: Catalog, state: NeighbourState): WalkState => 
   const { node, id, anchor, edge, direction, conditions, values, forward, consistent, index, limit } = state;
   const whole = anchor.length === defined(catalog.nodes[node], node).idFields.length;
   const hop: WalkHop = {
-    ...plainHop(catalog, { edge, direction, near: [node] }),
+    ...plainHop(catalog, { edges: [edge], direction, near: [node] }),
     anchor: whole ? undefined : anchor,
     conditions,
     ordered: state.ordered && (limit !== undefined || !forward),

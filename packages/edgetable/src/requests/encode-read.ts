@@ -101,6 +101,7 @@ const rangeOf = ({ sort, sortKey }: QueryStep, row: Row, values: readonly unknow
   if (!sort || sortKey === undefined) return undefined;
   if (sort.kind === "range") return keyRange(sort, row, values);
   const text = defined(renderTemplate(sort.template, row), "sort key");
+  if (sort.kind === "span") return { kind: "between", low: text, high: after(defined(renderTemplate(sort.last, row), "sort key")) };
   return sort.kind === "prefix" ? { kind: "prefix", text } : { kind: "equals", text };
 };
 

@@ -20,7 +20,7 @@ interface Counting {
   readonly done: (expanded: Expanded) => void;
 }
 
-const unreadRest = (node: Expansion): Expanded => ({ node, keys: [], values: undefined, rest: node, why: "stopped" });
+const unreadRest = (node: Expansion): Expanded => ({ node, read: 0, keys: [], values: undefined, rest: node, why: "stopped" });
 
 /** Takes the number of edges from the nodes that keep it, 100 a request, and lists the edges of the others. */
 export const countKept = async (run: WalkRun, hop: PlannedHop, { next, counted, done }: Counting): Promise<void> => {

@@ -39,7 +39,7 @@ interface Edges {
 /** Reads the edges from several nodes to the known ones by their keys, for as many nodes a request as fit. */
 export const getEdges = (run: WalkRun, hop: PlannedHop, { known, next, done }: Edges): Promise<void> => {
   const { catalog } = run.session;
-  const { shapes, definition } = defined(catalog.edges[hop.edge], hop.edge);
+  const { shapes, definition } = defined(catalog.edges[hop.edges[0] ?? ""], "edge");
   const [near, far] = definition.symmetric || hop.direction === "out" ? (["from", "to"] as const) : (["to", "from"] as const);
   const targets = [...known].map((key) => run.names.unpack(key));
   const nodesInBatch = Math.floor(BATCH_GET_KEYS / Math.max(1, targets.length));
@@ -70,9 +70,9 @@ export const getEdges = (run: WalkRun, hop: PlannedHop, { known, next, done }: E
       run.width.answered();
     } catch (error) {
       if (!isBudgetEnd(run, error)) throw error;
-      return nodes.map((node) => ({ node, keys: [], values: undefined, rest: node, why: "stopped" as const }));
+      return nodes.map((node) => ({ node, read: 0, keys: [], values: undefined, rest: node, why: "stopped" as const }));
     }
-    return nodes.map((node) => ({ node, keys: ends.get(node.key) ?? [], values: undefined, rest: undefined, why: undefined }));
+    return nodes.map((node) => ({ node, read: 0, keys: ends.get(node.key) ?? [], values: undefined, rest: undefined, why: undefined }));
   };
 
   const nextBatch = (): readonly Expansion[] | undefined => {

@@ -29,6 +29,8 @@ interface Ends {
 /** What reading a node's edges gave, and what is left of it. */
 export interface Expanded extends Ends {
   readonly node: Expansion;
+  /** Items that DynamoDB read for it. */
+  readonly read: number;
   readonly rest: Expansion | undefined;
   /** Why there is a rest. */
   readonly why: "stopped" | "breadth" | undefined;
@@ -264,6 +266,16 @@ const readFirst = async (
   reading.part++;
 };
 
+const supernodeError = (run: WalkRun, { edges }: PlannedHop, key: NodeKey): EdgetableError => {
+  const { breadth } = run.request.budget;
+  const node = run.names.unpack(key);
+  return new EdgetableError(
+    "traverse.supernode",
+    `${node.type} ${jsonText(node.id)} has more than ${breadth} edges "${edges.join('" and "')}". Raise the budget's breadth, or set supernode to "page" or "sample".`,
+    { details: { node, edge: edges.length === 1 ? edges[0] : edges, breadth } },
+  );
+};
+
 // One async function: a walk of thousands of requests pays for every other one.
 const readNode = async (
   run: WalkRun,
@@ -299,14 +311,30 @@ const readNode = async (
       supernode === "page" ? reading.read >= budget.breadth && reading.part < reading.parts.length : reading.read > budget.breadth;
     if (isOver && supernode !== "refuse") return "breadth";
     if (!isOver) continue;
-    const node = run.names.unpack(reading.node.key);
-    throw new EdgetableError(
-      "traverse.supernode",
-      `${node.type} ${jsonText(node.id)} has more than ${budget.breadth} edges "${hop.edge}". Raise the budget's breadth, or set supernode to "page" or "sample".`,
-      { details: { node, edge: hop.edge, breadth: budget.breadth } },
-    );
+    throw supernodeError(run, hop, reading.node.key);
   }
   return undefined;
+};
+
+/**
+ * The Queries of several edge types at one node run side by side and share its breadth: what one reads beyond it is left,
+ * as if they had run one after the other.
+ *
+ * @throws {traverse.supernode}
+ */
+export const sharedBreadth = (run: WalkRun, hop: PlannedHop): ((expanded: Expanded) => Expanded) => {
+  const { budget, supernode } = run.request;
+  const before = new Map<NodeKey, { readonly read: number; readonly taken: number }>();
+  return (expanded) => {
+    const { node, keys, values } = expanded;
+    if (!node.only) return expanded;
+    const { read, taken } = before.get(node.key) ?? { read: 0, taken: 0 };
+    before.set(node.key, { read: read + expanded.read, taken: taken + keys.length });
+    if (read === 0 || read + expanded.read <= budget.breadth) return expanded;
+    if (supernode === "refuse") throw supernodeError(run, hop, node.key);
+    const most = supernode === "page" ? 0 : Math.max(0, budget.breadth - taken);
+    return { ...expanded, keys: keys.slice(0, most), values: values?.slice(0, most), rest: node, why: "breadth" };
+  };
 };
 
 // Partitions that were added since stand after those that were read.
@@ -329,7 +357,8 @@ export const edgeReader = (run: WalkRun, hop: PlannedHop): ((node: Expansion) =>
   const { budget, supernode } = run.request;
   return async (node) => {
     const { type, id } = run.names.unpack(node.key);
-    const parts = byType.get(type)?.(id) ?? [];
+    const all = byType.get(type)?.(id) ?? [];
+    const parts = node.only ? all.filter(({ at }) => at === node.source) : all;
     const ends: Ends = { keys: [], values: hop.gathers === undefined ? undefined : [] };
     const reading: Reading = { node, id, parts, ends, part: partOf(parts, node), start: node.start, first: node.first, read: 0 };
     const why = await readNode(run, hop, { reading, contextOf });
@@ -345,6 +374,6 @@ export const edgeReader = (run: WalkRun, hop: PlannedHop): ((node: Expansion) =>
     const part = parts[reading.part];
     const taken = node.taken + keys.length;
     const rest = why && { ...node, source: part?.at ?? 0, partition: part?.partition, start, taken, first };
-    return { node, keys, values, rest, why };
+    return { node, read: reading.read, keys, values, rest, why };
   };
 };

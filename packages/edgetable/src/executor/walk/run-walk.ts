@@ -7,7 +7,7 @@ import type { CallContext, Session } from "../session.ts";
 import type { Sink } from "./flow.ts";
 import { getEdges, readNodes } from "./read-by-key.ts";
 import { countKept } from "./count-kept.ts";
-import { checkStart, edgeReader, type Expanded } from "./read-edges.ts";
+import { checkStart, edgeReader, type Expanded, sharedBreadth } from "./read-edges.ts";
 import { beginRun, runInFlight, type StopReason, type WalkRequest, type WalkRun } from "./walk-run.ts";
 import {
   bytesOf,
@@ -68,20 +68,30 @@ const runHop = async (run: WalkRun, hop: PlannedHop, frontier: Frontier): Promis
   const id = frontierId(frontier);
   const cross = flow.crossing(frontier, hop);
   const waiting = frontier.waiting.keys();
+  // The Queries of several edge types at one node run side by side. A hop with a limit has one type.
+  const sources = (node: Expansion): number => hop.reading[run.names.typeOf(node.key)]?.sources.length ?? 1;
+  const splits = hop.edges.length > 1 && hop.by === "list";
+  let others: Expansion[] = [];
   // A node that is taken from the frontier belongs to its request. The budget's end puts it back.
   const next = (): Expansion | undefined => {
     if (!spend.isOpen()) return undefined;
-    const begun = frontier.begun.shift();
+    const begun = others.shift() ?? frontier.begun.shift();
     if (begun) return begun;
     for (const key of waiting) {
       const node = unread(key, frontier.waiting.get(key));
       frontier.waiting.delete(key);
       state.bytes -= bytesOf(key);
-      if (!flow.isStale(frontier, key)) return node;
+      if (flow.isStale(frontier, key)) continue;
+      const count = splits ? sources(node) : 1;
+      if (count <= 1) return node;
+      others = Array.from({ length: count }, (_, source) => ({ ...node, source, only: true }));
+      return others.shift();
     }
     return undefined;
   };
-  const done = ({ node, keys, values, rest, why }: Expanded): void => {
+  const within = sharedBreadth(run, hop);
+  const done = (expanded: Expanded): void => {
+    const { node, keys, values, rest, why } = within(expanded);
     const from = { frontier: id, key: node.key };
     const before = hop.counts === "nodes" ? ONE_PATH : node.paths;
     for (let at = 0; at < keys.length; at++)
@@ -100,6 +110,7 @@ const runHop = async (run: WalkRun, hop: PlannedHop, frontier: Frontier): Promis
   if (hop.by === "kept") await countKept(run, hop, { next, done, counted });
   else if (byKey) await getEdges(run, hop, { known, next, done });
   else await runInFlight({ width, next, run: edgeReader(run, hop), done });
+  frontier.begun.push(...others);
 };
 
 /** Runs a step that reads nodes: a filter, or a hop that filters the nodes that it reached. */

@@ -150,6 +150,8 @@ export interface Expansion {
   readonly source: number;
   readonly partition?: string | undefined;
   readonly start: Key | undefined;
+  /** True if only this source is read: the Queries of several edge types run side by side. */
+  readonly only?: boolean;
   /** Edges taken so far, for a hop's limit. */
   readonly taken: number;
   /** For a hop with a limit over shards. */

@@ -68,10 +68,11 @@ export const expectHop = (
     return { edges: edges / count, requests: requests / count, readUnits: units / count };
   };
   // Nodes that edges lead to may have more edges than a given one.
-  const { definition } = defined(catalog.edges[hop.edge], hop.edge);
+  const definitions = hop.edges.map((edge) => defined(catalog.edges[edge], edge).definition);
   const sides = sidesOf(hop);
   const keeping = hop.by === "kept" ? Object.keys(hop.kept ?? {}) : [];
-  const skew = sides.reduce((sum, side) => sum + reachedFactor(definition, side), 0) / sides.length;
+  const factors = sides.flatMap((side) => definitions.map((definition) => reachedFactor(definition, side)));
+  const skew = factors.reduce((sum, factor) => sum + factor, 0) / factors.length;
   const [given, reached] = [meanOf(1), meanOf(skew)];
   // A frontier holds each node once. In a closure a node is read in one round only.
   const allNodes = hop.far.reduce((sum, type) => sum + (catalog.nodes[type]?.definition.expect?.count ?? Number.POSITIVE_INFINITY), 0);
@@ -105,8 +106,7 @@ export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, Nod
 export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readonly PlannedStep[]): readonly string[] => {
   const hops = steps.filter((step): step is PlannedHop => step.kind === "hop");
   const sentences = new Set<string>();
-  for (const hop of hops) {
-    const { edge } = hop;
+  for (const [hop, edge] of hops.flatMap((one) => one.edges.map((name) => [one, name] as const))) {
     const { definition } = defined(catalog.edges[edge], edge);
     for (const side of sidesOf(hop)) {
       const { rows, by } = assumedEdges(definition, side);

@@ -12,12 +12,11 @@ import {
   type WalkPlan,
   type WalkStep,
 } from "../../ir/walk-plan.ts";
-import { attributesOf } from "../../schema/facts.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { isKeyDetermined } from "../access-path.ts";
 import { assumptionsOf, expectHop, expectNodes } from "./expect-walk.ts";
-import { readHop, type WalkPlanning } from "./read-hop.ts";
+import { hasAttribute, readHop, type WalkPlanning } from "./read-hop.ts";
 import { rewriteWalk } from "./walk-rules.ts";
 
 /** How nodes of each type are read. */
@@ -46,8 +45,7 @@ const gathersOf = (catalog: Catalog, { steps, collect }: LogicalWalk, hop: WalkH
   const later = steps.slice(steps.indexOf(hop) + 1);
   if (later.some((step) => step.kind === "dedupe" || (step.kind === "hop" && isClosure(step)))) return undefined;
   // Edges without the attribute add nothing.
-  const { definition } = defined(catalog.edges[hop.edge], "edge");
-  return (attributesOf(definition)?.includes(field) ?? true) ? field : undefined;
+  return hop.edges.some((edge) => hasAttribute(catalog, edge, field)) ? field : undefined;
 };
 
 const planHop = (

@@ -1,9 +1,14 @@
+import { queryPrice } from "../../ir/capacity.ts";
 import { pathsOf } from "../../ir/condition.ts";
 import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import type { WalkHop } from "../../ir/walk-plan.ts";
+import { comparePrimary, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
 import { type Catalog, endSources, needsIdentity, projectedAttributes } from "../../schema/catalog.ts";
+import { attributesOf } from "../../schema/facts.ts";
 import { defined } from "../../util/invariant.ts";
+import { isBounded } from "../assumed-rows.ts";
+import { expectedItems } from "../lower.ts";
 import { checkProjected } from "../projected-attributes.ts";
 import { planRead } from "../plan.ts";
 
@@ -14,40 +19,110 @@ export interface WalkPlanning {
   readonly off: ReadonlySet<string>;
 }
 
-/** A hop at one node: the union of its directions, with its conditions. */
+/** True if an edge type has an attribute, as far as its schema lists them. */
+export const hasAttribute = (catalog: Catalog, edge: string, field: string): boolean =>
+  attributesOf(defined(catalog.edges[edge], edge).definition)?.includes(field) ?? true;
+
+/** A hop at one node: the union of its edge types and directions, with its conditions. */
 const logicalHop = (
   catalog: Catalog,
   hop: WalkHop,
-  at: { readonly node: string; readonly select: readonly string[] | undefined },
+  at: { readonly node: string; readonly needed: readonly string[] | undefined },
 ): LogicalPlan | undefined => {
-  const { node, select } = at;
-  const { edge, ordered, forward, consistent, index, conditions } = hop;
-  const { definition, from, to } = defined(catalog.edges[edge], "edge");
-  const wanted =
-    hop.direction === "both" && !definition.symmetric
-      ? (["out", "in"] as const)
-      : ([definition.symmetric ? "out" : hop.direction] as ("out" | "in")[]);
+  const { node, needed } = at;
+  const { ordered, forward, consistent, index, conditions } = hop;
   const anchor = hop.anchor ?? defined(catalog.nodes[node], "node").idFields;
   const inputs: LogicalPlan[] = [];
-  for (const direction of wanted) {
-    if (!(direction === "out" ? from : to).includes(node)) continue;
-    const unfiltered = { known: [], range: [], filter: [] };
-    const input: LogicalPlan = {
-      kind: "expand",
-      node,
-      direction,
-      edge,
-      anchor,
-      ...unfiltered,
-      ordered,
-      forward,
-      consistent,
-      index,
-      select,
-    };
-    inputs.push(conditions.length === 0 ? input : { kind: "filter", input, conditions });
+  for (const edge of hop.edges) {
+    const { definition, from, to } = defined(catalog.edges[edge], "edge");
+    const both = hop.direction === "both" && !definition.symmetric;
+    const wanted = both ? (["out", "in"] as const) : ([definition.symmetric ? "out" : hop.direction] as ("out" | "in")[]);
+    const select = needed?.filter((field) => hasAttribute(catalog, edge, field));
+    for (const direction of wanted) {
+      if (!(direction === "out" ? from : to).includes(node)) continue;
+      const rest = { anchor, known: [], range: [], filter: [], ordered, forward, consistent, index, select };
+      const input: LogicalPlan = { kind: "expand", node, direction, edge, ...rest };
+      inputs.push(conditions.length === 0 ? input : { kind: "filter", input, conditions });
+    }
   }
   return inputs.length > 1 ? { kind: "union", inputs } : inputs[0];
+};
+
+interface Source {
+  readonly step: QueryStep;
+  readonly near: "from" | "to";
+}
+
+/**
+ * The edges of several types at one node by one Query, if they lie in one partition under keys that begin with literals, if
+ * that is expected to cost no more than a Query for each, and if the model says how many of the other items between them
+ * there are: a node may have any number of them.
+ */
+const joined = (catalog: Catalog, node: string, sources: readonly Source[]): Source | undefined => {
+  const [first] = sources;
+  if (!first) return undefined;
+  const { step, near } = first;
+  const templates = sources.flatMap((one) => (one.step.sort?.kind === "prefix" ? [one.step.sort.template] : []));
+  const isLiteral = ({ fields }: Template): boolean => fields.length === 0;
+  const isReference = (id: string): boolean => catalog.shapesById[id]?.role === "reference";
+  const isAlike = (one: Source): boolean =>
+    one.near === near &&
+    one.step.index === step.index &&
+    one.step.partition.source === step.partition.source &&
+    one.step.scatter === undefined &&
+    one.step.known.length === 0 &&
+    one.step.filter.length === 0 &&
+    !one.step.shapes.some(isReference);
+  if (step.sortKey === undefined || templates.length < sources.length || !templates.every(isLiteral) || !sources.every(isAlike)) {
+    return undefined;
+  }
+  const inOrder = templates.toSorted((a, b) => comparePrimary(leadOf(a), leadOf(b)));
+  const [low, high] = [defined(inOrder[0], "first key"), defined(inOrder.at(-1), "last key")];
+  const between = catalog.shapes.filter(({ keys }) => {
+    const [partition, sort] = [keys[step.partitionKey], keys[step.sortKey ?? ""]];
+    if (!partition || !sort || !templatesOverlap(partition, step.partition)) return false;
+    const lead = leadOf(sort);
+    const isBelow = comparePrimary(lead, leadOf(low)) < 0 && !leadOf(low).startsWith(lead);
+    const isAbove = comparePrimary(lead, leadOf(high)) > 0 && !lead.startsWith(leadOf(high));
+    return !isBelow && !isAbove;
+  });
+  // In the order in which the Query gives their edges.
+  const inKeyOrder = sources.toSorted((a, b) => comparePrimary(leadOf(a.step.sort?.template), leadOf(b.step.sort?.template)));
+  const shapes = inKeyOrder.flatMap((one) => one.step.shapes);
+  const others = between.filter(({ id }) => !shapes.includes(id));
+  if (!others.every((shape) => isBounded(catalog, shape, near))) return undefined;
+  const foreign = expectedItems(catalog, { node, direction: near === "from" ? "out" : "in" }, others);
+  let [rows, bytes, requests, units] = [foreign.rows, foreign.rows * foreign.bytes, 0, 0];
+  for (const one of sources) {
+    const all = one.step.expect.rows * one.step.expect.bytes;
+    const price = queryPrice(all, 1, one.step);
+    rows += one.step.expect.rows;
+    bytes += all;
+    requests += price.requests;
+    units += price.readUnits;
+  }
+  const price = queryPrice(bytes, 1, step);
+  if (price.requests > requests || price.readUnits > units) return undefined;
+  const select = sources.every((one) => one.step.select) ? [...new Set(sources.flatMap((one) => one.step.select ?? []))] : undefined;
+  const expect = { rows, bytes: rows === 0 ? 0 : bytes / rows };
+  return { near, step: { ...step, shapes, sort: { kind: "span", template: low, last: high }, discards: true, select, expect } };
+};
+
+/** A plan of several edge types with the Queries that can be one. */
+const joinTypes = (catalog: Catalog, node: string, plan: ReadPlan): ReadPlan => {
+  const groups = new Map<string, Source[]>();
+  for (const [at, step] of plan.sources.entries()) {
+    if (step.kind !== "query") return plan;
+    const near = plan.near[at] ?? "from";
+    const name = `${near} ${step.index ?? ""}`;
+    groups.set(name, [...(groups.get(name) ?? []), { step, near }]);
+  }
+  const sources = [...groups.values()].flatMap((group) => {
+    const one = group.length > 1 ? joined(catalog, node, group) : undefined;
+    return one ? [one] : group;
+  });
+  if (sources.length === plan.sources.length) return plan;
+  return { ...plan, sources: sources.map(({ step }) => step), near: sources.map(({ near }) => near) };
 };
 
 /** The same Query, reading only the key attributes that tell where its edges lead; unchanged if they do not tell it. */
@@ -86,9 +161,14 @@ export const readHop = (
   hop: WalkHop,
   { node, gathers }: { readonly node: string; readonly gathers: string | undefined },
 ): ReadPlan | undefined => {
-  const logical = logicalHop(catalog, hop, { node, select: undefined });
+  const logical = logicalHop(catalog, hop, { node, needed: undefined });
   if (!logical) return undefined;
-  const whole = planRead(catalog, logical, { off });
+  const joins = hop.joins === true && hop.conditions.length === 0;
+  const planned = (one: LogicalPlan): ReadPlan => {
+    const plan = planRead(catalog, one, { off });
+    return joins ? joinTypes(catalog, node, plan) : plan;
+  };
+  const whole = planned(logical);
   const queries = whole.sources.filter((source) => source.kind === "query");
   if (hop.reads === "ends") {
     const needed = new Set(gathers === undefined ? [] : [gathers]);
@@ -101,9 +181,12 @@ export const readHop = (
       return { ...whole, sources };
     }
     const hasReference = queries.some(({ shapes }) => shapes.some((id) => catalog.shapesById[id]?.role === "reference"));
-    const selective = hasReference ? undefined : logicalHop(catalog, hop, { node, select: [...needed] });
-    if (selective) return planRead(catalog, selective, { off });
+    const selective = hasReference ? undefined : logicalHop(catalog, hop, { node, needed: [...needed] });
+    if (selective) return planned(selective);
   }
-  if (gathers !== undefined) for (const query of queries) checkProjected(catalog, { ...query, select: [gathers] }, []);
+  for (const query of gathers === undefined ? [] : queries) {
+    const having = query.shapes.filter((id) => hasAttribute(catalog, defined(catalog.shapesById[id], id).definition, gathers as string));
+    if (having.length > 0) checkProjected(catalog, { ...query, shapes: having, select: [gathers as string] }, []);
+  }
   return whole;
 };

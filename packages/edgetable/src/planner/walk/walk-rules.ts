@@ -55,10 +55,11 @@ const checkEndsByGet: WalkRule = {
   rewrite: (catalog, walk) =>
     mapHops(walk, (hop, at) => {
       if (walk.steps[at + 1]?.kind !== "keep" || foldedField(walk.collect) !== undefined) return hop;
-      const edge = catalog.edges[hop.edge];
+      const edge = hop.edges.length === 1 ? catalog.edges[hop.edges[0] ?? ""] : undefined;
       const isSimple =
+        edge !== undefined &&
         hop.rounds === 1 &&
-        (hop.direction !== "both" || edge?.definition.symmetric === true) &&
+        (hop.direction !== "both" || edge.definition.symmetric === true) &&
         hop.limit === undefined &&
         hop.index === undefined &&
         hop.anchor === undefined;
@@ -76,8 +77,14 @@ const useKeptCounts: WalkRule = {
   rewrite: (_, walk) => mapHops(walk, (hop) => (hop.kept ? { ...hop, by: "kept" } : hop)),
 };
 
+/** Where edges of several types lie near each other, one Query reads them all if that is expected to cost no more. */
+const joinTypes: WalkRule = {
+  name: "join-types",
+  rewrite: (_, walk) => mapHops(walk, (hop) => (hop.edges.length > 1 ? { ...hop, joins: true } : hop)),
+};
+
 /** The rules for walks, in the order in which they run. Each can be switched off by name; answers stay the same. */
-export const walkRules: readonly WalkRule[] = [dedupeEarly, dropDedupe, hydrateLate, projectEnds, checkEndsByGet, useKeptCounts];
+export const walkRules: readonly WalkRule[] = [dedupeEarly, dropDedupe, hydrateLate, projectEnds, checkEndsByGet, useKeptCounts, joinTypes];
 
 // What a walk means is everything but how edges are read, counted and found. Reading a node changes nothing, and neither
 // does deduplicating nodes that are given once.
@@ -85,7 +92,7 @@ const meaningOf = (walk: LogicalWalk): string => {
   const steps: object[] = [];
   for (const step of walk.steps) {
     if (step.kind === "hydrate" || (step.kind === "dedupe" && givesEachOnce(walk))) continue;
-    steps.push(step.kind === "hop" ? { ...step, reads: undefined, counts: undefined, by: undefined } : step);
+    steps.push(step.kind === "hop" ? { ...step, reads: undefined, counts: undefined, by: undefined, joins: undefined } : step);
   }
   return JSON.stringify([walk.node, walk.collect, steps]);
 };
