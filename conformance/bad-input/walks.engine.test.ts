@@ -52,6 +52,34 @@ const cases: readonly (readonly [what: string, code: ErrorCode, says: readonly s
         .ids(),
   ],
   ["an edge that is not said", "schema.unknownEdge", ['"undefined"', "Known: "], () => start().out(untyped(undefined))],
+  ["an empty list of edges", "traverse.start", ["out: [] names no edge"], () => start().out(untyped([]))],
+  [
+    "a list with an unknown edge",
+    "schema.unknownEdge",
+    ['Did you mean "helps"?'],
+    () =>
+      start()
+        .walk()
+        .out(untyped(["helps", "helsp"])),
+  ],
+  [
+    "a hop in several directions",
+    "traverse.start",
+    ["out and in", "one direction"],
+    () =>
+      start()
+        .walk()
+        .repeat(untyped({ out: ["helps"], in: ["helps"] }), { depth: 1 }),
+  ],
+  [
+    "a list of lists of edges",
+    "plan.invalidOption",
+    ["names of edges"],
+    () =>
+      start()
+        .walk()
+        .out(untyped([["helps"]])),
+  ],
   ["top() without how many", "plan.invalidOption", ["top is undefined"], () => walk().top(untyped(undefined))],
   ["a rank by nothing", "plan.invalidOption", ["by"], () => walk().rank({ out: "helps" }, untyped(undefined))],
   [

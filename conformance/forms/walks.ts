@@ -73,7 +73,13 @@ const hopOn = (walking: Walking, choose: Choose): Walking => {
     : walk.repeat({ [direction]: edge, ...(condition ? { where: condition.where } : {}) }, { depth: rounds });
   const keepsEdge = condition && (({ attributes }: { readonly attributes: Row }) => condition.holds(attributes));
   const said = `${walking.said}.${direction}(${edge})×${rounds}${condition ? textOf(condition.where) : ""}`;
-  return { ...walking, at: far, steps: [...steps, { kind: "hop", edges: [edge], direction, rounds, emit: "last", keepsEdge }], walk: asked, said };
+  return {
+    ...walking,
+    at: far,
+    steps: [...steps, { kind: "hop", edges: [edge], direction, rounds, emit: "last", keepsEdge }],
+    walk: asked,
+    said,
+  };
 };
 
 const filterOn = (walking: Walking, choose: Choose): Walking => {
@@ -167,11 +173,19 @@ const askedOf = (walking: Walking, choose: Choose): readonly Asking[] => {
       ask: (options) => walk.rank({ [hop.direction]: hop.edge }, { by: "degree", ...options }),
       adds: false,
       show: figures,
-      expected: sorted(rank(graph, ends, { hop: { edges: [hop.edge], direction: hop.direction }, sums: undefined }).map(({ name, count, value }) => [name, count, value])),
+      expected: sorted(
+        rank(graph, ends, { hop: { edges: [hop.edge], direction: hop.direction }, sums: undefined }).map(({ name, count, value }) => [
+          name,
+          count,
+          value,
+        ]),
+      ),
     },
   ];
   const forgets = steps.findLastIndex(({ kind }) => kind === "dedupe");
-  const followed = steps.slice(forgets + 1).flatMap((step) => (step.kind === "hop" ? step.edges.map((edge) => edgeTypes[edge as EdgeName]) : []));
+  const followed = steps
+    .slice(forgets + 1)
+    .flatMap((step) => (step.kind === "hop" ? step.edges.map((edge) => edgeTypes[edge as EdgeName]) : []));
   const fields = [...new Set(followed.flatMap(({ attributes, key = [] }) => [...attributes, ...key]))].filter((name) => numbers.has(name));
   if (fields.length > 0) {
     const field = pick(fields, choose(9));

@@ -24,7 +24,8 @@ export const hopOf = (hop: PlainHop): object => ({
 const typed = (nodes: readonly NaiveEnd[]): readonly object[] => nodes.map((end) => ({ type: end.type, ...givenId(end) }));
 
 const takeHop = (walk: AnyWalk, hop: Extract<PlainStep, { kind: "hop" }>): AnyWalk => {
-  if (hop.rounds === Number.POSITIVE_INFINITY) return hop.direction === "out" ? walk.dependencies(edgesOf(hop)) : walk.dependents(edgesOf(hop));
+  if (hop.rounds === Number.POSITIVE_INFINITY)
+    return hop.direction === "out" ? walk.dependencies(edgesOf(hop)) : walk.dependents(edgesOf(hop));
   if (hop.rounds > 1 || hop.age !== undefined) return walk.repeat(hopOf(hop), { depth: hop.rounds, emit: hop.emit });
   const on = walk[hop.direction](edgesOf(hop));
   return hop.atLeast === undefined ? on : on.where(conditionOf(hop));

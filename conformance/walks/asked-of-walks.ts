@@ -45,7 +45,9 @@ const isForgetful = (step: PlainStep): boolean =>
 
 const foldedEdges = ({ first, steps }: PlainWalk): readonly string[] => {
   const last = steps.findLastIndex((step) => isForgetful(step));
-  const since = steps.slice(last + 1).flatMap((step) => (step.kind === "hop" ? [step.edge, ...(step.atLeast === undefined ? (step.others ?? []) : [])] : []));
+  const since = steps
+    .slice(last + 1)
+    .flatMap((step) => (step.kind === "hop" ? [step.edge, ...(step.atLeast === undefined ? (step.others ?? []) : [])] : []));
   const all = last === -1 && first ? [first.edge, ...since] : since;
   return [...new Set(all)].filter((edge) => numberFields[edge] !== undefined);
 };
@@ -108,7 +110,9 @@ const ranksOf = (walked: Walked): readonly Asking[] => {
   const field = numberFields[hop.edge];
   return [undefined, ...(field === undefined ? [] : [field])].map((sums) => {
     const by = sums === undefined ? "degree" : { sum: sums };
-    const expected = byName(rank(walked.graph, ends, { hop: naiveHop(hop), sums }).map(({ name, count, value }): Entry => [name, [count, value]]));
+    const expected = byName(
+      rank(walked.graph, ends, { hop: naiveHop(hop), sums }).map(({ name, count, value }): Entry => [name, [count, value]]),
+    );
     const ask: Ask = (options) => walked.walk.rank({ [hop.direction]: hop.edge }, { by, ...options });
     return figure(`rank along ${hop.direction} ${hop.edge} by ${JSON.stringify(by)}`, ask, { show: figures, expected, further: 1 });
   });

@@ -305,16 +305,16 @@ export class NodeHandle {
   // Several edge types are a walk: each has an order, attributes and cursors of its own.
   #neighbours(edge: EdgeNames, direction: Direction): NeighbourQuery | WalkQuery {
     const { name } = this.#entry;
-    if (typeof edge !== "string") {
+    if (Array.isArray(edge)) {
       const start = { node: name, id: this.#id, anchor: this.#anchor, steps: [], values: [], at: [name] };
       return new WalkQuery(this.#driver, start).hop({ [direction]: edge });
     }
-    checkEdge(this.#driver, [name], { edge, direction });
+    checkEdge(this.#driver, [name], { edge: edge as string, direction });
     return new NeighbourQuery(this.#driver, {
       node: this.#entry.name,
       id: this.#id,
       anchor: this.#anchor,
-      edge,
+      edge: edge as string,
       direction,
       conditions: [],
       values: [],

@@ -66,7 +66,9 @@ const edgesOf = (hop: AnyHop | undefined): { readonly edges: readonly string[]; 
     throw new EdgetableError(
       "traverse.start",
       `Name exactly one direction to follow: { out: "…" }, { in: "…" } or { both: "…" }. The hop names ${named.join(" and ") || "no edge"}. ${
-        named.length > 1 ? "To follow edges in several directions, make one walk for each." : "Several edge types are a list: { out: [\"…\", \"…\"] }."
+        named.length > 1
+          ? "To follow edges in several directions, make one walk for each."
+          : 'Several edge types are a list: { out: ["…", "…"] }.'
       }`,
       { details: { hop } },
     );
@@ -74,6 +76,8 @@ const edgesOf = (hop: AnyHop | undefined): { readonly edges: readonly string[]; 
   checkOptions(hop, hopOptions);
   const names = hop[direction] as EdgeNames;
   const edges = typeof names === "string" ? [names] : [...new Set(listOf(names, `edges, such as { ${direction}: ["…", "…"] }`))];
+  const strange = edges.find((edge) => typeof edge !== "string");
+  if (strange !== undefined) throw invalid(`${direction} takes names of edges, such as "dependsOn", got ${shown(strange)}.`);
   if (edges.length > 0) return { edges, direction };
   throw new EdgetableError("traverse.start", `${direction}: [] names no edge. Name one edge type or more.`, { details: { hop } });
 };

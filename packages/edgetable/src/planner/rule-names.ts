@@ -4,7 +4,15 @@ import { rules } from "./rules.ts";
 export const readRuleNames: readonly string[] = rules.map(({ name }) => name);
 
 /** Names of the rules that rewrite a walk, listed here so that a connection checks `rulesOff` without loading the rules. */
-const WALK_RULES = ["dedupe-early", "drop-dedupe", "hydrate-late", "project-ends", "check-ends-by-get", "use-kept-counts", "join-types"] as const;
+const WALK_RULES = [
+  "dedupe-early",
+  "drop-dedupe",
+  "hydrate-late",
+  "project-ends",
+  "check-ends-by-get",
+  "use-kept-counts",
+  "join-types",
+] as const;
 
 export type WalkRuleName = (typeof WALK_RULES)[number];
 
