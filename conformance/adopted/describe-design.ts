@@ -103,7 +103,7 @@ const attribute = (value: Plain): AttributeValue => {
   return { M: marshall(value as PlainItem) };
 };
 
-const marshall = (item: PlainItem): Record<string, AttributeValue> =>
+export const marshall = (item: PlainItem): Record<string, AttributeValue> =>
   Object.fromEntries(Object.entries(item).map(([name, value]) => [name, attribute(value)]));
 
 type RawItem = Readonly<Record<string, AttributeValue>>;

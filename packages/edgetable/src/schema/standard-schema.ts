@@ -59,6 +59,8 @@ const keysOf = (value: unknown): readonly string[] | undefined =>
 const nameReaders: Readonly<Record<string, (schema: Shaped) => readonly string[] | undefined>> = {
   zod: (schema) => keysOf(schema["shape"]),
   valibot: (schema) => keysOf(schema["entries"]),
+  // Schemas that the command line makes for a model that it drafts.
+  edgetable: (schema) => keysOf(schema["entries"]),
   arktype: ({ props }) => (Array.isArray(props) ? props.map((prop: { readonly key: unknown }) => String(prop.key)) : undefined),
 };
 

@@ -1,0 +1,389 @@
+import { distinct, keyAttributesOf, type RawItem, type SampledTable, textOf } from "./sample.ts";
+import { looksFixed, type Kind } from "./split-kinds.ts";
+
+/** A piece of a key's template: fixed text, or a field with its format. */
+export type Piece = { readonly text: string } | { readonly field: string; readonly format?: string };
+
+/** The template of one computed attribute. */
+export interface KeyTemplate {
+  readonly attribute: string;
+  /** The pieces of each part between delimiters. */
+  readonly parts: readonly (readonly Piece[])[];
+  /** True if the value is one field, whatever it contains. */
+  readonly whole: boolean;
+  /** True if some items lack the attribute. */
+  readonly sparse: boolean;
+}
+
+/** What a field of the keys contains. */
+export interface KeyField {
+  readonly type: "text" | "number" | "date";
+  /** True if some items lack it. */
+  readonly optional: boolean;
+}
+
+/** The computed attributes of one kind. */
+export interface KindKeys {
+  readonly templates: readonly KeyTemplate[];
+  readonly fields: ReadonlyMap<string, KeyField>;
+  /** What the sample does not decide. */
+  readonly doubts: readonly string[];
+}
+
+export const fieldsOf = ({ parts }: KeyTemplate): readonly string[] =>
+  distinct(parts.flat().flatMap((piece) => ("field" in piece ? [piece.field] : [])));
+
+export const templateSource = ({ parts }: KeyTemplate, delimiter: string): string =>
+  parts
+    .map((pieces) =>
+      pieces.map((piece) => ("text" in piece ? piece.text : `{${piece.field}${piece.format === undefined ? "" : `:${piece.format}`}}`)).join(""),
+    )
+    .join(delimiter);
+
+const GENERIC = /^(?:[pshr]k|id|key|gsi.*|lsi.*|partition_?key|sort_?key|hash_?key|range_?key|.*[_-]?(?:pk|sk))$/i;
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** A name in camel case, made of the words of a text; undefined if it has none. */
+export const camel = (text: string): string | undefined => {
+  const words = text.match(/[A-Za-z][A-Za-z0-9]*/g) ?? [];
+  const plain = words.map((word) => (word === word.toUpperCase() ? word.toLowerCase() : word));
+  const [first, ...rest] = plain;
+  if (first === undefined) return undefined;
+  return [first.charAt(0).toLowerCase() + first.slice(1), ...rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
+};
+
+type Texts = readonly (string | undefined)[];
+
+interface Column {
+  readonly attribute: string;
+  readonly type: "S" | "N";
+  readonly texts: Texts;
+}
+
+const columnOf = (items: readonly RawItem[], attribute: string): Column | undefined => {
+  const values = items.map((item) => item[attribute]);
+  const present = values.filter((value) => value !== undefined);
+  const type = present.every((value) => "S" in value) ? "S" : present.every((value) => "N" in value) ? "N" : undefined;
+  return present.length === 0 || type === undefined ? undefined : { attribute, type, texts: values.map(textOf) };
+};
+
+/** The format in which a key contains a number; undefined if it does not. */
+const numberFormat = (texts: Texts, numbers: Texts): string | undefined => {
+  const pairs = texts.flatMap((text, at) => (text === undefined ? [] : [[text, numbers[at]] as const]));
+  if (!pairs.every(([text, number]) => /^-?\d+$/.test(text) && number !== undefined && Number(text) === Number(number))) return undefined;
+  if (pairs.every(([text, number]) => text === String(Number(number)))) return "plain";
+  const widths = distinct(pairs.map(([text]) => text.length));
+  return widths.length === 1 && (widths[0] ?? 17) <= 16 ? String(widths[0]) : undefined;
+};
+
+/** The attribute that a part of a key repeats in every item that has the key, and how. */
+interface Match {
+  readonly column: Column;
+  readonly format: string | undefined;
+}
+
+const matchOf = (texts: Texts, columns: readonly Column[], used: ReadonlySet<string>): Match | undefined => {
+  const found: Match[] = [];
+  for (const column of columns) {
+    if (column.type === "S") {
+      if (texts.every((text, at) => text === undefined || text === column.texts[at])) found.push({ column, format: undefined });
+    } else {
+      const format = numberFormat(texts, column.texts);
+      if (format !== undefined) found.push({ column, format });
+    }
+  }
+  return found.find(({ column }) => used.has(column.attribute)) ?? found[0];
+};
+
+interface State {
+  readonly kind: Kind;
+  readonly table: SampledTable;
+  /** A word for what the items are, where no fixed text of the key says it. */
+  readonly hint: string | undefined;
+  readonly delimiter: string;
+  readonly columns: readonly Column[];
+  readonly names: Map<string, Texts>;
+  readonly fields: Map<string, KeyField>;
+  readonly used: Set<string>;
+  readonly doubts: string[];
+}
+
+const missingAt = (texts: Texts): readonly number[] => texts.flatMap((text, at) => (text === undefined ? [at] : []));
+const sameTexts = (a: Texts, b: Texts): boolean => a.every((text, at) => text === b[at]);
+
+/** A name that no field and no attribute of the kind has. */
+const freshName = ({ names, kind }: State, wanted: string): string => {
+  const isTaken = (name: string): boolean =>
+    names.has(name) || name in Object.prototype || kind.items.some((item) => Object.hasOwn(item, name));
+  let name = wanted;
+  for (let number = 2; isTaken(name); number++) name = `${wanted}${number}`;
+  return name;
+};
+
+interface Place {
+  readonly attribute: string;
+  /** The fixed text before the field. */
+  readonly label: string | undefined;
+}
+
+/** What the items of a kind are, by their type or by a fixed sort key such as `ORDER`. */
+const hintOf = ({ type, items }: Kind, { sortKey = "" }: SampledTable): string | undefined => {
+  const [word, ...others] = distinct(items.map((item) => textOf(item[sortKey])));
+  const fixed = word !== undefined && others.length === 0 && looksFixed(word) && !FIXED_LAST.test(word) ? word : undefined;
+  return camel(type ?? fixed ?? "");
+};
+
+const newField = (state: State, texts: Texts, { attribute, label }: Place): Piece => {
+  const type = texts.every((text) => text === undefined || DATE.test(text)) ? "date" : "text";
+  const word = label === undefined ? undefined : camel(label);
+  const own = GENERIC.test(attribute) ? undefined : camel(attribute);
+  const hint = attribute === state.table.partitionKey ? state.hint : undefined;
+  const base = word === undefined ? (own ?? (hint === undefined ? `${camel(attribute) ?? "key"}Value` : `${hint}Id`)) : type === "date" ? `${word}At` : `${word}Id`;
+  const name = freshName(state, base);
+  state.names.set(name, texts);
+  state.fields.set(name, { type, optional: missingAt(texts).length > 0 });
+  return type === "date" ? { field: name, format: "date" } : { field: name };
+};
+
+/** A field for a part: an attribute that it repeats, a field with the same values, or a new one. */
+const fieldFor = (state: State, texts: Texts, place: Place): Piece => {
+  const match = matchOf(texts, state.columns, state.used);
+  if (match) {
+    const name = match.column.attribute;
+    state.used.add(name);
+    state.names.set(name, match.column.texts);
+    state.fields.set(name, { type: match.column.type === "N" ? "number" : "text", optional: missingAt(match.column.texts).length > 0 });
+    return match.format === undefined ? { field: name } : { field: name, format: match.format };
+  }
+  for (const [name, known] of state.names) {
+    const isSame = texts.every((text, at) => text === undefined || text === known[at]);
+    // One item decides nothing, unless the same word stands before both.
+    const decides = distinct(texts.filter((text) => text !== undefined)).length > 1 || name.startsWith(camel(place.label ?? "") ?? "\u0000");
+    if (!isSame || !decides) continue;
+    const type = state.fields.get(name)?.type;
+    if (type === "number") continue;
+    return type === "date" ? { field: name, format: "date" } : { field: name };
+  }
+  return newField(state, texts, place);
+};
+
+const hasLetters = (text: string): boolean => /[A-Za-z]/.test(text);
+
+interface Part {
+  readonly texts: Texts;
+  readonly at: number;
+  readonly of: number;
+  readonly attribute: string;
+  readonly label: string | undefined;
+}
+
+/** Whether a part that is the same in every item is fixed text. */
+const isFixedPart = (state: State, { texts, at, of, attribute, label }: Part): boolean => {
+  const [text = "", ...others] = distinct(texts.filter((one) => one !== undefined));
+  if (others.length > 0) return false;
+  if (text === "") return true;
+  const count = texts.filter((one) => one !== undefined).length;
+  const repeated = matchOf(texts, state.columns, state.used) !== undefined;
+  const ofType = state.kind.type !== undefined && text.toLowerCase().includes(state.kind.type.toLowerCase());
+  if (of > 1 && at === 0) return hasLetters(text);
+  if (repeated) return false;
+  if (of === 1) {
+    // A partition key of one item is a word only where the sort key is the same.
+    const { partitionKey, sortKey = "" } = state.table;
+    if (attribute === partitionKey && count === 1 && !FIXED_LAST.test(text) && textOf(state.kind.items[0]?.[sortKey]) !== text) return false;
+    const isFixed = looksFixed(text) || ofType || (count > 1 && hasLetters(text) && !/\s/.test(text));
+    if (!isFixed) return false;
+    return true;
+  }
+  if (looksFixed(text) || ofType) return at < of - 1 || label === undefined || FIXED_LAST.test(text) || ofType;
+  // A text that an attribute holds too is a value, though all items of the sample have the same one.
+  const isValue = state.columns.some((column) => column.texts.includes(text));
+  const isWord = count > 1 && !isValue && hasLetters(text) && !/\d|\s/.test(text) && (at < of - 1 || label === undefined);
+  if (isWord) state.doubts.push(`"${text}" in ${attribute} is taken for a fixed word: it is the same in all ${count} items.`);
+  return isWord;
+};
+
+const FIXED_LAST = /^(?:meta(?:data)?|root|info|profile|details?|summary|config|settings|stats|current|latest|count|all|self)$/i;
+
+/**
+ * `country_norway` with an attribute that is "norway": fixed text before a field.
+ *
+ * @param named true to ask that the fixed text is the attribute's name
+ */
+const labelledPiece = (state: State, texts: Texts, named: boolean): readonly Piece[] | undefined => {
+  for (const column of state.columns) {
+    if (column.type !== "S") continue;
+    const prefixes = texts.map((text, at) => {
+      const value = column.texts[at];
+      if (text === undefined) return undefined;
+      return value !== undefined && value !== "" && text.length > value.length && text.endsWith(value) ? text.slice(0, -value.length) : "";
+    });
+    const [prefix = "", ...others] = distinct(prefixes.filter((one) => one !== undefined));
+    if (others.length > 0 || !/^[$\w]*[A-Za-z][_\-=.:]$/.test(prefix)) continue;
+    if (named && prefix.slice(0, -1).toLowerCase() !== column.attribute.toLowerCase()) continue;
+    const field = fieldFor(state, texts.map((text) => text?.slice(prefix.length)), { attribute: column.attribute, label: undefined });
+    return [{ text: prefix }, field];
+  }
+  return undefined;
+};
+
+/** `v0`, `v1`, `v2` as a whole key: fixed text before a number. */
+const numberedPiece = (state: State, texts: Texts, attribute: string): readonly Piece[] | undefined => {
+  const parts = texts.map((text) => (text === undefined ? undefined : /^([A-Za-z]{1,3})(0|[1-9]\d{0,14})$/.exec(text)));
+  const [prefix, ...others] = distinct(parts.flatMap((part) => (part ? [part[1]] : [])));
+  if (prefix === undefined || others.length > 0 || parts.some((part) => part === null)) return undefined;
+  const name = freshName(state, `${prefix.toLowerCase()}Number`);
+  state.names.set(name, texts);
+  state.fields.set(name, { type: "number", optional: missingAt(texts).length > 0 });
+  state.doubts.push(`${attribute} is "${prefix}" and a whole number in every item.`);
+  return [{ text: prefix }, { field: name, format: "plain" }];
+};
+
+const splitTexts = (texts: Texts, delimiter: string): readonly Texts[] | undefined => {
+  const parts = texts.map((text) => text?.split(delimiter));
+  const [count = 1, ...others] = distinct(parts.flatMap((one) => one?.length ?? []));
+  if (others.length > 0) return undefined;
+  return Array.from({ length: count }, (_, at) => parts.map((one) => one?.[at]));
+};
+
+const wholeTemplate = (state: State, { attribute, texts, type }: Column): KeyTemplate => {
+  const sparse = missingAt(texts).length > 0;
+  const own = state.columns.some((column) => column.attribute === attribute);
+  if (own) {
+    // The attribute is a field of its own name.
+    const date = type === "S" && texts.every((text) => text === undefined || DATE.test(text));
+    state.used.add(attribute);
+    state.names.set(attribute, texts);
+    state.fields.set(attribute, { type: type === "N" ? "number" : date ? "date" : "text", optional: sparse });
+    return { attribute, parts: [[wholeField(attribute, state.fields.get(attribute)?.type)]], whole: true, sparse };
+  }
+  const piece = type === "N" ? numberField(state, texts, attribute) : fieldFor(state, texts, { attribute, label: undefined });
+  return { attribute, parts: [[piece]], whole: true, sparse };
+};
+
+const numberField = (state: State, texts: Texts, attribute: string): Piece => {
+  const match = state.columns.find((column) => column.type === "N" && sameTexts(texts, column.texts));
+  const name = match?.attribute ?? freshName(state, GENERIC.test(attribute) ? `${camel(attribute) ?? "key"}Number` : (camel(attribute) ?? "number"));
+  if (match) state.used.add(name);
+  state.names.set(name, texts);
+  state.fields.set(name, { type: "number", optional: missingAt(texts).length > 0 });
+  return { field: name, format: "number" };
+};
+
+export const wholeField = (field: string, type: KeyField["type"] | undefined): Piece =>
+  type === "number" ? { field, format: "number" } : type === "date" ? { field, format: "date" } : { field };
+
+const templateOf = (state: State, column: Column, plain: boolean): KeyTemplate => {
+  const { attribute, texts, type } = column;
+  const sparse = missingAt(texts).length > 0;
+  const parts = splitTexts(texts, state.delimiter);
+  const isDate = texts.every((text) => text === undefined || DATE.test(text));
+  if (plain || type === "N" || parts === undefined || isDate) return wholeTemplate(state, column);
+  // Every part is empty where a value ends in a delimiter, and no field is.
+  if (parts.some((part) => part.includes("") && distinct(part).length > 1)) return wholeTemplate(state, column);
+  let label: string | undefined;
+  const pieces = parts.map((part, at): readonly Piece[] => {
+    const byName = labelledPiece(state, part, true);
+    if (byName) return byName;
+    const place: Part = { texts: part, at, of: parts.length, attribute, label };
+    if (isFixedPart(state, place)) {
+      label = part.find((text) => text !== undefined) ?? "";
+      return [{ text: label }];
+    }
+    const labelled = labelledPiece(state, part, false);
+    const numbered = labelled || parts.length > 1 ? undefined : numberedPiece(state, part, attribute);
+    const found = labelled ?? numbered ?? [fieldFor(state, part, { attribute, label })];
+    label = undefined;
+    return found;
+  });
+  // Values of a table key without the delimiter leave it to other kinds; those of an index key may contain it.
+  const mayHold = attribute !== state.table.partitionKey && attribute !== state.table.sortKey;
+  return { attribute, parts: pieces, whole: mayHold && parts.length === 1 && pieces.flat().every((piece) => "field" in piece), sparse };
+};
+
+/** Whether an attribute of its own name is made of several parts: more than one item has them, or the first is a fixed word. */
+const isDivided = (texts: Texts, delimiter: string): boolean => {
+  const parts = splitTexts(texts, delimiter) ?? [];
+  return parts.length > 1 && (texts.filter((text) => text !== undefined).length > 1 || looksFixed(parts[0]?.find((text) => text !== undefined) ?? ""));
+};
+
+/** Whether a template makes no key for the items that lack the attribute: one of its fields is missing there. */
+const staysAway = ({ names }: State, template: KeyTemplate, texts: Texts): boolean =>
+  missingAt(texts).every((at) => fieldsOf(template).some((field) => names.get(field)?.[at] === undefined));
+
+/** Gives a template that would also make keys for items without the attribute a field of its own. */
+const withOwnField = (state: State, template: KeyTemplate, { attribute, texts }: Column): KeyTemplate => {
+  const parts = splitTexts(texts, state.delimiter) ?? [texts];
+  const last = template.parts.findLastIndex((pieces) => pieces.length === 1 && "field" in (pieces[0] ?? {}));
+  if (template.whole || last < 0) {
+    const piece = newField(state, texts, { attribute, label: attribute });
+    return { ...template, parts: [[piece]], whole: true };
+  }
+  const piece = newField(state, parts[last] ?? texts, { attribute, label: attribute });
+  return { ...template, parts: template.parts.map((pieces, at) => (at === last ? [piece] : pieces)) };
+};
+
+/**
+ * Infers the templates of a kind's computed attributes: the table's keys, its index keys, and attributes that repeat a field.
+ *
+ * @param plain attributes whose value is to be one field as it is
+ */
+export const inferKeys = (kind: Kind, table: SampledTable, options: { readonly delimiter: string; readonly typeAttribute: string | undefined; readonly plain: ReadonlySet<string> }): KindKeys => {
+  const { delimiter, typeAttribute, plain } = options;
+  const { items } = kind;
+  const tableKeys = [table.partitionKey, table.sortKey];
+  const names = distinct(items.flatMap((item) => Object.keys(item)));
+  const constant = (name: string): boolean =>
+    table.items.length > 1 && name.startsWith("__") && distinct(table.items.map((item) => textOf(item[name]))).length === 1;
+  // A computed attribute has one type in the whole table.
+  const mixed = (name: string): boolean => distinct(table.items.flatMap((item) => Object.keys(item[name] ?? {}))).length > 1;
+  const isField = (name: string): boolean => /^[A-Za-z_$][\w$-]*$/.test(name) && !(name in Object.prototype);
+  const candidates = names.filter(
+    (name) => !tableKeys.includes(name) && name !== typeAttribute && isField(name) && !mixed(name) && !constant(name) && !plain.has(`=${name}`),
+  );
+  const keyNames = keyAttributesOf(table).filter((name) => names.includes(name));
+  const columns = candidates.flatMap((name) => columnOf(items, name) ?? []);
+  // An index key of a generic name is made of others; one with a name of its own is an attribute by itself.
+  const isMade = ({ attribute, texts }: Column): boolean =>
+    keyNames.includes(attribute) && (GENERIC.test(attribute) || isDivided(texts, delimiter));
+  const state: State = {
+    kind,
+    table,
+    hint: hintOf(kind, table),
+    delimiter,
+    columns: columns.filter((column) => !isMade(column)),
+    names: new Map(),
+    fields: new Map(),
+    used: new Set(),
+    doubts: [],
+  };
+  const templates = new Map<string, KeyTemplate>();
+  const texts = new Map<string, Texts>();
+  for (const name of keyNames) {
+    const column = columnOf(items, name);
+    if (!column) continue;
+    const same = [...texts].find(([, known]) => sameTexts(known, column.texts))?.[0];
+    const first = same === undefined || plain.has(name) ? undefined : templates.get(same);
+    const isOwn = state.columns.some((one) => one.attribute === name);
+    texts.set(name, column.texts);
+    templates.set(name, first && !isOwn ? { ...first, attribute: name } : templateOf(state, column, plain.has(name) || isOwn));
+  }
+  for (const [name, template] of templates) {
+    const own = texts.get(name) ?? [];
+    if (!template.sparse || staysAway(state, template, own)) continue;
+    const partners = Object.values(table.indexes).flatMap((index) =>
+      index.partitionKey === name ? (index.sortKey ?? []) : index.sortKey === name ? index.partitionKey : [],
+    );
+    const partner = partners.map((one) => templates.get(one)).find((one) => one?.sparse);
+    // Half of an index entry is left out with the other half.
+    const follows = partner && sameTexts((texts.get(partner.attribute) ?? []).map((one) => one && "x"), own.map((one) => one && "x")) && staysAway(state, partner, texts.get(partner.attribute) ?? []);
+    if (!follows) templates.set(name, withOwnField(state, template, { attribute: name, type: "S", texts: own }));
+  }
+  for (const name of state.used) {
+    if (templates.has(name)) continue;
+    const column = state.columns.find((one) => one.attribute === name);
+    if (column) templates.set(name, { attribute: name, parts: [[wholeField(name, state.fields.get(name)?.type)]], whole: true, sparse: missingAt(column.texts).length > 0 });
+  }
+  const alone = items.length === 1 ? ["the sample has one such item, so that fixed words and values are told apart by their looks."] : [];
+  return { templates: [...templates.values()], fields: state.fields, doubts: distinct([...alone, ...state.doubts]) };
+};

@@ -1,0 +1,151 @@
+import { distinct, keyAttributesOf, type RawItem, type SampledTable, textOf } from "./sample.ts";
+
+/** Items that one definition of the model will describe. */
+export interface Kind {
+  /** The value of the type attribute; undefined in a table without one. */
+  readonly type: string | undefined;
+  readonly items: readonly RawItem[];
+}
+
+/** How the items of a table are told apart. */
+export interface Kinds {
+  readonly delimiter: string;
+  readonly typeAttribute: string | undefined;
+  readonly kinds: readonly Kind[];
+}
+
+const DELIMITERS = ["#", "|", ":", "/", "~", "_", "."];
+/** Sort keys that are fixed words in so many tables that one item suffices to tell. */
+const FIXED = /^(?:meta(?:data)?|root|info|profile|details?|summary|config|settings|stats|current|latest|count|all|self|data)$/i;
+const TYPE_NAMES = /^_*(?:et|edb_e_*|type|kind|entity|entity_?type|item_?type|model|class)_*$/i;
+
+/** True if a text is a fixed word by its looks: `METADATA`, `#PROFILE`, `$user_1`, `root`. */
+export const looksFixed = (text: string): boolean => /^[$#@]./.test(text) || /^[A-Z][A-Z_-]+$/.test(text) || FIXED.test(text);
+
+/** The character between the parts of keys: the one that most key values contain; "#" where none does. */
+const delimiterOf = (table: SampledTable): string => {
+  const values = table.items.flatMap((item) =>
+    [table.partitionKey, table.sortKey ?? ""].flatMap((name) => (item[name] && "S" in item[name] ? [item[name].S] : [])),
+  );
+  let best = "#";
+  let most = 0;
+  for (const one of DELIMITERS) {
+    // The others also occur inside of ids, dates and addresses.
+    const count = values.filter((value) => (one === "#" ? value.includes(one) : /^[A-Za-z$]+$/.test(value.split(one, 1)[0] ?? "") && value.includes(one))).length;
+    if (count > most * 1.5) [best, most] = [one, count];
+  }
+  return best;
+};
+
+const LEADS = 30;
+
+/** The fixed beginnings of an attribute's values. Beginnings that nearly every item has for itself are ids, not words. */
+const leadsOf = (texts: readonly string[], delimiter: string): ReadonlySet<string> => {
+  const counts = new Map<string, number>();
+  for (const text of texts) {
+    const lead = leadOf(text, delimiter);
+    if (lead !== undefined) counts.set(lead, (counts.get(lead) ?? 0) + 1);
+  }
+  const most = Math.max(LEADS, texts.length / 50);
+  if (counts.size <= most) return new Set(counts.keys());
+  return new Set([...counts].filter(([lead, count]) => count > texts.length / 200 || looksFixed(lead)).map(([lead]) => lead));
+};
+
+/** The first part of a text of several parts that is a word; undefined if there is none. */
+const leadOf = (text: string, delimiter: string): string | undefined => {
+  const parts = text.split(delimiter);
+  if (parts.length < 2) return undefined;
+  const at = parts.findIndex((part) => part !== "");
+  const lead = parts.slice(0, at + 1).join(delimiter);
+  return at >= 0 && /[A-Za-z]/.test(lead) && !/\s/.test(lead) ? lead : undefined;
+};
+
+const attributeNames = (item: RawItem): string => Object.keys(item).toSorted().join("\u0000");
+
+/** Whole sort keys that are fixed words: they occur under several partition keys, and no attribute repeats them. */
+const fixedSortKeys = ({ partitionKey, sortKey = "", items }: SampledTable, delimiter: string): ReadonlySet<string> => {
+  const under = new Map<string, RawItem[]>();
+  for (const item of items) {
+    const text = textOf(item[sortKey]);
+    if (text !== undefined && !text.includes(delimiter)) under.set(text, [...(under.get(text) ?? []), item]);
+  }
+  const isFixed = (text: string, group: readonly RawItem[]): boolean => {
+    if (looksFixed(text)) return true;
+    const partitions = distinct(group.map((item) => textOf(item[partitionKey])));
+    if (partitions.length < 2 || /[\s\d]/.test(text)) return false;
+    const repeats = Object.keys(group[0] ?? {}).some((name) => name !== sortKey && group.every((item) => textOf(item[name]) === text));
+    return !repeats;
+  };
+  const fixed = [...under].filter(([text, group]) => isFixed(text, group));
+  // Words that items of one form share with other values are values too: the title of a game under each player.
+  const forms = distinct(fixed.map(([, group]) => attributeNames(group[0] ?? {})));
+  const areValues = fixed.length > 8 && forms.length < fixed.length / 2;
+  return new Set(areValues ? [] : fixed.map(([text]) => text));
+};
+
+const ISO = /^\d{4}-\d\d-\d\d/;
+
+/** The form of a key's text: its fixed beginning and its number of parts. */
+const formOf = (text: string, { delimiter, leads, fixed }: { delimiter: string; leads: ReadonlySet<string>; fixed: ReadonlySet<string> }): string => {
+  if (fixed.has(text)) return `=${text}`;
+  if (ISO.test(text)) return "date";
+  const parts = text.split(delimiter).length;
+  const lead = leadOf(text, delimiter);
+  if (lead !== undefined && leads.has(lead)) return `${lead}${delimiter}${parts}`;
+  const counted = parts === 1 ? /^([A-Za-z]{1,3})\d+$/.exec(text)?.[1] : undefined;
+  return counted === undefined ? `*${parts}` : `${counted}0`;
+};
+
+/** Groups items by the forms of their table keys. */
+const groupByForm = (table: SampledTable, delimiter: string, typeOf: (item: RawItem) => string | undefined): readonly Kind[] => {
+  const { partitionKey, sortKey, items } = table;
+  const names = sortKey === undefined ? [partitionKey] : [partitionKey, sortKey];
+  const fixed = sortKey === undefined ? new Set<string>() : fixedSortKeys(table, delimiter);
+  const settings = names.map((name, at) => ({
+    name,
+    delimiter,
+    leads: leadsOf(
+      items.flatMap((item) => textOf(item[name]) ?? []),
+      delimiter,
+    ),
+    fixed: at === 0 ? new Set<string>() : fixed,
+  }));
+  const groups = new Map<string, { type: string | undefined; items: RawItem[] }>();
+  for (const item of items) {
+    const type = typeOf(item);
+    const forms = settings.map((one) => ("N" in (item[one.name] ?? {}) ? "N" : formOf(textOf(item[one.name]) ?? "", one)));
+    const id = JSON.stringify([type, ...forms]);
+    const group = groups.get(id) ?? { type, items: [] };
+    group.items.push(item);
+    groups.set(id, group);
+  }
+  return [...groups.values()];
+};
+
+/** An attribute that every item has, whose value follows from the form of the item's keys, and of which there are few values. */
+const typeAttributeOf = (table: SampledTable, delimiter: string): string | undefined => {
+  const keys = keyAttributesOf(table);
+  const [first, ...rest] = table.items;
+  if (first === undefined) return undefined;
+  const everywhere = Object.keys(first).filter(
+    (name) => !keys.includes(name) && "S" in (first[name] ?? {}) && rest.every((item) => "S" in (item[name] ?? {})),
+  );
+  const kinds = groupByForm(table, delimiter, () => undefined);
+  const values = (name: string, items: readonly RawItem[]): readonly (string | undefined)[] => distinct(items.map((item) => textOf(item[name])));
+  const follows = (name: string): boolean => kinds.every(({ items }) => values(name, items).length === 1);
+  const named = everywhere.find((name) => TYPE_NAMES.test(name) && values(name, table.items).length <= Math.max(LEADS, kinds.length * 4));
+  if (named !== undefined) return named;
+  return everywhere.find((name) => kinds.length > 1 && values(name, table.items).length > 1 && follows(name));
+};
+
+/**
+ * Splits the items of a table into kinds: by the type attribute, and by each key's fixed beginning and number of parts.
+ *
+ * @param typed false to take no notice of a type attribute
+ */
+export const splitKinds = (table: SampledTable, typed = true): Kinds => {
+  const delimiter = delimiterOf(table);
+  const typeAttribute = typed ? typeAttributeOf(table, delimiter) : undefined;
+  const typeOf = (item: RawItem): string | undefined => (typeAttribute === undefined ? undefined : textOf(item[typeAttribute]));
+  return { delimiter, typeAttribute, kinds: groupByForm(table, delimiter, typeOf) };
+};

@@ -1,0 +1,33 @@
+import type { AttributeValue } from "edgetable";
+import { distinct } from "./sample.ts";
+
+const LARGE = Number.MAX_SAFE_INTEGER;
+
+const typeOf = (value: AttributeValue): string => {
+  if ("S" in value) return "z.string()";
+  // A whole number that a double cannot hold is read as a bigint.
+  if ("N" in value) return /^-?\d+$/.test(value.N) && Math.abs(Number(value.N)) > LARGE ? "z.bigint()" : "z.number()";
+  if ("BOOL" in value) return "z.boolean()";
+  if ("NULL" in value) return "z.null()";
+  if ("B" in value) return "z.instanceof(Uint8Array)";
+  if ("SS" in value) return "z.set(z.string())";
+  if ("NS" in value) return "z.set(z.number())";
+  if ("BS" in value) return "z.set(z.instanceof(Uint8Array))";
+  if ("L" in value) {
+    const members = distinct(value.L.map(typeOf));
+    return members.length === 1 && !members[0]?.includes("unknown") ? `z.array(${members[0] ?? ""})` : "z.array(z.unknown())";
+  }
+  return "z.record(z.string(), z.unknown())";
+};
+
+/** The type of an attribute by its values in the items of a kind, as zod writes it; undefined stands for an item without it. */
+export const typeText = (values: readonly (AttributeValue | undefined)[]): string => {
+  const present = values.filter((value) => value !== undefined);
+  const types = distinct(present.map(typeOf)).toSorted();
+  const some = types.filter((type) => type !== "z.null()");
+  const lists = some.filter((type) => type.startsWith("z.array("));
+  const plain = lists.length > 1 ? [...some.filter((type) => !type.startsWith("z.array(")), "z.array(z.unknown())"] : some;
+  const one = plain.length === 0 ? "z.null()" : plain.length === 1 ? (plain[0] ?? "") : `z.union([${plain.join(", ")}])`;
+  const nullable = some.length > 0 && some.length < types.length ? `${one}.nullable()` : one;
+  return present.length < values.length ? `${nullable}.optional()` : nullable;
+};
