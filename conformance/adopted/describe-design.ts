@@ -119,9 +119,13 @@ const canonical = (value: unknown): unknown => {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-const inOneOrder = (items: readonly RawItem[]): readonly string[] => items.map((item) => JSON.stringify(canonical(item))).toSorted();
+export const inOneOrder = (items: readonly RawItem[]): readonly string[] => items.map((item) => JSON.stringify(canonical(item))).toSorted();
 
-const createTable = async (transport: Transport, name: string, { key, indexes = {}, numbers = [], ttl }: PublishedTable): Promise<void> => {
+export const createTable = async (
+  transport: Transport,
+  name: string,
+  { key, indexes = {}, numbers = [], ttl }: PublishedTable,
+): Promise<void> => {
   const schema = (names: readonly string[]) =>
     names.map((one, at) => ({ AttributeName: one, KeyType: at === 0 ? ("HASH" as const) : ("RANGE" as const) }));
   const described = ([index, { key: names, projection = "ALL" }]: readonly [string, PublishedIndex]) => ({
@@ -148,7 +152,7 @@ const createTable = async (transport: Transport, name: string, { key, indexes = 
   await transport.send("UpdateTimeToLive", { TableName: name, TimeToLiveSpecification: { AttributeName: ttl, Enabled: true } });
 };
 
-const scanTable = async (transport: Transport, name: string): Promise<readonly RawItem[]> => {
+export const scanTable = async (transport: Transport, name: string): Promise<readonly RawItem[]> => {
   const items: RawItem[] = [];
   let start: RawItem | undefined;
   do {
@@ -159,7 +163,7 @@ const scanTable = async (transport: Transport, name: string): Promise<readonly R
   return items;
 };
 
-const putItems = async (transport: Transport, name: string, items: readonly PlainItem[]): Promise<void> => {
+export const putItems = async (transport: Transport, name: string, items: readonly PlainItem[]): Promise<void> => {
   for (const item of items) await transport.send("PutItem", { TableName: name, Item: marshall(item) });
 };
 

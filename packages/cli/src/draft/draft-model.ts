@@ -2,7 +2,7 @@ import { type AnyGraph, defineGraph, edge, isEdgetableError, node, part, type St
 import { rewriteItem } from "edgetable/check";
 import { type Draft, draftOf, type DraftSchema, type Keyed } from "./draft.ts";
 import { inferKeys } from "./infer-keys.ts";
-import type { RawItem, SampledTable } from "./sample.ts";
+import { type RawItem, type SampledTable, textOf } from "./sample.ts";
 import { type Kinds, splitKinds } from "./split-kinds.ts";
 
 /** An item that the drafted model does not describe as it is. */
@@ -71,7 +71,11 @@ interface Attempt {
   readonly misfits: readonly (Misfit & { readonly kind: number })[];
 }
 
-const attempt = (table: SampledTable, { kinds, delimiter, typeAttribute }: Kinds, { plain, sharedIds }: { readonly plain: Plain; readonly sharedIds: boolean }): Attempt => {
+const attempt = (
+  table: SampledTable,
+  { kinds, delimiter, typeAttribute }: Kinds,
+  { plain, sharedIds }: { readonly plain: Plain; readonly sharedIds: boolean },
+): Attempt => {
   const keyed = kinds.flatMap((kind, at): Keyed[] => {
     const keys = inferKeys(kind, table, { delimiter, typeAttribute, plain: plain.get(String(at)) ?? new Set() });
     const partition = keys.templates.find(({ attribute }) => attribute === table.partitionKey);
@@ -125,7 +129,10 @@ const attempts = (table: SampledTable, kinds: Kinds, sharedIds: boolean): Attemp
 };
 
 /** Drafts a model for a table by its items: kinds, templates, roles; then compares what the model would write with the items. */
-export const draftModel = (table: SampledTable): DraftReport => {
+export const draftModel = (sampled: SampledTable): DraftReport => {
+  // Edgetable's own items, such as its record of the model, are no part of the model.
+  const isOwn = (item: RawItem): boolean => /^~(?!~)/.test(textOf(item[sampled.partitionKey]) ?? "");
+  const table = { ...sampled, items: sampled.items.filter((item) => !isOwn(item)) };
   const ways: readonly Way[] = [
     { typed: true, sharedIds: false },
     { typed: true, sharedIds: true },
@@ -141,7 +148,9 @@ export const draftModel = (table: SampledTable): DraftReport => {
   }
   const found = best!;
   const doubts = [
-    ...(found.way.sharedIds ? ["sharedIds: items of two types have keys of one form; the draft takes ids to be unique across the types."] : []),
+    ...(found.way.sharedIds
+      ? ["sharedIds: items of two types have keys of one form; the draft takes ids to be unique across the types."]
+      : []),
     ...(found.way.typed ? [] : ["Items of different types have keys of one form, so that the attribute of the type is one like others."]),
   ];
   const items = table.items.length;

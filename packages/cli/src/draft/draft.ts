@@ -63,7 +63,9 @@ const literalsOf = (template: KeyTemplate | undefined): readonly string[] =>
 
 const rename = (template: KeyTemplate, names: ReadonlyMap<string, string>): KeyTemplate => ({
   ...template,
-  parts: template.parts.map((pieces) => pieces.map((piece): Piece => ("text" in piece ? piece : { ...piece, field: names.get(piece.field) ?? piece.field }))),
+  parts: template.parts.map((pieces) =>
+    pieces.map((piece): Piece => ("text" in piece ? piece : { ...piece, field: names.get(piece.field) ?? piece.field })),
+  ),
 });
 
 /** The node whose own item has such a partition key: the one whose sort key is the same, or a fixed word. */
@@ -75,7 +77,23 @@ const isOwnItem = ({ partition, sort }: Keyed): number => {
 
 const isSubset = (some: readonly string[], all: readonly string[]): boolean => some.every((one) => all.includes(one));
 
-const RESERVED = new Set(["as", "batch", "catalog", "close", "explain", "find", "jobs", "load", "migrations", "reshard", "scan", "table", "tables", "then", "transact"]);
+const RESERVED = new Set([
+  "as",
+  "batch",
+  "catalog",
+  "close",
+  "explain",
+  "find",
+  "jobs",
+  "load",
+  "migrations",
+  "reshard",
+  "scan",
+  "table",
+  "tables",
+  "then",
+  "transact",
+]);
 
 interface Owner {
   readonly name: string;
@@ -87,7 +105,11 @@ interface Owner {
 export const draftOf = (
   table: SampledTable,
   keyed: readonly Keyed[],
-  { delimiter, typeAttribute, sharedIds }: { readonly delimiter: string; readonly typeAttribute: string | undefined; readonly sharedIds: boolean },
+  {
+    delimiter,
+    typeAttribute,
+    sharedIds,
+  }: { readonly delimiter: string; readonly typeAttribute: string | undefined; readonly sharedIds: boolean },
 ): Draft => {
   const nodes: Record<string, DraftNode> = {};
   const parts: Record<string, DraftPart> = {};
@@ -106,14 +128,20 @@ export const draftOf = (
   const nameOf = ({ kind, partition, sort }: Keyed, role: "node" | "part"): string => {
     const [fromPartition, fromSort] = [literalsOf(partition), literalsOf(sort)];
     const words = role === "node" ? [...fromPartition, ...fromSort] : [...fromSort, ...fromPartition];
-    const ofKey = table.sortKey === undefined || words.length === 0 ? undefined : words[0];
-    const repeated = role === "part" && kind.type === undefined && fromSort.length === 0 ? undefined : ofKey;
-    const wanted = camel(kind.type ?? "") ?? camel(repeated ?? "") ?? (role === "node" ? camel(fieldsOf(partition)[0]?.replace(/_?[iI]d$/, "") ?? "") : undefined);
-    return freeName(wanted ?? (role === "node" ? (camel(table.name) ?? "item") : camel(`${fromPartition[0] ?? table.name} item`) ?? "item"));
+    const byKey = role === "part" && fromSort.length === 0 ? undefined : camel(words[0] ?? "");
+    const byField =
+      role === "node" && table.sortKey !== undefined ? camel(fieldsOf(partition)[0]?.replace(/_?[iI]d$/, "") ?? "") : undefined;
+    const wanted = camel(kind.type ?? "") ?? byKey ?? byField;
+    return freeName(
+      wanted ?? (role === "node" ? (camel(table.name) ?? "item") : (camel(`${fromPartition[0] ?? table.name} item`) ?? "item")),
+    );
   };
 
   /** The schema of a kind: its own fields, then the attributes that no template fills. */
-  const itemOf = ({ kind, templates, fields, doubts }: Keyed, skipped: readonly string[]): DraftItem & { readonly stored: Record<string, string> } => {
+  const itemOf = (
+    { kind, templates, fields, doubts }: Keyed,
+    skipped: readonly string[],
+  ): DraftItem & { readonly stored: Record<string, string> } => {
     const computed = new Set(templates.map(({ attribute }) => attribute));
     const schema: Record<string, string> = {};
     const stored: Record<string, string> = {};
@@ -131,7 +159,9 @@ export const draftOf = (
       if (name !== attribute) stored[name] = attribute;
     }
     const expiry = Object.keys(schema).find((name) => (stored[name] ?? name) === table.ttl && /^z\.number\(\)/.test(schema[name] ?? ""));
-    const isTime = kind.items.every((item) => item[table.ttl ?? ""] === undefined || /^\d{1,12}$/.test(textOf(item[table.ttl ?? ""]) ?? ""));
+    const isTime = kind.items.every(
+      (item) => item[table.ttl ?? ""] === undefined || /^\d{1,12}$/.test(textOf(item[table.ttl ?? ""]) ?? ""),
+    );
     const dates = Object.keys(schema).filter((name) => schema[name]?.startsWith("z.date()"));
     return {
       schema,
@@ -144,7 +174,12 @@ export const draftOf = (
   };
 
   const source = (template: KeyTemplate): string => templateSource(template, delimiter);
-  const layoutOf = (name: string, one: Keyed, defaults: Readonly<Record<string, string>>, macros: Readonly<Record<string, string>>): object => {
+  const layoutOf = (
+    name: string,
+    one: Keyed,
+    defaults: Readonly<Record<string, string>>,
+    macros: Readonly<Record<string, string>>,
+  ): object => {
     const keys: Record<string, string> = {};
     const delimiters: Record<string, string> = {};
     const order = [...one.templates].sort((a, b) => rankOf(table, a) - rankOf(table, b));
@@ -192,7 +227,8 @@ export const draftOf = (
   /** The node in whose partition an item lies. One without an item of its own is added. */
   const ownerOf = (one: Keyed): Owner => {
     const pattern = patternOf(one.partition);
-    const isFree = (name: string): boolean => fieldsOf(one.partition).includes(name) || !one.kind.items.some((item) => Object.hasOwn(item, name));
+    const isFree = (name: string): boolean =>
+      fieldsOf(one.partition).includes(name) || !one.kind.items.some((item) => Object.hasOwn(item, name));
     // Bare ids of two types: each type has its own nodes.
     const isBare = sharedIds && !hasText(one.partition) && !hasText(one.sort!);
     const found = isBare ? undefined : owners.find((owner) => owner.pattern === pattern && owner.fields.every(isFree));
@@ -200,7 +236,12 @@ export const draftOf = (
     const fields = fieldsOf(one.partition);
     const base = camel(literalsOf(one.partition).at(-1) ?? "") ?? camel(fields[0]?.replace(/_?[iI]d$/, "") ?? "") ?? "owner";
     const name = freeName(base);
-    const schema = Object.fromEntries(fields.map((field) => [field, one.fields.get(field)?.type === "number" ? "z.number()" : one.fields.get(field)?.type === "date" ? "z.date()" : "z.string()"]));
+    const schema = Object.fromEntries(
+      fields.map((field) => [
+        field,
+        one.fields.get(field)?.type === "number" ? "z.number()" : one.fields.get(field)?.type === "date" ? "z.date()" : "z.string()",
+      ]),
+    );
     const dates = fields.filter((field) => one.fields.get(field)?.type === "date");
     nodes[name] = { key: source(one.partition), schema, stored: false, doubts: [], count: 0, ...(dates.length > 0 ? { dates } : {}) };
     if (one.partition.whole) layouts.nodes[name] = { delimiters: { [table.partitionKey]: WHOLE } };
@@ -233,17 +274,32 @@ export const draftOf = (
     const { partition, sort, kind } = one;
     const [from, to] = [fieldsOf(partition), fieldsOf(sort!)];
     const names = new Map([
-      ...namesBetween(from, owner.fields.map((field) => `from.${field}`)),
-      ...namesBetween(to, target.fields.map((field) => `to.${field}`)),
+      ...namesBetween(
+        from,
+        owner.fields.map((field) => `from.${field}`),
+      ),
+      ...namesBetween(
+        to,
+        target.fields.map((field) => `to.${field}`),
+      ),
     ]);
     const own = renamed(one, names);
     const name = freeName(camel(kind.type ?? "") ?? `${owner.name}${target.name.charAt(0).toUpperCase()}${target.name.slice(1)}`);
     const { stored, ...item } = itemOf(own, [...names.values()]);
-    const known = new Set(keyed.filter((other) => other !== one).map(({ kind: { items } }) => items).flat().map((other) => textOf(other[table.partitionKey])));
+    const known = new Set(
+      keyed
+        .filter((other) => other !== one)
+        .map(({ kind: { items } }) => items)
+        .flat()
+        .map((other) => textOf(other[table.partitionKey])),
+    );
     const isChecked = kind.items.every((raw) => known.has(textOf(raw[table.sortKey ?? ""])) && nodes[owner.name]?.stored !== false);
     edges[name] = { from: owner.name, to: target.name, ...(isChecked ? {} : { ends: "unchecked" as const }), ...item };
     const [source0, source1] = [source(own.partition), source(own.sort!)];
-    layouts.edges[name] = withStored(layoutOf(name, own, { [table.partitionKey]: source0, [table.sortKey ?? ""]: source1 }, { from: source0, to: source1 }), stored);
+    layouts.edges[name] = withStored(
+      layoutOf(name, own, { [table.partitionKey]: source0, [table.sortKey ?? ""]: source1 }, { from: source0, to: source1 }),
+      stored,
+    );
   };
 
   const addPart = (one: Keyed): void => {
@@ -277,7 +333,11 @@ export const draftOf = (
     else if (isPart(one)) addPart(one);
     else addNode(one);
   }
-  const indexes = Object.fromEntries(Object.entries(table.indexes).filter(([, { partitionKey, sortKey = "" }]) => table.types[partitionKey] !== "B" && table.types[sortKey] !== "B"));
+  const indexes = Object.fromEntries(
+    Object.entries(table.indexes).filter(
+      ([, { partitionKey, sortKey = "" }]) => table.types[partitionKey] !== "B" && table.types[sortKey] !== "B",
+    ),
+  );
   return {
     table: table.name,
     nodes,
@@ -292,7 +352,14 @@ export const draftOf = (
       ...(Object.keys(types).length > 0 ? { types } : {}),
       ...(sharedIds ? { sharedIds } : {}),
       ...(Object.keys(indexes).length > 0 ? { indexes } : {}),
-      ...Object.fromEntries(Object.entries(layouts).map(([group, items]) => [group, Object.fromEntries(Object.entries(items).filter(([, item]) => Object.keys(item).length > 0))] as const).filter(([, items]) => Object.keys(items).length > 0)),
+      ...Object.fromEntries(
+        Object.entries(layouts)
+          .map(
+            ([group, items]) =>
+              [group, Object.fromEntries(Object.entries(items).filter(([, item]) => Object.keys(item).length > 0))] as const,
+          )
+          .filter(([, items]) => Object.keys(items).length > 0),
+      ),
     },
   };
 };

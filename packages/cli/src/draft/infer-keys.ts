@@ -36,11 +36,13 @@ export const fieldsOf = ({ parts }: KeyTemplate): readonly string[] =>
 export const templateSource = ({ parts }: KeyTemplate, delimiter: string): string =>
   parts
     .map((pieces) =>
-      pieces.map((piece) => ("text" in piece ? piece.text : `{${piece.field}${piece.format === undefined ? "" : `:${piece.format}`}}`)).join(""),
+      pieces
+        .map((piece) => ("text" in piece ? piece.text : `{${piece.field}${piece.format === undefined ? "" : `:${piece.format}`}}`))
+        .join(""),
     )
     .join(delimiter);
 
-const GENERIC = /^(?:[pshr]k|id|key|gsi.*|lsi.*|partition_?key|sort_?key|hash_?key|range_?key|.*[_-]?(?:pk|sk))$/i;
+const GENERIC = /^(?:[pshr]k|key|gsi.*|lsi.*|partition_?key|sort_?key|hash_?key|range_?key|.*[_-]?(?:pk|sk))$/i;
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** A name in camel case, made of the words of a text; undefined if it has none. */
@@ -138,7 +140,12 @@ const newField = (state: State, texts: Texts, { attribute, label }: Place): Piec
   const word = label === undefined ? undefined : camel(label);
   const own = GENERIC.test(attribute) ? undefined : camel(attribute);
   const hint = attribute === state.table.partitionKey ? state.hint : undefined;
-  const base = word === undefined ? (own ?? (hint === undefined ? `${camel(attribute) ?? "key"}Value` : `${hint}Id`)) : type === "date" ? `${word}At` : `${word}Id`;
+  const base =
+    word === undefined
+      ? (own ?? (hint === undefined ? `${camel(attribute) ?? "key"}Value` : `${hint}Id`))
+      : texts.every((text) => text === undefined || /^\d{4}-\d\d/.test(text))
+        ? `${word}At`
+        : `${word}Id`;
   const name = freshName(state, base);
   state.names.set(name, texts);
   state.fields.set(name, { type, optional: missingAt(texts).length > 0 });
@@ -158,7 +165,8 @@ const fieldFor = (state: State, texts: Texts, place: Place): Piece => {
   for (const [name, known] of state.names) {
     const isSame = texts.every((text, at) => text === undefined || text === known[at]);
     // One item decides nothing, unless the same word stands before both.
-    const decides = distinct(texts.filter((text) => text !== undefined)).length > 1 || name.startsWith(camel(place.label ?? "") ?? "\u0000");
+    const decides =
+      distinct(texts.filter((text) => text !== undefined)).length > 1 || name.startsWith(camel(place.label ?? "") ?? "\u0000");
     if (!isSame || !decides) continue;
     const type = state.fields.get(name)?.type;
     if (type === "number") continue;
@@ -180,7 +188,8 @@ interface Part {
 /** Whether a part that is the same in every item is fixed text. */
 const isFixedPart = (state: State, { texts, at, of, attribute, label }: Part): boolean => {
   const [text = "", ...others] = distinct(texts.filter((one) => one !== undefined));
-  if (others.length > 0) return false;
+  // A template has no way to write a brace.
+  if (others.length > 0 || /[{}]/.test(text)) return false;
   if (text === "") return true;
   const count = texts.filter((one) => one !== undefined).length;
   const repeated = matchOf(texts, state.columns, state.used) !== undefined;
@@ -190,7 +199,8 @@ const isFixedPart = (state: State, { texts, at, of, attribute, label }: Part): b
   if (of === 1) {
     // A partition key of one item is a word only where the sort key is the same.
     const { partitionKey, sortKey = "" } = state.table;
-    if (attribute === partitionKey && count === 1 && !FIXED_LAST.test(text) && textOf(state.kind.items[0]?.[sortKey]) !== text) return false;
+    if (attribute === partitionKey && count === 1 && !FIXED_LAST.test(text) && textOf(state.kind.items[0]?.[sortKey]) !== text)
+      return false;
     const isFixed = looksFixed(text) || ofType || (count > 1 && hasLetters(text) && !/\s/.test(text));
     if (!isFixed) return false;
     return true;
@@ -221,7 +231,11 @@ const labelledPiece = (state: State, texts: Texts, named: boolean): readonly Pie
     const [prefix = "", ...others] = distinct(prefixes.filter((one) => one !== undefined));
     if (others.length > 0 || !/^[$\w]*[A-Za-z][_\-=.:]$/.test(prefix)) continue;
     if (named && prefix.slice(0, -1).toLowerCase() !== column.attribute.toLowerCase()) continue;
-    const field = fieldFor(state, texts.map((text) => text?.slice(prefix.length)), { attribute: column.attribute, label: undefined });
+    const field = fieldFor(
+      state,
+      texts.map((text) => text?.slice(prefix.length)),
+      { attribute: column.attribute, label: undefined },
+    );
     return [{ text: prefix }, field];
   }
   return undefined;
@@ -263,7 +277,8 @@ const wholeTemplate = (state: State, { attribute, texts, type }: Column): KeyTem
 
 const numberField = (state: State, texts: Texts, attribute: string): Piece => {
   const match = state.columns.find((column) => column.type === "N" && sameTexts(texts, column.texts));
-  const name = match?.attribute ?? freshName(state, GENERIC.test(attribute) ? `${camel(attribute) ?? "key"}Number` : (camel(attribute) ?? "number"));
+  const name =
+    match?.attribute ?? freshName(state, GENERIC.test(attribute) ? `${camel(attribute) ?? "key"}Number` : (camel(attribute) ?? "number"));
   if (match) state.used.add(name);
   state.names.set(name, texts);
   state.fields.set(name, { type: "number", optional: missingAt(texts).length > 0 });
@@ -304,7 +319,10 @@ const templateOf = (state: State, column: Column, plain: boolean): KeyTemplate =
 /** Whether an attribute of its own name is made of several parts: more than one item has them, or the first is a fixed word. */
 const isDivided = (texts: Texts, delimiter: string): boolean => {
   const parts = splitTexts(texts, delimiter) ?? [];
-  return parts.length > 1 && (texts.filter((text) => text !== undefined).length > 1 || looksFixed(parts[0]?.find((text) => text !== undefined) ?? ""));
+  return (
+    parts.length > 1 &&
+    (texts.filter((text) => text !== undefined).length > 1 || looksFixed(parts[0]?.find((text) => text !== undefined) ?? ""))
+  );
 };
 
 /** Whether a template makes no key for the items that lack the attribute: one of its fields is missing there. */
@@ -316,10 +334,10 @@ const withOwnField = (state: State, template: KeyTemplate, { attribute, texts }:
   const parts = splitTexts(texts, state.delimiter) ?? [texts];
   const last = template.parts.findLastIndex((pieces) => pieces.length === 1 && "field" in (pieces[0] ?? {}));
   if (template.whole || last < 0) {
-    const piece = newField(state, texts, { attribute, label: attribute });
+    const piece = newField(state, texts, { attribute, label: undefined });
     return { ...template, parts: [[piece]], whole: true };
   }
-  const piece = newField(state, parts[last] ?? texts, { attribute, label: attribute });
+  const piece = newField(state, parts[last] ?? texts, { attribute, label: undefined });
   return { ...template, parts: template.parts.map((pieces, at) => (at === last ? [piece] : pieces)) };
 };
 
@@ -328,7 +346,11 @@ const withOwnField = (state: State, template: KeyTemplate, { attribute, texts }:
  *
  * @param plain attributes whose value is to be one field as it is
  */
-export const inferKeys = (kind: Kind, table: SampledTable, options: { readonly delimiter: string; readonly typeAttribute: string | undefined; readonly plain: ReadonlySet<string> }): KindKeys => {
+export const inferKeys = (
+  kind: Kind,
+  table: SampledTable,
+  options: { readonly delimiter: string; readonly typeAttribute: string | undefined; readonly plain: ReadonlySet<string> },
+): KindKeys => {
   const { delimiter, typeAttribute, plain } = options;
   const { items } = kind;
   const tableKeys = [table.partitionKey, table.sortKey];
@@ -339,7 +361,8 @@ export const inferKeys = (kind: Kind, table: SampledTable, options: { readonly d
   const mixed = (name: string): boolean => distinct(table.items.flatMap((item) => Object.keys(item[name] ?? {}))).length > 1;
   const isField = (name: string): boolean => /^[A-Za-z_$][\w$-]*$/.test(name) && !(name in Object.prototype);
   const candidates = names.filter(
-    (name) => !tableKeys.includes(name) && name !== typeAttribute && isField(name) && !mixed(name) && !constant(name) && !plain.has(`=${name}`),
+    (name) =>
+      !tableKeys.includes(name) && name !== typeAttribute && isField(name) && !mixed(name) && !constant(name) && !plain.has(`=${name}`),
   );
   const keyNames = keyAttributesOf(table).filter((name) => names.includes(name));
   const columns = candidates.flatMap((name) => columnOf(items, name) ?? []);
@@ -376,13 +399,25 @@ export const inferKeys = (kind: Kind, table: SampledTable, options: { readonly d
     );
     const partner = partners.map((one) => templates.get(one)).find((one) => one?.sparse);
     // Half of an index entry is left out with the other half.
-    const follows = partner && sameTexts((texts.get(partner.attribute) ?? []).map((one) => one && "x"), own.map((one) => one && "x")) && staysAway(state, partner, texts.get(partner.attribute) ?? []);
+    const follows =
+      partner &&
+      sameTexts(
+        (texts.get(partner.attribute) ?? []).map((one) => one && "x"),
+        own.map((one) => one && "x"),
+      ) &&
+      staysAway(state, partner, texts.get(partner.attribute) ?? []);
     if (!follows) templates.set(name, withOwnField(state, template, { attribute: name, type: "S", texts: own }));
   }
   for (const name of state.used) {
     if (templates.has(name)) continue;
     const column = state.columns.find((one) => one.attribute === name);
-    if (column) templates.set(name, { attribute: name, parts: [[wholeField(name, state.fields.get(name)?.type)]], whole: true, sparse: missingAt(column.texts).length > 0 });
+    if (column)
+      templates.set(name, {
+        attribute: name,
+        parts: [[wholeField(name, state.fields.get(name)?.type)]],
+        whole: true,
+        sparse: missingAt(column.texts).length > 0,
+      });
   }
   const alone = items.length === 1 ? ["the sample has one such item, so that fixed words and values are told apart by their looks."] : [];
   return { templates: [...templates.values()], fields: state.fields, doubts: distinct([...alone, ...state.doubts]) };

@@ -64,9 +64,16 @@ export const printModel = (draft: Draft, { summary, doubts, exported }: PrintNot
   const { table, nodes, parts, edges, layout, settings } = draft;
   const items = (group: object, make: string): Members | undefined => {
     const members: Record<string, unknown> = {};
-    for (const [name, one] of Object.entries(group) as [string, { readonly schema: DraftSchema; readonly doubts: readonly string[]; readonly count: number }][]) {
+    for (const [name, one] of Object.entries(group) as [
+      string,
+      { readonly schema: DraftSchema; readonly doubts: readonly string[]; readonly count: number },
+    ][]) {
       const { schema, doubts: unsure, count: _count, ...rest } = one;
-      const code = call(make, { ...rest, ...(make === "edge" && Object.keys(schema).length === 0 ? {} : { schema: schemaOf(schema, "      ") }) }, "    ");
+      const code = call(
+        make,
+        { ...rest, ...(make === "edge" && Object.keys(schema).length === 0 ? {} : { schema: schemaOf(schema, "      ") }) },
+        "    ",
+      );
       members[name] = { ...code, [COMMENTS]: distinct(unsure).map((text) => `Unsure: ${oneLine(text)}`) };
     }
     return Object.keys(members).length === 0 ? undefined : members;
@@ -86,7 +93,9 @@ export const printModel = (draft: Draft, { summary, doubts, exported }: PrintNot
     settings: Object.keys(settings).length > 0 ? settings : undefined,
   };
   const body = print(definition, "", WIDTH);
-  const wholes = body.includes("whole") ? `// The delimiter of an attribute that is one value: a character that no value contains.\nconst whole = "\\u0001";\n\n` : "";
+  const wholes = body.includes("whole")
+    ? `// The delimiter of an attribute that is one value: a character that no value contains.\nconst whole = "\\u0001";\n\n`
+    : "";
   const comments = [...summary, ...doubts.map((text) => `Unsure: ${text}`)].map((text) => `// ${oneLine(text)}\n`).join("");
   return `${comments}import { ${used.join(", ")} } from "edgetable";\nimport { z } from "zod";\n\n${wholes}export const ${exported} = defineGraph(${body});\n`;
 };

@@ -31,7 +31,9 @@ const delimiterOf = (table: SampledTable): string => {
   let most = 0;
   for (const one of DELIMITERS) {
     // The others also occur inside of ids, dates and addresses.
-    const count = values.filter((value) => (one === "#" ? value.includes(one) : /^[A-Za-z$]+$/.test(value.split(one, 1)[0] ?? "") && value.includes(one))).length;
+    const count = values.filter((value) =>
+      one === "#" ? value.includes(one) : /^[A-Za-z$]+$/.test(value.split(one, 1)[0] ?? "") && value.includes(one),
+    ).length;
     if (count > most * 1.5) [best, most] = [one, count];
   }
   return best;
@@ -86,7 +88,10 @@ const fixedSortKeys = ({ partitionKey, sortKey = "", items }: SampledTable, deli
 const ISO = /^\d{4}-\d\d-\d\d/;
 
 /** The form of a key's text: its fixed beginning and its number of parts. */
-const formOf = (text: string, { delimiter, leads, fixed }: { delimiter: string; leads: ReadonlySet<string>; fixed: ReadonlySet<string> }): string => {
+const formOf = (
+  text: string,
+  { delimiter, leads, fixed }: { delimiter: string; leads: ReadonlySet<string>; fixed: ReadonlySet<string> },
+): string => {
   if (fixed.has(text)) return `=${text}`;
   if (ISO.test(text)) return "date";
   const parts = text.split(delimiter).length;
@@ -131,7 +136,8 @@ const typeAttributeOf = (table: SampledTable, delimiter: string): string | undef
     (name) => !keys.includes(name) && "S" in (first[name] ?? {}) && rest.every((item) => "S" in (item[name] ?? {})),
   );
   const kinds = groupByForm(table, delimiter, () => undefined);
-  const values = (name: string, items: readonly RawItem[]): readonly (string | undefined)[] => distinct(items.map((item) => textOf(item[name])));
+  const values = (name: string, items: readonly RawItem[]): readonly (string | undefined)[] =>
+    distinct(items.map((item) => textOf(item[name])));
   const follows = (name: string): boolean => kinds.every(({ items }) => values(name, items).length === 1);
   const named = everywhere.find((name) => TYPE_NAMES.test(name) && values(name, table.items).length <= Math.max(LEADS, kinds.length * 4));
   if (named !== undefined) return named;

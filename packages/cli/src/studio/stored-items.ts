@@ -1,7 +1,8 @@
 import type { ItemsAnswer, WireItem } from "@edgetable/studio";
-import type { AnyGraph, Catalog, Item, Operation, OperationInputs, OperationOutputs, Transport } from "edgetable";
+import type { AnyGraph, Catalog, Item, Transport } from "edgetable";
 import { describeItem } from "edgetable/check";
 import { usageError } from "../failure.ts";
+import { sendPatiently } from "../send-patiently.ts";
 
 /** Where to read items, and how many. */
 export interface StoredPage {
@@ -16,26 +17,6 @@ export interface StoredPage {
 
 /** Requests that one page sends at most, if a filter leaves out most of what it reads. */
 const MAX_REQUESTS = 8;
-const ATTEMPTS = 5;
-
-const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** Sends a request, and again if it is throttled or its connection breaks. */
-const sendPatiently = async <O extends Operation>(
-  transport: Transport,
-  operation: O,
-  input: OperationInputs[O],
-  signal: AbortSignal,
-): Promise<OperationOutputs[O]> => {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await transport.send(operation, input, { signal });
-    } catch (error) {
-      if (attempt === ATTEMPTS || signal.aborted || (error as { readonly retryable?: boolean }).retryable !== true) throw error;
-      await wait(25 * 2 ** attempt);
-    }
-};
-
 const encodeCursor = (key: object): string => Buffer.from(JSON.stringify(key)).toString("base64url");
 
 const isKeyValue = (value: unknown): boolean => {

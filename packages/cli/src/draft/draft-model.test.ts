@@ -1,0 +1,122 @@
+import type { AttributeValue } from "edgetable";
+import { expect, test } from "vitest";
+import { draftModel } from "./draft-model.ts";
+import { draftText } from "./draft-text.ts";
+import type { RawItem, SampledTable } from "./sample.ts";
+
+type Plain = Readonly<Record<string, string | number | AttributeValue>>;
+
+const raw = (item: Plain): RawItem =>
+  Object.fromEntries(
+    Object.entries(item).map(([name, value]) => [
+      name,
+      typeof value === "string" ? { S: value } : typeof value === "number" ? { N: String(value) } : value,
+    ]),
+  );
+
+const drafted = (items: readonly Plain[], table: Partial<SampledTable> = {}) => {
+  const report = draftModel({
+    name: "App",
+    partitionKey: "PK",
+    sortKey: "SK",
+    types: {},
+    indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+    settings: {},
+    ...table,
+    items: items.map(raw),
+  });
+  expect(report).toMatchObject({ findings: [], misfits: [], rewritten: items.length });
+  return report.draft;
+};
+
+test("roles follow from the sort key: none of its own, another node's key, anything else", () => {
+  const { nodes, parts, edges } = drafted([
+    { PK: "USER#ann", SK: "USER#ann" },
+    { PK: "USER#ben", SK: "USER#ben" },
+    { PK: "TEAM#red", SK: "TEAM#red" },
+    { PK: "TEAM#blue", SK: "TEAM#blue" },
+    { PK: "USER#ann", SK: "TEAM#red" },
+    { PK: "USER#ben", SK: "TEAM#blue" },
+    { PK: "USER#ann", SK: "NOTE#1" },
+    { PK: "USER#ben", SK: "NOTE#2" },
+  ]);
+  expect(Object.entries(nodes).map(([name, { key }]) => [name, key])).toEqual([
+    ["user", "USER#{userId}"],
+    ["team", "TEAM#{teamId}"],
+  ]);
+  expect(parts).toMatchObject({ note: { of: "user", key: "NOTE#{noteId}" } });
+  expect(edges).toMatchObject({ userTeam: { from: "user", to: "team" } });
+});
+
+test("fields take the names of the attributes that repeat them, in the format of the key", () => {
+  const { nodes, layout } = drafted([
+    { PK: "ISSUE#web#000012", SK: "META", repo: "web", number: 12 },
+    { PK: "ISSUE#app#000345", SK: "META", repo: "app", number: 345 },
+  ]);
+  expect(nodes).toMatchObject({ issue: { key: "ISSUE#{repo}#{number:6}" } });
+  expect(layout).toMatchObject({
+    types: { number: "N" },
+    nodes: { issue: { keys: { SK: "META", repo: "{repo}", number: "{number:number}" } } },
+  });
+});
+
+test("an attribute that repeats a field only in some items is one of its own", () => {
+  const { nodes } = drafted([
+    { PK: "USER#ann", SK: "META", owner: "ann" },
+    { PK: "USER#ben", SK: "META", owner: "ann" },
+    { PK: "USER#eve", SK: "META" },
+  ]);
+  expect(nodes).toMatchObject({ user: { key: "USER#{userId}", schema: { userId: "z.string()", owner: "z.string().optional()" } } });
+});
+
+test("index keys that some items lack are sparse, and have a field of their own", () => {
+  const { layout, nodes } = drafted([
+    { PK: "GAME#1", SK: "META", GSI1PK: "OPEN", GSI1SK: "2024-01-02" },
+    { PK: "GAME#2", SK: "META", GSI1PK: "OPEN", GSI1SK: "2024-01-03" },
+    { PK: "GAME#3", SK: "META" },
+  ]);
+  expect(layout).toMatchObject({ nodes: { game: { keys: { GSI1PK: "OPEN", GSI1SK: "{gsi1skValue}" }, sparse: ["GSI1SK", "GSI1PK"] } } });
+  expect(nodes["game"]?.schema).toMatchObject({ gsi1skValue: "z.string().optional()" });
+});
+
+test("kinds with keys of one form are told apart by the type attribute", () => {
+  const { nodes, layout } = drafted([
+    { PK: "ACCOUNT#ann", SK: "ACCOUNT#ann", type: "user", name: "Ann" },
+    { PK: "ACCOUNT#ben", SK: "ACCOUNT#ben", type: "user", name: "Ben" },
+    { PK: "ACCOUNT#guild", SK: "ACCOUNT#guild", type: "organization", members: 2 },
+  ]);
+  expect(Object.keys(nodes)).toEqual(["user", "organization"]);
+  expect(layout).toMatchObject({ typeAttribute: "type", sharedIds: true });
+});
+
+test("a table without a sort key, with a number as its key, that expires", () => {
+  const { nodes, layout } = drafted(
+    [
+      { id: 7, until: 1_800_000_000, data: { M: { a: { S: "x" } } } },
+      { id: 12, until: 1_800_000_001, data: { L: [{ N: "1" }] } },
+    ],
+    { partitionKey: "id", sortKey: undefined as never, types: { id: "N" }, indexes: {}, ttl: "until" },
+  );
+  expect(layout).toEqual({ partitionKey: "id", types: { id: "N" } });
+  expect(nodes).toMatchObject({
+    app: {
+      key: "{id:number}",
+      ttl: "until",
+      schema: { until: "z.number()", data: "z.union([z.array(z.number()), z.record(z.string(), z.unknown())])" },
+    },
+  });
+});
+
+test("hostile names and texts are quoted, and never end a comment", () => {
+  const report = draftModel({
+    name: "App",
+    partitionKey: "PK",
+    sortKey: "SK",
+    types: {},
+    indexes: {},
+    settings: {},
+    items: [{ PK: "{a}\n`${1}`#\u2028x", SK: "META", "a.b": "1", constructor: "2", "x y": "3", find: "4" }].map(raw),
+  });
+  expect(report).toMatchObject({ findings: [], misfits: [] });
+  expect(draftText(report)).toContain('attributes: { aB: "a.b", constructor2: "constructor", xY: "x y" }');
+});
