@@ -10,6 +10,7 @@ for (const page of [
   "grids.md",
   "guide.md",
   "indexes.md",
+  "layout.md",
   "migrations.md",
   "observability.md",
   "streams.md",

@@ -13,7 +13,7 @@ import {
   type Read,
   type Transport,
 } from "edgetable";
-import { checkGraph, describeItem, explanationText, recommendShards } from "edgetable/check";
+import { checkGraph, describeItem, explanationText, recommendShards, rewriteItem } from "edgetable/check";
 import { verify } from "edgetable/verify";
 import { createSdkTransport } from "edgetable/sdk";
 import { createFaultTransport, createWriteHistory, seededRandom, virtualClock } from "@edgetable/testing";
@@ -73,6 +73,7 @@ export const openLab = async (transport: Transport, table: string) => {
     part,
     checkGraph,
     describeItem,
+    rewriteItem,
     explanationText,
     recommendShards,
     verify,

@@ -113,10 +113,10 @@ interface State {
 const missingAt = (texts: Texts): readonly number[] => texts.flatMap((text, at) => (text === undefined ? [at] : []));
 const sameTexts = (a: Texts, b: Texts): boolean => a.every((text, at) => text === b[at]);
 
-/** A name that no field and no attribute of the kind has. */
-const freshName = ({ names, kind }: State, wanted: string): string => {
+/** A name that no field has, and no attribute of the kind but the given one. */
+const freshName = ({ names, kind }: State, wanted: string, attribute?: string): string => {
   const isTaken = (name: string): boolean =>
-    names.has(name) || name in Object.prototype || kind.items.some((item) => Object.hasOwn(item, name));
+    names.has(name) || name in Object.prototype || (name !== attribute && kind.items.some((item) => Object.hasOwn(item, name)));
   let name = wanted;
   for (let number = 2; isTaken(name); number++) name = `${wanted}${number}`;
   return name;
@@ -146,7 +146,7 @@ const newField = (state: State, texts: Texts, { attribute, label }: Place): Piec
       : texts.every((text) => text === undefined || /^\d{4}-\d\d/.test(text))
         ? `${word}At`
         : `${word}Id`;
-  const name = freshName(state, base);
+  const name = freshName(state, base, attribute);
   state.names.set(name, texts);
   state.fields.set(name, { type, optional: missingAt(texts).length > 0 });
   return type === "date" ? { field: name, format: "date" } : { field: name };
@@ -278,7 +278,8 @@ const wholeTemplate = (state: State, { attribute, texts, type }: Column): KeyTem
 const numberField = (state: State, texts: Texts, attribute: string): Piece => {
   const match = state.columns.find((column) => column.type === "N" && sameTexts(texts, column.texts));
   const name =
-    match?.attribute ?? freshName(state, GENERIC.test(attribute) ? `${camel(attribute) ?? "key"}Number` : (camel(attribute) ?? "number"));
+    match?.attribute ??
+    freshName(state, GENERIC.test(attribute) ? `${camel(attribute) ?? "key"}Number` : (camel(attribute) ?? "number"), attribute);
   if (match) state.used.add(name);
   state.names.set(name, texts);
   state.fields.set(name, { type: "number", optional: missingAt(texts).length > 0 });

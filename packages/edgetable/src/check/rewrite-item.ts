@@ -38,7 +38,7 @@ const inOneForm = (value: AttributeValue | undefined): string | undefined => JSO
  * @param graph the result of `defineGraph`, or its catalog
  * @param item an item as DynamoDB returns it from the table
  * @example
- * rewriteItem(education, item).differing; // []
+ * rewriteItem(education, { pk: { S: "STUDENT#S1" }, sk: { S: "#" } }).differing; // []
  */
 export const rewriteItem = (graph: Catalog | { readonly catalog: Catalog }, item: Item): RewrittenItem => {
   const catalog = "catalog" in graph ? graph.catalog : graph;
