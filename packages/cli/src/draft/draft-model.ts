@@ -52,7 +52,7 @@ export const graphOf = ({ table, nodes, parts, edges, layout, settings }: Draft)
     edges: mapped(edges, (one) => edge(given(one) as never)),
     layout,
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
-  } as never) as AnyGraph;
+  });
 };
 
 type Plain = ReadonlyMap<string, ReadonlySet<string>>;

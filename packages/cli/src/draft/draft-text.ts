@@ -14,7 +14,7 @@ export const summaryLines = ({ draft, items, read, rewritten, graph }: DraftRepo
     Object.keys(edges).length,
   ];
   const ends = Object.values(nodes).filter(({ stored }) => stored === false).length;
-  const names = [`${count(kinds[0] ?? 0, "node type")}`, count(kinds[1] ?? 0, "part"), count(kinds[2] ?? 0, "edge type")].join(", ");
+  const names = [count(kinds[0] ?? 0, "node type"), count(kinds[1] ?? 0, "part"), count(kinds[2] ?? 0, "edge type")].join(", ");
   return [
     `Drafted from ${count(items, "item")} of the table ${table}: ${names}${ends === 0 ? "" : `, ${count(ends, "node type")} without items`}.`,
     graph === undefined

@@ -16,7 +16,10 @@ const isCode = (value: unknown): value is Code => typeof value === "object" && v
 /** A comment before a member. */
 const COMMENTS = Symbol("comments");
 
-type Members = { readonly [name: string]: unknown; readonly [COMMENTS]?: readonly string[] };
+interface Members {
+  readonly [name: string]: unknown;
+  readonly [COMMENTS]?: readonly string[];
+}
 
 const print = (value: unknown, indent: string, before: number): string => {
   if (isCode(value)) return value.code;
