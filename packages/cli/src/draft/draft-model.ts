@@ -40,7 +40,7 @@ const mapped = <From, To>(record: Readonly<Record<string, From>>, make: (one: Fr
   Object.fromEntries(Object.entries(record).map(([name, one]) => [name, make(one)]));
 
 /** The graph of a draft. @throws {schema.invalidModel} */
-export const graphOf = ({ table, nodes, parts, edges, layout, settings }: Draft): AnyGraph => {
+const graphOf = ({ table, nodes, parts, edges, layout, settings }: Draft): AnyGraph => {
   const given = <T extends { readonly schema: DraftSchema; readonly doubts: readonly string[]; readonly count: number }>(one: T) => {
     const { doubts: _doubts, count: _count, schema, ...rest } = one;
     return { ...rest, schema: schemaOf(schema) };

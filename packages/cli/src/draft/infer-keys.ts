@@ -286,7 +286,7 @@ const numberField = (state: State, texts: Texts, attribute: string): Piece => {
   return { field: name, format: "number" };
 };
 
-export const wholeField = (field: string, type: KeyField["type"] | undefined): Piece =>
+const wholeField = (field: string, type: KeyField["type"] | undefined): Piece =>
   type === "number" ? { field, format: "number" } : type === "date" ? { field, format: "date" } : { field };
 
 const templateOf = (state: State, column: Column, plain: boolean): KeyTemplate => {
