@@ -31,6 +31,18 @@ export const wrongFacts = (catalog: Catalog, items: readonly Item[], history: st
     if (!sort.startsWith("enrolledIn#") || !ofHistory(text(item, "pk"))) return [];
     return [{ item, student: text(item, "pk"), course: sort.slice("enrolledIn#".length), grade: numberOf(item, "grade") }];
   });
+  const marks = items.flatMap((item) => {
+    const [edge, type, id] = text(item, "sk").split("#");
+    return edge === "marked" && ofHistory(text(item, "pk"))
+      ? [{ student: text(item, "pk"), course: `${type}#${id}`, grade: numberOf(item, "grade") }]
+      : [];
+  });
+  const attended = items.flatMap((item) => {
+    const [edge, type, id] = text(item, "sk").split("#");
+    if ((edge !== "attends" && edge !== "~attends") || !ofHistory(text(item, "pk"))) return [];
+    const [own, other] = [text(item, "pk"), `${type}#${id}`];
+    return [edge === "attends" ? { item, student: own, course: other } : { item, student: other, course: own }];
+  });
   const wrong: string[] = [];
   const expect = (what: string, is: unknown, should: unknown): void => {
     if (!near(is, should)) wrong.push(`${what} is ${String(is)} and should be ${String(should)}`);
@@ -59,7 +71,17 @@ export const wrongFacts = (catalog: Catalog, items: readonly Item[], history: st
     } else if (key.startsWith("STUDENT#")) {
       const credits = edges.filter(({ student }) => student === key).map((one) => numberOf(one.item, "credits") ?? 0);
       expect(`credits of ${key}`, numberOf(item, "credits"), total(credits));
+      const own = attended.filter((one) => text(one.item, "pk") === key);
+      expect(`effort of ${key}`, numberOf(item, "effort"), total(own.map((one) => numberOf(one.item, "total") ?? 0)));
     }
+  }
+  for (const { item, student, course } of attended) {
+    const all = marks.filter((one) => one.student === student && one.course === course);
+    const grades = all.flatMap(({ grade }) => grade ?? []);
+    const where = `${text(item, "sk")} of ${text(item, "pk")}`;
+    expect(`tests of ${where}`, numberOf(item, "tests"), all.length);
+    expect(`total of ${where}`, numberOf(item, "total"), total(grades));
+    expect(`top of ${where}`, numberOf(item, "top"), sorted(grades).at(-1));
   }
   for (const { item, student, course } of edges) {
     const [from, to] = [nodes.get(student), nodes.get(course)];

@@ -1,4 +1,4 @@
-import { average, count, defineGraph, distinct, edge, max, min, node, type Item, part, sum } from "edgetable";
+import { average, count, defineGraph, distinct, edge, max, min, node, type Item, part, sum, summarize } from "edgetable";
 import { z } from "zod";
 
 const id = z.string();
@@ -11,7 +11,10 @@ export const graphIn = (table: string) =>
       student: node({
         key: "STUDENT#{id}",
         schema: z.object({ id, name: z.string().optional() }),
-        derived: { credits: sum({ out: "enrolledIn", of: "credits", freshness: "stream" }) },
+        derived: {
+          credits: sum({ out: "enrolledIn", of: "credits", freshness: "stream" }),
+          effort: sum({ out: "attends", of: "total", freshness: "stream" }),
+        },
       }),
       course: node({
         key: "COURSE#{id}",
@@ -40,6 +43,18 @@ export const graphIn = (table: string) =>
           to: { courseName: { of: "name", freshness: "stream" }, credits: { of: "hours", freshness: "stream" } },
         },
       }),
+      marked: edge({
+        from: "student",
+        to: "course",
+        schema: z.object({ test: id, grade: z.number().optional() }),
+        key: ["test"],
+        ends: "unchecked",
+      }),
+      attends: summarize(
+        edge({ from: "student", to: "course", stored: "twice", ends: "unchecked" }),
+        { tests: count({ along: "marked" }), total: sum({ along: "marked", of: "grade" }), top: max({ along: "marked", of: "grade" }) },
+        { orderBy: "total:number" },
+      ),
     },
     parts: { lesson: part({ of: "course", key: "LESSON#{lesson}", schema: z.object({ lesson: id, hours: z.number() }) }) },
     indexes: { byStudents: { entries: { course: "students:number" } } },
@@ -59,7 +74,7 @@ const GRADES = [0.1, 0.2, 3, 5, 7, 7];
 /** A random write. Rows are few, so that writes meet. */
 export const randomWrite = (random: () => number): Write => {
   const pick = (n: number): number => Math.floor(random() * n);
-  const [s, c, kind, value] = [pick(3), pick(2), pick(18), pick(1000)];
+  const [s, c, kind, value] = [pick(3), pick(2), pick(25), pick(1000)];
   const grade = GRADES[pick(GRADES.length)];
   const row = grade === undefined || pick(5) === 0 ? {} : { grade };
   return (db, history, raw) => {
@@ -99,6 +114,23 @@ export const randomWrite = (random: () => number): Write => {
         const keys = { pk: { S: `STUDENT#${student.id}` }, sk: { S: `enrolledIn#COURSE#${course.id}` } };
         const reverse = { gsi1pk: { S: `COURSE#${course.id}` }, gsi1sk: { S: `enrolledIn#STUDENT#${student.id}` } };
         return raw({ ...keys, ...reverse, type: { S: "enrolledIn" }, studentName: { S: "old" } });
+      }
+      case 15:
+        return db.marked.link(student, course, { test: String(value % 3), ...row }).orThrow();
+      case 16:
+        return db.batch([db.marked.put(student, course, { test: String(value % 3), ...row })]);
+      case 17:
+        return db.marked.unlink(student, course, { test: String(value % 3) }).orThrow();
+      case 18:
+        return db.attends.put(student, course).orThrow();
+      case 19:
+        return db.attends.unlink(student, course).orThrow();
+      case 20:
+        return db.attends.link(student, course).orThrow();
+      case 21: {
+        // A program that does not know what is derived of the edge writes one of its two items.
+        const keys = { pk: { S: `STUDENT#${student.id}` }, sk: { S: `attends#COURSE#${course.id}` } };
+        return raw({ ...keys, type: { S: "attends" } });
       }
       default:
         return db.enrolledIn.link(student, course, row).orThrow();

@@ -145,7 +145,7 @@ export {
   type ValueOptions,
 } from "./schema/derived.ts";
 export type { AggregateFact, CopyFact, Facts } from "./schema/facts.ts";
-export { edge, type AnyEdge, type EdgeDefinition } from "./schema/definition.ts";
+export { edge, summarize, type AnyEdge, type EdgeDefinition } from "./schema/definition.ts";
 export type { Renaming, Retyping, StoredForm, TableSettings } from "./schema/definition.ts";
 export { type FieldSettings, node, type AnyNode, type NodeDefinition } from "./schema/definition.ts";
 export { part, type AnyPart, type PartDefinition } from "./schema/definition.ts";

@@ -1,5 +1,5 @@
 import type { Compared, ComparedPaths } from "../ir/condition.ts";
-import type { AnyEdge, AnyNode, AnyPart, CopyNames } from "../schema/definition.ts";
+import type { AnyEdge, AnyNode, AnyPart, CopyNames, ValueOf } from "../schema/definition.ts";
 
 export type Nodes = Readonly<Record<string, AnyNode>>;
 export type Edges = Readonly<Record<string, AnyEdge>>;
@@ -70,12 +70,16 @@ type Copied<Source, List> = { readonly [Name in CopyNames<List>]: Source[SourceO
 
 type CopiesAt<Copies, End> = End extends keyof Copies ? Copies[End] : never;
 
-/** An edge's attributes, with those that are copied from the nodes at its ends. */
-export type EdgeRow<N extends Nodes, E extends AnyEdge> = keyof E["~copies"] extends never
+/** The derived attributes of an edge, which cannot be called `from` or `to`. */
+type Summaries<Added> = { readonly [Name in Exclude<keyof Added, "from" | "to">]: ValueOf<Added[Name]> };
+
+/** An edge's attributes, with those that are copied from the nodes at its ends, and its derived ones. */
+export type EdgeRow<N extends Nodes, E extends AnyEdge> = keyof E["~added"] extends never
   ? E["~types"]["row"]
   : E["~types"]["row"] &
-      Copied<EndRow<N, E["~from"]>, CopiesAt<E["~copies"], "from">> &
-      Copied<EndRow<N, E["~to"]>, CopiesAt<E["~copies"], "to">>;
+      Copied<EndRow<N, E["~from"]>, CopiesAt<E["~added"], "from">> &
+      Copied<EndRow<N, E["~to"]>, CopiesAt<E["~added"], "to">> &
+      Summaries<E["~added"]>;
 
 /** A part's attributes, with those that are copied from its node. */
 export type PartRow<N extends Nodes, P extends AnyPart> = [CopyNames<P["~copies"]>] extends [never]

@@ -132,8 +132,10 @@ const namingOf = (catalog: Catalog, shape: Shape): Naming => {
 
 // What an item holds for its derived attributes and copies beside its row.
 const hiddenIn = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const node = catalog.nodes[(shape.role === "reference" ? shape.from : shape.definition) ?? ""]?.definition;
-  return node?.derived ? [...hiddenNames(node), ...HIDDEN] : HIDDEN;
+  const { nodes, edges } = catalog;
+  const name = (shape.role === "reference" ? shape.from : shape.definition) ?? "";
+  const definition = (shape.kind === "edge" && shape.role !== "reference" ? edges : nodes)[name]?.definition;
+  return definition?.derived ? [...hiddenNames(definition), ...HIDDEN] : HIDDEN;
 };
 
 const copyLists = new WeakMap<Shape, readonly FieldCopy[]>();

@@ -2,6 +2,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { buildCatalog } from "./build-catalog.ts";
 import type { Catalog } from "./catalog.ts";
 import { checkFacts } from "./check-model/check-facts.ts";
+import { checkSummaries } from "./check-model/check-summaries.ts";
 import { checkFormer, checkFormerNames } from "./check-model/check-former.ts";
 import { checkGrids } from "./check-model/check-grids.ts";
 import { checkCollisions, checkIndexAttributes, checkItems } from "./check-model/check-items.ts";
@@ -61,6 +62,7 @@ const inspectMembers = (definition: GraphDefinition, strange: readonly ModelFind
   checkSettings(definition, report);
   checkEdges(definition, report);
   checkFacts(definition, report);
+  checkSummaries(definition, report);
   checkFormer(definition, report);
   checkGrids(definition, report);
   checkValueIndexes(definition, report);

@@ -16,7 +16,7 @@ type WithDerived<Row, Derived> = keyof Derived extends never
   ? Row
   : { [Field in keyof Row | keyof Derived]: Field extends keyof Derived ? ValueOf<Derived[Field]> : Row[Field & keyof Row] };
 
-type ValueOf<Derived> = Derived extends DerivedAttribute<infer Value> ? Value : never;
+export type ValueOf<Derived> = Derived extends DerivedAttribute<infer Value> ? Value : never;
 
 /** The types inferred for a node or part. The compiler resolves each member on first use. */
 export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown> {
@@ -257,7 +257,7 @@ export interface EdgeDefinition<
   in out KeyField extends string | undefined,
   out Order extends string | undefined,
   out Stored extends EdgeStorage,
-  out Copies = unknown,
+  out Added = unknown,
 > extends EdgeSettings {
   readonly kind: "edge";
   readonly from: From | readonly From[];
@@ -267,8 +267,11 @@ export interface EdgeDefinition<
   readonly symmetric?: boolean;
   readonly orderBy: Order;
   readonly copies?: EdgeCopyLists;
+  /** Attributes that are computed from other edges between its ends: see `summarize`. */
+  readonly derived?: DerivedAttributes;
   readonly stored: EdgeStorage;
-  readonly "~copies": Copies;
+  /** What the types know of its copies, by `from` and `to`, and of its derived attributes, by their names. */
+  readonly "~added": Added;
   /** The storage as the types know it: a symmetric edge is in both partitions. */
   readonly "~stored": Stored;
   readonly "~from": From;
@@ -344,6 +347,44 @@ export const edge = <
   Symmetric extends true ? "twice" : NoInfer<Stored>,
   NoInfer<Copies>
 > => Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
+
+/** An order by a derived attribute: its name when it is text, with its format when it is not. */
+type OrderByDerived<Derived> = (keyof Derived & string) | `${keyof Derived & string}:${string}`;
+
+/**
+ * Adds derived attributes to an edge type: aggregates of the edges of another type between the same two nodes. The stream
+ * keeps them on each edge that is there, and they are read-only attributes of its row: in results and filters, and `indexes`
+ * may name them.
+ *
+ * @param of the edge type, from `edge`, not stored as a reference. Attributes of its `key` are taken from the edges that are
+ * summarized: each edge counts for the one that has the same values
+ * @param derived made by `count`, `sum`, `average`, `min`, `max` and `distinct`, over the edges of a type `along` the edge (from
+ * its source to its target), `against` it, or `between` its ends in either direction
+ * @param options `orderBy` names one of them, with its format if it is not text (`"spent:number"`): the order in which
+ * neighbours come back, in place of the edge type's own
+ * @example
+ * const buys = summarize(
+ *   edge({ from: "customer", to: "product" }),
+ *   { orders: count({ along: "ordered" }), spent: sum({ along: "ordered", of: "amount" }) },
+ *   { orderBy: "spent:number" },
+ * );
+ */
+export const summarize = <
+  From extends string,
+  To extends string,
+  Schema,
+  KeyField extends string | undefined,
+  Order extends string | undefined,
+  Stored extends EdgeStorage,
+  Copies,
+  const Derived extends DerivedAttributes,
+  const By extends OrderByDerived<Derived> | undefined = undefined,
+>(
+  of: EdgeDefinition<From, To, Schema, KeyField, Order, Stored, Copies>,
+  derived: Derived,
+  options: { readonly orderBy?: By } = {},
+): EdgeDefinition<From, To, Schema, KeyField, By extends string ? By : Order, Stored, Copies & Derived> =>
+  Object.freeze({ ...of, ...options, derived }) as never;
 
 /** The settings of a part beside its node, key and schema. */
 export interface PartSettings<Attribute extends string = string> extends Pick<

@@ -10,17 +10,32 @@ export type Freshness = "transaction" | "stream" | "batch";
 /** `immutable`: the source cannot change. `transaction`, `stream`: as for {@link Freshness}. */
 export type CopyFreshness = "immutable" | "transaction" | "stream";
 
-/** What an aggregate ranges over: the edges of a type that reach (`in`) or leave (`out`) the node, or its parts of one kind. */
-export type AggregateSource =
-  | { readonly in: string; readonly out?: never; readonly parts?: never }
-  | { readonly out: string; readonly in?: never; readonly parts?: never }
-  | { readonly parts: string; readonly in?: never; readonly out?: never };
+/**
+ * What an aggregate ranges over. Of a node: the edges of a type that reach (`in`) or leave (`out`) it, or its `parts` of one
+ * kind. Of an edge: the edges of another type between the same two nodes, `along` it, `against` it, or `between` them in
+ * either direction.
+ */
+export type AggregateSource = OneOf<"in" | "out" | "parts" | "along" | "against" | "between">;
+
+type OneOf<Place extends string, All extends string = Place> = Place extends string
+  ? { readonly [Name in Place]: string } & { readonly [Other in Exclude<All, Place>]?: never }
+  : never;
+
+/** Where an edge lies that is summarized on another one: the direction from source to target, the other one, or either. */
+export type SummaryDirection = "along" | "against" | "between";
+
+/** The edge type that a derived attribute of an edge ranges over, and in which direction; undefined where it says neither. */
+export const summarized = ({ along, against, between }: AggregateSource): readonly [SummaryDirection, string] | undefined => {
+  if (along !== undefined) return ["along", along];
+  if (against !== undefined) return ["against", against];
+  return between === undefined ? undefined : ["between", between];
+};
 
 /** The settings of every aggregate. */
 export type AggregateOptions = AggregateSource & {
   /** Conditions on the attributes of the edge or part: only those that meet all of them count. @default all */
   readonly where?: Readonly<Record<string, unknown>>;
-  /** @default "transaction" for `count`, `sum` and `average`, else "stream" */
+  /** @default "transaction" for `count`, `sum` and `average` of a node, else "stream" */
   readonly freshness?: Freshness;
   /** With freshness "stream", the bound of its staleness: see {@link CopySettings.within}. @default none */
   readonly within?: number;
@@ -42,7 +57,7 @@ export type ValueOptions = AggregateOptions & {
   readonly of: string;
 };
 
-/** An attribute of a node that Edgetable computes from the node's edges or parts and keeps true. */
+/** An attribute that Edgetable computes and keeps true: of a node from its edges or parts, of an edge from other edges between its ends. */
 export interface DerivedAttribute<out Value = unknown> {
   readonly kind: "derived";
   readonly operation: AggregateOperation;
@@ -57,6 +72,9 @@ export interface DerivedAttribute<out Value = unknown> {
   readonly "~value"?: Value;
 }
 
+// A transaction can keep what adds up.
+const ADDED: readonly AggregateOperation[] = ["count", "sum", "average"];
+
 const derived = (
   operation: AggregateOperation,
   { of, where, freshness, shards, within, ...source }: AggregateOptions & CounterOptions & { readonly of?: string },
@@ -68,12 +86,12 @@ const derived = (
     of,
     where,
     shards,
-    freshness: freshness ?? (operation === "count" || operation === "sum" || operation === "average" ? "transaction" : "stream"),
+    freshness: freshness ?? (ADDED.includes(operation) && !summarized(source as AggregateSource) ? "transaction" : "stream"),
     within,
   } as const);
 
 /**
- * The number of a node's edges or parts.
+ * The number of a node's edges or parts; on an edge, of the edges of another type between its ends.
  *
  * @example
  * const schema = z.object({ courseId: z.string() });
@@ -99,7 +117,7 @@ export const max = <Value = number>(options: ValueOptions): DerivedAttribute<NoI
  */
 export const distinct = (options: AggregateOptions & { readonly of?: string }): DerivedAttribute<number> => derived("distinct", options);
 
-/** The derived attributes of a node, by name. */
+/** The derived attributes of a node or edge, by name. */
 export type DerivedAttributes = Readonly<Record<string, DerivedAttribute>>;
 
 /** One attribute that is copied: the node's attribute, and how fresh the copy is. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Sharding, Template } from "../keys/template.ts";
 import { mapValues } from "../util/row.ts";
-import { type Catalog, type Index, keyAttributes, type Shape } from "./catalog.ts";
+import { type Catalog, hasFacts, type Index, keyAttributes, type Shape } from "./catalog.ts";
 import type { StoredForm, ValueStorage } from "./definition.ts";
 import type { IndexProjection } from "./layout.ts";
 
@@ -102,10 +102,11 @@ const describeKeys = ({ partitionKey, sortKey }: Index): { readonly partitionKey
 // What a condition compares with may be a bigint, which JSON lacks.
 const textOf = (fact: object): string => JSON.stringify(fact, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 
-const describeFacts = ({ facts: { aggregates, copies } }: Catalog): Readonly<Record<string, string>> => {
+const describeFacts = ({ facts: { aggregates, summaries, copies } }: Catalog): Readonly<Record<string, string>> => {
   const described: Record<string, string> = {};
   // A bound is a promise of the processor, and nothing that a table holds.
   for (const { node, attribute, within: _within, ...fact } of aggregates) described[`${node}.${attribute}`] = textOf(fact);
+  for (const { edge, attribute, within: _within, ...fact } of summaries) described[`${edge}.${attribute}`] = textOf(fact);
   for (const { onto, attribute, within: _within, ...fact } of copies) described[`${onto.name}.${attribute}`] = textOf(fact);
   return described;
 };
@@ -124,7 +125,7 @@ export const describeModel = (catalog: Catalog): ModelDescription => ({
   ),
   items: Object.fromEntries(catalog.shapes.map((shape) => [shape.id, describeItem(shape)] as const)),
   ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
-  ...(catalog.facts.aggregates.length + catalog.facts.copies.length === 0 ? {} : { facts: describeFacts(catalog) }),
+  ...(hasFacts(catalog) ? { facts: describeFacts(catalog) } : {}),
   ...describeValues(catalog),
 });
 

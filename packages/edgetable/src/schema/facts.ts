@@ -1,5 +1,14 @@
 import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinition } from "./definition.ts";
-import { type AggregateOperation, type AggregateSource, copiesIn, type CopyFreshness, type CopyList, type Freshness } from "./derived.ts";
+import {
+  type AggregateOperation,
+  type AggregateSource,
+  copiesIn,
+  type CopyFreshness,
+  type CopyList,
+  type Freshness,
+  summarized,
+  type SummaryDirection,
+} from "./derived.ts";
 import { attributeNames } from "./standard-schema.ts";
 
 /** An attribute of a node that is copied onto its edges or parts. */
@@ -36,16 +45,33 @@ export interface AggregateFact {
   readonly within?: number | undefined;
 }
 
+/** An attribute of an edge that is computed from the edges of another type between the same two nodes. */
+export interface SummaryFact extends Pick<AggregateFact, "attribute" | "operation" | "of" | "where" | "freshness" | "within"> {
+  /** The edge type that has the attribute. */
+  readonly edge: string;
+  readonly over: { readonly kind: "edge"; readonly name: string; readonly direction: SummaryDirection };
+}
+
+/** An attribute that is computed from other rows: of a node, or of an edge. */
+export type DerivedFact = AggregateFact | SummaryFact;
+
 /** Everything that a model declares to follow from other rows. */
 export interface Facts {
   readonly copies: readonly CopyFact[];
   readonly aggregates: readonly AggregateFact[];
+  readonly summaries: readonly SummaryFact[];
 }
 
 const overOf = ({ in: into, out, parts }: AggregateSource): AggregateFact["over"] =>
   parts !== undefined
     ? { kind: "part", name: parts }
     : { kind: "edge", name: into ?? out ?? "", direction: into === undefined ? "out" : "in" };
+
+const summariesOf = (edge: string, { derived = {} }: AnyEdge): readonly SummaryFact[] =>
+  Object.entries(derived).map(([attribute, { operation, source, of, where, freshness, within }]) => {
+    const [direction, name] = summarized(source) ?? ["along", ""];
+    return { edge, attribute, operation, over: { kind: "edge", name, direction }, of, where, freshness, within };
+  });
 
 /** The facts that a model declares. Expects a model without findings of `checkModel`. */
 export const factsOf = ({ nodes, edges = {}, parts = {} }: GraphDefinition): Facts => {
@@ -63,19 +89,20 @@ export const factsOf = ({ nodes, edges = {}, parts = {} }: GraphDefinition): Fac
   for (const [node, definition] of Object.entries(nodes))
     for (const [attribute, { operation, source, of, where, freshness, shards, within }] of Object.entries(definition.derived ?? {}))
       aggregates.push({ node, attribute, operation, over: overOf(source), of, where, freshness, shards, within });
-  return { copies, aggregates };
+  return { copies, aggregates, summaries: Object.entries(edges).flatMap(([name, edge]) => summariesOf(name, edge)) };
 };
 
 /** True if an attribute is a Date: listed as one, or taken from one. A model has no circle of attributes, so this ends. */
 const isDate = (graph: GraphDefinition, definition: AnyNode | AnyEdge | AnyPart | undefined, attribute: string | undefined): boolean => {
   if (!definition || attribute === undefined) return false;
   if (definition.dates?.includes(attribute)) return true;
-  if (definition.kind === "node") {
-    const derived = definition.derived?.[attribute];
-    if (derived?.operation !== "min" && derived?.operation !== "max") return false;
+  const derived = definition.kind === "part" ? undefined : definition.derived?.[attribute];
+  if (derived) {
+    if (derived.operation !== "min" && derived.operation !== "max") return false;
     const { kind, name } = overOf(derived.source);
-    return isDate(graph, (kind === "part" ? graph.parts : graph.edges)?.[name], derived.of);
+    return isDate(graph, (kind === "part" ? graph.parts : graph.edges)?.[summarized(derived.source)?.[1] ?? name], derived.of);
   }
+  if (definition.kind === "node") return false;
   const isCopied = (list: CopyList | undefined, node: string | undefined): boolean =>
     copiesIn(list).some(([name, { of }]) => name === attribute && isDate(graph, graph.nodes[node ?? ""], of));
   if (definition.kind === "part") return isCopied(definition.copies, definition.of);
@@ -95,7 +122,7 @@ export const derivedNames = (definition: AnyNode | AnyEdge | AnyPart): readonly 
   if (definition.kind === "node") return Object.keys(definition.derived ?? {});
   if (definition.kind === "part") return copiesIn(definition.copies).map(([name]) => name);
   const { from, to } = definition.copies ?? {};
-  return [...copiesIn(from), ...copiesIn(to)].map(([name]) => name);
+  return [...[...copiesIn(from), ...copiesIn(to)].map(([name]) => name), ...Object.keys(definition.derived ?? {})];
 };
 
 const known = new WeakMap<object, readonly string[] | null>();
@@ -119,7 +146,7 @@ export const DERIVED = "~derived";
 export const sumHidden = (attribute: string): string => `~sum#${attribute}`;
 export const countHidden = (attribute: string): string => `~count#${attribute}`;
 
-/** The attribute of a node's item with the revision of the facts that the stream has written into it. */
+/** The attribute of a node's or edge's item with the revision of the facts that the stream has written into it. */
 export const STREAMED = "~streamed";
 
 /** The attribute of a node's item with the revision of the last sum of its counters. */
@@ -135,8 +162,8 @@ export const isKeptInNode = ({ freshness, shards }: Pick<AggregateFact, "freshne
 /** True if transactions keep an aggregate in counters of its own. */
 export const isSpread = ({ shards }: Pick<AggregateFact, "shards">): boolean => shards !== undefined;
 
-/** The attributes beside its row that a node's item needs for its derived attributes. */
-export const hiddenNames = ({ derived = {} }: AnyNode): readonly string[] => {
+/** The attributes beside its row that the item of a node or edge needs for its derived attributes. */
+export const hiddenNames = ({ derived = {} }: Pick<AnyNode, "derived">): readonly string[] => {
   const names = Object.entries(derived).flatMap(([name, fact]) => {
     if (isSpread(fact)) return [spreadHidden(name)];
     return fact.operation === "average" && isKeptInNode(fact) ? [sumHidden(name), countHidden(name)] : [];

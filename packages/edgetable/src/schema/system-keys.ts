@@ -128,10 +128,11 @@ const memosTemplate = template("{over}#");
 const LONGEST_KEY = 300;
 
 /**
- * The item with what the stream keeps for a node. It has a partition of its own, which outlives the node: no read of the
- * node's edges meets it.
+ * The item with what the stream keeps for a node or edge. It has a partition of its own, which outlives the node: no read of
+ * the node's edges meets it.
  *
- * @param key the node's table key as one text
+ * @param node the name of the node type or edge type
+ * @param key the table key of the node or edge as one text
  */
 export const factsOfNode = (node: string, key: string): SystemKey => ({
   partition: render(factsTemplate, { node, key: key.length > LONGEST_KEY ? createHash("sha256").update(key).digest("base64url") : key }),

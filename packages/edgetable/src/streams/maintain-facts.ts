@@ -88,8 +88,8 @@ export const maintainFacts = (
     followed: ReadonlyMap<R, unknown>,
   ): void => {
     const concerned = caused.filter(
-      ({ cause, places, nodes, copies, fanOuts }) =>
-        places.length + nodes.length + copies.length + fanOuts.length > 0 || followed.has(cause),
+      ({ cause, places, holders, copies, fanOuts }) =>
+        places.length + holders.length + copies.length + fanOuts.length > 0 || followed.has(cause),
     );
     if (concerned.length === 0) return;
     const now = effects.now();
@@ -135,7 +135,7 @@ export const maintainFacts = (
       await effects.sleep(Math.max(0, due - effects.now()), signal);
       for (const { cause, fanOuts } of late) {
         const again = fanOuts.filter((fanOut) => lagsBehind(catalog, fanOut));
-        const triggered = { places: [], nodes: [], copies: [], fanOuts: again };
+        const triggered = { places: [], holders: [], copies: [], fanOuts: again };
         for (const { error } of await refreshTriggered(session, [{ cause, ...triggered }], context())) failedAgain.set(cause, error);
       }
       return failedAgain;

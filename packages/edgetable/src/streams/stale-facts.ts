@@ -2,7 +2,7 @@ import { overText, type Place } from "../executor/facts/contributions.ts";
 import { copyShape, type FanOut, streamedCopies } from "../executor/facts/refresh-copies.ts";
 import type { Triggered } from "../executor/facts/triggers.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { AggregateFact, CopyFact } from "../schema/facts.ts";
+import type { CopyFact, DerivedFact } from "../schema/facts.ts";
 import type { Item } from "../transport/operations.ts";
 
 /** A derived attribute or copy that followed a change later than the model's `within` says. */
@@ -22,13 +22,15 @@ export interface RefreshedChange extends Triggered {
 }
 
 type Bounded<Fact> = Fact & { readonly within: number };
-const bounded = <Fact extends AggregateFact | CopyFact>(facts: readonly Fact[]): readonly Bounded<Fact>[] =>
+const bounded = <Fact extends DerivedFact | CopyFact>(facts: readonly Fact[]): readonly Bounded<Fact>[] =>
   facts.filter((fact): fact is Bounded<Fact> => fact.freshness === "stream" && fact.within !== undefined);
 
+const ownerOf = (fact: DerivedFact): string => ("node" in fact ? fact.node : fact.edge);
+
 const isAt =
-  (fact: AggregateFact) =>
-  ({ node, over }: Pick<Place, "node" | "over">): boolean =>
-    node.entry.name === fact.node && overText(fact) === over;
+  (fact: DerivedFact) =>
+  ({ holder, over }: Pick<Place, "holder" | "over">): boolean =>
+    holder.entry.name === ownerOf(fact) && overText(fact) === over;
 
 const isOnto =
   ({ onto, end }: CopyFact) =>
@@ -41,18 +43,19 @@ const isOnto =
  * @param now milliseconds since 1970 at which all of them had followed
  */
 export const staleFacts = (catalog: Catalog, refreshed: readonly RefreshedChange[], now: number): readonly StaleFact[] => {
-  const [aggregates, copies] = [bounded(catalog.facts.aggregates), bounded(catalog.facts.copies)];
+  const { aggregates: ofNodes, summaries, copies: all } = catalog.facts;
+  const [aggregates, copies] = [bounded<DerivedFact>([...ofNodes, ...summaries]), bounded(all)];
   if (aggregates.length + copies.length === 0) return [];
   const stale = new Map<string, StaleFact>();
-  const judge = (definition: string, { attribute, within }: Bounded<AggregateFact | CopyFact>, staleness: number): void => {
+  const judge = (definition: string, { attribute, within }: Bounded<DerivedFact | CopyFact>, staleness: number): void => {
     const name = `${definition}.${attribute}`;
     if (staleness > within * 1000 && staleness > (stale.get(name)?.staleness ?? 0))
       stale.set(name, { definition, attribute, within, staleness });
   };
-  for (const { cause, places, nodes, copies: copied, fanOuts } of refreshed) {
+  for (const { cause, places, holders, copies: copied, fanOuts } of refreshed) {
     const staleness = now - cause.time;
     for (const fact of aggregates)
-      if (places.some(isAt(fact)) || nodes.some(({ entry }) => entry.name === fact.node)) judge(fact.node, fact, staleness);
+      if (places.some(isAt(fact)) || holders.some(({ entry }) => entry.name === ownerOf(fact))) judge(ownerOf(fact), fact, staleness);
     const shape = copied.length > 0 ? copyShape(catalog, cause.after) : undefined;
     const own: readonly CopyFact[] = shape ? streamedCopies(catalog, shape) : [];
     for (const fact of copies) if (own.includes(fact) || fanOuts.some(isOnto(fact))) judge(fact.onto.name, fact, staleness);

@@ -63,7 +63,7 @@ export type Mend =
   /** The same, but they delete data: only if the caller asks for it. */
   | { readonly kind: "orphan"; readonly steps: readonly WriteItem[] }
   /** What the stream keeps for a node is computed anew. */
-  | { readonly kind: "rebuild"; readonly node: EndId }
+  | { readonly kind: "rebuild"; readonly holder: EndId }
   /** The items of a grid's index follow their row's document again. */
   | { readonly kind: "follow"; readonly row: FollowedRow }
   /** Nobody but a person can tell. */

@@ -155,7 +155,7 @@ export const keysOfWrongAggregates = (
 ): ReadonlySet<string> | undefined => {
   const { catalog } = judging;
   const { shape, subject } = seen;
-  const derived = subject.kind === "node" ? (subject.entry.definition.derived ?? {}) : {};
+  const derived = subject.kind === "part" ? {} : (subject.entry.definition.derived ?? {});
   const entries = entriesOf(catalog, shape, derived);
   if (![...Object.keys(set), ...remove].some((attribute) => entries.has(attribute))) return new Set();
   const wrong = wrongAggregates(judging, seen);

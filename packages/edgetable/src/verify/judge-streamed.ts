@@ -1,7 +1,9 @@
-import { streamedAggregates } from "../executor/facts/project-facts.ts";
+import { streamedFacts } from "../executor/facts/project-facts.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { keyId } from "../ir/write-plan.ts";
+import type { EndId } from "../ir/logical-write.ts";
 import { decodeValue, sameAttribute } from "../requests/attribute-value.ts";
+import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import { isNumber } from "../util/json-text.ts";
@@ -20,20 +22,29 @@ const isSame = (stored: AttributeValue | undefined, expected: AttributeValue | u
   return isNumber(number) ? sameNumbers(stored, number) : sameAttribute(stored, expected);
 };
 
-/** What the stream keeps wrong for a node. */
+/** What the stream keeps wrong for a node or edge. */
 interface WrongStreamed {
   readonly findings: readonly Finding[];
-  /** The attributes of the node's item that are wrong. */
+  /** The attributes of the item that are wrong. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Compares what the stream keeps for a node with its edges and parts; undefined while they have to be read. */
-export const wrongStreamed = (judging: Judging, { key, item, row, shape, subject }: SeenRow): WrongStreamed | undefined => {
-  const facts = subject.kind === "node" ? streamedAggregates(judging.catalog, subject.entry) : [];
-  if (subject.kind !== "node" || facts.length === 0) return { findings: [], values: {} };
-  const { name, idFields } = subject.entry;
-  const node = { type: name, id: Object.fromEntries(idFields.map((field) => [field, row[field]])) };
-  const image = readNeed(judging, { kind: "stream", id: `stream ${keyId(key)}`, node });
+/** The node or edge of an item that the stream keeps attributes of; undefined for other items. */
+const holderOf = ({ catalog }: Judging, { row, subject }: SeenRow): (EndId & { readonly facts: readonly DerivedFact[] }) | undefined => {
+  const facts = subject.kind === "part" ? [] : streamedFacts(catalog, subject.entry);
+  if (subject.kind === "part" || facts.length === 0) return undefined;
+  const { name } = subject.entry;
+  const fields = subject.kind === "node" ? subject.entry.idFields : ["from", "to", ...subject.entry.key];
+  return { type: name, id: Object.fromEntries(fields.map((field) => [field, row[field]])), facts };
+};
+
+/** Compares what the stream keeps for a node or edge with the rows that there are; undefined while they have to be read. */
+export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | undefined => {
+  const { key, item, shape } = seen;
+  const held = holderOf(judging, seen);
+  if (!held) return { findings: [], values: {} };
+  const { facts, ...holder } = held;
+  const image = readNeed(judging, { kind: "stream", id: `stream ${keyId(key)}`, holder });
   if (!image) return undefined;
   const findings: Finding[] = [];
   const values: Record<string, unknown> = {};
@@ -60,18 +71,17 @@ export const wrongStreamed = (judging: Judging, { key, item, row, shape, subject
     const what = first
       ? `"${first}" is ${shown(kept[first] ? decodeValue(kept[first]) : 0)} instead of ${shown(sums[first] ? decodeValue(sums[first]) : 0)}`
       : `${memos} memos differ from their edges and parts`;
-    const reason = `The node's attributes are right, but not what the stream processor adds the next change to: ${what}.`;
+    const reason = `The attributes are right, but not what the stream processor adds the next change to: ${what}.`;
     findings.push({ kind: "staleFact", key, definition: shape.definition, attribute: first, reason });
   }
   return { findings, values };
 };
 
-/** Judges what the stream keeps for a node by the edges and parts that there are. */
+/** Judges what the stream keeps for a node or edge by the edges and parts that there are. */
 export const judgeStreamed = (judging: Judging, seen: SeenRow): void => {
-  const { subject, row } = seen;
   const [first, ...rest] = wrongStreamed(judging, seen)?.findings ?? [];
-  if (!first || subject.kind !== "node") return;
-  const { name, idFields } = subject.entry;
-  const node = { type: name, id: Object.fromEntries(idFields.map((field) => [field, row[field]])) };
-  judging.problems.push({ findings: [first, ...rest], mend: { kind: "rebuild", node } });
+  const held = holderOf(judging, seen);
+  if (!first || !held) return;
+  const { type, id } = held;
+  judging.problems.push({ findings: [first, ...rest], mend: { kind: "rebuild", holder: { type, id } } });
 };

@@ -18,11 +18,12 @@ export interface SumNeed {
   readonly key: Key;
 }
 
-/** What a node's edges and parts make of the attributes that the stream keeps, and what is stored of it beside the node. */
+/** What rows make of the attributes that the stream keeps in a node or edge, and what is stored of it beside that. */
 export interface StreamNeed {
   readonly kind: "stream";
   readonly id: string;
-  readonly node: EndId;
+  /** The name of the node type or edge type, and the id; of an edge its ends and its own key. */
+  readonly holder: EndId;
 }
 
 /** How the items of a grid's index differ from their row's document. */

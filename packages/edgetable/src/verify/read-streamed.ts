@@ -2,28 +2,33 @@ import { batchGet } from "../executor/batch.ts";
 import {
   type Contribution,
   contributionsOf,
-  factNode,
-  type FactNode,
+  endOf,
+  type FactHolder,
+  holderOf,
   overText,
   type Place,
+  placesOf,
   placeId,
 } from "../executor/facts/contributions.ts";
-import { eachMemo, gather, type Gathered, isKeptInFacts, projectionOf, streamedAggregates } from "../executor/facts/project-facts.ts";
+import { eachMemo, gather, type Gathered, isKeptInFacts, projectionOf, streamedFacts } from "../executor/facts/project-facts.ts";
 import { rebuildFacts } from "../executor/facts/rebuild-facts.ts";
 import { addDifference, addsUp, type Numeric } from "../executor/facts/refresh-aggregates.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
+import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { encodeValue, sameItem } from "../requests/attribute-value.ts";
 import { encodeField } from "../requests/encode-item.ts";
+import type { Catalog } from "../schema/catalog.ts";
 import { REVISION } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-keys.ts";
-import type { AggregateFact } from "../schema/facts.ts";
+import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
 import type { StreamNeed } from "./judging.ts";
-import { eachPage, planOver } from "./read-sums.ts";
+import { eachPage, planOver, plansBetween, type Source } from "./read-sums.ts";
 import { seeItem } from "./see-item.ts";
 
 /** A row that counts at a node, with what it contributes. */
@@ -32,7 +37,17 @@ interface Contributed {
   readonly contribution: Contribution;
 }
 
-const nodeOf = ({ catalog }: Session, { type, id }: EndId): FactNode => factNode(catalog, defined(catalog.nodes[type], type), id);
+const holderAt = ({ catalog }: Session, { type, id }: EndId): FactHolder => defined(holderOf(catalog, type, id), type);
+
+/** The reads that find the rows which derived attributes of a node or edge range over. */
+const sourcesOf = (catalog: Catalog, holder: FactHolder, facts: readonly DerivedFact[]): readonly Source[] => {
+  const { entry, id } = holder;
+  return [...new Map(facts.map((fact) => [overText(fact), fact])).values()].flatMap((fact): readonly Source[] => {
+    if ("node" in fact) return [planOver(catalog, fact, { type: entry.name, id })];
+    const [{ shape }] = placesOf(holder) as [EdgeCopy];
+    return plansBetween(catalog, fact, [endOf(shape, "from", id["from"] as Row), endOf(shape, "to", id["to"] as Row)]);
+  });
+};
 
 /** The items that decide what the rows that were found contribute, strongly consistent: read again where a copy or an index was found. */
 const decidingItems = async (
@@ -53,18 +68,16 @@ const decidingItems = async (
   return deciding;
 };
 
-/** What all rows contribute to a node that the stream keeps facts for, by their places. */
-const readContributions = async (session: Session, node: FactNode, context: CallContext): Promise<ReadonlyMap<string, Contributed>> => {
+/** What all rows contribute to a node or edge that the stream keeps facts for, by their places. */
+const readContributions = async (session: Session, holder: FactHolder, context: CallContext): Promise<ReadonlyMap<string, Contributed>> => {
   const { catalog } = session;
   const found = new Map<string, Contributed>();
-  const overs = new Map(streamedAggregates(catalog, node.entry).map((fact): [string, AggregateFact] => [overText(fact), fact]));
-  for (const fact of overs.values()) {
-    const source = planOver(catalog, fact, { type: node.entry.name, id: node.id });
+  for (const source of sourcesOf(catalog, holder, streamedFacts(catalog, holder.entry))) {
     const isWhole = source.plan.consistency !== "eventual";
     await eachPage(session, source, context, async (items) => {
       for (const item of await decidingItems(session, { items, isWhole }, context))
         for (const { contribution, ...place } of contributionsOf(catalog, item))
-          if (place.node.facts.partition === node.facts.partition && Object.keys(contribution).length > 0)
+          if (place.holder.facts.partition === holder.facts.partition && Object.keys(contribution).length > 0)
             found.set(placeId(catalog, place), { place, contribution });
     });
   }
@@ -74,15 +87,15 @@ const readContributions = async (session: Session, node: FactNode, context: Call
 /** The number of memos that say something else than their rows. */
 const differingMemos = async (
   session: Session,
-  node: FactNode,
+  holder: FactHolder,
   contributed: ReadonlyMap<string, Contributed>,
   context: CallContext,
 ): Promise<number> => {
   const missing = new Set(contributed.keys());
   let differing = 0;
-  for (const over of new Set(streamedAggregates(session.catalog, node.entry).map(overText)))
-    await eachMemo(session, { node, over, context }, (contribution, source) => {
-      const id = placeId(session.catalog, { node, over, source });
+  for (const over of new Set(streamedFacts(session.catalog, holder.entry).map(overText)))
+    await eachMemo(session, { holder, over, context }, (contribution, source) => {
+      const id = placeId(session.catalog, { holder, over, source });
       missing.delete(id);
       if (!sameItem(contribution, contributed.get(id)?.contribution ?? {})) differing++;
     });
@@ -96,17 +109,17 @@ export const KEPT = "kept";
 export const MEMOS = "memos";
 
 /**
- * What rows make of the attributes that the stream keeps in a node, read as an item: `expected` holds the attributes, `sums`
+ * What rows make of the attributes that the stream keeps in a node or edge, read as an item: `expected` holds the attributes, `sums`
  * what they add up to and `kept` what the item of the node's facts holds of it, `memos` how many memos differ from their rows.
  */
 export const readStreamed = async (session: Session, need: StreamNeed, context: CallContext): Promise<Item> => {
   const { catalog } = session;
-  const node = nodeOf(session, need.node);
-  const facts = streamedAggregates(catalog, node.entry);
-  const contributed = await readContributions(session, node, context);
+  const holder = holderAt(session, need.holder);
+  const facts = streamedFacts(catalog, holder.entry);
+  const contributed = await readContributions(session, holder, context);
   const sums: Record<string, Numeric> = {};
   const gathered = new Map(
-    facts.filter((fact) => !isKeptInFacts(fact)).map((fact): [AggregateFact, Gathered] => [fact, { value: undefined, seen: new Set() }]),
+    facts.filter((fact) => !isKeptInFacts(fact)).map((fact): [DerivedFact, Gathered] => [fact, { value: undefined, seen: new Set() }]),
   );
   for (const { place, contribution } of contributed.values()) {
     addDifference(sums, {}, contribution);
@@ -116,19 +129,20 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
     }
   }
   const added = Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, encodeValue(value, name)]));
-  const { set } = projectionOf(node.entry, facts, added, gathered);
+  const [{ shape }] = placesOf(holder) as [EdgeCopy];
+  const { set } = projectionOf(shape, facts, added, gathered);
   const expected: Record<string, AttributeValue> = {};
-  for (const name in set) expected[name] = encodeField(node.entry.shape, name, set[name]);
-  const [stored = {}] = await batchGet(session, { keys: [factKeyItem(catalog, node.facts)], consistent: true }, context);
+  for (const name in set) expected[name] = encodeField(shape, name, set[name]);
+  const [stored = {}] = await batchGet(session, { keys: [factKeyItem(catalog, holder.facts)], consistent: true }, context);
   const kept = Object.fromEntries(Object.entries(stored).filter(([name]) => addsUp(name) && name !== REVISION));
-  const memos = await differingMemos(session, node, contributed, context);
+  const memos = await differingMemos(session, holder, contributed, context);
   return { [EXPECTED]: { M: expected }, [SUMS]: { M: added }, [KEPT]: { M: kept }, [MEMOS]: { N: String(memos) } };
 };
 
-/** Computes anew what the stream keeps for a node. */
-export const rebuildStreamed = async (run: Run, node: EndId): Promise<void> =>
+/** Computes anew what the stream keeps for a node or edge. */
+export const rebuildStreamed = async (run: Run, holder: EndId): Promise<void> =>
   step(run, async (context) => {
-    const at = nodeOf(run.session, node);
+    const at = holderAt(run.session, holder);
     const contributed = await readContributions(run.session, at, context);
     const places = Array.from(contributed.values(), ({ place }) => place);
     await rebuildFacts(run.session, at, places, context);

@@ -12,7 +12,7 @@ import { allEdges, consistentIfPossible } from "../planner/writes/rules/degree-g
 import { encodeValue } from "../requests/attribute-value.ts";
 import type { Position } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { AggregateFact } from "../schema/facts.ts";
+import type { AggregateFact, SummaryFact } from "../schema/facts.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 import type { SumNeed } from "./judging.ts";
@@ -22,9 +22,11 @@ import { seeItem, type SeenRow } from "./see-item.ts";
 const noNode: FindNode = () => Promise.resolve(undefined);
 const PAGE = 500;
 
-interface Source {
+/** A read that finds rows, with the values of its slots. */
+export interface Source {
   readonly plan: ReadPlan;
   readonly row: Row;
+  readonly values?: readonly unknown[];
 }
 
 /** The plan that finds the edges or parts of a node that an aggregate ranges over. */
@@ -38,6 +40,24 @@ export const planOver = (catalog: Catalog, { over }: AggregateFact, node: EndId)
   }
   const parts: LogicalPlan = { kind: "parts", part: over.name, known: [], range: [], filter: [], forward: true, consistent: true };
   return { plan: consistentIfPossible((consistent) => planRead(catalog, { ...parts, consistent })), row: node.id };
+};
+
+/** The plans that find the edges between the ends of an edge that an attribute of it ranges over. */
+export const plansBetween = (catalog: Catalog, { over }: SummaryFact, [from, to]: readonly [EndId, EndId]): readonly Source[] => {
+  const entry = catalog.edges[over.name];
+  const isSymmetric = entry?.definition.symmetric === true;
+  const pairs = [
+    ...(isSymmetric || over.direction !== "against" ? [[from, to] as const] : []),
+    ...(!isSymmetric && over.direction !== "along" ? [[to, from] as const] : []),
+  ];
+  return pairs.flatMap(([source, target]): Source[] => {
+    if (!entry?.from.includes(source.type) || !entry.to.includes(target.type)) return [];
+    const fields = Object.keys(target.id);
+    const known = fields.map((field, slot) => ({ path: `to.${field}`, slot }));
+    const edges = { node: source.type, edge: over.name, direction: "out" } as const;
+    const plan = consistentIfPossible((consistent) => planRead(catalog, { ...allEdges(catalog, { ...edges, consistent }), known }));
+    return [{ plan, row: { from: source.id, to: target.id }, values: fields.map((field) => target.id[field]) }];
+  });
 };
 
 /** The rows that were found, as the copies that decide hold them; read again where another copy or an index was found. */
@@ -72,13 +92,13 @@ const isLoop = ({ subject }: SeenRow): boolean =>
 /** Finds what one fact of a node is made from, page by page; expired items as well. */
 export const eachPage = async (
   session: Session,
-  { plan, row }: Source,
+  { plan, row, values = [] }: Source,
   context: CallContext,
   visit: (items: readonly Item[]) => Promise<void>,
 ): Promise<void> => {
   let from: Position | undefined;
   do {
-    const request = { plan, binding: { row, values: [] }, limit: PAGE, from, findNode: noNode };
+    const request = { plan, binding: { row, values }, limit: PAGE, from, findNode: noNode };
     const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
     await visit(found.map(({ item }) => item));
     from = next;

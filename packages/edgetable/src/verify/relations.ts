@@ -6,15 +6,15 @@ import { derive } from "../planner/writes/rules/index.ts";
 import { keyIfComplete, VERSION } from "../requests/encode-item.ts";
 import { decodeValue, keyTextOf } from "../requests/attribute-value.ts";
 import { exactText, readTemplate } from "../keys/template.ts";
-import { type ContributedPlace, contributionsOf, factNode } from "../executor/facts/contributions.ts";
-import { isKeptInFacts, streamedAggregates } from "../executor/facts/project-facts.ts";
+import { type ContributedPlace, contributionsOf, factEdge, factNode, holderOf } from "../executor/facts/contributions.ts";
+import { isKeptInFacts, streamedFacts } from "../executor/facts/project-facts.ts";
 import { addsUp, readMemoPlace, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
 import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
 import { readPlace } from "../schema/stored-id.ts";
 import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, sumHidden } from "../schema/facts.ts";
-import type { Catalog, NodeEntry, Shape } from "../schema/catalog.ts";
+import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
 import { factKeyItem, readDegreeGuard } from "../schema/system-keys.ts";
@@ -226,29 +226,29 @@ const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayin
 const isSource = (catalog: Catalog, { onto, end }: CopyFact, node: string): boolean =>
   onto.kind === "part" ? catalog.parts[onto.name]?.definition.of === node : (catalog.edges[onto.name]?.[end].includes(node) ?? false);
 
-/** True if all that the stream keeps for a node adds up: its tallies tell. Of other nodes only all rows together tell. */
-const hasTalliedFacts = (catalog: Catalog, entry: NodeEntry): boolean => {
-  const facts = streamedAggregates(catalog, entry);
+/** True if all that the stream keeps for a node or edge adds up: its tallies tell. Of others only all rows together tell. */
+const hasTalliedFacts = (catalog: Catalog, entry: NodeEntry | EdgeEntry): boolean => {
+  const facts = streamedFacts(catalog, entry);
   return facts.length > 0 && facts.every(isKeptInFacts);
 };
 
 const factsId = (partition: Key, name: string): FactId => ["facts", ...idOf(partition), name];
 const shownId = (partition: Key, name: string): FactId => ["shown", ...idOf(partition), name];
 const memosId = (partition: Key): FactId => ["memos", ...idOf(partition)];
-const memoSaying = (catalog: Catalog, { node, over, source, contribution }: ContributedPlace, times: number): Saying => ({
+const memoSaying = (catalog: Catalog, { holder, over, source, contribution }: ContributedPlace, times: number): Saying => ({
   kind: "sum",
-  id: memosId(factKeyItem(catalog, node.facts)),
+  id: memosId(factKeyItem(catalog, holder.facts)),
   contents: { over, source: idOf(source), contribution },
   times,
   isOwn: false,
 });
 
-/** What an edge or part contributes to nodes by the stream: the memos say the same. */
+/** What an edge or part contributes to nodes and edges by the stream: the memos say the same. */
 const contributionSayings = (catalog: Catalog, item: Item, sayings: Saying[]): void => {
   for (const place of contributionsOf(catalog, item)) {
-    const { node, contribution } = place;
-    if (!hasTalliedFacts(catalog, node.entry) || Object.keys(contribution).length === 0) continue;
-    const facts = factKeyItem(catalog, node.facts);
+    const { holder, contribution } = place;
+    if (!hasTalliedFacts(catalog, holder.entry) || Object.keys(contribution).length === 0) continue;
+    const facts = factKeyItem(catalog, holder.facts);
     sayings.push(memoSaying(catalog, place, 1));
     for (const name in contribution)
       sayings.push({
@@ -263,11 +263,11 @@ const contributionSayings = (catalog: Catalog, item: Item, sayings: Saying[]): v
 
 const memoSayings = (catalog: Catalog, item: Item): readonly Saying[] => {
   const place = readMemoPlace(item);
-  const entry = place && catalog.nodes[place.node];
+  const holder = place && holderOf(catalog, place.node, place.id);
   const contribution = item[CONTRIBUTION];
-  if (!entry || !hasTalliedFacts(catalog, entry) || !contribution || !("M" in contribution)) return [];
+  if (!holder || !hasTalliedFacts(catalog, holder.entry) || !contribution || !("M" in contribution)) return [];
   if (Object.keys(contribution.M).length === 0) return [];
-  return [memoSaying(catalog, { ...place, node: factNode(catalog, entry, place.id), contribution: contribution.M }, -1)];
+  return [memoSaying(catalog, { ...place, holder, contribution: contribution.M }, -1)];
 };
 
 /** What the item of a node's facts says: the sums of all memos, which the node shows. */
@@ -288,15 +288,23 @@ const factsSayings = (key: Key, item: Item): readonly Saying[] => {
   return sayings;
 };
 
-/** What a node shows of its facts by the stream. */
-const shownSayings = (catalog: Catalog, { item, shape, row }: SeenRow, sayings: Saying[]): void => {
-  const entry = catalog.nodes[shape.definition];
-  if (!entry || !hasTalliedFacts(catalog, entry)) return;
-  const facts = factKeyItem(catalog, factNode(catalog, entry, row).facts);
+/** What a node or edge shows of its facts by the stream. The second copy of an edge is compared with the first one. */
+const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void => {
+  const { item, row, subject, other, leads } = seen;
+  if (subject.kind === "part" || !hasTalliedFacts(catalog, subject.entry)) return;
+  const { entry } = subject;
+  if (subject.kind === "edge" && other && !subject.entry.definition.symmetric) {
+    const held = Object.fromEntries(streamedFacts(catalog, entry).map(({ attribute }) => [attribute, row[attribute]]));
+    sayings.push({ kind: "sum", id: ["held", ...pairId(seen)], contents: held, times: leads ? 1 : -1, isOwn: true });
+    if (!leads) return;
+  }
+  const holder = subject.kind === "node" ? factNode(catalog, subject.entry, row) : factEdge(catalog, subject.entry, { ...subject, row });
+  if (!holder) return;
+  const facts = factKeyItem(catalog, holder.facts);
   const own = (id: FactId, times: number, contents = NO_CONTENTS): void =>
     void sayings.push({ kind: "sum", id, contents, times, isOwn: true });
   own(memosId(facts), 0);
-  for (const { attribute, operation } of streamedAggregates(catalog, entry)) {
+  for (const { attribute, operation } of streamedFacts(catalog, entry)) {
     const value = item[attribute] && decodeValue(item[attribute]);
     for (const name of namesBehind({ attribute, operation })) own(factsId(facts, name), 0);
     // A node that is older than the declaration has no such attribute. Nothing takes this off. An average of nothing is left out.
@@ -325,7 +333,7 @@ const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Co
     });
   if (shape.kind === "node") nodeSayings(catalog, seen, sayings);
   if (streamed) {
-    if (shape.kind === "node") shownSayings(catalog, seen, sayings);
+    shownSayings(catalog, seen, sayings);
     contributionSayings(catalog, seen.item, sayings);
   }
   for (const { fact, key } of copiesOf(catalog, seen)) sayings.push({ kind: "needed", id: sourceId(key, fact, row[fact.attribute]) });
@@ -388,10 +396,11 @@ export const isSuspect = (tallies: Tallies, catalog: Catalog, seen: Seen, compar
     return one.kind === "needed" && tallies.lacks(one.id);
   });
 
-/** True if the stream keeps facts for a node that only all of its rows tell: `min`, `max`, `distinct`. */
+/** True if the stream keeps facts for a node or edge that only all of its rows tell: `min`, `max`, `distinct`. */
 export const needsAllRows = (catalog: Catalog, { shape }: Pick<SeenRow, "shape">): boolean => {
-  const entry = shape.kind === "node" ? catalog.nodes[shape.definition] : undefined;
-  return entry !== undefined && streamedAggregates(catalog, entry).some((fact) => !isKeptInFacts(fact));
+  if (shape.kind === "part") return false;
+  const entry = (shape.kind === "node" ? catalog.nodes : catalog.edges)[shape.definition];
+  return entry !== undefined && streamedFacts(catalog, entry).some((fact) => !isKeptInFacts(fact));
 };
 
 /** True for the document of a grid's row, which the items of the index follow. */

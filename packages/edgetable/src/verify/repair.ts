@@ -32,7 +32,7 @@ const isMended = ({ mend, findings }: Problem, { deletesOrphans, only }: RepairS
 const TOKEN = "0".repeat(32);
 
 const encodedAs = ({ session: { catalog } }: Run, mend: Mend): Pick<RepairWrite, "operation" | "input"> => {
-  if (mend.kind === "rebuild") return { operation: "rebuildFacts", input: mend.node };
+  if (mend.kind === "rebuild") return { operation: "rebuildFacts", input: mend.holder };
   if (mend.kind === "follow") return { operation: "followDocument", input: mend.row };
   const steps = mend.kind === "none" ? [] : mend.steps;
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
@@ -43,7 +43,7 @@ const encodedAs = ({ session: { catalog } }: Run, mend: Mend): Pick<RepairWrite,
 /** Makes the writes of one problem. They change nothing if something that they depend on has changed. */
 const runMend = async ({ run, documents }: Judging, mend: Mend): Promise<void> => {
   if (mend.kind === "none") return;
-  if (mend.kind === "rebuild") return rebuildStreamed(run, mend.node);
+  if (mend.kind === "rebuild") return rebuildStreamed(run, mend.holder);
   if (mend.kind === "follow") {
     const followed = await step(run, async (context) => documents?.followDocuments(run.session, [mend.row], context));
     if (followed?.failed[0]) throw followed.failed[0].error;

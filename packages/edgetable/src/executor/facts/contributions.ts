@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import type { EndId } from "../../ir/logical-write.ts";
-import { type Aggregate, aggregatedNodes, aggregatesOver, counts } from "../../planner/writes/rules/aggregates.ts";
+import { type Aggregate, aggregatedNodes, aggregatesOver, counts, summariesOver, type Summary } from "../../planner/writes/rules/aggregates.ts";
+import { edgeCopies, type EdgeCopy, shapeBetween } from "../../planner/writes/rules/edge-copies.ts";
 import type { Subject } from "../../planner/writes/working-set.ts";
+import { exactText } from "../../keys/value-text.ts";
 import { encodeValue } from "../../requests/attribute-value.ts";
 import { decodeItem, refers, shapeOf } from "../../requests/decode-item.ts";
 import { encodeField, keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
-import type { Catalog, NodeEntry, Shape } from "../../schema/catalog.ts";
-import { type AggregateFact, countHidden, sumHidden } from "../../schema/facts.ts";
+import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
+import { countHidden, type DerivedFact, sumHidden } from "../../schema/facts.ts";
 import { isSystemItem } from "../../schema/system-items.ts";
 import { factsOfNode, ownerText, type SystemKey } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
@@ -24,18 +26,19 @@ export interface HeldRow {
   readonly row: Row;
 }
 
-/** A node with facts that the stream keeps. */
-export interface FactNode {
-  readonly entry: NodeEntry;
+/** A node or edge with facts that the stream keeps. */
+export interface FactHolder {
+  readonly entry: NodeEntry | EdgeEntry;
+  /** Of an edge: its ends and its own key, as its row has them. */
   readonly id: Row;
   /** The item of its facts. */
   readonly facts: SystemKey;
 }
 
-/** Where one row counts: a node, and the aggregates of it that range over such rows. */
+/** Where one row counts: a node or edge, and the aggregates of it that range over such rows. */
 export interface Place {
-  readonly node: FactNode;
-  /** Names what the aggregates range over: `in.enrolledIn`, `out.likes`, `parts.line`. */
+  readonly holder: FactHolder;
+  /** Names what the aggregates range over: `in.enrolledIn`, `out.likes`, `parts.line`, `along.ordered`. */
   readonly over: string;
   /** The table key of the row's item. */
   readonly source: Key;
@@ -50,14 +53,60 @@ export interface ContributedPlace extends Place {
 }
 
 /** What an aggregate ranges over, as the keys of memos name it. */
-export const overText = ({ over }: AggregateFact): string =>
+export const overText = ({ over }: Pick<DerivedFact, "over">): string =>
   over.kind === "part" ? `parts.${over.name}` : `${over.direction}.${over.name}`;
 
 /** The node of an id, as its facts are kept. */
-export const factNode = (catalog: Catalog, entry: NodeEntry, id: Row): FactNode => {
+export const factNode = (catalog: Catalog, entry: NodeEntry, id: Row): FactHolder => {
   const own = Object.fromEntries(entry.idFields.map((field) => [field, id[field]]));
   const key = keyIfComplete(catalog, entry.shape, own);
   return { entry, id: own, facts: factsOfNode(entry.name, key ? identity(catalog, key) : ownerText(entry, own)) };
+};
+
+/** The edge between two nodes, as its facts are kept; undefined where the row does not tell which one. */
+export const factEdge = (
+  catalog: Catalog,
+  entry: EdgeEntry,
+  { from, to, row }: { readonly from: EndId; readonly to: EndId; readonly row: Row },
+): FactHolder | undefined => {
+  const shape = shapeBetween(entry.shapes, from, to);
+  if (!shape) return undefined;
+  const idOf = ({ type, id }: EndId): Row => {
+    const own = Object.fromEntries(defined(catalog.nodes[type], type).idFields.map((field) => [field, id[field]]));
+    return shape.several ? { type, ...own } : own;
+  };
+  const id: Row = { ...Object.fromEntries(entry.key.map((field) => [field, row[field]])), from: idOf(from), to: idOf(to) };
+  const key = keyIfComplete(catalog, shape, id);
+  if (!key || entry.key.some((field) => row[field] === undefined)) return undefined;
+  // Where a key names one end alone, the edges to several nodes take turns under it.
+  const ends = shape.unkeyed.length > 0 ? exactText([idOf(from), idOf(to)]) : "";
+  return { entry, id, facts: factsOfNode(entry.name, identity(catalog, key) + ends) };
+};
+
+/** A node or edge by the name of its type and its id; undefined where the model has no such type, or nothing derived of it. */
+export const holderOf = (catalog: Catalog, name: string, id: Row): FactHolder | undefined => {
+  const node = catalog.nodes[name];
+  if (node) return factNode(catalog, node, id);
+  const edge = catalog.edges[name];
+  const shape = edge?.definition.derived && edge.shapes.find(({ several, from, to }) => !several || (from === typeAt(id, "from") && to === typeAt(id, "to")));
+  if (!edge || !shape) return undefined;
+  return factEdge(catalog, edge, { from: endOf(shape, "from", id["from"] as Row), to: endOf(shape, "to", id["to"] as Row), row: id });
+};
+
+const typeAt = (row: Row, end: "from" | "to"): unknown => (row[end] as Row | undefined)?.["type"];
+
+/** The items that hold the derived attributes of a node or edge, each with as much of its row as identifies it. */
+export const placesOf = ({ entry, id }: FactHolder): readonly EdgeCopy[] => {
+  if (!("shapes" in entry)) return [{ shape: entry.shape, row: id }];
+  const shape = defined(
+    entry.shapes.find(({ several, from, to }) => !several || (from === typeAt(id, "from") && to === typeAt(id, "to"))),
+    entry.name,
+  );
+  const ends = { from: endOf(shape, "from", id["from"] as Row), to: endOf(shape, "to", id["to"] as Row) };
+  const { from: _from, to: _to, ...key } = id;
+  const copies = edgeCopies({ entry, ...ends }, key);
+  // Each of the two items of an edge without direction holds the same, and keeps its own facts.
+  return entry.definition.symmetric ? copies.slice(0, 1) : copies;
 };
 
 /** The name of an item among the sources of a node's memos. */
@@ -65,8 +114,8 @@ export const sourceName = (catalog: Catalog, source: Key): string =>
   createHash("sha256").update(identity(catalog, source)).digest("base64url");
 
 /** One text for a place. */
-export const placeId = (catalog: Catalog, { node, over, source }: Place): string =>
-  JSON.stringify([node.facts.partition, over, sourceName(catalog, source)]);
+export const placeId = (catalog: Catalog, { holder, over, source }: Place): string =>
+  JSON.stringify([holder.facts.partition, over, sourceName(catalog, source)]);
 
 /** The node at an end of an edge. */
 export const endOf = (shape: Shape, end: "from" | "to", value: Row): EndId => {
@@ -106,8 +155,13 @@ const isValue = (value: AttributeValue): boolean => "N" in value || "S" in value
 const otherEnd = ({ subject }: HeldRow, end: EndId): EndId | undefined =>
   subject.kind === "part" ? undefined : end === subject.from ? subject.to : subject.from;
 
-/** What a row contributes to one aggregate of the node at an end of it. */
-const contributionTo = (catalog: Catalog, { fact, ...aggregate }: Aggregate, row: HeldRow, end: EndId): Contribution => {
+/** What a row contributes to one aggregate of the node at an end of it, or of an edge between its ends. */
+const contributionTo = (
+  catalog: Catalog,
+  { fact, ...aggregate }: Pick<Aggregate, "where"> & { readonly fact: DerivedFact },
+  row: HeldRow,
+  end?: EndId,
+): Contribution => {
   const { attribute, operation, of } = fact;
   if (!counts({ fact, ...aggregate }, row.row)) return {};
   if (operation === "count") return { [countHidden(attribute)]: { N: "1" } };
@@ -120,15 +174,29 @@ const contributionTo = (catalog: Catalog, { fact, ...aggregate }: Aggregate, row
     const stored = encodeField(row.shape, of, value);
     return operation === "distinct" || isValue(stored) ? { [attribute]: stored } : {};
   }
-  const other = otherEnd(row, end);
+  const other = end && otherEnd(row, end);
   const entry = other && catalog.nodes[other.type];
   return entry ? { [attribute]: { S: factNode(catalog, entry, other.id).facts.partition } } : {};
 };
 
-const isStreamed = ({ fact }: Aggregate): boolean => fact.freshness === "stream";
+const isStreamed = ({ fact }: { readonly fact: DerivedFact }): boolean => fact.freshness === "stream";
 
+/** The edges between the ends of a row that may summarize it, whether or not they are there. */
+const summarizing = (catalog: Catalog, { fact }: Summary, { subject, row }: HeldRow): readonly FactHolder[] => {
+  const entry = catalog.edges[fact.edge];
+  if (subject.kind === "part" || !entry) return [];
+  const { from, to } = subject;
+  const { direction } = fact.over;
+  // Each item of an edge without direction counts for the edge that leads its way.
+  const isSymmetric = subject.entry.definition.symmetric === true;
+  const pairs = [
+    ...(isSymmetric || direction !== "against" ? [{ from, to }] : []),
+    ...(!isSymmetric && direction !== "along" ? [{ from: to, to: from }] : []),
+  ];
+  return pairs.flatMap((ends) => factEdge(catalog, entry, { ...ends, row }) ?? []);
+};
 /**
- * What the rows of an item contribute, and to which nodes. Each of the two items of a symmetric edge counts at the node that
+ * What the rows of an item contribute, and to which nodes and edges. Each of the two items of a symmetric edge counts at the node that
  * it leaves.
  */
 export const contributionsOf = (catalog: Catalog, item: Item | null | undefined): readonly ContributedPlace[] => {
@@ -136,6 +204,13 @@ export const contributionsOf = (catalog: Catalog, item: Item | null | undefined)
   for (const row of rowsHeld(catalog, item)) {
     const { subject } = row;
     const source = keyOfItem(catalog, item as Item);
+    const contribute = (holder: FactHolder, over: string, contribution: Contribution): void => {
+      const place = { holder, over, source };
+      const id = placeId(catalog, place);
+      let known = places.get(id);
+      if (!known) places.set(id, (known = { ...place, contribution: {} }));
+      Object.assign(known.contribution, contribution);
+    };
     for (const aggregate of aggregatesOver(catalog, subject).filter(isStreamed)) {
       const isSymmetric = subject.kind === "edge" && subject.entry.definition.symmetric === true;
       const ends = isSymmetric
@@ -144,13 +219,12 @@ export const contributionsOf = (catalog: Catalog, item: Item | null | undefined)
       for (const end of ends) {
         const entry = catalog.nodes[end.type];
         if (!entry || entry.idFields.some((field) => end.id[field] === undefined)) continue;
-        const place = { node: factNode(catalog, entry, end.id), over: overText(aggregate.fact), source };
-        const id = placeId(catalog, place);
-        let known = places.get(id);
-        if (!known) places.set(id, (known = { ...place, contribution: {} }));
-        Object.assign(known.contribution, contributionTo(catalog, aggregate, row, end));
+        contribute(factNode(catalog, entry, end.id), overText(aggregate.fact), contributionTo(catalog, aggregate, row, end));
       }
     }
+    for (const summary of summariesOver(catalog, subject).filter(isStreamed))
+      for (const holder of summarizing(catalog, summary, row))
+        contribute(holder, overText(summary.fact), contributionTo(catalog, summary, row));
   }
   return [...places.values()];
 };

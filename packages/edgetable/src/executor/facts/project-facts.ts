@@ -1,11 +1,12 @@
 import type { Term, WritePlan, Images } from "../../ir/write-plan.ts";
 import { comparePrimary } from "../../keys/value-text.ts";
 import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
+import { type EdgeCopy, endTerms } from "../../planner/writes/rules/edge-copies.ts";
 import { locate, NOT_FOUND, openWorkingSet, settle, stage } from "../../planner/writes/working-set.ts";
 import { decodeValue, keyTextOf } from "../../requests/attribute-value.ts";
 import { nameIn } from "../../requests/expression.ts";
-import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
-import { type AggregateFact, countHidden, STREAMED, sumHidden } from "../../schema/facts.ts";
+import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
+import { countHidden, type DerivedFact, STREAMED, sumHidden } from "../../schema/facts.ts";
 import { CONTRIBUTION, MEMO_SOURCE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, memoOf, memosOver } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
@@ -13,32 +14,37 @@ import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { runPlanned } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
-import { type FactNode, overText } from "./contributions.ts";
+import { type FactHolder, overText, placesOf } from "./contributions.ts";
 import type { FailedRefresh } from "./refresh-aggregates.ts";
 
-const streamed = new WeakMap<NodeEntry, readonly AggregateFact[]>();
+const streamed = new WeakMap<NodeEntry | EdgeEntry, readonly DerivedFact[]>();
 
-/** The aggregates of a node type that the stream keeps. */
-export const streamedAggregates = ({ facts }: Catalog, entry: NodeEntry): readonly AggregateFact[] => {
+/** The derived attributes of a node type or edge type that the stream keeps. */
+export const streamedFacts = ({ facts }: Catalog, entry: NodeEntry | EdgeEntry): readonly DerivedFact[] => {
   let known = streamed.get(entry);
-  if (!known)
-    streamed.set(entry, (known = facts.aggregates.filter(({ node, freshness }) => node === entry.name && freshness === "stream")));
+  if (!known) {
+    const all: readonly DerivedFact[] =
+      "shapes" in entry
+        ? facts.summaries.filter(({ edge }) => edge === entry.name)
+        : facts.aggregates.filter(({ node }) => node === entry.name);
+    streamed.set(entry, (known = all.filter(({ freshness }) => freshness === "stream")));
+  }
   return known;
 };
 
 /** True if the values of an aggregate add up, so that the item of the node's facts holds them. */
-export const isKeptInFacts = ({ operation }: AggregateFact): boolean =>
+export const isKeptInFacts = ({ operation }: Pick<DerivedFact, "operation">): boolean =>
   operation === "count" || operation === "sum" || operation === "average";
 
-/** Reads all memos of a node over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key. */
+/** Reads all memos of a node or edge over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key. */
 export const eachMemo = async (
   session: Session,
-  { node, over, context }: { readonly node: FactNode; readonly over: string; readonly context: CallContext },
+  { holder, over, context }: { readonly holder: FactHolder; readonly over: string; readonly context: CallContext },
   take: (contribution: Item, source: Key) => void,
 ): Promise<void> => {
   const { catalog } = session;
   const { partitionKey, sortKey = "" } = catalog.index;
-  const partition = factKeyItem(catalog, memoOf(node.facts, over, "-"))[partitionKey] as AttributeValue;
+  const partition = factKeyItem(catalog, memoOf(holder.facts, over, "-"))[partitionKey] as AttributeValue;
   const names: Record<string, string> = {};
   const [p, s] = [nameIn(names, partitionKey, "#p"), nameIn(names, sortKey, "#s")];
   const [c, k] = [nameIn(names, CONTRIBUTION, "#c"), nameIn(names, MEMO_SOURCE, "#k")];
@@ -88,7 +94,7 @@ export interface Gathered {
 }
 
 /** Takes one more value into what was gathered. */
-export const gather = ({ operation }: AggregateFact, into: Gathered, value: AttributeValue): void => {
+export const gather = ({ operation }: DerivedFact, into: Gathered, value: AttributeValue): void => {
   if (operation === "distinct") into.seen.add(orderOf(value));
   else if (into.value === undefined) into.value = value;
   else {
@@ -100,13 +106,13 @@ export const gather = ({ operation }: AggregateFact, into: Gathered, value: Attr
 /** The values of those aggregates that only all memos together tell. */
 const readMemos = async (
   session: Session,
-  node: FactNode,
-  facts: readonly AggregateFact[],
+  holder: FactHolder,
+  facts: readonly DerivedFact[],
   context: CallContext,
-): Promise<ReadonlyMap<AggregateFact, Gathered>> => {
-  const gathered = new Map(facts.map((fact): [AggregateFact, Gathered] => [fact, { value: undefined, seen: new Set() }]));
+): Promise<ReadonlyMap<DerivedFact, Gathered>> => {
+  const gathered = new Map(facts.map((fact): [DerivedFact, Gathered] => [fact, { value: undefined, seen: new Set() }]));
   for (const over of new Set(facts.map(overText)))
-    await eachMemo(session, { node, over, context }, (contribution) => {
+    await eachMemo(session, { holder, over, context }, (contribution) => {
       for (const fact of facts) {
         const value = contribution[fact.attribute];
         if (value && overText(fact) === over) gather(fact, gathered.get(fact) as Gathered, value);
@@ -120,18 +126,18 @@ const numberIn = (facts: Item | undefined, name: string): number | bigint => {
   return value && "N" in value ? (decodeValue(value) as number | bigint) : 0;
 };
 
-/** The derived attributes of a node, to be set or removed. */
+/** The derived attributes of a node or edge, to be set or removed. */
 export interface Projection {
   readonly set: Record<string, unknown>;
   readonly remove: string[];
 }
 
-/** The values of a node's derived attributes, from its sums and from what was gathered. */
+/** The values of the derived attributes of a node or edge, from its sums and from what was gathered. */
 export const projectionOf = (
-  { shape }: NodeEntry,
-  facts: readonly AggregateFact[],
+  { dates }: Pick<Shape, "dates">,
+  facts: readonly DerivedFact[],
   item: Item | undefined,
-  gathered: ReadonlyMap<AggregateFact, Gathered>,
+  gathered: ReadonlyMap<DerivedFact, Gathered>,
 ): Projection => {
   const set: Record<string, unknown> = {};
   const remove: string[] = [];
@@ -147,7 +153,7 @@ export const projectionOf = (
       value = number > 0 ? Number(numberIn(item, sumHidden(attribute))) / number : undefined;
     } else {
       value = found?.value && decodeValue(found.value);
-      if (typeof value === "string" && shape.dates.includes(attribute)) value = new Date(value);
+      if (typeof value === "string" && dates.includes(attribute)) value = new Date(value);
     }
     if (value === undefined) remove.push(attribute);
     else set[attribute] = value;
@@ -155,18 +161,19 @@ export const projectionOf = (
   return { set, remove };
 };
 
-/** Writes a node's derived attributes and the index keys that hold them, if the node is there and holds no newer ones. */
+/** Writes the derived attributes of an item and the index keys that hold them, if the item is there and holds no newer ones. */
 const planProjection = (
   catalog: Catalog,
-  { entry, id }: FactNode,
+  { shape, row }: EdgeCopy,
   { set, remove }: Projection,
   { revision, images }: { readonly revision: number; readonly images: Images },
 ): WritePlan => {
   const working = openWorkingSet(catalog, images);
-  const { shape } = entry;
   const nothing = { kind: "settled", write: 0, failure: NOT_FOUND } as const;
-  const key = locate(working, shape, id);
-  if (key === null) return nothing;
+  const key = locate(working, shape, row);
+  // Under a key that names one end alone there may be an edge to another node.
+  const ends = key && endTerms(working, { shape, row, key });
+  if (key === null || ends === null) return nothing;
   const failure = { reason: "conditionFailed" } as const;
   const older: Term =
     revision === 0
@@ -175,13 +182,14 @@ const planProjection = (
         { kind: "below", attribute: STREAMED, limit: revision + 1, failure };
   const changed =
     key &&
+    ends &&
     changeItem(working, {
       shape,
       key,
-      known: id,
+      known: row,
       changes: { set: revision === 0 ? set : { ...set, [STREAMED]: revision }, remove, add: {}, append: {} },
       guards: {},
-      terms: [older],
+      terms: [older, ...ends],
       keepsVersion: true,
     });
   if (changed === null) return nothing;
@@ -194,34 +202,38 @@ const planProjection = (
 };
 
 /**
- * Writes the facts of nodes into the nodes' own items. The facts are read before the memos, so that what is written is at
+ * Writes the facts of nodes and edges into their own items. The facts are read before the memos, so that what is written is at
  * least as new as its revision says.
  *
- * @returns the nodes that could not be written
+ * @returns the nodes and edges that could not be written
  */
 export const projectFacts = async (
   session: Session,
-  nodes: readonly FactNode[],
+  holders: readonly FactHolder[],
   context: CallContext,
 ): Promise<readonly FailedRefresh[]> => {
   const { catalog } = session;
-  const streaming = nodes.filter(({ entry }) => streamedAggregates(catalog, entry).length > 0);
-  const distinct = [...new Map(streaming.map((node) => [node.facts.partition, node])).values()];
+  const streaming = holders.filter(({ entry }) => streamedFacts(catalog, entry).length > 0);
+  const distinct = [...new Map(streaming.map((holder) => [holder.facts.partition, holder])).values()];
   const keys = distinct.map(({ facts }) => factKeyItem(catalog, facts));
   const items = byIdentity(catalog, await batchGet(session, { keys, consistent: true }, context));
   const failed: FailedRefresh[] = [];
-  const project = async (node: FactNode, item: Item | undefined): Promise<void> => {
-    const facts = streamedAggregates(catalog, node.entry);
+  const project = async (holder: FactHolder, item: Item | undefined): Promise<void> => {
+    const facts = streamedFacts(catalog, holder.entry);
     const inMemos = facts.filter((fact) => !isKeptInFacts(fact));
-    const gathered = item && inMemos.length > 0 ? await readMemos(session, node, inMemos, context) : new Map<AggregateFact, Gathered>();
-    const projection = projectionOf(node.entry, facts, item, gathered);
+    const gathered = item && inMemos.length > 0 ? await readMemos(session, holder, inMemos, context) : new Map<DerivedFact, Gathered>();
     const revision = Number(numberIn(item, REVISION));
-    await runPlanned(session, (images) => planProjection(catalog, node, projection, { revision, images }), context);
+    await Promise.all(
+      placesOf(holder).map(async (place) => {
+        const projection = projectionOf(place.shape, facts, item, gathered);
+        await runPlanned(session, (images) => planProjection(catalog, place, projection, { revision, images }), context);
+      }),
+    );
   };
   await Promise.all(
-    distinct.map((node, at) =>
-      project(node, items.get(identity(catalog, keys[at] as Key))).catch((error: unknown) => {
-        failed.push({ node, error: error as Error });
+    distinct.map((holder, at) =>
+      project(holder, items.get(identity(catalog, keys[at] as Key))).catch((error: unknown) => {
+        failed.push({ holder, error: error as Error });
       }),
     ),
   );

@@ -8,8 +8,8 @@ import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { batchGet } from "../batch.ts";
 import { newToken } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
-import { type FactNode, overText, type Place } from "./contributions.ts";
-import { eachMemo, isKeptInFacts, projectFacts, streamedAggregates } from "./project-facts.ts";
+import { type FactHolder, overText, type Place } from "./contributions.ts";
+import { eachMemo, isKeptInFacts, projectFacts, streamedFacts } from "./project-facts.ts";
 import {
   addDifference,
   addsUp,
@@ -24,13 +24,13 @@ import {
 } from "./refresh-aggregates.ts";
 
 /** The sums that a node's memos make, with the places that the memos are of. */
-const addMemos = async (session: Session, node: FactNode, context: CallContext) => {
+const addMemos = async (session: Session, holder: FactHolder, context: CallContext) => {
   const sums: Record<string, Numeric> = {};
   const places: Place[] = [];
-  for (const over of new Set(streamedAggregates(session.catalog, node.entry).map(overText)))
-    await eachMemo(session, { node, over, context }, (contribution, source) => {
+  for (const over of new Set(streamedFacts(session.catalog, holder.entry).map(overText)))
+    await eachMemo(session, { holder, over, context }, (contribution, source) => {
       addDifference(sums, {}, contribution);
-      places.push({ node, over, source });
+      places.push({ holder, over, source });
     });
   return { sums, places };
 };
@@ -53,13 +53,13 @@ const wrongSums = (facts: Item | undefined, sums: Readonly<Record<string, Numeri
  * @returns the places that the node's memos are of
  * @throws {execute.conflict} when processors came between, every time
  */
-const rebuildSums = async (session: Session, node: FactNode, context: CallContext): Promise<readonly Place[]> => {
+const rebuildSums = async (session: Session, holder: FactHolder, context: CallContext): Promise<readonly Place[]> => {
   const { catalog } = session;
-  const key = factKeyItem(catalog, node.facts);
+  const key = factKeyItem(catalog, holder.facts);
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   for (let attempt = 0; ; attempt++) {
     const [facts] = await batchGet(session, { keys: [key], consistent: true }, context);
-    const { sums, places } = await addMemos(session, node, context);
+    const { sums, places } = await addMemos(session, holder, context);
     const set = wrongSums(facts, sums);
     if (Object.keys(set).length === 0) return places;
     const step: UpdateStep = {
@@ -81,7 +81,7 @@ const rebuildSums = async (session: Session, node: FactNode, context: CallContex
       if (!isConflict(error)) throw error;
     }
     if (attempt + 1 < TRIES && (await backOff(session.effects, PAUSES, attempt, context))) continue;
-    throw new EdgetableError("execute.conflict", `Stream processors kept changing the facts of a "${node.entry.name}". Try again.`, {
+    throw new EdgetableError("execute.conflict", `Stream processors kept changing the facts of a "${holder.entry.name}". Try again.`, {
       retryable: true,
       details: { tries: attempt + 1 },
     });
@@ -95,13 +95,13 @@ const rebuildSums = async (session: Session, node: FactNode, context: CallContex
  */
 export const rebuildAllSums = async (
   session: Session,
-  nodes: readonly FactNode[],
+  holders: readonly FactHolder[],
   context: CallContext,
 ): Promise<readonly FailedRefresh[]> => {
   const failed: FailedRefresh[] = [];
-  const kept = nodes.filter(({ entry }) => streamedAggregates(session.catalog, entry).some(isKeptInFacts));
+  const kept = holders.filter(({ entry }) => streamedFacts(session.catalog, entry).some(isKeptInFacts));
   await Promise.all(
-    kept.map((node) => rebuildSums(session, node, context).catch((error: unknown) => failed.push({ node, error: error as Error }))),
+    kept.map((holder) => rebuildSums(session, holder, context).catch((error: unknown) => failed.push({ holder, error: error as Error }))),
   );
   return failed;
 };
@@ -112,10 +112,10 @@ export const rebuildAllSums = async (
  *
  * @param places where rows contribute to the node now; those of its memos are added
  */
-export const rebuildFacts = async (session: Session, node: FactNode, places: readonly Place[], context: CallContext): Promise<void> => {
-  const { places: known } = await addMemos(session, node, context);
+export const rebuildFacts = async (session: Session, holder: FactHolder, places: readonly Place[], context: CallContext): Promise<void> => {
+  const { places: known } = await addMemos(session, holder, context);
   const failed = [...(await refreshAggregates(session, [...places, ...known], context))];
-  await rebuildSums(session, node, context);
-  failed.push(...(await projectFacts(session, [node], context)));
+  await rebuildSums(session, holder, context);
+  failed.push(...(await projectFacts(session, [holder], context)));
   if (failed[0]) throw failed[0].error;
 };

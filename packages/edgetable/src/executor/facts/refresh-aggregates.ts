@@ -11,7 +11,7 @@ import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { newToken } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
-import { type Contribution, contributionsOf, type FactNode, type Place, placeId, sourceName } from "./contributions.ts";
+import { type Contribution, contributionsOf, type FactHolder, type Place, placeId, sourceName } from "./contributions.ts";
 
 /** "TransactWriteItems: 100 items" (ServiceQuotas): the memos of a node, and the item that holds its facts. */
 const ITEMS_AT_ONCE = 100;
@@ -30,7 +30,7 @@ const MEMO_LIFE = 7 * 24 * 60 * 60;
 
 /** What could not be refreshed, and why. */
 export interface FailedRefresh {
-  readonly node: FactNode;
+  readonly holder: FactHolder;
   readonly error: Error;
 }
 
@@ -70,8 +70,8 @@ export const readMemoPlace = (memo: Item): (StoredPlace & { readonly source: Key
   return { ...readPlace(text.S), source: source.M };
 };
 
-const memoKey = ({ catalog }: Session, { node, over, source }: Place): Key =>
-  factKeyItem(catalog, memoOf(node.facts, over, sourceName(catalog, source)));
+const memoKey = ({ catalog }: Session, { holder, over, source }: Place): Key =>
+  factKeyItem(catalog, memoOf(holder.facts, over, sourceName(catalog, source)));
 
 /** A place with its memo and its row's item as they were read, in this order. */
 interface ReadPlace {
@@ -116,7 +116,7 @@ const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateSte
     [REVISION]: { N: String(revision) },
     [CONTRIBUTION]: { M: want },
     [MEMO_SOURCE]: { M: place.source },
-    [MEMO_NODE]: { S: placeText({ node: place.node.entry.name, over: place.over, id: place.node.id }) },
+    [MEMO_NODE]: { S: placeText({ node: place.holder.entry.name, over: place.over, id: place.holder.id }) },
     ...(isGone ? { [expires]: { N: String(Math.floor(effects.now() / 1000) + MEMO_LIFE) } } : {}),
   };
   return {
@@ -128,13 +128,13 @@ const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateSte
   };
 };
 
-const factsStep = ({ catalog }: Session, node: FactNode, places: readonly ReadPlace[]): UpdateStep => {
+const factsStep = ({ catalog }: Session, { facts }: FactHolder, places: readonly ReadPlace[]): UpdateStep => {
   const sums: Record<string, Numeric> = {};
   for (const { memo, want } of places) addDifference(sums, contributionIn(memo), want);
   const add: Record<string, AttributeValue> = { [REVISION]: { N: "1" } };
   for (const name in sums) if (Number(sums[name]) !== 0) add[name] = encodeValue(sums[name], name);
   const changes = { set: systemType(catalog, FACTS_TYPE), remove: [], add, append: {} };
-  return { kind: "update", key: factKeyItem(catalog, node.facts), terms: [], shape: undefined, changes };
+  return { kind: "update", key: factKeyItem(catalog, facts), terms: [], shape: undefined, changes };
 };
 
 /** True if one item of a transaction may be the reason, and the others could be written. */
@@ -148,15 +148,15 @@ export const isConflict = (error: unknown): boolean => {
   return reasons.some(({ Code }) => Code === "ConditionalCheckFailed" || Code === "TransactionConflict");
 };
 
-/** Places of one node. */
+/** Places of one node or edge. */
 type NodePlaces = readonly ReadPlace[];
 
-const nodeOf = (places: NodePlaces): FactNode => (places[0] as ReadPlace).place.node;
+const holderIn = (places: NodePlaces): FactHolder => (places[0] as ReadPlace).place.holder;
 
 /** Writes the memos of nodes together with the nodes' facts. Gives false if somebody came between. */
 const writeTogether = async (session: Session, nodes: readonly NodePlaces[], context: CallContext): Promise<boolean> => {
   const { catalog } = session;
-  const steps = nodes.flatMap((places) => [factsStep(session, nodeOf(places), places), ...places.map((place) => memoStep(session, place))]);
+  const steps = nodes.flatMap((places) => [factsStep(session, holderIn(places), places), ...places.map((place) => memoStep(session, place))]);
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   try {
     await session.send("TransactWriteItems", encodeTransaction(target, steps, newToken(session)).input as never, context);
@@ -171,7 +171,7 @@ const writeTogether = async (session: Session, nodes: readonly NodePlaces[], con
 const byNode = (places: readonly ReadPlace[]): readonly NodePlaces[] => {
   const nodes = new Map<string, ReadPlace[]>();
   for (const one of places) {
-    const { partition } = one.place.node.facts;
+    const { partition } = one.place.holder.facts;
     const same = nodes.get(partition);
     if (same) same.push(one);
     else nodes.set(partition, [one]);
@@ -215,7 +215,7 @@ const refreshSome = async (session: Session, places: readonly Place[], context: 
           if (await writeTogether(session, group, context)) return;
         } catch (error) {
           if (group.length === 1 || !isOfOneItem(error)) {
-            for (const places of group) failed.push({ node: nodeOf(places), error: error as Error });
+            for (const places of group) failed.push({ holder: holderIn(places), error: error as Error });
             return;
           }
         }
@@ -231,17 +231,17 @@ const refreshSome = async (session: Session, places: readonly Place[], context: 
       retryable: true,
       details: { tries: attempt + 1 },
     });
-    for (const { node } of left) failed.push({ node, error });
+    for (const { holder } of left) failed.push({ holder, error });
     return;
   }
 };
 
 /**
- * Brings what rows contribute to nodes up to date: reads each memo, then its row, and in one transaction writes the memo on
- * condition of its revision and adds the difference to the node's facts. Exact however often, late or in whatever order it
+ * Brings what rows contribute to nodes and edges up to date: reads each memo, then its row, and in one transaction writes the memo on
+ * condition of its revision and adds the difference to the facts of the node or edge. Exact however often, late or in whatever order it
  * is asked for.
  *
- * @returns the nodes of which something could not be refreshed
+ * @returns the nodes and edges of which something could not be refreshed
  */
 export const refreshAggregates = async (
   session: Session,

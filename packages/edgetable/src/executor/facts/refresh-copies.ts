@@ -48,7 +48,8 @@ const refreshedCopies = ({ facts }: Catalog, shape: Shape): readonly CopyFact[] 
 export const streamedCopies = (catalog: Catalog, shape: Shape): readonly CopyFact[] =>
   refreshedCopies(catalog, shape).filter(({ freshness }) => freshness === "stream");
 
-const itemShape = (catalog: Catalog, item: Item | undefined): Shape | undefined =>
+/** The shape of a row's item; undefined for Edgetable's own items. */
+export const itemShape = (catalog: Catalog, item: Item | undefined): Shape | undefined =>
   !item || isSystemItem(catalog, item) ? undefined : shapeOf(catalog, catalog.shapes, item);
 
 /** The shape of an item with copies that the stream keeps; undefined for other items. */

@@ -2,9 +2,9 @@ import type { Catalog } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import { identity } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
-import { factNode, type FactNode, type Place } from "./contributions.ts";
+import { type FactHolder, holderOf, type Place } from "./contributions.ts";
 import { rebuildAllSums } from "./rebuild-facts.ts";
-import { projectFacts, streamedAggregates } from "./project-facts.ts";
+import { projectFacts, streamedFacts } from "./project-facts.ts";
 import { readMemoPlace, refreshAggregates } from "./refresh-aggregates.ts";
 import { type FailedCopies, refreshCopies, refreshFanOut } from "./refresh-copies.ts";
 import { hasCounters, rollUpNodes } from "./roll-up-counters.ts";
@@ -32,15 +32,15 @@ export const refreshTriggered = async <Cause>(
   const note = (concerned: (one: Caused<Cause>) => boolean, error: Error): void => {
     for (const one of all) if (!failed.has(one.cause) && concerned(one)) failed.set(one.cause, error);
   };
-  const isAt = ({ facts }: FactNode, one: Caused<Cause>): boolean =>
-    one.places.some(({ node }) => node.facts.partition === facts.partition) ||
-    one.nodes.some((node) => node.facts.partition === facts.partition);
+  const isAt = ({ facts }: FactHolder, one: Caused<Cause>): boolean =>
+    one.places.some(({ holder }) => holder.facts.partition === facts.partition) ||
+    one.holders.some((holder) => holder.facts.partition === facts.partition);
   const places = all.flatMap((one): readonly Place[] => one.places);
-  for (const { node, error } of await refreshAggregates(session, places, context)) note((one) => isAt(node, one), error);
-  const nodes = [...places.map(({ node }) => node), ...all.flatMap((one) => one.nodes)];
-  for (const { node, error } of await projectFacts(session, nodes, context)) note((one) => isAt(node, one), error);
-  const concerned = all.flatMap((one) => one.nodes);
-  for (const { node, error } of await rollUpNodes(session, concerned, context)) note((one) => isAt(node, one), error);
+  for (const { holder, error } of await refreshAggregates(session, places, context)) note((one) => isAt(holder, one), error);
+  const holders = [...places.map(({ holder }) => holder), ...all.flatMap((one) => one.holders)];
+  for (const { holder, error } of await projectFacts(session, holders, context)) note((one) => isAt(holder, one), error);
+  const concerned = all.flatMap((one) => one.holders);
+  for (const { holder, error } of await rollUpNodes(session, concerned, context)) note((one) => isAt(holder, one), error);
   const copies = await refreshCopies(
     session,
     all.flatMap((one) => one.copies),
@@ -63,11 +63,11 @@ export const refreshTriggered = async <Cause>(
 const ofMemo = (session: Session, item: Item): Triggered | undefined => {
   const memo = readMemoPlace(item);
   if (!memo) return undefined;
-  const entry = session.catalog.nodes[memo.node];
-  // The model has no such node any more: what was counted for it stays as it is.
-  if (!entry) return { places: [], nodes: [], copies: [], fanOuts: [] };
-  const place: Place = { node: factNode(session.catalog, entry, memo.id), over: memo.over, source: memo.source };
-  return { places: [place], nodes: [], copies: [], fanOuts: [] };
+  const holder = holderOf(session.catalog, memo.node, memo.id);
+  // The model has no such node or edge any more: what was counted for it stays as it is.
+  if (!holder) return { places: [], holders: [], copies: [], fanOuts: [] };
+  const place: Place = { holder, over: memo.over, source: memo.source };
+  return { places: [place], holders: [], copies: [], fanOuts: [] };
 };
 
 /** How many items a refresh looked at. */
@@ -100,30 +100,36 @@ export const refreshItems = async (session: Session, items: readonly Item[], con
       failed.push({ key: item, error: error as Error });
     }
   }
-  const nodes = all.flatMap((one) => one.nodes);
-  for (const { node, error } of await rebuildAllSums(session, nodes, context)) {
-    const item = all.find((one) => one.nodes.includes(node));
+  const holders = all.flatMap((one) => one.holders);
+  for (const { holder, error } of await rebuildAllSums(session, holders, context)) {
+    const item = all.find((one) => one.holders.includes(holder));
     if (item) failed.push({ key: item.cause, error });
   }
   for (const { cause, error } of await refreshTriggered(session, all, context)) failed.push({ key: cause, error });
   const numberOf = (count: (one: Triggered) => number): number => all.reduce((sum, one) => sum + count(one), 0);
   return {
     places: numberOf(({ places }) => places.length),
-    nodes: numberOf(({ nodes }) => nodes.length),
+    nodes: numberOf(({ holders: one }) => one.length),
     copies: numberOf(({ copies }) => copies.length),
     failed,
   };
 };
 
-/** How often everything has to be refreshed for what follows from it by way of copied facts. None without such facts. */
+/** How often everything has to be refreshed for what follows from it by way of copied facts and edges. None without such facts. */
 export const passesOf = (catalog: Catalog): number => {
   if (!hasStreamFacts({ catalog })) return 0;
-  const isDerived = (attribute: string): boolean => catalog.facts.aggregates.some((fact) => fact.attribute === attribute);
-  const chained = catalog.facts.copies.filter(({ of, freshness }) => freshness === "stream" && isDerived(of));
-  return 1 + 2 * new Set(chained.map(({ of }) => of)).size;
+  const { aggregates, summaries, copies } = catalog.facts;
+  const isDerived = (attribute: string): boolean => aggregates.some((fact) => fact.attribute === attribute);
+  const chained = copies.filter(({ of, freshness }) => freshness === "stream" && isDerived(of));
+  const over = summaries.filter(({ edge, attribute }) =>
+    [...aggregates, ...summaries].some(
+      ({ over: { name }, of, where = {} }) => name === edge && (of === attribute || Object.hasOwn(where, attribute)),
+    ),
+  );
+  return 1 + 2 * new Set(chained.map(({ of }) => of)).size + over.length;
 };
 
 /** True if a model has facts that the stream keeps. */
 export const hasStreamFacts = ({ catalog }: Pick<Session, "catalog">): boolean =>
-  Object.values(catalog.nodes).some((entry) => streamedAggregates(catalog, entry).length > 0 || hasCounters(catalog, entry)) ||
-  catalog.facts.copies.some(({ freshness }) => freshness === "stream");
+  Object.values(catalog.nodes).some((entry) => streamedFacts(catalog, entry).length > 0 || hasCounters(catalog, entry)) ||
+  [...catalog.facts.copies, ...catalog.facts.summaries].some(({ freshness }) => freshness === "stream");

@@ -14,7 +14,7 @@ import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { runPlanned } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
-import type { FactNode } from "./contributions.ts";
+import type { FactHolder } from "./contributions.ts";
 import type { FailedRefresh } from "./refresh-aggregates.ts";
 
 const TRIES = 30;
@@ -158,17 +158,18 @@ export const rollUpNode = async (session: Session, counted: CountedNode, context
  */
 export const rollUpNodes = async (
   session: Session,
-  nodes: readonly FactNode[],
+  holders: readonly FactHolder[],
   context: CallContext,
 ): Promise<readonly FailedRefresh[]> => {
-  const counted = nodes.filter(({ entry }) => hasCounters(session.catalog, entry));
   const failed: FailedRefresh[] = [];
   await Promise.all(
-    [...new Map(counted.map((node) => [node.facts.partition, node])).values()].map(async (node) => {
+    [...new Map(holders.map((holder) => [holder.facts.partition, holder])).values()].map(async (holder) => {
+      const { entry, id } = holder;
+      if ("shapes" in entry || !hasCounters(session.catalog, entry)) return;
       try {
-        await rollUpNode(session, node, context);
+        await rollUpNode(session, { entry, id }, context);
       } catch (error) {
-        failed.push({ node, error: error as Error });
+        failed.push({ holder, error: error as Error });
       }
     }),
   );

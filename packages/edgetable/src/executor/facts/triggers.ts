@@ -1,17 +1,17 @@
 import { sameAttribute } from "../../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
-import { type Catalog, endPaths, type NodeEntry, type Shape } from "../../schema/catalog.ts";
+import { type Catalog, type EdgeEntry, endPaths, type NodeEntry, type Shape } from "../../schema/catalog.ts";
 import { COPY_REVISION, ROLLED, STREAMED } from "../../schema/facts.ts";
 import { readPlace } from "../../schema/stored-id.ts";
 import { isSystemItem, MEMO_NODE, systemKindOf } from "../../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { isDeepStrictEqual } from "node:util";
 import { own, type Row, valueAt } from "../../util/row.ts";
-import { type Contribution, contributionsOf, type FactNode, factNode, type Place, placeId } from "./contributions.ts";
-import { streamedAggregates } from "./project-facts.ts";
+import { type Contribution, contributionsOf, endOf, factEdge, type FactHolder, factNode, type Place, placeId } from "./contributions.ts";
+import { streamedFacts } from "./project-facts.ts";
 import { hasCounters } from "./roll-up-counters.ts";
-import { copyShape, type FanOut, nextRevision, streamedCopies } from "./refresh-copies.ts";
+import { copyShape, type FanOut, itemShape, nextRevision, streamedCopies } from "./refresh-copies.ts";
 
 /** One change of one item, as a stream tells it. */
 export interface ItemChangeRecord {
@@ -25,15 +25,15 @@ export interface ItemChangeRecord {
 export interface Triggered {
   /** Rows that may contribute something else to a node than before. */
   readonly places: readonly Place[];
-  /** Nodes whose items may lack their facts. */
-  readonly nodes: readonly FactNode[];
+  /** Nodes and edges whose items may lack their facts. */
+  readonly holders: readonly FactHolder[];
   /** Edges and parts whose copies may be old. */
   readonly copies: readonly Key[];
   /** Nodes of which an attribute changed that others copy. */
   readonly fanOuts: readonly FanOut[];
 }
 
-const NOTHING: Triggered = { places: [], nodes: [], copies: [], fanOuts: [] };
+const NOTHING: Triggered = { places: [], holders: [], copies: [], fanOuts: [] };
 
 const sameContribution = (a: Contribution = {}, b: Contribution = {}): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => sameAttribute(a[name], b[name]));
@@ -66,23 +66,33 @@ const numberAt = (item: Item | undefined, attribute: string): number | undefined
   return value && "N" in value ? Number(value.N) : undefined;
 };
 
+/** The edge that an item holds, if the stream keeps attributes of it. */
+const edgeIn = (catalog: Catalog, item: Item | undefined): FactHolder | undefined => {
+  const shape = itemShape(catalog, item);
+  const entry = shape?.kind === "edge" ? catalog.edges[shape.definition] : undefined;
+  if (!item || !shape || !entry?.definition.derived) return undefined;
+  const row = decodeItem(catalog, shape, item);
+  const [from, to] = [endOf(shape, "from", row["from"] as Row), endOf(shape, "to", row["to"] as Row)];
+  return factEdge(catalog, entry, { from, to, row });
+};
+
 /**
- * True if a write may have lost what the stream wrote into a node: the node is new, its revision went back, or a derived
+ * True if a write may have lost what the stream wrote into a node or edge: it is new, its revision went back, or a derived
  * attribute changed without a new revision.
  */
-const mayLackFacts = (catalog: Catalog, entry: NodeEntry, { before, after }: ItemChangeRecord): boolean => {
+const mayLackFacts = (catalog: Catalog, entry: NodeEntry | EdgeEntry, { before, after }: ItemChangeRecord): boolean => {
   if (!after) return false;
-  const isRolledUp = hasCounters(catalog, entry);
-  if (streamedAggregates(catalog, entry).length === 0 && !isRolledUp) return false;
+  const isRolledUp = !("shapes" in entry) && hasCounters(catalog, entry);
+  if (streamedFacts(catalog, entry).length === 0 && !isRolledUp) return false;
   if (!before || (isRolledUp && before[ROLLED] && !after[ROLLED])) return true;
   const [was, is] = [numberAt(before, STREAMED), numberAt(after, STREAMED)];
   if (is !== undefined && (was === undefined || is > was)) return false;
   if (is !== was) return true;
-  return streamedAggregates(catalog, entry).some(({ attribute }) => !sameAttribute(before[attribute], after[attribute]));
+  return streamedFacts(catalog, entry).some(({ attribute }) => !sameAttribute(before[attribute], after[attribute]));
 };
 
 /** The node that a counter counts for. */
-const countedNode = (catalog: Catalog, item: Item): readonly FactNode[] => {
+const countedNode = (catalog: Catalog, item: Item): readonly FactHolder[] => {
   const text = item[MEMO_NODE];
   if (!text || !("S" in text)) return [];
   const { node, id } = readPlace(text.S);
@@ -132,19 +142,23 @@ const keepsCopies = (catalog: Catalog, shape: Shape, { before, after }: ItemChan
  */
 export const triggeredBy = (catalog: Catalog, record: ItemChangeRecord): Triggered => {
   const { before, after, key } = record;
-  if (after && systemKindOf(catalog, after) === "counter") return { ...NOTHING, nodes: countedNode(catalog, after) };
+  if (after && systemKindOf(catalog, after) === "counter") return { ...NOTHING, holders: countedNode(catalog, after) };
   if ((after && isSystemItem(catalog, after)) || (before && isSystemItem(catalog, before))) return NOTHING;
   const places = changedPlaces(catalog, record);
   const node = nodeIn(catalog, after);
   if (node)
     return {
       places,
-      nodes: mayLackFacts(catalog, node.entry, record) ? [factNode(catalog, node.entry, node.row)] : [],
+      holders: mayLackFacts(catalog, node.entry, record) ? [factNode(catalog, node.entry, node.row)] : [],
       copies: [],
       fanOuts: fanOutsOf(catalog, record, node),
     };
   const shape = copyShape(catalog, after);
-  return { places, nodes: [], copies: shape && !keepsCopies(catalog, shape, record) ? [key] : [], fanOuts: [] };
+  const edge = edgeIn(catalog, after);
+  // Under a key that names one end alone, another edge may have given way.
+  const isOther = edge !== undefined && before !== undefined && edgeIn(catalog, before)?.facts.partition !== edge.facts.partition;
+  const holders = edge && (isOther || mayLackFacts(catalog, edge.entry, record)) ? [edge] : [];
+  return { places, holders, copies: shape && !keepsCopies(catalog, shape, record) ? [key] : [], fanOuts: [] };
 };
 
 /** What has to be looked at for an item as a scan finds it, whatever happened to it before. */
@@ -152,7 +166,8 @@ export const allOf = (catalog: Catalog, item: Item): Triggered => {
   const after = item;
   const places = contributionsOf(catalog, item);
   const node = isSystemItem(catalog, item) ? undefined : nodeIn(catalog, after);
-  const keepsFacts = node && (streamedAggregates(catalog, node.entry).length > 0 || hasCounters(catalog, node.entry));
-  const nodes = keepsFacts ? [factNode(catalog, node.entry, node.row)] : [];
-  return { places, nodes, copies: copyShape(catalog, item) ? [keyOfItem(catalog, item)] : [], fanOuts: [] };
+  const keepsFacts = node && (streamedFacts(catalog, node.entry).length > 0 || hasCounters(catalog, node.entry));
+  const edge = edgeIn(catalog, item);
+  const holders = keepsFacts ? [factNode(catalog, node.entry, node.row)] : edge ? [edge] : [];
+  return { places, holders, copies: copyShape(catalog, item) ? [keyOfItem(catalog, item)] : [], fanOuts: [] };
 };

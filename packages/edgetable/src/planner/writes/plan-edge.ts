@@ -87,12 +87,12 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   const look = looksAt(catalog, change);
   const image = look ? imageOf(working, { shape, key: keyOf(catalog, shape, own.row) }, look.reason) : null;
   const next = Math.max(storedVersion(image) + 1, write.leastVersion ?? 1);
-  const filled = fill(working, edge, write.row, image);
+  const isOther = image ? isOtherEdge(working, own, image) : false;
+  const filled = fill(working, edge, write.row, isOther ? null : image);
   if (filled?.kind !== "row") return filled;
   const copies = edgeCopies(edge, atVersion(filled.row, version, next), write.reverse);
   const [{ row }] = copies;
   stageCopies(working, copies, look && image !== undefined ? asRead(catalog, shape, image, look) : []);
-  const isOther = image ? isOtherEdge(working, own, image) : false;
   if (isOther && image) stageGivingWay(working, edge, decodeItem(catalog, shape, image));
   const before = image && !isOther ? decodeItem(catalog, shape, image) : image === undefined ? undefined : null;
   stageDerived(working, { ...change, before, after: row });

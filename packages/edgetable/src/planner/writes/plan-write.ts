@@ -2,7 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { ITEM_BYTES, itemBytes, itemBytesAtMost, TRANSACTION_BYTES, TRANSACTION_ITEMS } from "../../ir/capacity.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import type { Images, PlannedItem, WritePlan } from "../../ir/write-plan.ts";
-import type { Catalog } from "../../schema/catalog.ts";
+import { type Catalog, hasFacts } from "../../schema/catalog.ts";
 import { defined, unreachable } from "../../util/invariant.ts";
 import { loadOnce } from "../../util/load-once.ts";
 import type { Row } from "../../util/row.ts";
@@ -13,8 +13,8 @@ import type * as Upserts from "./plan-upsert.ts";
 import { type Given, openWorkingSet, type Planned, settle, type WorkingSet } from "./working-set.ts";
 
 // What an item holds beside its row for derived attributes.
-const shownRow = ({ facts }: Catalog, row: Row): Row => {
-  if (facts.copies.length + facts.aggregates.length === 0) return row;
+const shownRow = (catalog: Catalog, row: Row): Row => {
+  if (!hasFacts(catalog)) return row;
   return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~")));
 };
 

@@ -1,7 +1,7 @@
 import { fieldNames } from "../build-catalog.ts";
 import { attributeKind } from "../check-operands.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
-import { type AggregateSource, copiesIn, type CopyList, type CopySettings, type DerivedAttribute } from "../derived.ts";
+import { type AggregateSource, copiesIn, type CopyList, type CopySettings, type DerivedAttribute, summarized } from "../derived.ts";
 import { attributesOf, factsOf } from "../facts.ts";
 import { attributeNames, attributeSchemas } from "../standard-schema.ts";
 import { hasTextSort } from "../system-items.ts";
@@ -23,20 +23,21 @@ interface Declared {
   readonly derived: DerivedAttribute;
 }
 
-/** The attributes of the edges or parts that the stream or a job copies onto them. */
-const lateCopies = ({ edges, parts }: GraphDefinition, { in: into, out, parts: part }: AggregateSource): readonly string[] => {
+/** The attributes of the edges or parts that the stream or a job writes into them. */
+const lateAttributes = ({ edges, parts }: GraphDefinition, { in: into, out, parts: part }: AggregateSource): readonly string[] => {
   const edge = edges?.[into ?? out ?? ""];
   const lists = part === undefined ? [edge?.copies?.from, edge?.copies?.to] : [parts?.[part]?.copies];
-  return lists.flatMap((list) =>
+  const copied = lists.flatMap((list) =>
     copiesIn(list).flatMap(([name, { freshness, beyond }]) => (freshness === "stream" || beyond === "job" ? [name] : [])),
   );
+  return part === undefined ? [...copied, ...Object.keys(edge?.derived ?? {})] : copied;
 };
 
 /** What a transaction cannot see or keep of the edges or parts that an aggregate ranges over. */
 const beyondTransactions = (definition: GraphDefinition, { node, definition: owner, derived }: Declared): string | undefined => {
   const { source, operation, of, where = {} } = derived;
-  const copied = lateCopies(definition, source).find((one) => one === of || Object.hasOwn(where, one));
-  if (copied !== undefined) return `"${copied}" is copied by the stream or a job, after the transaction`;
+  const late = lateAttributes(definition, source).find((one) => one === of || Object.hasOwn(where, one));
+  if (late !== undefined) return `"${late}" is written by the stream or a job, after the transaction`;
   if (!IN_TRANSACTIONS.includes(operation))
     return `when the row that holds the ${operation} goes, the next one has to be found among all others, which a transaction cannot do`;
   if (owner.ttl !== undefined) return `"${node}" expires (ttl), and what is tied to it stays uncounted when it is created anew`;
@@ -96,7 +97,7 @@ const beyondShards = (definition: GraphDefinition, { node, definition: owner, de
   return all > MOST_OF_NODE ? `"${node}" would have ${all} counters, and its deletion marks at most ${MOST_OF_NODE} at once.` : undefined;
 };
 
-const checkWithin = (
+export const checkWithin = (
   place: string,
   { freshness, within }: Pick<CopySettings | DerivedAttribute, "freshness" | "within">,
   report: Report,
@@ -111,6 +112,11 @@ const checkWithin = (
 const checkSource = (definition: GraphDefinition, { place, node, derived }: Declared, report: Report): boolean => {
   const { in: into, out, parts } = derived.source;
   const given = [into, out, parts].filter((one) => one !== undefined);
+  const [direction] = summarized(derived.source) ?? [];
+  if (direction) {
+    report("name", place, `\`${direction}\` is for derived attributes of an edge: it finds edges between two nodes. Give \`in\`, \`out\` or \`parts\`.`);
+    return false;
+  }
   if (given.length !== 1) {
     report("name", place, "give one of `in`, `out` and `parts`: the edges or parts that it ranges over.");
     return false;
@@ -171,7 +177,7 @@ const comparedWith = (condition: unknown): readonly unknown[] => {
 };
 
 /** Values that do not fit: a sum of texts, and a condition that no edge or part can meet. */
-const checkNatures = (definition: GraphDefinition, ranged: AnyEdge | AnyPart, { place, derived }: Declared, report: Report): void => {
+export const checkNatures = (definition: GraphDefinition, ranged: AnyEdge | AnyPart, { place, derived }: Pick<Declared, "place" | "derived">, report: Report): void => {
   const { of, where = {}, operation } = derived;
   const added = of !== undefined && ADDED.includes(operation) ? natureIn(definition, ranged, of) : undefined;
   if (added !== undefined && added !== "number")
@@ -298,34 +304,39 @@ const checkCopies = (definition: GraphDefinition, report: Report): void => {
 
 /** A chain of facts that leads back to where it began: none of them would ever come to rest. */
 const checkCycles = (definition: GraphDefinition, report: Report): void => {
-  const declared = Object.values(definition.nodes).flatMap(({ derived = {} }) => Object.values(derived));
+  const declared = [...Object.values(definition.nodes), ...Object.values(definition.edges ?? {})].flatMap(({ derived = {} }) =>
+    Object.values(derived),
+  );
   // A declaration that cannot be read is reported already.
   if (!declared.every((one) => one?.kind === "derived")) return;
-  const { copies, aggregates } = factsOf(definition);
-  const next = (node: string, attribute: string): readonly (readonly [string, string])[] =>
-    copies.flatMap((copy) => {
+  const { copies, aggregates, summaries } = factsOf(definition);
+  const derived = [...aggregates.map((fact) => ({ ...fact, owner: fact.node })), ...summaries.map((fact) => ({ ...fact, owner: fact.edge }))];
+  /** What is aggregated over an attribute of an edge or part. */
+  const over = (name: string, attribute: string): readonly (readonly [string, string])[] =>
+    derived.flatMap((fact): (readonly [string, string])[] =>
+      fact.over.name === name && (fact.of === attribute || Object.hasOwn(fact.where ?? {}, attribute)) ? [[fact.owner, fact.attribute]] : [],
+    );
+  const next = (owner: string, attribute: string): readonly (readonly [string, string])[] => [
+    ...over(owner, attribute),
+    ...copies.flatMap((copy) => {
       const types =
         copy.onto.kind === "part"
           ? [definition.parts?.[copy.onto.name]?.of]
           : endTypes(definition.edges?.[copy.onto.name]?.[copy.end] ?? []);
-      if (copy.of !== attribute || !types.includes(node)) return [];
-      return aggregates.flatMap((fact): (readonly [string, string])[] => {
-        const isOver =
-          fact.over.name === copy.onto.name && (fact.of === copy.attribute || Object.keys(fact.where ?? {}).includes(copy.attribute));
-        return isOver ? [[fact.node, fact.attribute]] : [];
-      });
-    });
-  for (const { node, attribute } of aggregates) {
+      return copy.of === attribute && types.includes(owner) ? over(copy.onto.name, copy.attribute) : [];
+    }),
+  ];
+  for (const { owner, attribute } of derived) {
     const seen = new Set<string>();
-    const waiting = [...next(node, attribute)];
+    const waiting = [...next(owner, attribute)];
     for (let one = waiting.pop(); one; one = waiting.pop()) {
       const text = one.join(".");
       if (seen.has(text)) continue;
       seen.add(text);
       waiting.push(...next(...one));
     }
-    if (seen.has(`${node}.${attribute}`))
-      report("setting", `nodes.${node}.derived.${attribute}`, "it follows from itself, by way of a copy. Break the circle.");
+    const place = `${Object.hasOwn(definition.nodes, owner) ? "nodes" : "edges"}.${owner}.derived.${attribute}`;
+    if (seen.has(`${owner}.${attribute}`)) report("setting", place, "it follows from itself, by way of a copy or an edge. Break the circle.");
   }
 };
 

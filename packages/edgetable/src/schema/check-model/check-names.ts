@@ -124,6 +124,7 @@ const edge: MemberChecks<AnyEdge> = {
   symmetric: "boolean",
   orderBy: undefined,
   copies: { from: undefined, to: undefined },
+  derived: namesIn,
   stored: ["once", "twice", "reference"],
 };
 const expectation: OptionChecks<IndexExpectation> = {

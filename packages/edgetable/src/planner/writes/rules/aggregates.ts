@@ -4,8 +4,18 @@ import { type Failure, keyId, type PutStep, sameKey, type Term, type WriteItem }
 import { keyIfComplete } from "../../../requests/encode-item.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import { decodeValue, encodeValue } from "../../../requests/attribute-value.ts";
-import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
-import { type AggregateFact, countHidden, DERIVED, hiddenNames, isKeptInNode, spreadHidden, sumHidden } from "../../../schema/facts.ts";
+import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
+import {
+  type AggregateFact,
+  countHidden,
+  DERIVED,
+  type DerivedFact,
+  hiddenNames,
+  isKeptInNode,
+  spreadHidden,
+  sumHidden,
+  type SummaryFact,
+} from "../../../schema/facts.ts";
 import { counterSetsOf } from "../../../schema/counter-sets.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { Item } from "../../../transport/operations.ts";
@@ -23,39 +33,50 @@ import {
   type WorkingSet,
 } from "../working-set.ts";
 import { changeItem } from "./computed-attributes.ts";
-import { isSameNode } from "./edge-copies.ts";
+import { isSameNode, shapeBetween } from "./edge-copies.ts";
 import { cascades } from "./required-nodes.ts";
 
 type Numeric = number | bigint;
 
 /** An aggregate with its conditions read, and the fields of the edge or part that it depends on. */
-export interface Aggregate {
-  readonly fact: AggregateFact;
+export interface Aggregate<Fact extends DerivedFact = AggregateFact> {
+  readonly fact: Fact;
   readonly where: Conditions | undefined;
   readonly fields: readonly string[];
 }
 
+/** The same of an attribute of an edge. */
+export type Summary = Aggregate<SummaryFact>;
+
 const known = new WeakMap<EdgeEntry | PartEntry, readonly Aggregate[]>();
+const knownSummaries = new WeakMap<EdgeEntry | PartEntry, readonly Summary[]>();
+
+const read = <Fact extends DerivedFact>(fact: Fact): Aggregate<Fact> => {
+  const where = fact.where && readWhere(fact.where, ["from", "to"]);
+  const paths = where?.conditions.map(({ path }) => path.split(".")[0] ?? "") ?? [];
+  const fields = [...(fact.of === undefined ? [] : [fact.of]), ...paths.filter((path) => path !== "from" && path !== "to")];
+  return { fact, where, fields };
+};
 
 /** The aggregates over the edges of a type, or the parts of a kind. */
 export const aggregatesOver = (catalog: Catalog, subject: Exclude<Subject, { readonly kind: "node" }>): readonly Aggregate[] => {
   const { entry, kind } = subject;
   let found = known.get(entry);
   if (found) return found;
-  found = catalog.facts.aggregates.flatMap((fact): Aggregate[] => {
-    if (fact.over.kind !== kind || fact.over.name !== entry.name) return [];
-    const where = fact.where && readWhere(fact.where, ["from", "to"]);
-    const paths = where?.conditions.map(({ path }) => path.split(".")[0] ?? "") ?? [];
-    return [
-      { fact, where, fields: [...(fact.of === undefined ? [] : [fact.of]), ...paths.filter((path) => path !== "from" && path !== "to")] },
-    ];
-  });
+  found = catalog.facts.aggregates.filter(({ over }) => over.kind === kind && over.name === entry.name).map(read);
   known.set(entry, found);
   return found;
 };
 
+/** The attributes of other edges that summarize the edges of a type. */
+export const summariesOver = (catalog: Catalog, { entry }: Exclude<Subject, { readonly kind: "node" }>): readonly Summary[] => {
+  let found = knownSummaries.get(entry);
+  if (!found) knownSummaries.set(entry, (found = catalog.facts.summaries.filter(({ over }) => over.name === entry.name).map(read)));
+  return found;
+};
+
 /** True if a row counts towards an aggregate. */
-export const counts = ({ fact, where }: Aggregate, row: Row): boolean =>
+export const counts = ({ fact, where }: Pick<Aggregate<DerivedFact>, "fact" | "where">, row: Row): boolean =>
   (where === undefined || where.conditions.every((condition) => holds(condition, row, where.values))) &&
   (fact.of === undefined || (valueAt(row, fact.of) ?? null) !== null);
 
@@ -114,9 +135,9 @@ const isTransactional = ({ fact }: Aggregate): boolean => isKeptInNode(fact);
 
 const fieldsOf = (aggregates: readonly Aggregate[]): readonly string[] => [...new Set(aggregates.flatMap(({ fields }) => fields))];
 
-/** The node's own item, with the derived attributes that a put of the node keeps. */
+/** The item of a node or edge, with the derived attributes that a put of it keeps. */
 const keptByPut = ({ subject, before, after }: RowChange): Look | undefined => {
-  if (subject.kind !== "node" || before !== undefined || !after || !subject.entry.definition.derived) return undefined;
+  if (subject.kind === "part" || before !== undefined || !after || !subject.entry.definition.derived) return undefined;
   const { definition } = subject.entry;
   return {
     fields: [...Object.keys(definition.derived ?? {}), ...hiddenNames(definition), DERIVED],
@@ -124,8 +145,8 @@ const keptByPut = ({ subject, before, after }: RowChange): Look | undefined => {
   };
 };
 
-/** What a node's item holds for its derived attributes beside its row. */
-const hiddenIn = (definition: NodeEntry["definition"], image: Item): Row => {
+/** What an item holds for its derived attributes beside its row. */
+const hiddenIn = (definition: Pick<NodeEntry["definition"], "derived">, image: Item): Row => {
   const row: Record<string, unknown> = {};
   for (const name of [...hiddenNames(definition), DERIVED]) {
     const stored = image[name];
@@ -134,9 +155,12 @@ const hiddenIn = (definition: NodeEntry["definition"], image: Item): Row => {
   return row;
 };
 
-/** The derived attributes of a node that is written whole: those of the item before, else of a node without edges or parts. */
-const derivedAttributes = (entry: NodeEntry, image: Item | null | undefined, catalog: Catalog): Row => {
-  const { definition, shape } = entry;
+/** The derived attributes of a row that is written whole: those of the item before, else of one that nothing counts for. */
+const derivedAttributes = (
+  catalog: Catalog,
+  { definition, shape }: Pick<NodeEntry | EdgeEntry, "definition"> & { readonly shape: Shape },
+  image: Item | null | undefined,
+): Row => {
   const row: Record<string, unknown> = {};
   const before: Row | undefined = image ? { ...decodeItem(catalog, shape, image) } : undefined;
   for (const [name, { operation, freshness }] of Object.entries(definition.derived ?? {})) {
@@ -147,8 +171,9 @@ const derivedAttributes = (entry: NodeEntry, image: Item | null | undefined, cat
     if (value !== undefined) row[name] = value;
   }
   // The counters of a new node hold all that there is to count.
-  if (!image)
-    for (const { facts, name } of counterSetsOf(catalog, entry)) for (const { attribute } of facts) row[spreadHidden(attribute)] = name;
+  const node = image ? undefined : catalog.nodes[shape.definition];
+  if (shape.kind === "node" && node)
+    for (const { facts, name } of counterSetsOf(catalog, node)) for (const { attribute } of facts) row[spreadHidden(attribute)] = name;
   return Object.assign(row, image && hiddenIn(definition, image));
 };
 
@@ -279,10 +304,17 @@ const settleNode = (
 export const aggregates: ItemRule<Delta> = {
   name: "aggregates",
   shared: true,
-  looksAt: (catalog, change) => (change.subject.kind === "node" ? keptByPut(change) : lookOfRow(catalog, change, isTransactional)),
+  looksAt: (catalog, change) => {
+    const kept = keptByPut(change);
+    const look = lookOfRow(catalog, change, isTransactional);
+    return kept && look ? { fields: [...kept.fields, ...look.fields], reason: look.reason } : (kept ?? look);
+  },
   fill: ({ catalog }, subject, row, image) => {
-    if (subject.kind !== "node" || !subject.entry.definition.derived) return { kind: "row", row };
-    return { kind: "row", row: { ...row, ...derivedAttributes(subject.entry, image, catalog) } };
+    if (subject.kind === "part" || !subject.entry.definition.derived) return { kind: "row", row };
+    const shape = subject.kind === "node" ? subject.entry.shape : shapeBetween(subject.entry.shapes, subject.from, subject.to);
+    if (!shape) return { kind: "row", row };
+    const { definition } = subject.entry;
+    return { kind: "row", row: { ...row, ...derivedAttributes(catalog, { definition, shape }, image) } };
   },
   contributions: deltasOf,
   settle: settleNode,

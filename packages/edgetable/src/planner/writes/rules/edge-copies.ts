@@ -17,7 +17,8 @@ export interface EdgeCopy {
   readonly row: Row;
 }
 
-const shapeBetween = (shapes: readonly Shape[], from: EndId, to: EndId): Shape | undefined =>
+/** The shape of an edge between two nodes, of several that a type has. */
+export const shapeBetween = (shapes: readonly Shape[], from: EndId, to: EndId): Shape | undefined =>
   shapes.find((shape) => shape.from === from.type && shape.to === to.type);
 
 const withEnds = (row: Row, shape: Shape, { from, to }: { readonly from: EndId; readonly to: EndId }): Row =>

@@ -41,7 +41,7 @@ const rareRules: readonly RareRule[] = [
     load: async () => (await import("./copied-attributes.ts")).copiedAttributes,
   },
   {
-    concerns: ({ facts }) => facts.aggregates.length > 0,
+    concerns: ({ facts }) => facts.aggregates.length + facts.summaries.length > 0,
     load: async () => (await import("./aggregates.ts")).aggregates,
   },
   {
