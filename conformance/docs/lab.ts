@@ -11,6 +11,8 @@ import {
   node,
   part,
   type Read,
+  sum,
+  summarize,
   type Transport,
 } from "edgetable";
 import { checkGraph, describeItem, explanationText, recommendShards, rewriteItem } from "edgetable/check";
@@ -71,6 +73,8 @@ export const openLab = async (transport: Transport, table: string) => {
     explainPatterns,
     node,
     part,
+    sum,
+    summarize,
     checkGraph,
     describeItem,
     rewriteItem,

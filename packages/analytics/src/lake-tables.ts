@@ -82,8 +82,11 @@ const addDerived = (
   name: string,
   { kind, types }: { readonly kind: Definition["kind"]; readonly types: Types },
 ): void => {
-  for (const { node, attribute, operation, over, of } of catalog.facts.aggregates) {
-    if (kind !== "node" || node !== name) continue;
+  const { aggregates, summaries } = catalog.facts;
+  const ofNodes = aggregates.map((fact) => ({ ...fact, owner: fact.node, ownerKind: "node" }));
+  const ofEdges = summaries.map((fact) => ({ ...fact, owner: fact.edge, ownerKind: "edge" }));
+  for (const { owner, ownerKind, attribute, operation, over, of } of [...ofNodes, ...ofEdges]) {
+    if (kind !== ownerKind || owner !== name) continue;
     if (operation === "count" || operation === "distinct") types.set(attribute, "integer");
     else types.set(attribute, operation === "average" ? "number" : typeOf(catalog, over.kind, [over.name, of ?? ""]));
   }

@@ -126,7 +126,8 @@ const planTarget = async (
     const type = await attributeType(lake, table, { column, resultType: columnOf(from) });
     const facts = catalog.facts.aggregates.filter((fact) => fact.node === name && fact.attribute === attribute);
     const copied = catalog.facts.copies.some((copy) => copy.onto.name === name && copy.attribute === attribute);
-    if (copied || facts.some(({ freshness }) => freshness !== "batch"))
+    const summarized = catalog.facts.summaries.some((fact) => fact.edge === name && fact.attribute === attribute);
+    if (copied || summarized || facts.some(({ freshness }) => freshness !== "batch"))
       refuse(`"${attribute}" of "${name}" is derived, and not in batch: it follows from other rows and cannot be written.`, {
         definition: name,
         attribute,

@@ -47,7 +47,8 @@ const showProgress = ({ records, rate, lag, stale, failures, deadLetters, gaps, 
 const workOf = ({ catalog: { facts } }: UntypedDb, handlers: object): string | undefined => {
   const names = Object.keys(handlers);
   const counters = facts.aggregates.filter(({ shards }) => shards !== undefined).length;
-  const kept = counters + [...facts.aggregates, ...facts.copies].filter(({ freshness }) => freshness === "stream").length;
+  const kept =
+    counters + [...facts.aggregates, ...facts.summaries, ...facts.copies].filter(({ freshness }) => freshness === "stream").length;
   const work = [
     ...(kept > 0 ? [`keeps ${counted(kept, "derived attribute")}`] : []),
     ...(names.length > 0 ? [`calls ${names.map((name) => `"${name}"`).join(", ")}`] : []),

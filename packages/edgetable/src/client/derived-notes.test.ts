@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { explanationText } from "../check/index.ts";
-import { average, count, defineGraph, edge, node, part, sum } from "../index.ts";
+import { average, count, defineGraph, edge, node, part, sum, summarize } from "../index.ts";
 
 const id = z.string();
 const ends = { from: "cascade", to: "cascade" } as const;
@@ -101,4 +101,24 @@ test("a deletion names what goes with each edge", async () => {
 
 test("the text of an explanation has the notes", async () => {
   expect(explanationText(await db.room.create(maths, { room: "1" }).explain())).toContain('changes "rooms" of the "course"');
+});
+
+test("a write of an edge names the edges that summarize it", async () => {
+  const ordered = edge({ from: "student", to: "course", schema: z.object({ order: z.string(), amount: z.number() }), key: ["order"] });
+  const buys = summarize(edge({ from: "student", to: "course", stored: "twice" }), {
+    orders: count({ along: "ordered" }),
+    spent: sum({ along: "ordered", of: "amount" }),
+  });
+  const nodes = {
+    student: node({ key: "STUDENT#{id}", schema: z.object({ id }) }),
+    course: node({ key: "COURSE#{id}", schema: z.object({ id }) }),
+  };
+  const shop = defineGraph({ table: "Notes", nodes, edges: { ordered, buys } });
+  const connected = shop.connect({ transport: { send: () => Promise.reject(new Error("nothing is sent")), close: () => undefined } });
+  const units = 'of the "buys" between its ends up to date afterwards, if there is one: about 3 read units and 6 write units';
+  expect(await notesOf(connected.ordered.link(ann, maths, { order: "1", amount: 2 }))).toContain(
+    `the stream brings "orders" and "spent" ${units}`,
+  );
+  const changed = connected.ordered.relink(ann, maths, { amount: 2 }, { key: { order: "1" } });
+  expect(await notesOf(changed)).toContain(`the stream brings "spent" ${units}`);
 });

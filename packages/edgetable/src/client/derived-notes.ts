@@ -3,10 +3,10 @@ import type { Changes, DeleteWrite, EndId, LogicalWrite } from "../ir/logical-wr
 import { stepUnits } from "../ir/write-price.ts";
 import { assumedEdges, assumedParts } from "../planner/assumed-rows.ts";
 import { isChanged } from "../planner/writes/changed-row.ts";
-import { type Aggregate, aggregatesOver, counts } from "../planner/writes/rules/aggregates.ts";
+import { type Aggregate, aggregatesOver, counts, summariesOver, type Summary } from "../planner/writes/rules/aggregates.ts";
 import { cascadeEnds } from "../planner/writes/rules/required-nodes.ts";
 import { type Subject, subjectOf } from "../planner/writes/working-set.ts";
-import type { Catalog, Shape } from "../schema/catalog.ts";
+import { type Catalog, hasFacts, type Shape } from "../schema/catalog.ts";
 import { type CopyFact, derivedNames, isSpread } from "../schema/facts.ts";
 import type { Item } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -89,6 +89,18 @@ const aggregateNotes = (catalog: Catalog, { node, place, facts }: Touched, each 
   return notes;
 };
 
+/** The edges between the same two nodes that summarize an edge which is written. */
+const summaryNotes = (catalog: Catalog, summaries: readonly Summary[]): readonly string[] => {
+  const edges = new Set(summaries.map(({ fact }) => fact.edge));
+  return [...edges].map((name) => {
+    const names = summaries.filter(({ fact }) => fact.edge === name).map(({ fact }) => fact.attribute);
+    const { shapes, mirrors } = defined(catalog.edges[name], name);
+    const places = [shapes[0], mirrors[0]].filter((shape) => shape !== undefined);
+    const writes = REFRESH.writes + places.reduce((units, shape) => units + changedUnits(catalog, shape, names, false), 0);
+    return `the stream brings ${listText(names)} of the "${name}" between its ends up to date afterwards, if there is one: about ${unitsText(REFRESH.reads, "read")} and ${unitsText(writes)}`;
+  });
+};
+
 /** The attributes that an edge or part has from the nodes that it is tied to. */
 const copyNotes = (catalog: Catalog, subject: Tied): readonly string[] => {
   const notes: string[] = [];
@@ -160,14 +172,18 @@ const notesOfTied = (catalog: Catalog, subject: Tied, write: LogicalWrite): read
       (!changes || aggregate.fields.some((field) => isChanged(changes, field))) &&
       !(row && countsForNothing(subject, aggregate, row)),
   );
+  const summaries = summariesOver(catalog, subject).filter(({ fields }) => !changes || fields.some((field) => isChanged(changes, field)));
   const isWhole = write.kind === "link" || write.kind === "putEdge" || write.kind === "create" || write.kind === "put";
-  return [...(isWhole ? copyNotes(catalog, subject) : []), ...touchedBy(subject, touched).flatMap((one) => aggregateNotes(catalog, one))];
+  return [
+    ...(isWhole ? copyNotes(catalog, subject) : []),
+    ...touchedBy(subject, touched).flatMap((one) => aggregateNotes(catalog, one)),
+    ...summaryNotes(catalog, summaries),
+  ];
 };
 
 /** What of other rows follows from writes, and what that is predicted to take. */
 export const derivedNotes = (catalog: Catalog, writes: readonly LogicalWrite[]): readonly string[] => {
-  const { aggregates, copies } = catalog.facts;
-  if (aggregates.length + copies.length === 0) return [];
+  if (!hasFacts(catalog)) return [];
   return writes.flatMap((given) => {
     const write = given.kind === "upsert" || given.kind === "upsertEdge" ? given[given.expect === "new" ? "create" : "update"] : given;
     const subject = subjectOf(catalog, write);

@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { count, defineGraph, edge, max, node, part } from "../index.ts";
+import { count, defineGraph, edge, max, node, part, sum, summarize } from "../index.ts";
 
 const id = z.string();
 const student = node({ key: "STUDENT#{id}", schema: z.object({ id, name: z.string(), year: z.number().optional() }) });
@@ -69,4 +69,30 @@ test("an index names derived attributes and copies that there are", () => {
   });
   // @ts-expect-error -- no copy has this name
   edge({ from: "student", to: "course", copies: { to: ["title"] }, orderBy: "tittle" });
+});
+
+test("summaries are in an edge's row, in filters, orders and indexes, and not in what is written", async () => {
+  const takes = edge({ from: "student", to: "course", schema: z.object({ term: z.string(), hours: z.number() }), key: ["term"] });
+  const attends = summarize(
+    edge({ from: "student", to: "course", schema: z.object({ note: z.string() }), copies: { to: ["title"] } }),
+    { terms: count({ along: "takes" }), hours: sum({ along: "takes", of: "hours" }), last: max<Date>({ along: "takes", of: "term" }) },
+    { orderBy: "hours:number" },
+  );
+  const model = { table: "Types", nodes: { student, course }, edges: { takes, attends } };
+  const summaries = defineGraph({ ...model, indexes: { byTerms: { entries: { attends: "terms:number" } } } });
+  const connected = summaries.connect({ endpoint: "http://127.0.0.1:1" });
+  const [row] = await connected.student({ id: "S1" }).out("attends").where({ terms: { gte: 2 }, title: "x" }).edges();
+  expectTypeOf(row!.terms).toEqualTypeOf<number>();
+  expectTypeOf(row!.last).toEqualTypeOf<Date | undefined>();
+  expectTypeOf(row!.title).toEqualTypeOf<string>();
+  void connected.attends.link({ id: "S1" }, { id: "C1" }, { note: "x" });
+  // @ts-expect-error -- derived
+  void connected.attends.relink({ id: "S1" }, { id: "C1" }, { terms: 3 });
+  // @ts-expect-error -- no derived attribute has this name
+  summarize(takes, { terms: count({ along: "takes" }) }, { orderBy: "term:number" });
+  // @ts-expect-error -- one direction at a time
+  count({ along: "takes", against: "takes" });
+  const misspelt = { byTerms: { entries: { attends: "term:number" } } } as const;
+  // @ts-expect-error -- there is no "term"
+  defineGraph({ ...model, indexes: misspelt });
 });

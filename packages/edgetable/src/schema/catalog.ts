@@ -302,6 +302,8 @@ export const hasFacts = ({ facts: { aggregates, summaries, copies } }: Catalog):
 
 /** What the model leaves to the table's stream: derived attributes and copies, and grids whose values are documents. */
 export const keptByStream = ({ facts, nodes }: Catalog): readonly string[] => [
-  ...[...facts.aggregates, ...facts.summaries, ...facts.copies].flatMap(({ attribute, freshness }) => (freshness === "stream" ? [`"${attribute}"`] : [])),
+  ...[...facts.aggregates, ...facts.summaries, ...facts.copies].flatMap(({ attribute, freshness }) =>
+    freshness === "stream" ? [`"${attribute}"`] : [],
+  ),
   ...Object.values(nodes).flatMap(({ name, definition }) => (definition.fields?.storage === "document" ? [`the grid of "${name}"`] : [])),
 ];

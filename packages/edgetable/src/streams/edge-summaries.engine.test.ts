@@ -11,7 +11,11 @@ const modelIn = (table: string) =>
   defineGraph({
     table,
     nodes: {
-      customer: node({ key: "CUSTOMER#{id}", schema: z.object({ id }), derived: { spent: sum({ out: "buys", of: "spent", freshness: "stream" }) } }),
+      customer: node({
+        key: "CUSTOMER#{id}",
+        schema: z.object({ id }),
+        derived: { spent: sum({ out: "buys", of: "spent", freshness: "stream" }) },
+      }),
       product: node({ key: "PRODUCT#{id}", schema: z.object({ id }) }),
     },
     edges: {
@@ -98,8 +102,17 @@ describe("edge summaries", () => {
     // In order, in filters, in an index, and in what another fact is computed from.
     const ordered = await db.customer(ann).out("buys").edges();
     expect(ordered.map(({ to }) => to)).toEqual([jam, tea]);
-    expect(await db.customer(ann).out("buys").where({ spent: { gt: 10 } }).edges()).toHaveLength(1);
-    const found = await db.find("buys").where({ large: { gte: 1 } }).rows();
+    expect(
+      await db
+        .customer(ann)
+        .out("buys")
+        .where({ spent: { gt: 10 } })
+        .edges(),
+    ).toHaveLength(1);
+    const found = await db
+      .find("buys")
+      .where({ large: { gte: 1 } })
+      .rows();
     expect(found.map(({ from }) => from)).toContainEqual(ann);
     expect(await db.customer.get(ann)).toEqual({ ...ann, spent: 16.5 });
     await db.ordered.unlink(ann, tea, { order: "2" }).orThrow();

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import type { EndId } from "../../ir/logical-write.ts";
-import { type Aggregate, aggregatedNodes, aggregatesOver, counts, summariesOver, type Summary } from "../../planner/writes/rules/aggregates.ts";
+import {
+  type Aggregate,
+  aggregatedNodes,
+  aggregatesOver,
+  counts,
+  summariesOver,
+  type Summary,
+} from "../../planner/writes/rules/aggregates.ts";
 import { edgeCopies, type EdgeCopy, shapeBetween } from "../../planner/writes/rules/edge-copies.ts";
 import type { Subject } from "../../planner/writes/working-set.ts";
 import { exactText } from "../../keys/value-text.ts";
@@ -88,7 +95,9 @@ export const holderOf = (catalog: Catalog, name: string, id: Row): FactHolder | 
   const node = catalog.nodes[name];
   if (node) return factNode(catalog, node, id);
   const edge = catalog.edges[name];
-  const shape = edge?.definition.derived && edge.shapes.find(({ several, from, to }) => !several || (from === typeAt(id, "from") && to === typeAt(id, "to")));
+  const shape =
+    edge?.definition.derived &&
+    edge.shapes.find(({ several, from, to }) => !several || (from === typeAt(id, "from") && to === typeAt(id, "to")));
   if (!edge || !shape) return undefined;
   return factEdge(catalog, edge, { from: endOf(shape, "from", id["from"] as Row), to: endOf(shape, "to", id["to"] as Row), row: id });
 };

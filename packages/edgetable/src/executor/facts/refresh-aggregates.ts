@@ -156,7 +156,10 @@ const holderIn = (places: NodePlaces): FactHolder => (places[0] as ReadPlace).pl
 /** Writes the memos of nodes together with the nodes' facts. Gives false if somebody came between. */
 const writeTogether = async (session: Session, nodes: readonly NodePlaces[], context: CallContext): Promise<boolean> => {
   const { catalog } = session;
-  const steps = nodes.flatMap((places) => [factsStep(session, holderIn(places), places), ...places.map((place) => memoStep(session, place))]);
+  const steps = nodes.flatMap((places) => [
+    factsStep(session, holderIn(places), places),
+    ...places.map((place) => memoStep(session, place)),
+  ]);
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   try {
     await session.send("TransactWriteItems", encodeTransaction(target, steps, newToken(session)).input as never, context);

@@ -39,7 +39,7 @@ describe("aggregates", () => {
   test("a transaction cannot keep what follows from a copy of the stream", () => {
     const copies = { from: { by: { of: "name", freshness: "stream" } } } as const;
     expect(messages({ copies, derived: { anns: count({ in: "takes", where: { by: "Ann" } }) } })).toEqual([
-      expect.stringContaining('a transaction cannot keep it: "by" is copied by the stream or a job, after the transaction'),
+      expect.stringContaining('a transaction cannot keep it: "by" is written by the stream or a job, after the transaction'),
     ]);
     expect(messages({ copies, derived: { anns: count({ in: "takes", where: { by: "Ann" }, freshness: "stream" }) } })).toEqual([]);
     expect(messages({ copies: { from: ["name"] }, derived: { anns: count({ in: "takes", where: { name: "Ann" } }) } })).toEqual([]);

@@ -114,7 +114,11 @@ const checkSource = (definition: GraphDefinition, { place, node, derived }: Decl
   const given = [into, out, parts].filter((one) => one !== undefined);
   const [direction] = summarized(derived.source) ?? [];
   if (direction) {
-    report("name", place, `\`${direction}\` is for derived attributes of an edge: it finds edges between two nodes. Give \`in\`, \`out\` or \`parts\`.`);
+    report(
+      "name",
+      place,
+      `\`${direction}\` is for derived attributes of an edge: it finds edges between two nodes. Give \`in\`, \`out\` or \`parts\`.`,
+    );
     return false;
   }
   if (given.length !== 1) {
@@ -177,7 +181,12 @@ const comparedWith = (condition: unknown): readonly unknown[] => {
 };
 
 /** Values that do not fit: a sum of texts, and a condition that no edge or part can meet. */
-export const checkNatures = (definition: GraphDefinition, ranged: AnyEdge | AnyPart, { place, derived }: Pick<Declared, "place" | "derived">, report: Report): void => {
+export const checkNatures = (
+  definition: GraphDefinition,
+  ranged: AnyEdge | AnyPart,
+  { place, derived }: Pick<Declared, "place" | "derived">,
+  report: Report,
+): void => {
   const { of, where = {}, operation } = derived;
   const added = of !== undefined && ADDED.includes(operation) ? natureIn(definition, ranged, of) : undefined;
   if (added !== undefined && added !== "number")
@@ -310,11 +319,16 @@ const checkCycles = (definition: GraphDefinition, report: Report): void => {
   // A declaration that cannot be read is reported already.
   if (!declared.every((one) => one?.kind === "derived")) return;
   const { copies, aggregates, summaries } = factsOf(definition);
-  const derived = [...aggregates.map((fact) => ({ ...fact, owner: fact.node })), ...summaries.map((fact) => ({ ...fact, owner: fact.edge }))];
+  const derived = [
+    ...aggregates.map((fact) => ({ ...fact, owner: fact.node })),
+    ...summaries.map((fact) => ({ ...fact, owner: fact.edge })),
+  ];
   /** What is aggregated over an attribute of an edge or part. */
   const over = (name: string, attribute: string): readonly (readonly [string, string])[] =>
     derived.flatMap((fact): (readonly [string, string])[] =>
-      fact.over.name === name && (fact.of === attribute || Object.hasOwn(fact.where ?? {}, attribute)) ? [[fact.owner, fact.attribute]] : [],
+      fact.over.name === name && (fact.of === attribute || Object.hasOwn(fact.where ?? {}, attribute))
+        ? [[fact.owner, fact.attribute]]
+        : [],
     );
   const next = (owner: string, attribute: string): readonly (readonly [string, string])[] => [
     ...over(owner, attribute),
@@ -336,7 +350,8 @@ const checkCycles = (definition: GraphDefinition, report: Report): void => {
       waiting.push(...next(...one));
     }
     const place = `${Object.hasOwn(definition.nodes, owner) ? "nodes" : "edges"}.${owner}.derived.${attribute}`;
-    if (seen.has(`${owner}.${attribute}`)) report("setting", place, "it follows from itself, by way of a copy or an edge. Break the circle.");
+    if (seen.has(`${owner}.${attribute}`))
+      report("setting", place, "it follows from itself, by way of a copy or an edge. Break the circle.");
   }
 };
 

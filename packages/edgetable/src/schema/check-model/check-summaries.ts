@@ -39,13 +39,21 @@ const checkOver = (definition: GraphDefinition, { place, name, edge, derived }: 
   if (!other) return undefined;
   if (over === name) report("setting", place, `"${name}" cannot summarize itself: name another edge type.`);
   else if (!canLie(edge, other, direction))
-    report("setting", place, `no "${over}" lies ${direction} a "${name}": their ends are of other types. Name an edge type between the same nodes.`);
+    report(
+      "setting",
+      place,
+      `no "${over}" lies ${direction} a "${name}": their ends are of other types. Name an edge type between the same nodes.`,
+    );
   if (edge.symmetric && direction !== "between")
     report("setting", place, `"${name}" has no direction (symmetric), and "${over}" is counted from both ends: write \`between\`.`);
   const attributes = attributesOf(other);
   for (const field of edge.key ?? [])
     if (attributes && !attributes.includes(field))
-      report("setting", place, `"${field}" in the key of "${name}" is no attribute of "${over}": which of the parallel edges would one count for? Leave it out of the key, or add it to "${over}".`);
+      report(
+        "setting",
+        place,
+        `"${field}" in the key of "${name}" is no attribute of "${over}": which of the parallel edges would one count for? Leave it out of the key, or add it to "${over}".`,
+      );
   return other;
 };
 
@@ -58,8 +66,13 @@ const checkSummary = (definition: GraphDefinition, declared: Declared, report: R
   const { of, where = {}, freshness, operation, shards } = derived;
   checkWithin(place, derived, report);
   const other = checkOver(definition, declared, report);
+  if (!summarized(derived.source)) return;
   if (freshness === "transaction")
-    report("setting", place, "a transaction cannot keep it: an edge may be linked after those that it summarizes, and its own transaction could not find them all. Set freshness: \"stream\", or leave it out.");
+    report(
+      "setting",
+      place,
+      'a transaction cannot keep it: an edge may be linked after those that it summarizes, and its own transaction could not find them all. Set freshness: "stream", or leave it out.',
+    );
   else if (freshness !== "stream")
     report("setting", place, `"${freshness}" is not a freshness of an edge's derived attribute: the stream keeps it. Leave freshness out.`);
   if (shards !== undefined) report("setting", `${place}.shards`, "shards are for a count, sum or average of a node. Leave them out.");
@@ -68,7 +81,11 @@ const checkSummary = (definition: GraphDefinition, declared: Declared, report: R
   if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
   else if (operation !== "count") report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
   const ends = ["from", "to"];
-  reportUnknown(report, `${place}.where`, Object.keys(where), { rule: "attribute", what: "an attribute here", known: known && [...known, ...ends] });
+  reportUnknown(report, `${place}.where`, Object.keys(where), {
+    rule: "attribute",
+    what: "an attribute here",
+    known: known && [...known, ...ends],
+  });
   checkNatures(definition, other, declared, report);
 };
 
