@@ -46,7 +46,7 @@ const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 /** An error of the machine (disk, memory) as Edgetable's own; any other error as it is. */
 export const machineError = (cause: unknown, details: Readonly<Record<string, unknown>> = {}): unknown => {
   const message = messageOf(cause);
-  const isMachine = /no space left|file too large|out of memory|could not allocate|i\/o error|io error/i.test(message);
+  const isMachine = /no space left|file too large|quota|out of memory|could not allocate|could not write|failed to offload/i.test(message);
   if (cause instanceof EdgetableError || !isMachine) return cause;
   return new EdgetableError("analytics.engine", `DuckDB ran out of room: ${message} Raise memoryLimit, or free disk space.`, {
     cause,

@@ -113,6 +113,8 @@ export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
     const types: Types = entry ? attributesOf(catalog, type, entry.definition) : new Map();
     return entry?.idFields.map((field) => [field, types.get(field)] as const) ?? [];
   };
+  // A schema may not list its attributes, such as that of the parts that hold users' fields: the fields of a key are known.
+  const keyFields = (fields: readonly string[]): Types => new Map(fields.map((field) => [field, undefined] as const));
   const columnsOf = (given: readonly Column[], attributes: ReadonlyMap<string, ColumnType | undefined>): readonly Column[] => {
     // `more` holds what the schema does not list.
     const columnName = namer([...given.map(({ name }) => name), "more"]);
@@ -124,24 +126,22 @@ export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
   });
   const text = (name: string): Column => ({ name, attribute: undefined, type: "text" });
   return [
-    ...Object.values(nodes).map(({ name, definition }): LakeTable => ({
+    ...Object.values(nodes).map(({ name, definition, idFields }): LakeTable => ({
       name: tableName(name),
       kind: "node",
       definition: name,
-      ...keyOf(columnsOf([text("node")], attributesOf(catalog, name, definition)), []),
+      ...keyOf(columnsOf([text("node")], new Map([...keyFields(idFields), ...attributesOf(catalog, name, definition)])), []),
     })),
     ...Object.values(edges).map(({ name, definition, key }): LakeTable => ({
       name: tableName(name),
       kind: "edge",
       definition: name,
-      ...keyOf(columnsOf([text("source"), text("target")], attributesOf(catalog, name, definition)), key),
+      ...keyOf(columnsOf([text("source"), text("target")], new Map([...keyFields(key), ...attributesOf(catalog, name, definition)])), key),
     })),
-    ...Object.values(parts).map(({ name, definition, idFields }): LakeTable => ({
-      name: tableName(name),
-      kind: "part",
-      definition: name,
-      ...keyOf(columnsOf([text("owner")], new Map([...idColumns(definition.of), ...attributesOf(catalog, name, definition)])), idFields),
-    })),
+    ...Object.values(parts).map(({ name, definition, idFields }): LakeTable => {
+      const attributes = new Map([...idColumns(definition.of), ...keyFields(idFields), ...attributesOf(catalog, name, definition)]);
+      return { name: tableName(name), kind: "part", definition: name, ...keyOf(columnsOf([text("owner")], attributes), idFields) };
+    }),
   ];
 };
 

@@ -105,7 +105,7 @@ export const readLakeFile = async (folder: string): Promise<LakeFile> => {
   try {
     file = JSON.parse(await readFile(path, "utf8")) as LakeFile;
   } catch (cause) {
-    throw new EdgetableError("analytics.lake", `There is no lake in ${folder}: ${lakeFile} cannot be read. Make one with extract.`, {
+    throw new EdgetableError("analytics.lake", `There is no lake in ${folder}: ${lakeFile} cannot be read. Make one with extract().`, {
       cause,
       details: { folder },
     });
@@ -125,13 +125,9 @@ export const tableOf = ({ tables }: { readonly tables: readonly StoredTable[] },
   const found = tables.find((table) => (table.name === name || table.definition === name) && (kind === undefined || table.kind === kind));
   if (found) return found;
   const names = tables.filter((table) => kind === undefined || table.kind === kind).map(({ definition }) => definition);
-  throw new EdgetableError(
-    "analytics.lake",
-    `The lake has no ${kind ?? "table"} "${name}".${didYouMean(name, names)} It has ${names.join(", ") || "none"}.`,
-    {
-      details: { name, known: names },
-    },
-  );
+  throw new EdgetableError("analytics.lake", `The lake has no ${kind ?? "table"} "${name}".${didYouMean(name, names)}`, {
+    details: { name, known: names },
+  });
 };
 
 const withTables = (error: unknown, tables: readonly StoredTable[]): unknown => {

@@ -120,7 +120,17 @@ const degreeChart = ({ in: reaching, out: leaving }: ReportData["degrees"]): str
     },
     color: colours,
     symbol: { domain: colours.domain, range: ["circle", "triangle"] },
-    marks: [Plot.dot(all, { x: "degree", y: "nodes", stroke: "way", symbol: "way", r: 3.5, strokeOpacity: 0.85 })],
+    marks: [
+      Plot.dot(all, {
+        x: "degree",
+        y: "nodes",
+        stroke: "way",
+        symbol: "way",
+        r: 3.5,
+        strokeOpacity: 0.85,
+        title: ({ degree, nodes, way }: (typeof all)[number]) => `${figure(nodes)} × ${figure(degree)} ${way}`,
+      }),
+    ],
   });
 };
 
@@ -134,7 +144,7 @@ const componentChart = (components: ReportData["components"]): string =>
     x: { label: "nodes", labelOffset: 40, grid: true, ticks: Math.min(5, components[0]?.nodes ?? 0), tickFormat: figure },
     y: { label: null, domain: components.map(({ component }) => component), tickFormat: short },
     marks: [
-      Plot.barX(components, { x: "nodes", y: "component", fill: "var(--first)" }),
+      Plot.barX(components, { x: "nodes", y: "component", fill: "var(--first)", title: "component" }),
       Plot.text(components, {
         x: "nodes",
         y: "component",
@@ -165,16 +175,18 @@ const placeChange = ({ place, placeBefore }: ReportedNode, isCompared: boolean):
 
 const topTable = ({ top, comparedWith }: ReportData): string => {
   const isCompared = comparedWith !== undefined;
-  const heads = ["node", "PageRank", "edges", ...(isCompared ? ["place"] : [])];
+  const heads = ["place", "node", "PageRank", "edges", ...(isCompared ? ["before"] : [])];
   return tableOf(
     "By PageRank, 20 rounds",
     heads,
     top.map((one) => [
+      figure(one.place),
       `<code>${escaped(one.node)}</code>`,
       one.rank.toPrecision(3),
       `${figure(one.degree)} ${one.degreeBefore === undefined ? "" : difference(one.degree, one.degreeBefore)}`,
       ...(isCompared ? [placeChange(one, isCompared)] : []),
     ]),
+    2,
   );
 };
 
@@ -217,7 +229,7 @@ h1 { margin: 0; font-size: 1.6rem; } h2 { margin: 2.5rem 0 .75rem; font-size: 1.
 .cards div { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 .cards dt { color: var(--faint); font-size: .85rem; } .cards dd { margin: 0; font-size: 1.5rem; font-variant-numeric: tabular-nums; } .cards dd.more { font-size: .85rem; color: var(--faint); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } caption { text-align: left; color: var(--faint); font-size: .85rem; padding-bottom: .25rem; }
-th, td { border-bottom: 1px solid var(--line); padding: .35rem .75rem .35rem 0; text-align: left; } th { font-weight: 600; font-size: .85rem; } .number { text-align: right; padding-right: 0; padding-left: .75rem; }
+th, td { border-bottom: 1px solid var(--line); padding: .35rem .75rem .35rem 0; text-align: left; } th { font-weight: 600; font-size: .85rem; } .number { text-align: right; padding-right: 0; padding-left: .75rem; white-space: nowrap; }
 code { font-size: .9rem; overflow-wrap: anywhere; } .up { color: var(--good); } .down { color: var(--bad); }
 .legend { display: flex; gap: 1.5rem; margin: 0 0 .5rem; font-size: .85rem; } .legend .in::before { content: "○ "; color: var(--first); } .legend .out::before { content: "△ "; color: var(--second); }
 figure { margin: 0; overflow-x: auto; } figure svg { width: 100%; min-width: 30rem; height: auto; } details { margin-top: .75rem; } summary { cursor: pointer; color: var(--faint); }

@@ -84,5 +84,15 @@ export const wholeNumber =
 /** Prints the JSON answer of a command. */
 export const printJson = ({ io }: Pick<Invocation, "io">, value: unknown): void => io.out.write(`${toJson(value, 2)}\n`);
 
+/** Runs work that the same command resumes, and says so if it is interrupted. */
+export const resumable = async <T>(call: Pick<Invocation, "io">, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (call.io.signal.aborted) note(call, "Interrupted. What was done is kept: the same command resumes.");
+    throw error;
+  }
+};
+
 /** Prints a note on standard error, so that the answer can be piped. */
 export const note = ({ io }: Pick<Invocation, "io">, text: string): void => io.err.write(`${styleOf(io.err, io.env).dim(text)}\n`);

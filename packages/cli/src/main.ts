@@ -22,6 +22,8 @@ const mends: readonly (readonly [code: string, words: RegExp, mend: string])[] =
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile with --profile. For a local engine, pass --endpoint.",
   ],
   ["execute.accessDenied", /./, "Use --profile to choose other credentials."],
+  ["grid.unfitRows", /unfit: "skip"/, "Use --skip-unfit to leave these rows out, and --dry-run to list them."],
+  ["analytics.lake", /cannot be read/, "Make one: edgetable batch extract."],
   ["invariant", /./, "This is a bug in edgetable. Please report it with the output under EDGETABLE_DEBUG=1."],
   ["plan.invalidOption", /^No AWS region/, "On the command line, pass --region NAME, or --endpoint URL for a local engine."],
   ["plan.notConsistent", /unordered\(\)/, "On the command line, omit --consistent or add --unordered."],

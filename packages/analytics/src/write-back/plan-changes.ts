@@ -114,7 +114,7 @@ const planTarget = async (
   const keys = keyNames.map((key) => columnNamed(table, key));
   const columnOf = (column: string): string =>
     types.get(column) ??
-    refuse(`The result has no column "${column}".${didYouMean(column, [...types.keys()])} It has ${[...types.keys()].join(", ")}.`, {
+    refuse(`The result has no column "${column}".${didYouMean(column, [...types.keys()])}`, {
       column,
       known: [...types.keys()],
     });

@@ -52,9 +52,19 @@ export const withLake = async <T>(
   }
 };
 
+/** Every integer column of a lake is read as a bigint: one that a JSON number holds is printed as a number. */
+const plainIntegers = (row: ResultRow): ResultRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value,
+    ]),
+  );
+
 /** Prints the first rows; with `--json`, all rows. */
 export const printRows = (call: Invocation<{ readonly limit?: number }>, rows: readonly ResultRow[]): void => {
-  if (call.options.json) return printJson(call, rows);
+  if (call.options.json) return printJson(call, rows.map(plainIntegers));
+  if (rows.length === 0) return note(call, "No rows.");
   const limit = call.options.limit ?? 20;
   const first = Object.keys(rows[0] ?? {});
   call.io.out.write(renderRows(rows.slice(0, limit), { columns: call.io.out.columns, style: call.style, first, ids: new Set() }));

@@ -5,7 +5,7 @@ import type { Lake, Program, ResultRow } from "@edgetable/analytics";
 import { type UntypedDb, withGraph } from "../connection.ts";
 import { type ExitCode, exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { collect, defineCommand, note, printJson, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
+import { collect, defineCommand, note, printJson, resumable, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
 import { loadModel, theGraph } from "../model.ts";
 import { counted } from "../output/explanation.ts";
 import { createProgress } from "../output/terminal.ts";
@@ -74,7 +74,7 @@ const writeToTable = (
     let report: Analytics.WriteBackReport;
     try {
       const onProgress: Settings["onProgress"] = ({ done, changes }) => progress.show(`${done} of ${counted(changes, "change")}`);
-      report = await write(db, { signal: io.signal, onProgress });
+      report = await resumable(call, () => write(db, { signal: io.signal, onProgress }));
     } finally {
       progress.clear();
     }
@@ -166,7 +166,8 @@ export const runCommand: CommandSpec = defineCommand<RunOptions>({
         if (options.set)
           return writeToTable(call, (db, settings) => module.writeBack(db, lake, results, { ...writeBackOptions(options), ...settings }));
         const rows = await module.saveResults(lake, results, resolve(call.io.cwd, options.out ?? ""));
-        call.io.out.write(`${counted(rows, "row")} written to ${options.out}\n`);
+        if (options.json) printJson(call, { file: options.out, rows });
+        else call.io.out.write(`${counted(rows, "row")} written to ${options.out}\n`);
         return exitCode.ok;
       }
       const rows = await watched(call, program, (run) =>

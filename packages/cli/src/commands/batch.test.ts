@@ -39,6 +39,12 @@ test("extracts the table, lists its columns, and answers SQL", async () => {
   ]);
 });
 
+test("prints integers as JSON has them, and says that there are no rows", async () => {
+  const counted = await batch("sql", "select count(*) as n, 9007199254740993::bigint as wide from student", ...at, "--json");
+  expect(JSON.parse(counted.out)).toEqual([{ n: 3, wide: { $bigint: "9007199254740993" } }]);
+  expect(await batch("sql", "select * from student where false", ...at)).toMatchObject({ code: 0, out: "", err: "No rows.\n" });
+});
+
 test("writes bulk files of other databases, and prints how to load them", async () => {
   const into = join(lake, "neo4j");
   const { code, out, err } = await batch("bulk", "neo4j", "--into", into, ...at);
@@ -87,6 +93,11 @@ describe("jobs", () => {
     const { out } = await batch("run", "degrees", "--out", join(lake, "degrees.csv"), ...at);
     expect(out).toMatch(/^\d+ rows written to .*degrees.csv\n$/);
     expect(readFileSync(join(lake, "degrees.csv"), "utf8")).toMatch(/^node,out_degree,in_degree,degree\n/);
+    const file = join(lake, "degrees.jsonl");
+    expect(JSON.parse((await batch("run", "degrees", "--out", file, "--json", ...at)).out)).toEqual({
+      file,
+      rows: expect.any(Number) as unknown,
+    });
   });
 
   test("are printed as the program for Spark", async () => {
@@ -106,6 +117,7 @@ describe("jobs", () => {
     [["run", "degrees", "--set", "student"], "--set needs an attribute of a node, edge or part"],
     [["run", "degrees", "--set", "student.yaer=degree"], 'has no attribute "yaer". Did you mean "year"?'],
     [["run", "degrees", "--set", "student.year=degree", "--out", "x.csv"], "Give either --set or --out."],
+    [["sql", "copy student to '/none/students.csv'"], "DuckDB refused the statement: IO Error: Cannot open file"],
     [["sql", "select nme from student"], "The lake's tables: student, course, home, term, enrolled_in, lives_in, note."],
   ])("%j is rejected", async (argv, message) => {
     const { code, err } = await batch(...argv, ...at);
@@ -127,5 +139,6 @@ describe("jobs", () => {
     const { code, err } = await batch("run", "degrees", "--lake", join(lake, "none"));
     expect(code).toBe(2);
     expect(err).toContain("There is no lake in");
+    expect(err).toContain("Make one: edgetable batch extract.");
   });
 });

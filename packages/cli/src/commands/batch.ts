@@ -3,7 +3,7 @@ import type * as Analytics from "@edgetable/analytics";
 import { withGraph } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { collect, defineCommand, note, printJson, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
+import { collect, defineCommand, note, printJson, resumable, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
 import { loadModel, theGraph } from "../model.ts";
 import { counted, showUnits } from "../output/explanation.ts";
 import { renderTable } from "../output/table.ts";
@@ -75,7 +75,7 @@ const extractCommand = defineCommand<ExtractOptions>({
   ],
   run: async (call) => {
     const { io, options, style } = call;
-    const report = await extract(call);
+    const report = await resumable(call, () => extract(call));
     if (options.json) {
       printJson(call, report);
       return exitCode.ok;

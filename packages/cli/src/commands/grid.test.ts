@@ -75,6 +75,21 @@ test("imports CSV: shows the plan, writes, exports the same again", async () => 
   expect(view).toMatchObject({ code: 0, out: "num,Cost\r\n3,7\r\n1,2.5\r\n" });
 });
 
+test("prints rows as JSON, counts rows and not lines, and shows examples on one line", async () => {
+  const cost = { type: "number", value: 7 };
+  const { code, out, err } = await edgetable(["grid", "export", "issue", "P1", "--where", '{"field:f1":{"gt":5}}', "--json"]);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(JSON.parse(out)).toMatchObject([{ row: { issueId: "i3", num: 3 }, cells: { f1: cost } }]);
+  expect(JSON.parse((await edgetable(["grid", "export", "issue", "none", "--json"])).out)).toEqual([]);
+  // One of the three has a line break in a cell.
+  expect((await edgetable(["grid", "export", "issue", "P1"])).err).toBe("3 rows\n");
+  const columns = '"Remarks, if any",issueId,num,name\r\n"one\r\nand two",i9,9,x\r\n';
+  const planned = ["grid", "import", "issue", "-", "P1", "--dry-run"];
+  expect((await edgetable(planned, { input: columns })).out).toMatch(/text +1 +one and two\n/);
+  const ignored = await edgetable([...planned, "--columns", "name=name,Remarks, if any="], { input: columns });
+  expect(ignored.out).toMatch(/Remarks, if any +ignored/);
+});
+
 test("lists what does not fit, with its record and column, and exits with 1", async () => {
   folder.write("bad.csv", "issueId,num,name,Cost\nb1,1,x,much\nb2,2\nb3,3,x,1,2\n");
   const { code, out, err } = await edgetable(["grid", "import", "issue", "bad.csv", "P1", "--dry-run", "--types", "Cost=number"]);
@@ -87,7 +102,7 @@ test("lists what does not fit, with its record and column, and exits with 1", as
   expect(out).toContain("3 rows do not fit. Nothing was written.");
   expect(await edgetable(["grid", "import", "issue", "bad.csv", "P1"])).toMatchObject({
     code: 1,
-    err: expect.stringContaining("grid.unfitRows"),
+    err: expect.stringMatching(/Use --skip-unfit to leave these rows out[^]*grid.unfitRows/),
   });
   folder.write("quotes.csv", 'issueId,num,name\nq1,1,"open\n');
   expect(await edgetable(["grid", "import", "issue", "quotes.csv", "P1"])).toMatchObject({
@@ -102,6 +117,10 @@ test("takes standard input, and refuses what is no grid", async () => {
   expect(await edgetable(["grid", "import", "project", "-", "P1"], { input })).toMatchObject({
     code: 2,
     err: expect.stringContaining("no fields of users"),
+  });
+  expect(await edgetable(["grid", "export", "isue", "P1"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('There is no node type "isue". Did you mean "issue"?'),
   });
   expect(await edgetable(["grid", "export", "issue"])).toMatchObject({ code: 2, err: expect.stringContaining("lacks projectId") });
   expect(await edgetable(["grid", "import", "issue", "issues.csv", "P1", "--types", "Cost=money"])).toMatchObject({ code: 2 });

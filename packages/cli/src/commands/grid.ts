@@ -1,11 +1,20 @@
-import type { CsvColumn, CsvImport, CsvMisfit, CsvTarget, FieldType } from "edgetable";
+import {
+  type CsvColumn,
+  type CsvImport,
+  type CsvImportOptions,
+  type CsvMisfit,
+  type CsvTarget,
+  didYouMean,
+  type FieldType,
+} from "edgetable";
 import { type UntypedGrid, type UntypedDb, withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { collect, defineCommand, note, printJson, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
+import { collect, defineCommand, note, printJson, resumable, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
 import { openCsv, parseDelimiter } from "../load/read-csv.ts";
 import { shownName } from "../load/read-file.ts";
 import { counted } from "../output/explanation.ts";
+import { toJson } from "../output/json.ts";
 import { renderTable } from "../output/table.ts";
 import { createProgress } from "../output/terminal.ts";
 import { idUsage, parseConditions, parseNodeId } from "../text/arguments.ts";
@@ -19,7 +28,7 @@ const gridOf = async (db: UntypedDb, name: string, parentId: readonly string[], 
     throw usageError(
       nodes[name]
         ? `"${name}" has no fields of users, and so no grid.${known.length > 0 ? ` These have: ${known.join(", ")}.` : ""}`
-        : `There is no node type "${name}".`,
+        : `There is no node type "${name}".${didYouMean(name, known)}`,
     );
   }
   const { id, missing } = await parseNodeId(db.catalog, parent, parentId);
@@ -30,14 +39,26 @@ const gridOf = async (db: UntypedDb, name: string, parentId: readonly string[], 
 
 const TYPES: readonly string[] = ["text", "number", "date", "boolean", "choice", "choices"];
 
+/** Texts that commas separate. A comma before which there is no = belongs to the name of a column. */
+const separated = (text: string): readonly string[] => {
+  const parts: string[] = [];
+  let name = "";
+  for (const part of text.split(",")) {
+    name += part;
+    if (part.includes("=")) {
+      parts.push(name);
+      name = "";
+    } else name += ",";
+  }
+  return name === "" ? parts : [...parts, name.slice(0, -1)];
+};
+
 const assignments = (given: readonly string[] = [], option: string): readonly (readonly [string, string])[] =>
-  given
-    .flatMap((one) => one.split(","))
-    .map((one) => {
-      const at = one.lastIndexOf("=");
-      if (at < 1) throw usageError(`${option} "${one}" is not of the form column=${option === "--types" ? "type" : "attribute"}.`);
-      return [one.slice(0, at), one.slice(at + 1)];
-    });
+  given.flatMap(separated).map((one) => {
+    const at = one.lastIndexOf("=");
+    if (at < 1) throw usageError(`${option} "${one}" is not of the form column=${option === "--types" ? "type" : "attribute"}.`);
+    return [one.slice(0, at), one.slice(at + 1)];
+  });
 
 interface ImportOptions {
   readonly columns?: readonly string[];
@@ -74,6 +95,14 @@ const typeOf = ({ type, choices = [] }: CsvColumn): string => {
     : `${type}: ${shown}${choices.length > MOST_CHOICES ? ` and ${choices.length - MOST_CHOICES} others` : ""}`;
 };
 
+const LONGEST_EXAMPLE = 40;
+
+/** The first value of a column on one line. */
+const exampleOf = ({ example = "" }: CsvColumn): string => {
+  const line = example.replaceAll(/\s+/g, " ").trim();
+  return line.length > LONGEST_EXAMPLE ? `${line.slice(0, LONGEST_EXAMPLE - 1)}…` : line;
+};
+
 const MOST_MISFITS = 20;
 
 const showMisfit = ({ record, column, message }: CsvMisfit): string =>
@@ -90,7 +119,7 @@ const showImport = (call: Invocation<ImportOptions>, name: string, result: CsvIm
       { title: "values", align: "right" as const },
       { title: "such as" },
     ];
-    const lines = columns.map((column) => [column.column, fateOf(column), typeOf(column), String(column.values), column.example ?? ""]);
+    const lines = columns.map((column) => [column.column, fateOf(column), typeOf(column), String(column.values), exampleOf(column)]);
     io.out.write(`${renderTable({ columns: titles, rows: lines }, io.out.columns, style)}\n`);
   }
   for (const misfit of misfits.slice(0, MOST_MISFITS)) io.err.write(`${name} ${showMisfit(misfit)}\n`);
@@ -133,16 +162,15 @@ const importCommand = defineCommand<ImportOptions>({
       const progress = createProgress(io);
       const name = shownName(file);
       try {
-        const result = await grid
-          .importCsv(source, {
-            columns: columnsOf(options),
-            dryRun,
-            unfit: skipUnfit || dryRun ? "skip" : "refuse",
-            empty: removeEmpty ? "remove" : "keep",
-            ...(concurrency === undefined ? {} : { concurrency }),
-            onProgress: ({ step, rows }) => progress.show(`${counted(rows, "row")} ${step === "plan" ? "checked" : "written"}`),
-          })
-          .run({ signal: io.signal });
+        const settings = {
+          columns: columnsOf(options),
+          dryRun,
+          unfit: skipUnfit || dryRun ? "skip" : "refuse",
+          empty: removeEmpty ? "remove" : "keep",
+          ...(concurrency === undefined ? {} : { concurrency }),
+          onProgress: ({ step, rows }) => progress.show(`${counted(rows, "row")} ${step === "plan" ? "checked" : "written"}`),
+        } satisfies CsvImportOptions<string>;
+        const result = await resumable(call, () => grid.importCsv(source, settings).run({ signal: io.signal }));
         progress.clear();
         if (options.json) printJson(call, { file, ...result });
         else showImport(call, name, result);
@@ -163,12 +191,31 @@ interface ExportOptions {
   readonly escapeFormulas?: boolean;
 }
 
+const PAGE = 200;
+const BUDGET = { requests: 1000 };
+
+/** Prints the rows of a grid as one JSON list, a page at a time. */
+const printPages = async ({ io }: Invocation<ExportOptions>, grid: UntypedGrid): Promise<void> => {
+  let cursor: string | undefined;
+  let before = "[\n";
+  do {
+    const page = await grid.page({ limit: PAGE, cursor, budget: BUDGET }).run({ signal: io.signal });
+    for (const one of page.items) {
+      io.out.write(`${before}${toJson(one)}`);
+      before = ",\n";
+    }
+    await io.out.drained();
+    cursor = page.next;
+  } while (cursor !== undefined);
+  io.out.write(before === ",\n" ? "\n]\n" : "[]\n");
+};
+
 const exportCommand = defineCommand<ExportOptions>({
   name: "export",
   arguments: "<node> [parent...]",
   summary: "Print the grid of a parent as CSV (RFC 4180), with columns, filters and order",
   description:
-    "Columns are attributes, or fields as field:ID. A text that begins with =, +, - or @ may run as a formula in a spreadsheet: --escape-formulas puts an apostrophe before it, and the file is then no longer imported as it was.",
+    "Columns are attributes, or fields as field:ID. With --json, a list of rows, each with its attributes (row) and the values of fields (cells). A text that begins with =, +, - or @ may run as a formula in a spreadsheet: --escape-formulas puts an apostrophe before it, and the file is then no longer imported as it was.",
   options: [
     { flags: "--columns <names>", text: "the columns, separated by commas (default: all)", parse: collect },
     { flags: "--where <condition>", text: "name=value or JSON; several add up", parse: collect },
@@ -198,6 +245,10 @@ const exportCommand = defineCommand<ExportOptions>({
       if (sort !== undefined) grid = grid.sort(sort, desc ? "desc" : "asc");
       else if (desc || empties !== undefined) throw usageError("--desc and --empties need --sort.");
       if (empties !== undefined) grid = grid.empties(empties);
+      if (options.json) {
+        await printPages(call, grid);
+        return exitCode.ok;
+      }
       const pieces = grid.exportCsv({
         formulas: escapeFormulas ? "escape" : "keep",
         ...(delimiter === undefined ? {} : { delimiter }),
@@ -205,11 +256,12 @@ const exportCommand = defineCommand<ExportOptions>({
       });
       let rows = -1;
       for await (const piece of pieces) {
-        rows += piece.split("\r\n").length - 1;
+        // A line break between quotes ends no record.
+        rows += piece.replaceAll(/"[^"]*"/g, "").split("\r\n").length - 1;
         io.out.writeExact?.(piece);
         await io.out.drained();
       }
-      note(call, `${rows} lines`);
+      note(call, counted(rows, "row"));
       return exitCode.ok;
     }),
 });
