@@ -43,7 +43,7 @@ test("a report shows degrees, components and top nodes, and what changed since t
     });
     const page = await open(first.page);
     expect(page.cards).toMatchObject({ nodes: ["7", ""], edges: ["4", ""], components: ["2", ""], "in the largest": ["67 %", "4 nodes"] });
-    expect(page.rowsUnder("By PageRank, 20 rounds")[0]).toEqual(["page:a", expect.stringMatching(/^0\.\d+$/), "3"]);
+    expect(page.rowsUnder("By PageRank, 20 rounds")[0]).toEqual(["1", "page:a", expect.stringMatching(/^0\.\d+$/), "3"]);
     expect(page.rowsUnder("Nodes by their number of edges")).toEqual([
       ["1", "1", "4"],
       ["3", "1", "0"],
