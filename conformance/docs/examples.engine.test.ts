@@ -24,6 +24,8 @@ const pages = [
   "docs/migrations.md",
   "docs/tenancy.md",
   "docs/observability.md",
+  "docs/expiry.md",
+  "docs/testing.md",
   "packages/testing/README.md",
   "packages/opentelemetry/README.md",
 ].flatMap(blocksOf);

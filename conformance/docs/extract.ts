@@ -54,3 +54,7 @@ export const blocksOf = (file: string): readonly Block[] => {
     code: found[1] ?? "",
   }));
 };
+
+/** The programs of a Markdown file: ts blocks with a name after the language. */
+export const programsOf = (file: string): readonly { readonly name: string; readonly code: string }[] =>
+  [...read(file).matchAll(/^```ts ([\w-]+)\n([^]*?)^```/gm)].map(([, name = "", code = ""]) => ({ name, code }));
