@@ -328,3 +328,42 @@ test("an index of a retyped attribute needs another name, and finds all by the n
   ).toMatchObject([{ id: "P38" }, { id: "P39" }, { id: "P9" }]);
   expect(await verify(db, { settle: 0 })).toMatchObject({ clean: true });
 });
+
+test("an undone conversion is recorded: a model that reads one form alone is refused until it is taken back", async () => {
+  await fill();
+  await after("old").migrations.run({ ...fast, finish: true });
+  const two = after("new");
+  await two.migrations.run(fast);
+  // A program of the second step writes while its migration is under way.
+  await two.person.update({ id: "P2" }, { fullName: "New" }).orThrow();
+  expect(await two.migrations.undo()).toMatchObject({
+    undone: true,
+    notes: [expect.any(String), expect.stringContaining('"person.fullName"')],
+  });
+  expect(await stored("P2")).toMatchObject({ fullName: { S: "New" } });
+  for (const model of [before(), after(undefined)]) {
+    const { refusals } = await model.migrations.plan();
+    expect(refusals).toContainEqual(expect.stringMatching(/Items of "person" hold "fullName" under its new name or as "name".*undone/));
+    await expect(model.migrations.run({ ...fast, finish: true, inPlace: true })).rejects.toMatchObject({ code: "migrate.unsupported" });
+  }
+  expect(await after("old").migrations.status()).toMatchObject({ state: "outdated" });
+  // Either step goes on from there.
+  expect(await after("old").migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, changed: 1 });
+  expect(await stored("P2")).toMatchObject({ name: { S: "New" }, age: { S: "2" } });
+  expect(await after("old").migrations.status()).toMatchObject({ state: "current" });
+  expect(await before().migrations.run({ ...fast, finish: true, inPlace: true })).toMatchObject({ complete: true });
+  expect(await before().person.get({ id: "P2" })).toMatchObject({ name: "New", age: "2" });
+});
+
+test("a conversion back that is undone is recorded as well", async () => {
+  await fill();
+  await after("old").migrations.run({ ...fast, finish: true });
+  await after("new").migrations.run({ ...fast, finish: true });
+  await after("old").migrations.run(fast);
+  await after("old").person.update({ id: "P2" }, { fullName: "Old" }).orThrow();
+  await after("old").migrations.undo();
+  expect((await after(undefined).migrations.plan()).refusals).toContainEqual(expect.stringContaining("undone"));
+  await after("new").migrations.run({ ...fast, finish: true });
+  expect(await after(undefined).migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  expect(await after(undefined).person.get({ id: "P2" })).toMatchObject({ fullName: "Old", age: 2 });
+});

@@ -253,8 +253,15 @@ const changedForms = ({ record, catalog }: MigrationGround, model: ModelDescript
   }
   for (const [id, { former = {} }] of Object.entries(record.current?.model.items ?? {}))
     for (const [name, { stored, name: old }] of Object.entries(former))
-      if (stored === "old" && model.items[id] && !model.items[id].former?.[name]) {
+      if (stored !== "new" && model.items[id] && !model.items[id].former?.[name]) {
         const definition = id.split(/[(:]/)[0] ?? "";
+        if (stored === "either") {
+          const forms = old === undefined ? "in its new type or its old one" : `under its new name or as "${old}"`;
+          refusals.add(
+            `Items of "${definition}" hold "${name}" ${forms}: a migration from one to the other was undone. Run the migration to the model with ${old === undefined ? "retyped" : "renamed"}, with finish, which stores one form, and migrate to this model then.`,
+          );
+          continue;
+        }
         // Only the caller knows whether a model without the retyping has the old type or the new one.
         if (old === undefined ? inPlace : goesBack(catalog, definition, { from: old, to: name })) continue;
         const back = old === undefined ? " Or pass inPlace if the model has the old type." : "";

@@ -3,6 +3,7 @@ import { bookkeeping, type Job, takeLease } from "../executor/jobs/job-store.ts"
 import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
 import { readRecord, writeRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
+import { descriptionHash, withEitherForm } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
 import { jobOf, MIGRATION_JOB, type MigrationSettings, openRun, planOf } from "./run-migration.ts";
@@ -98,12 +99,18 @@ export const undoMigration = async (
       const there = new Set(table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
       const deleted = record.migration?.creates.filter((name) => there.has(name)) ?? [];
       for (const name of deleted) await deleteIndex(run, name);
-      const isDone = await step(run, async (context) =>
-        writeRecord(session, record, { current: record.current, migration: undefined }, context),
-      );
+      const { current, migration } = record;
+      const left = current && migration ? withEitherForm(current.model, migration.model) : undefined;
+      const now = left && left.attributes.length > 0 ? { hash: descriptionHash(left.model), model: left.model } : current;
+      const isDone = await step(run, async (context) => writeRecord(session, record, { current: now, migration: undefined }, context));
       if (!isDone)
         throw new EdgetableError("job.busy", "The record of the migration was changed by another process. Try again.", { retryable: true });
-      return { undone: true, deleted, notes: ["Index keys that were written into items stay: they cost storage and do no harm."] };
+      const notes = ["Index keys that were written into items stay: they cost storage and do no harm."];
+      if (left && left.attributes.length > 0)
+        notes.push(
+          `Items may hold ${left.attributes.map((name) => `"${name}"`).join(", ")} in either form. Run the migration to a model that reads both, with finish: it stores the form that the model says. Until then a model without \`renamed\` and \`retyped\` is refused.`,
+        );
+      return { undone: true, deleted, notes };
     };
     return runJob(session, lease, { facts: () => facts, run: work });
   };

@@ -28,8 +28,8 @@ export interface DescribedFormer {
   /** The name before; undefined if it is the same. */
   readonly name?: string;
   readonly retyped?: true;
-  /** The form in which items are written. */
-  readonly stored: StoredForm;
+  /** The form in which items are; `either` after an undone migration from one to the other. */
+  readonly stored: StoredForm | "either";
 }
 
 /** An index, as a model declares it. */
@@ -146,6 +146,32 @@ export const descriptionText = (description: ModelDescription): string => JSON.s
 /** 16 hexadecimal digits that identify a description. */
 export const descriptionHash = (description: ModelDescription): string =>
   createHash("sha256").update(descriptionText(description)).digest("hex").slice(0, 16);
+
+/**
+ * What a table holds after the migration from one model to another was undone: attributes that one of them stores under a new
+ * name or in a new type, and the other does not, may be in either form.
+ *
+ * @returns the description, and the attributes, as `person.fullName`
+ */
+export const withEitherForm = (
+  current: ModelDescription,
+  undone: ModelDescription,
+): { readonly model: ModelDescription; readonly attributes: readonly string[] } => {
+  const attributes = new Set<string>();
+  const items = Object.fromEntries(
+    Object.entries(current.items).map(([id, item]): [string, DescribedItem] => {
+      const former = { ...item.former };
+      for (const [name, one] of Object.entries(undone.items[id]?.former ?? {})) {
+        const before = former[name]?.stored;
+        if (one.stored === before || (before === undefined && one.stored === "old")) continue;
+        former[name] = { ...one, stored: "either" };
+        attributes.add(`${id.split(/[(:]/)[0] ?? ""}.${name}`);
+      }
+      return [id, Object.keys(former).length === 0 ? item : { ...item, former }];
+    }),
+  );
+  return { model: { ...current, items }, attributes: [...attributes] };
+};
 
 /** The templates by which the items of a kind are in an index; undefined where they are not in it. */
 export const describedEntry = (
