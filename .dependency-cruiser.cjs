@@ -35,7 +35,7 @@ const directions = {
   },
   grids: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/"] },
   transport: { sees: floor },
-  check: { sees: [...model, "ir/", "requests/(?:decode-item|encode-item)[.]ts$"], types: [operations] },
+  check: { sees: [...model, "ir/", "requests/(?:decode-item|encode-item|table)[.]ts$"], types: [operations] },
   streams: { sees: [...model, "ir/", "planner/", "requests/", "executor/", "transport/", "client/", "grids/keep-values[.]ts$"] },
   verify: {
     sees: [

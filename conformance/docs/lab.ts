@@ -15,7 +15,7 @@ import {
   summarize,
   type Transport,
 } from "edgetable";
-import { checkGraph, describeItem, explanationText, recommendShards, rewriteItem } from "edgetable/check";
+import { checkGraph, describeItem, exampleItems, explanationText, recommendShards, rewriteItem, tableDesign } from "edgetable/check";
 import { verify } from "edgetable/verify";
 import { createSdkTransport } from "edgetable/sdk";
 import { createFaultTransport, createWriteHistory, seededRandom, virtualClock } from "@edgetable/testing";
@@ -77,7 +77,9 @@ export const openLab = async (transport: Transport, table: string) => {
     summarize,
     checkGraph,
     describeItem,
+    exampleItems,
     rewriteItem,
+    tableDesign,
     explanationText,
     recommendShards,
     verify,

@@ -11,6 +11,7 @@ import { gridCommand } from "./grid.ts";
 import { initCommand } from "./init.ts";
 import { loadCommand } from "./load.ts";
 import { migrateCommand } from "./migrate.ts";
+import { modelCommand } from "./model.ts";
 import { patternsCommand } from "./patterns.ts";
 import { policyCommand } from "./policy.ts";
 import { queryCommand } from "./query.ts";
@@ -28,6 +29,7 @@ export const commands: readonly CommandSpec[] = [
   patternsCommand,
   explainCommand,
   checkCommand,
+  modelCommand,
   policyCommand,
   tableCommand,
   migrateCommand,
