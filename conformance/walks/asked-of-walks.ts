@@ -2,7 +2,7 @@ import type { WalkExplanation } from "edgetable";
 import { nameOf, type NaiveEnd, type NaiveGraph } from "../naive/graph.ts";
 import { byEnd, endOf, fold, levels, numbersOn, rank, walkNaively, type NaivePath, type NaiveWalk } from "../naive/walk.ts";
 import { countedNames } from "../oracle/model.ts";
-import { names, pathNames, type AnyWalk, type Ask } from "./ask.ts";
+import { names, pathNames, type AnyWalk, type Ask, type Part } from "./ask.ts";
 import { nameOfId, type Id } from "./node-ids.ts";
 import type { Asking } from "./check-parts.ts";
 import { naiveHop, naivePlan, numberFields, type PlainHop, type PlainStep, type PlainWalk } from "./plain-walk.ts";
@@ -168,6 +168,54 @@ const inOrder = async ({ plain, graph }: Walked, ask: Ask): Promise<readonly Nai
   return [...byEnd(walkNaively(graph, naivePlan(asRead(plain, plan))).paths).values()].map(([path]) => path!);
 };
 
+/** Attributes of the nodes at the end: of persons alone, and of all types that have one of that name. */
+const aggregatesOf = ({ plain, graph, naive, walk }: Walked): readonly Asking[] => {
+  const types = typesAfter(plain);
+  const rows = (having: readonly string[]): readonly Row[] =>
+    naive.paths.flatMap((path) => {
+      const row = having.includes(endOf(path).type) ? graph.node(endOf(path))?.row : undefined;
+      return row ? [row] : [];
+    });
+  const [persons, named] = [rows(["person"]), rows(["person", "tag"])];
+  const ages = persons.map((row) => row["age"] as number);
+  const sum = fold("sum", ages) ?? 0;
+  const folded = { sum: "age", min: "age", max: "age", average: "age" };
+  const figures = { min: { age: fold("min", ages) }, max: { age: fold("max", ages) } };
+  const whole = { count: persons.length, sum: { age: sum }, ...figures, average: { age: ages.length > 0 ? sum / ages.length : undefined } };
+  const inGroups = [...new Set(ages)].map((age) => {
+    const count = ages.filter((one) => one === age).length;
+    return [count, age, age * count];
+  });
+  const sorted = (groups: readonly (readonly unknown[])[]): readonly string[] => groups.map((group) => JSON.stringify(group)).toSorted();
+  interface Group {
+    readonly group: Row;
+    readonly count: number;
+    readonly sum: Row;
+  }
+  const numbered = (items: readonly Group[]): readonly string[] =>
+    sorted(items.map(({ group, count, sum: { age } }) => [count, group["age"], age]));
+  const askings: Asking[] = [];
+  if (types.includes("person")) {
+    const shown = (_: unknown, { count, sum: sums, min, max, average }: Part & Record<string, unknown>): unknown => ({
+      count,
+      sum: sums,
+      min,
+      max,
+      average,
+    });
+    askings.push(
+      figure("aggregate", (options) => walk.aggregate(folded, options), { show: shown as Asking["show"], expected: whole }),
+      figure("groupBy", (options) => walk.groupBy("age", { sum: "age" }, options), { show: numbered, expected: sorted(inGroups) }),
+    );
+  }
+  if (types.includes("person") || types.includes("tag")) {
+    const expected = named.length > 0 ? [["n", named.length]] : [];
+    const show = (items: readonly Group[]): unknown => items.map(({ group, count }) => [group["name"], count]);
+    askings.push(figure("groupBy name", (options) => walk.groupBy("name", {}, options), { show, expected }));
+  }
+  return askings;
+};
+
 const topOf = ({ naive, walk, pick }: Walked): Asking => {
   const most = 1 + (pick % 3);
   const all = new Map([...byEnd(naive.paths)].map(([name, ways]) => [name, ways.length]));
@@ -196,6 +244,7 @@ export const askedOf = async (walked: Walked): Promise<readonly Asking[]> => {
     figure("groupCount", (options) => walk.groupCount(options), { show: counts, expected: groupCounts }),
     topOf(walked),
     ...foldsOf(walked),
+    ...aggregatesOf(walked),
     ...pathsOf(walked),
     ...ranksOf(walked),
     ...levelsOf(walked),

@@ -3,12 +3,13 @@ import type { Amount } from "../executor/amount.ts";
 import { createCall, Meter, NO_COST, reportOf, type RunOptions } from "../executor/call.ts";
 import type { CallContext } from "../executor/session.ts";
 import { runWalk, type Stopped, type WalkOutcome } from "../executor/walk/run-walk.ts";
+import type { ReadRequest } from "../executor/run-read.ts";
 import type { CommonState, FoundPaths, SearchAt } from "../executor/walk/search.ts";
 import { openState, readState, sealState, storeState, STORED } from "../executor/walk/walk-cursor.ts";
 import type { WalkBudget, WalkRequest } from "../executor/walk/walk-run.ts";
-import type { NodeRef, WalkState as StoppedWalk } from "../executor/walk/walk-state.ts";
-import type { KeptStep } from "../ir/physical-plan.ts";
-import type { WalkPlan } from "../ir/walk-plan.ts";
+import type { NodeRef, Tally, WalkState as StoppedWalk } from "../executor/walk/walk-state.ts";
+import type { KeptStep, ReadPlan } from "../ir/physical-plan.ts";
+import type { FoldedAttributes, WalkPlan } from "../ir/walk-plan.ts";
 import { exactText } from "../keys/template.ts";
 import { keptByType } from "../planner/kept-counts.ts";
 import { planWalk } from "../planner/walk/plan-walk.ts";
@@ -17,10 +18,11 @@ import { checkGiven, type Secrets } from "../requests/cursor.ts";
 import type { Row } from "../util/row.ts";
 import { onAbort } from "../util/time.ts";
 import type { Driver } from "./driver.ts";
+import { explainRead } from "./explanation.ts";
 import { findNode } from "./read-call.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 import type { WalkAsk } from "./walk-options.ts";
-import type { GroupOptions, Reached, WalkCall, Walked, WalkEnd, WalkOptions } from "./walk-types.ts";
+import type { Aggregates, GroupOptions, WalkCall, Walked, WalkEnd, WalkOptions } from "./walk-types.ts";
 
 const MAX_PLANS = 500;
 
@@ -29,14 +31,20 @@ const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
 /** The plan of a walk, made once for its form. */
 const planOf = (
   driver: Driver,
-  { state, collect, kept }: Pick<WalkAsk, "state" | "collect"> & { readonly kept?: KeptByType | undefined },
+  {
+    state,
+    collect,
+    kept,
+    search,
+  }: Pick<WalkAsk, "state" | "collect"> & { readonly kept?: KeptByType | undefined; readonly search?: ReadPlan | undefined },
   walk: string = walkForm(state, collect),
 ): WalkPlan => {
-  const form = kept ? `${walk}${JSON.stringify(kept)}` : walk;
+  const form = kept || search ? `${walk}${JSON.stringify([kept, search])}` : walk;
   let plans = plansOf.get(driver);
   if (!plans || plans.size >= MAX_PLANS) plansOf.set(driver, (plans = new Map()));
   let plan = plans.get(form);
-  if (!plan) plans.set(form, (plan = planWalk({ catalog: driver.catalog, off: driver.rulesOff }, walkPlan(state, collect, kept))));
+  if (!plan)
+    plans.set(form, (plan = planWalk({ catalog: driver.catalog, off: driver.rulesOff }, walkPlan(state, collect, { kept, search }))));
   return plan;
 };
 
@@ -124,7 +132,14 @@ const requestOf = (
     plan,
     budget,
     options,
-  }: { readonly state: WalkState; readonly plan: WalkPlan; readonly budget: WalkBudget; readonly options: WalkOptions },
+    search,
+  }: {
+    readonly search?: ReadRequest | undefined;
+    readonly state: WalkState;
+    readonly plan: WalkPlan;
+    readonly budget: WalkBudget;
+    readonly options: WalkOptions;
+  },
 ): WalkRequest => ({
   plan,
   start: { type: state.node, id: state.id },
@@ -132,7 +147,15 @@ const requestOf = (
   budget,
   supernode: options.supernode ?? "page",
   findNode: findNode(driver),
+  search,
 });
+
+/** The search at whose rows a walk starts. */
+const searchOf = async (driver: Driver, { search }: WalkState): Promise<ReadRequest | undefined> => {
+  if (!search) return undefined;
+  const { ofTenant, requestOf: requestOfSearch } = await import("./search-call.ts");
+  return requestOfSearch(driver, ofTenant(driver, { state: search, several: false }), "rows");
+};
 
 /** A walk may send a million requests: a report shows the first of them and counts all. */
 const MAX_SHOWN = 1000;
@@ -179,11 +202,21 @@ const keptOf = ({ catalog, rulesOff }: Driver, { state, collect, options, kept =
 
 const explainAsk = async (driver: Driver, ask: WalkAsk): Promise<WalkExplanation> => {
   const { state, collect, options } = ask;
-  const plan = planOf(driver, { state, collect, kept: keptOf(driver, ask) });
+  const request = await searchOf(driver, state);
+  const plan = planOf(driver, { state, collect, kept: keptOf(driver, ask), search: request?.plan });
   const { explainWalk } = await import("./walk-explanation.ts");
   const { id, values } = state;
   const { livingAt } = driver.context({});
-  return explainWalk(driver.catalog, { plan, id, values, breadth: budgetOf(options).breadth, livingAt, storeCursor: options.storeCursor });
+  const search = request && explainRead(driver.catalog, { ...request, livingAt });
+  return explainWalk(driver.catalog, {
+    plan,
+    id,
+    values,
+    search,
+    breadth: budgetOf(options).breadth,
+    livingAt,
+    storeCursor: options.storeCursor,
+  });
 };
 
 /** The same, if the table's record has them as complete. */
@@ -194,7 +227,7 @@ const completeOf = async ({ session }: Driver, kept: KeptByType | undefined, con
 };
 
 /** The items by their figures, highest first, and `top` of them at most. Equal figures keep the order in which nodes were reached. */
-const topOf = <Item extends Reached<Row>>(
+const topOf = <Item extends object>(
   items: readonly Item[],
   top: number | undefined,
   figureOf: (item: Item) => Amount | undefined,
@@ -205,6 +238,27 @@ const topOf = <Item extends Reached<Row>>(
     return first < second ? 1 : first > second ? -1 : 0;
   });
   return top === undefined ? ordered : ordered.slice(0, top);
+};
+
+interface ShownTally extends Aggregates<string> {
+  readonly values: readonly unknown[];
+}
+
+/** The figures of a group as a caller sees them. */
+const shownTally = ({ sum, min, max, average }: FoldedAttributes, values: readonly unknown[], { count, fields }: Tally): ShownTally => {
+  const of = <T>(names: readonly string[], figure: (name: string) => T): { readonly [name: string]: T } =>
+    Object.fromEntries(names.map((name) => [name, figure(name)]));
+  return {
+    values,
+    count,
+    sum: of(sum, (name) => fields.get(name)?.sum ?? 0),
+    min: of(min, (name) => fields.get(name)?.min),
+    max: of(max, (name) => fields.get(name)?.max),
+    average: of(average, (name) => {
+      const field = fields.get(name);
+      return field && Number(field.sum) / Number(field.count);
+    }),
+  };
 };
 
 /** The answer of a walk as a caller sees it. */
@@ -246,6 +300,21 @@ const answerOf = (
       });
       return walked(items, end);
     }
+    case "aggregate": {
+      const items = outcome.tallies.map(({ values, tally }) => shownTally(collect.folded, values, tally));
+      const figures = items.map(({ values, ...rest }) => ({
+        group: Object.fromEntries(collect.by.map((name, at) => [name, values[at]])),
+        ...rest,
+      }));
+      if (collect.by.length > 0)
+        return walked(
+          topOf(figures, top, ({ count }) => count),
+          end,
+        );
+      const [all = shownTally(collect.folded, [], { count: 0, fields: new Map() })] = items;
+      const { values: _none, ...rest } = all;
+      return { ...rest, ...end };
+    }
     case "paths": {
       const typed = Object.keys(catalog.nodes).length > 1;
       const items = outcome.paths.map((path) => path.map((ref) => shownId(ref, typed)));
@@ -257,6 +326,7 @@ const answerOf = (
 // A continuation names a Query by its place. The expectations of a model decide whether one Query reads several edge types.
 const sourcesOf = ({ steps }: WalkPlan): readonly string[] =>
   steps.flatMap((step) => {
+    if (step.kind === "search") return step.reading.sources.map((source) => (source.kind === "query" ? (source.index ?? "") : ""));
     if (step.kind !== "hop" || step.edges.length === 1) return [];
     return Object.values(step.reading).flatMap((plan) => plan.sources.map((source) => source.shapes.join()));
   });
@@ -270,10 +340,16 @@ export const walkCall = (driver: Driver, ask: WalkAsk): WalkCall<unknown> =>
       const { state, collect, options, paths = { limit: 0, simple: false } } = ask;
       const form = walkForm(state, collect);
       const kept = await completeOf(driver, keptOf(driver, ask), context);
-      const plan = planOf(driver, { state, collect, kept }, form);
-      const query = (): string => `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values, ...sourcesOf(plan)])}`;
+      const search = await searchOf(driver, state);
+      const plan = planOf(driver, { state, collect, kept, search: search?.plan }, form);
+      const query = (): string =>
+        `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values, ...(search ? [search.binding.values] : []), ...sourcesOf(plan)])}`;
       const { state: from, budget, end } = await begin<StoppedWalk>(driver, { options, query }, context);
-      const outcome = await runWalk(driver.session, requestOf(driver, { state, plan, budget, options }), { context, state: from, paths });
+      const outcome = await runWalk(driver.session, requestOf(driver, { state, plan, budget, options, search }), {
+        context,
+        state: from,
+        paths,
+      });
       const value = answerOf(driver, ask, { outcome, end: await end(outcome.stopped, outcome.state) });
       const several = new Set(outcome.missing.map(({ type }) => type)).size > 1;
       const missing = outcome.missing.map((ref) => shownId(ref, several));

@@ -317,17 +317,19 @@ type Picked<Row, Field> = Pick<Row, keyof Row & Field>;
  * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the kind does not have
  * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
  */
-export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row> {
+export interface Search<Row, Filter, Several = false, On extends WalkOn = NoWalk> extends AsyncIterable<Row> {
   /** Keeps the rows for which every condition holds; several calls add up. What no key takes is filtered after reading. */
-  where(filter: Filter): Search<Row, Filter, Several>;
+  where(filter: Filter): Search<Row, Filter, Several, On>;
   /** Sends only the named attributes, and of edges their ends; read, and paid for, are whole items. */
-  select<const Field extends keyof Filter & string>(...fields: readonly Field[]): Search<Selected<Row, Field, Several>, Filter, Several>;
+  select<const Field extends keyof Filter & string>(
+    ...fields: readonly Field[]
+  ): Search<Selected<Row, Field, Several>, Filter, Several, On>;
   /** Reads in the opposite order. */
-  reverse(): Search<Row, Filter, Several>;
+  reverse(): Search<Row, Filter, Several, On>;
   /** Reads no more than so many rows, 1 or more. */
-  limit(most: number): Search<Row, Filter, Several>;
+  limit(most: number): Search<Row, Filter, Several, On>;
   /** Reads from the named index rather than from where it is cheapest; of a sparse index, what is in it. */
-  using(index: string): Search<Row, Filter, Several>;
+  using(index: string): Search<Row, Filter, Several, On>;
   /** The rows. One Query for each megabyte of each shard. */
   rows(): Read<readonly Row[]>;
   /** The first row in order, undefined when there is none. One Query for each shard. */
@@ -354,6 +356,38 @@ export interface Search<Row, Filter, Several = false> extends AsyncIterable<Row>
   page(options?: SearchPageOptions): Read<Page<Row>>;
   /** What `rows` would send, without sending it. */
   explain(): Promise<ReadExplanation>;
+  /** On along an edge from every row: a walk, whose budget pays for the search too. */
+  readonly out: On["out"];
+  readonly in: On["in"];
+  readonly both: On["both"];
+  /** These rows as the start of a walk, in the order of the search. */
+  readonly walk: On["walk"];
+}
+
+/** How a walk goes on from the rows of a search. */
+export interface WalkOn {
+  readonly out: unknown;
+  readonly in: unknown;
+  readonly both: unknown;
+  readonly walk: unknown;
+}
+
+type NodesOnly = "A walk starts at nodes: search a node type.";
+
+/** Of edges and parts. */
+export interface NoWalk {
+  readonly out: NodesOnly;
+  readonly in: NodesOnly;
+  readonly both: NodesOnly;
+  readonly walk: NodesOnly;
+}
+
+/** Of nodes. */
+export interface WalkFrom<N extends Nodes, E extends Edges, At extends string> {
+  readonly out: Walk<N, E, At, never>["out"];
+  readonly in: Walk<N, E, At, never>["in"];
+  readonly both: Walk<N, E, At, never>["both"];
+  readonly walk: () => Walk<N, E, At, never>;
 }
 
 /** Edges found by their values, and the nodes at their ends: the Queries, and one BatchGetItem for each 100 nodes. */
@@ -391,7 +425,7 @@ type EdgeSearchOf<In extends AnyEdgeInGraph> = EdgeSearch<In["edge"], In["filter
 
 type SearchOf<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof E
   ? EdgeSearchOf<EdgesInGraph<N, E>[Kind]>
-  : Search<FoundRow<N, E, P, Kind>, Where<FoundRow<N, E, P, Kind>>>;
+  : Search<FoundRow<N, E, P, Kind>, Where<FoundRow<N, E, P, Kind>>, false, Kind extends keyof N & string ? WalkFrom<N, E, Kind> : NoWalk>;
 
 type KindedRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends unknown
   ? Kinded<Kind, FoundRow<N, E, P, Kind>>
@@ -410,5 +444,10 @@ export interface Find<N extends Nodes, E extends Edges, P extends Parts> {
   /** Finds several kinds that share an index, in its one order; by the attributes that all of them have. */
   <const Kind extends (keyof N | keyof E | keyof P) & string>(
     kinds: readonly Kind[],
-  ): Search<KindedRow<N, E, P, Kind>, Common<FoundRow<N, E, P, Kind>>, true>;
+  ): Search<
+    KindedRow<N, E, P, Kind>,
+    Common<FoundRow<N, E, P, Kind>>,
+    true,
+    [Kind] extends [keyof N & string] ? WalkFrom<N, E, Kind> : NoWalk
+  >;
 }

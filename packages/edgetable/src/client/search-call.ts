@@ -164,7 +164,7 @@ const avoidIncomplete = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): 
 };
 
 /** A search of a tenant's connection: the tenant is in a node's id, in that of a part's owner, in an edge and in its ends. */
-const ofTenant = ({ catalog: { tenant, nodes, parts, edges } }: Driver, ask: SearchAsk): SearchAsk => {
+export const ofTenant = ({ catalog: { tenant, nodes, parts, edges } }: Driver, ask: SearchAsk): SearchAsk => {
   if (!tenant) return ask;
   const { kinds, conditions, values } = ask.state;
   const inAll = (types: readonly (string | undefined)[]): Row =>

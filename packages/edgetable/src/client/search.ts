@@ -16,6 +16,7 @@ import { pageOptions, refuseLimit } from "./read-call.ts";
 import type * as Searching from "./search-call.ts";
 import type { SearchAnswer, SearchAsk } from "./search-call.ts";
 import { loadOnce } from "../util/load-once.ts";
+import { type EdgeNames, WalkQuery } from "./walk.ts";
 import type { Row } from "../util/row.ts";
 
 const loadSearching: () => typeof Searching | Promise<typeof Searching> = loadOnce(async () => import("./search-call.ts"));
@@ -131,6 +132,42 @@ export class SearchQuery {
 
   async explain(): Promise<ReadExplanation> {
     return this.rows().explain();
+  }
+
+  out(edge: EdgeNames): WalkQuery {
+    return this.walk().out(edge);
+  }
+
+  in(edge: EdgeNames): WalkQuery {
+    return this.walk().in(edge);
+  }
+
+  both(edge: EdgeNames): WalkQuery {
+    return this.walk().both(edge);
+  }
+
+  walk(): WalkQuery {
+    const { kinds } = this.#state;
+    const other = kinds.find(({ of }) => of !== "node");
+    if (other) {
+      const hint = other.of === "edge" ? "search nodes, or read its sources() or targets()" : "search the nodes that contain it";
+      throw new EdgetableError("traverse.start", `A walk starts at nodes, and "${other.name}" is a ${other.of}: ${hint}.`, {
+        details: { kind: other.name },
+      });
+    }
+    const at = kinds.map(({ name }) => name);
+    const node = defined(at[0], "kind");
+    const { idFields } = defined(this.#driver.catalog.nodes[node], node);
+    const start = {
+      node,
+      id: {},
+      anchor: idFields,
+      steps: [],
+      values: [],
+      at,
+      search: { ...this.#state, select: at.length === 1 ? idFields : undefined },
+    };
+    return new WalkQuery(this.#driver, start);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator {

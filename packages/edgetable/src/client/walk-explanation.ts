@@ -6,7 +6,7 @@ import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
 import { bindQuery } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";
-import type { ExplainedRequest } from "./explanation.ts";
+import type { ExplainedRequest, ReadExplanation } from "./explanation.ts";
 import { KEPT_UNLESS, keptNote } from "./kept-counts.ts";
 
 /** What a walk would send, and its estimated cost. `plan` is the object that runs. */
@@ -29,6 +29,8 @@ export interface ExplainedWalk {
   readonly values: readonly unknown[];
   readonly breadth: number;
   readonly livingAt: number | undefined;
+  /** Of the search at whose rows it starts. */
+  readonly search: ReadExplanation | undefined;
   readonly storeCursor: { readonly seconds: number } | undefined;
 }
 
@@ -63,9 +65,9 @@ const explainHop = (
   });
 };
 
-const notesOf = ({ plan, storeCursor }: ExplainedWalk): readonly string[] => {
+const notesOf = ({ plan, storeCursor, search }: ExplainedWalk): readonly string[] => {
   const checked = new Set<string>();
-  const byKey: string[] = [];
+  const byKey: string[] = [...(search?.notes ?? [])];
   for (const step of plan.steps) {
     if (step.kind !== "hop") continue;
     for (const { filter } of Object.values(step.reading)) for (const path of pathsOf(filter?.conditions ?? [])) checked.add(path);
@@ -96,6 +98,13 @@ export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanat
     const { expect } = step;
     nodes.requests -= expect.requests;
     nodes.readUnits -= expect.readUnits;
+    if (step.kind === "search") {
+      requests.push(...(walk.search?.requests ?? []));
+      strong = false;
+      const of = walk.search?.cost ?? expect;
+      cost = { requests: cost.requests - expect.requests + of.requests, readUnits: cost.readUnits - expect.readUnits + of.readUnits };
+      continue;
+    }
     if (step.kind !== "hop") {
       const input = `keys of the nodes so far, ${BATCH_GET_KEYS} a request`;
       if (expect.requests > 0)

@@ -48,6 +48,7 @@ export const rankOptions: OptionChecks<RankOptions> = { ...groupOptions, kept, b
 export const optionsOf: { readonly [Kind in WalkCollect["kind"]]?: OptionChecks<WalkOptions> } = {
   count: walkCountOptions,
   groups: groupOptions,
+  aggregate: groupOptions,
   fold: groupOptions,
   levels: levelOptions,
   paths: pathOptions,

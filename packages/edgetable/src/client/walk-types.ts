@@ -145,6 +145,35 @@ export interface RankOptions extends GroupOptions {
   readonly kept?: "transaction" | "any" | "none" | undefined;
 }
 
+/** Numeric attributes of the nodes at the end of a walk, by what is made of them: one, or a list. */
+export interface Aggregate<Field extends string = string> {
+  readonly sum?: Field | readonly Field[] | undefined;
+  readonly min?: Field | readonly Field[] | undefined;
+  readonly max?: Field | readonly Field[] | undefined;
+  readonly average?: Field | readonly Field[] | undefined;
+}
+
+/** What is made of the attributes of some nodes. A node without an attribute, or with null, adds nothing to it. */
+export interface Aggregates<Field extends string> {
+  /** The paths to these nodes; after `dedupe`, the nodes. */
+  readonly count: number | bigint;
+  /** Whole sums are exact, beyond 2^53 as bigint. */
+  readonly sum: { readonly [Name in Field]?: number | bigint };
+  /** Undefined if no node has the attribute. */
+  readonly min: { readonly [Name in Field]?: number | bigint };
+  readonly max: { readonly [Name in Field]?: number | bigint };
+  readonly average: { readonly [Name in Field]?: number };
+}
+
+/** The same of all nodes at the end of a walk, and how it ended. */
+export interface Aggregated<Field extends string> extends Aggregates<Field>, WalkEnd {}
+
+/** The same of the nodes that share values of some attributes. */
+export interface Grouped<Group, Field extends string> extends Aggregates<Field> {
+  /** The attributes and their values; undefined for nodes without the attribute. */
+  readonly group: Group;
+}
+
 /** Options of `levels`. */
 export interface LevelOptions extends WalkOptions {
   /** A numeric attribute of the edges to sum. */
@@ -177,6 +206,12 @@ export interface Hop<Out, In, Both, EdgeFilter, NodeFilter> {
   readonly where?: EdgeFilter;
   readonly whereNode?: NodeFilter;
 }
+
+/** Attributes of the nodes of some types, any of them. */
+type AttributeAt<N extends Nodes, At extends string> = At extends keyof N ? keyof N[At]["~types"]["row"] & string : never;
+type GroupAt<N extends Nodes, At extends string, By extends string> = At extends keyof N
+  ? { readonly [Name in By & keyof N[At]["~types"]["row"]]: N[At]["~types"]["row"][Name] | undefined }
+  : never;
 
 type FarOf<E extends Edges, Out extends keyof E, In extends keyof E> = E[Out]["~to"] | E[In]["~from"];
 type WhereNode<N extends Nodes, At extends string> = At extends keyof N ? Where<N[At]["~types"]["row"]> : never;
@@ -259,6 +294,24 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
     hop: Hop<Out, In, Both, EdgesInGraph<N, E>[Out | In | Both]["filter"], WhereNode<N, FarOf<E, Out | Both, In | Both>>>,
     options: RankOptions,
   ): WalkCall<Walked<Gathered<EndId<N, At>>>>;
+  /**
+   * Counts the nodes at the end of the walk and folds their attributes: reads them, one BatchGetItem for each 100. Each path to
+   * a node counts, as in `count()`; call `dedupe()` first to count each node once. Nodes without an item do not count, and
+   * the report names them. If the walk ends on several types, nodes of types that lack a named attribute do not count.
+   *
+   * @throws {schema.unknownAttribute} for a name that no type at the end has
+   * @throws {plan.invalidOption} from the call, when a value is not a number
+   */
+  aggregate<Field extends AttributeAt<N, At>>(ask?: Aggregate<Field>, options?: WalkOptions): WalkCall<Aggregated<Field>>;
+  /**
+   * The same for each value of an attribute, or combination of values of several, the largest group first; equal ones in the
+   * order in which they are reached. `top` gives the largest.
+   */
+  groupBy<By extends AttributeAt<N, At>, Field extends AttributeAt<N, At> = never>(
+    by: By | readonly By[],
+    ask?: Aggregate<Field>,
+    options?: GroupOptions,
+  ): WalkCall<Walked<Grouped<GroupAt<N, At, By>, Field>>>;
   /** How many nodes and edges each round of the last repeat found; see `subtree`. */
   levels(options?: LevelOptions): WalkCall<Walked<WalkLevel>>;
   /** The paths from the start to each node. Parallel edges make one path. */

@@ -24,8 +24,11 @@ import {
   type WalkAsk,
 } from "./walk-options.ts";
 import type {
+  Aggregate,
+  Aggregated,
   Excluded,
   Gathered,
+  Grouped,
   GroupOptions,
   LevelOptions,
   PathOptions,
@@ -169,6 +172,8 @@ export class WalkQuery {
 
   except(nodes: Excluded<Row>): WalkQuery {
     if (nodes === "passed") return this.#step({ kind: "exceptPassed" });
+    if (nodes === "start" && this.#state.search)
+      throw invalid('A walk from the rows of a search has no one start. except("passed") leaves out every node from which it has gone on.');
     const refs = nodes === "start" ? [{ type: this.#state.node, id: this.#state.id }] : this.#refs(nodes);
     return this.#step({ kind: "except", slot: this.#state.values.length }, [refs]);
   }
@@ -225,6 +230,16 @@ export class WalkQuery {
     return this.#call({ collect: { kind: "levels", field }, options });
   }
 
+  aggregate(ask: Aggregate = {}, options: WalkOptions = {}): WalkCall<Aggregated<string>> {
+    return this.#aggregate([], ask, options);
+  }
+
+  groupBy(by: string | readonly string[], ask: Aggregate = {}, options: GroupOptions = {}): WalkCall<Walked<Grouped<Row, string>>> {
+    const names = typeof by === "string" ? [by] : listOf(by, "attributes of nodes");
+    if (names.length === 0) throw invalid("groupBy() needs at least one attribute of the nodes.");
+    return this.#aggregate(names, ask, options);
+  }
+
   paths(options: PathOptions = {}): WalkCall<Walked<readonly Row[]>> {
     const { limit = 1000, simple = false } = checkOptions(options, pathOptions);
     return this.#call({ collect: { kind: "paths" }, options, paths: { limit, simple } });
@@ -232,6 +247,17 @@ export class WalkQuery {
 
   async explain(): Promise<WalkExplanation> {
     return this.ids().explain();
+  }
+
+  #aggregate<T>(by: readonly string[], ask: Aggregate, options: GroupOptions): WalkCall<T> {
+    const { sum, min, max, average } = checkOptions(ask, { sum: undefined, min: undefined, max: undefined, average: undefined });
+    const list = (name: string, given: string | readonly string[] = []): readonly string[] =>
+      typeof given === "string" ? [given] : [...new Set(listOf(given, `${name}: attributes of nodes`))];
+    const folded = { sum: list("sum", sum), min: list("min", min), max: list("max", max), average: list("average", average) };
+    const { at } = this.#state;
+    const nodes = typesWith(this.#driver, at, [...by, ...Object.values(folded).flat()]);
+    // Reading the nodes is the last step. It keeps those of the types that have all these attributes.
+    return this.#step({ kind: "filterNodes", nodes, conditions: [] }).#call({ collect: { kind: "aggregate", by, folded }, options });
   }
 
   #with(change: Partial<WalkState>): WalkQuery {

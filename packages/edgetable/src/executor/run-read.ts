@@ -182,7 +182,8 @@ export const runRead = (session: Session, request: ReadRequest, context: CallCon
     ? Promise.resolve({ found: [], next: undefined })
     : readComplete(session, request.plan.sources, context, () => readAll(session, request, context));
 
-const readAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
+/** The same, if it is known that its indexes are complete. */
+export const readAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
   const { plan, binding, limit } = request;
   if (plan.marker) {
     const { marker, ...rest } = plan;

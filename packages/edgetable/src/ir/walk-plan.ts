@@ -56,7 +56,23 @@ export type WalkFilter =
   | { readonly kind: "keep"; readonly slot: number }
   | { readonly kind: "hydrate"; readonly nodes: readonly string[] };
 
-export type WalkStep = WalkHop | WalkFilter;
+/** The rows of a search: the nodes from which a walk starts. */
+export interface WalkSearch {
+  readonly kind: "search";
+  readonly reading: ReadPlan;
+  /** Upper bound of the rows. */
+  readonly limit: number | undefined;
+}
+
+export type WalkStep = WalkHop | WalkFilter | WalkSearch;
+
+/** Numeric attributes of nodes to sum up, by what is made of them. */
+export interface FoldedAttributes {
+  readonly sum: readonly string[];
+  readonly min: readonly string[];
+  readonly max: readonly string[];
+  readonly average: readonly string[];
+}
 
 /** What is wanted of the nodes at which a walk ends. */
 export type WalkCollect =
@@ -64,6 +80,8 @@ export type WalkCollect =
   /** `near` groups by the nodes from which the last hop goes out, otherwise by those to which it leads. */
   | { readonly kind: "groups"; readonly near: boolean }
   | { readonly kind: "fold"; readonly field: string; readonly by: "sum" | "min" | "max"; readonly near: boolean }
+  /** Attributes of the nodes at the end, over all paths, for each combination of values of `by`. */
+  | { readonly kind: "aggregate"; readonly by: readonly string[]; readonly folded: FoldedAttributes }
   /** Nodes and edges of each round, and the sum of an attribute over the edges. */
   | { readonly kind: "levels"; readonly field: string | undefined };
 
@@ -104,7 +122,7 @@ export interface PlannedHop extends WalkHop {
   readonly expect: Expected;
 }
 
-export type PlannedStep = PlannedHop | (WalkFilter & { readonly expect: Expected });
+export type PlannedStep = PlannedHop | ((WalkFilter | WalkSearch) & { readonly expect: Expected });
 
 /** How a walk runs, as `explain` shows it: a frontier at a time, each node of a frontier once. */
 export interface WalkPlan {

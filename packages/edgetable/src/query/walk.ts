@@ -1,8 +1,9 @@
 import type { LogicalWalk, WalkCollect, WalkHop, WalkStep } from "../ir/walk-plan.ts";
-import type { KeptStep } from "../ir/physical-plan.ts";
+import type { KeptStep, ReadPlan } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Direction, NeighbourState } from "./reads.ts";
+import { searchForm, type SearchState } from "./search.ts";
 
 /** What a chain of hops has said so far. */
 export interface WalkState {
@@ -14,6 +15,8 @@ export interface WalkState {
   readonly values: readonly unknown[];
   /** Node types on which it stands. */
   readonly at: readonly string[];
+  /** The search at whose rows it starts, instead of at a node. */
+  readonly search?: SearchState;
 }
 
 const UNFILTERED = {
@@ -69,10 +72,14 @@ export type KeptByType = Readonly<Record<string, KeptStep>>;
 /**
  * The logical plan of a chain, before any rule.
  *
- * @param kept what may stand for counting the edges of the last hop
+ * @param how what may stand for counting the edges of the last hop, and how the search at the start is read
  */
-export const walkPlan = (state: WalkState, collect: WalkCollect, kept?: KeptByType): LogicalWalk => {
-  const steps: WalkStep[] = [];
+export const walkPlan = (
+  state: WalkState,
+  collect: WalkCollect,
+  { kept, search }: { readonly kept?: KeptByType | undefined; readonly search?: ReadPlan | undefined } = {},
+): LogicalWalk => {
+  const steps: WalkStep[] = search ? [{ kind: "search", reading: search, limit: state.search?.limit }] : [];
   const last = state.steps.at(-1);
   for (const step of state.steps) {
     // A level counts each node and edge once, however many paths lead to it.
@@ -86,4 +93,5 @@ export const walkPlan = (state: WalkState, collect: WalkCollect, kept?: KeptByTy
 };
 
 /** The form of a walk. Walks of the same form have the same plan, whatever their values. */
-export const walkForm = (state: WalkState, collect: WalkCollect): string => JSON.stringify([state.node, state.steps, collect]);
+export const walkForm = ({ node, steps, search }: WalkState, collect: WalkCollect): string =>
+  JSON.stringify(search ? [node, steps, collect, searchForm(search, "rows"), search.limit] : [node, steps, collect]);

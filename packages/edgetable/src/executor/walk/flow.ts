@@ -1,5 +1,7 @@
-import type { PlannedHop, WalkPlan } from "../../ir/walk-plan.ts";
-import { add } from "../amount.ts";
+import type { PlannedHop, WalkCollect, WalkPlan } from "../../ir/walk-plan.ts";
+import { exactText } from "../../keys/template.ts";
+import { own, type Row } from "../../util/row.ts";
+import { add, amountIn, times, type Amount } from "../amount.ts";
 import {
   bytesOf,
   frontierAt,
@@ -7,6 +9,7 @@ import {
   memberOf,
   ONE_PATH,
   placeOf,
+  type FoldedField,
   type Gather,
   type Link,
   type NodeKey,
@@ -21,6 +24,8 @@ export interface Arrival {
   readonly key: NodeKey;
   readonly paths: PathCount;
   readonly from: Link;
+  /** Its row, if the step before has read it. */
+  readonly row?: Row | undefined;
 }
 
 /** Takes one node after another to where it goes on. */
@@ -116,6 +121,31 @@ const gateOf = ({ plan, state, lists }: Context, at: number): ((key: NodeKey) =>
   };
 };
 
+/** Adds a node to its group, once for each path to it. */
+const tally = (
+  state: WalkState,
+  { by, folded }: Extract<WalkCollect, { readonly kind: "aggregate" }>,
+  { count, row }: { readonly count: Amount; readonly row: Row },
+): void => {
+  const name = exactText(by.map((field) => own(row, field)));
+  const known = state.tallies.get(name);
+  if (!known) state.bytes += bytesOf(name);
+  const fields = known?.fields ?? new Map<string, FoldedField>();
+  for (const field of new Set([...folded.sum, ...folded.min, ...folded.max, ...folded.average])) {
+    const value = amountIn(row, field);
+    if (value === undefined) continue;
+    const before = fields.get(field);
+    const added = times(count, value);
+    fields.set(field, {
+      count: before ? add(before.count, count) : count,
+      sum: before ? add(before.sum, added) : added,
+      min: before && before.min <= value ? before.min : value,
+      max: before && before.max >= value ? before.max : value,
+    });
+  }
+  state.tallies.set(name, { count: known ? add(known.count, count) : count, fields });
+};
+
 /** Collects the nodes that reach the end of a walk, in the form that was asked for. */
 const collector = ({ plan: { collect }, state, gather }: Context): Sink => {
   const keep = ({ key }: Arrival): boolean => {
@@ -137,6 +167,10 @@ const collector = ({ plan: { collect }, state, gather }: Context): Sink => {
         const known = state.groups.get(key);
         if (!known) state.bytes += bytesOf(key);
         state.groups.set(key, known ? gather.merge(known, paths) : paths);
+      };
+    case "aggregate":
+      return ({ paths, row }) => {
+        if (row) tally(state, collect, { count: paths.count, row });
       };
     case "levels":
       return (node) => {

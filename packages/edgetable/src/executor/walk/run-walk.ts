@@ -1,14 +1,17 @@
 import { holds } from "../../ir/condition.ts";
 import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { readExactText } from "../../keys/template.ts";
 import { add, type Amount, times } from "../amount.ts";
+import { readAll } from "../run-read.ts";
 import { readComplete } from "../known-indexes.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { Sink } from "./flow.ts";
 import { getEdges, readNodes } from "./read-by-key.ts";
 import { countKept } from "./count-kept.ts";
 import { checkStart, edgeReader, type Expanded, sharedBreadth } from "./read-edges.ts";
-import { beginRun, runInFlight, type StopReason, type WalkRequest, type WalkRun } from "./walk-run.ts";
+import { beginRun, isBudgetEnd, runInFlight, type StopReason, type WalkRequest, type WalkRun } from "./walk-run.ts";
 import {
   bytesOf,
   emptyState,
@@ -26,6 +29,7 @@ import {
   type NodeRef,
   type PathCount,
   type Place,
+  type Tally,
   type WalkState,
 } from "./walk-state.ts";
 
@@ -45,6 +49,7 @@ export interface WalkOutcome {
   readonly paths: readonly (readonly NodeRef[])[];
   readonly total: Amount;
   readonly groups: readonly { readonly node: NodeRef; readonly paths: PathCount }[];
+  readonly tallies: readonly { readonly values: readonly unknown[]; readonly tally: Tally }[];
   readonly levels: readonly { readonly level: number; readonly nodes: number; readonly paths: PathCount }[];
   readonly missing: readonly NodeRef[];
   readonly stopped: Stopped | undefined;
@@ -113,6 +118,48 @@ const runHop = async (run: WalkRun, hop: PlannedHop, frontier: Frontier): Promis
   frontier.begun.push(...others);
 };
 
+/** Reads the search at whose rows a walk starts, a page of as many rows as the breadth at a time. */
+const runSearch = async (run: WalkRun, frontier: Frontier): Promise<void> => {
+  const { state, request, session, spend, names, flow } = run;
+  // The page counts its own attempts.
+  const { admits: _admits, ...context } = run.context;
+  const { search, budget, supernode, start } = request;
+  if (!search) throw new EdgetableError("invariant", "a walk from a search without one: a defect of edgetable");
+  const key = names.pack(start.type, start.id);
+  frontier.waiting.clear();
+  frontier.begun = [];
+  if (search.empty) return;
+  const { from, taken } = state.search ?? { from: undefined, taken: 0 };
+  const most = Math.min(budget.breadth + (supernode === "page" ? 0 : 1), (search.limit ?? Number.POSITIVE_INFINITY) - taken);
+  const before = context.meter.cost.requests;
+  try {
+    const page = await readAll(session, { ...search, limit: most, from, budget: spend.left() }, context);
+    const given = supernode === "page" ? page.found : page.found.slice(0, budget.breadth);
+    state.search = { from: page.next, taken: taken + given.length };
+    const arrive = flow.arriving(frontier.step + 1);
+    for (const { shape, row } of given) arrive({ key: names.pack(shape.definition, row), paths: ONE_PATH, from: null });
+    const isOver = page.found.length > given.length;
+    if (isOver && supernode === "refuse") throw searchSupernode(run);
+    if (isOver) run.sampled.push(key);
+    const isAll = !page.next || isOver || state.search.taken === search.limit;
+    if (isAll) return;
+    if (page.stopped) frontier.waiting.set(key, ONE_PATH);
+    else memberOf(state.deferred, frontierId(frontier), () => []).push(unread(key));
+  } catch (error) {
+    if (!isBudgetEnd(run, error)) throw error;
+    frontier.waiting.set(key, ONE_PATH);
+  } finally {
+    spend.spent(context.meter.cost.requests - before);
+  }
+};
+
+const searchSupernode = ({ request: { budget, start } }: WalkRun): EdgetableError =>
+  new EdgetableError(
+    "traverse.supernode",
+    `The search for "${start.type}" finds more than ${budget.breadth} rows. Raise the budget's breadth, limit() the search, or set supernode to "page" or "sample".`,
+    { details: { node: start.type, breadth: budget.breadth } },
+  );
+
 /** Runs a step that reads nodes: a filter, or a hop that filters the nodes that it reached. */
 const runNodes = async (run: WalkRun, frontier: Frontier): Promise<void> => {
   const { plan, values } = run.request;
@@ -129,13 +176,22 @@ const runNodes = async (run: WalkRun, frontier: Frontier): Promise<void> => {
   // Nodes of other types never pass, so they are not read.
   if (filter) for (const key of waiting.keys()) if (!filter.types.includes(run.names.typeOf(key))) waiting.delete(key);
   const isLast = !plan.steps.slice(frontier.step + 1).some(({ kind }) => kind === "hop");
-  const gives = isLast && plan.collect.kind === "nodes";
+  const gives = isLast && (plan.collect.kind === "nodes" || plan.collect.kind === "aggregate");
+  const isTally = plan.collect.kind === "aggregate" && frontier.step === plan.steps.length - 1;
   const from = frontierId(frontier);
+  // A filter before has read some of the nodes whose attributes are folded.
+  for (const [key, paths] of isTally ? [...waiting] : []) {
+    const row = run.rows.get(key);
+    if (!row) continue;
+    waiting.delete(key);
+    pass({ key, paths, from: { frontier: from, key }, row });
+  }
   const keys = waiting.keys();
   const left = await readNodes(run, keys, (key, row) => {
+    if (isTally && !row) run.missing.push(key);
     if (filter && (!row || !filter.conditions.every((condition) => holds(condition, row, values)))) return;
     if (gives && row) run.rows.set(key, row);
-    pass({ key, paths: waiting.get(key) ?? ONE_PATH, from: { frontier: from, key } });
+    pass({ key, paths: waiting.get(key) ?? ONE_PATH, from: { frontier: from, key }, row });
   });
   for (const key of [...left, ...keys]) frontier.waiting.set(key, waiting.get(key) ?? ONE_PATH);
 };
@@ -191,7 +247,8 @@ const runFrontiers = async (run: WalkRun): Promise<void> => {
     const { step, round } = frontier;
     const hop = request.plan.steps[step];
     if (hop?.kind === "hop") state.rounds.set(step, Math.max(state.rounds.get(step) ?? 0, Math.floor(round) + 1));
-    if (hop?.kind === "hop" && Number.isInteger(round)) await runHop(run, hop, frontier);
+    if (hop?.kind === "search") await runSearch(run, frontier);
+    else if (hop?.kind === "hop" && Number.isInteger(round)) await runHop(run, hop, frontier);
     else await runNodes(run, frontier);
     // The nodes of a finished frontier are of use only if more may come to it.
     const name = `${step}.${round}`;
@@ -335,7 +392,11 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
     run.flow.arriving(0)({ key: run.names.pack(request.start.type, request.start.id), paths: ONE_PATH, from: null });
   }
   const reads = request.plan.steps.flatMap((step) =>
-    step.kind === "hop" ? Object.values(step.reading).flatMap(({ sources }) => sources) : [],
+    step.kind === "search"
+      ? step.reading.sources
+      : step.kind === "hop"
+        ? Object.values(step.reading).flatMap(({ sources }) => sources)
+        : [],
   );
   await readComplete(session, reads, at.context, () => runFrontiers(run));
   const rows = collect.kind === "nodes" ? await giveNodes(run) : [];
@@ -349,6 +410,7 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
     paths: paths.map((path) => path.map(unpack)),
     total,
     groups: [...groups].map(([key, counted]) => ({ node: unpack(key), paths: counted })),
+    tallies: [...state.tallies].map(([text, tally]) => ({ values: readExactText(text), tally })),
     levels: [...state.levels].map(([level, found]) => ({ level, ...found })).toSorted((a, b) => a.level - b.level),
     missing: run.missing.map(unpack),
     stopped,

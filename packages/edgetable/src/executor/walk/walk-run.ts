@@ -3,7 +3,7 @@ import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { WalkPlan } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
 import { type CallContext, CLOCK_TOLERANCE, type Session } from "../session.ts";
-import type { FindNode } from "../run-read.ts";
+import type { FindNode, ReadRequest } from "../run-read.ts";
 import { createFlow, type Flow } from "./flow.ts";
 import {
   emptyState,
@@ -43,6 +43,8 @@ export interface WalkRequest {
   readonly budget: WalkBudget;
   readonly supernode: Supernode;
   readonly findNode: FindNode;
+  /** The search at whose rows it starts. */
+  readonly search?: ReadRequest | undefined;
 }
 
 /** Counts what a walk spends, and ends it at its budget. */
@@ -53,6 +55,10 @@ export interface Spending {
   isOpen(): boolean;
   /** True if another attempt may be sent; counts it. */
   take(): boolean;
+  /** How many attempts, and units, are left. */
+  left(): { readonly requests: number; readonly readUnits: number };
+  /** Counts attempts that were sent within what was left. */
+  spent(requests: number): void;
   /** Releases the requests that were reserved for reading the nodes found. */
   release(): void;
   /** True if the walk's time is over, so that an error came from its deadline. */
@@ -108,7 +114,14 @@ const spending = (
     stopped ??= "time";
     return true;
   };
-  return { stopped: () => stopped, isOpen, take, release, isLate };
+  const left: Spending["left"] = () => ({
+    requests: budget.requests - taken,
+    readUnits: budget.readUnits - context.meter.readUnits,
+  });
+  const spent = (requests: number): void => {
+    taken += requests;
+  };
+  return { stopped: () => stopped, isOpen, take, left, spent, release, isLate };
 };
 
 /** How many requests of a walk may be in flight: one more for each round of answers, half as many when DynamoDB throttles. */
@@ -197,7 +210,7 @@ export const beginRun = (
     if (step.kind === "keep") known.set(step.slot, new Set(refs.map(({ type, id }) => names.pack(type, id))));
     lists.set(step.slot, known.get(step.slot) ?? nodeList(catalog, refs));
   }
-  const startLevel = isLevel(catalog, start) ? nodeList(catalog, [start]) : undefined;
+  const startLevel = !request.search && isLevel(catalog, start) ? nodeList(catalog, [start]) : undefined;
   const { meter, signal, livingAt } = at.context;
   const width = adaptiveWidth(session.concurrency);
   const admits = (failed: unknown): boolean => {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { foldedField, type WalkCollect } from "../../ir/walk-plan.ts";
 import { exactText, readExactText, sameValue } from "../../keys/template.ts";
+import type { Position } from "../../requests/cursor.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
@@ -173,6 +174,20 @@ export interface Frontier {
 /** One step of a path, backwards: the frontier that a node was reached from, and the node there. Null at the start. */
 export type Link = { readonly frontier: number; readonly key: NodeKey } | null;
 
+/** What was folded of a numeric attribute, over all paths to the nodes that have it. */
+export interface FoldedField {
+  readonly count: Amount;
+  readonly sum: Amount;
+  readonly min: Amount;
+  readonly max: Amount;
+}
+
+/** The paths to the nodes of one group, and what was folded of their attributes. */
+export interface Tally {
+  readonly count: Amount;
+  readonly fields: Map<string, FoldedField>;
+}
+
 /** Everything that a walk knows at a moment. A continuation goes on from it. */
 export interface WalkState {
   readonly frontiers: Map<number, Frontier>;
@@ -188,6 +203,10 @@ export interface WalkState {
   found: NodeKey[];
   total: Amount;
   readonly groups: Map<NodeKey, PathCount>;
+  /** For aggregates: by the exact text of the values that a group shares. */
+  readonly tallies: Map<string, Tally>;
+  /** Where the search at the start goes on, and how many rows it has given. */
+  search: { readonly from: Position | undefined; readonly taken: number } | undefined;
   /** For `except("passed")`: the nodes that the walk left, with the first step at which it did. */
   readonly passed: Map<NodeKey, number>;
   /** What each round found: new nodes, and the paths there. */
@@ -210,6 +229,8 @@ export const emptyState = (): WalkState => ({
   found: [],
   total: 0,
   groups: new Map(),
+  tallies: new Map(),
+  search: undefined,
   passed: new Map(),
   levels: new Map(),
   links: new Map(),

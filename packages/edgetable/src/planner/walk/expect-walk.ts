@@ -8,6 +8,7 @@ import {
   type PlannedHop,
   type PlannedStep,
   type WalkHop,
+  type WalkSearch,
 } from "../../ir/walk-plan.ts";
 import { mostShards } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
@@ -92,6 +93,12 @@ export const expectHop = (
     return { from, to, requests: Math.ceil(from / BATCH_GET_KEYS), readUnits: from * readUnits(bytes, hop) };
   }
   return { from, to, requests: Math.ceil(requests), readUnits: units };
+};
+
+/** What is expected of the search at whose rows a walk starts. */
+export const expectSearch = ({ reading, limit }: WalkSearch): Expected => {
+  const { edges, requests, readUnits: units } = atOneNode(reading, { limit, factor: 1 });
+  return { from: 1, to: edges, requests, readUnits: units };
 };
 
 /** What is expected of reading so many nodes. */

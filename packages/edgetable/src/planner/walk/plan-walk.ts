@@ -15,7 +15,7 @@ import {
 import type { Catalog } from "../../schema/catalog.ts";
 import { defined } from "../../util/invariant.ts";
 import { isKeyDetermined } from "../access-path.ts";
-import { assumptionsOf, expectHop, expectNodes } from "./expect-walk.ts";
+import { assumptionsOf, expectHop, expectNodes, expectSearch } from "./expect-walk.ts";
 import { hasAttribute, readHop, type WalkPlanning } from "./read-hop.ts";
 import { rewriteWalk } from "./walk-rules.ts";
 
@@ -69,6 +69,11 @@ const planSteps = (planning: WalkPlanning, walk: LogicalWalk): readonly PlannedS
   return walk.steps.map((step): PlannedStep => {
     if (step.kind === "hop") {
       const planned = planHop(planning, walk, { hop: step, from });
+      from = planned.expect.to;
+      return planned;
+    }
+    if (step.kind === "search") {
+      const planned = { ...step, expect: expectSearch(step) };
       from = planned.expect.to;
       return planned;
     }

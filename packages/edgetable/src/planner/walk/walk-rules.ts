@@ -22,7 +22,7 @@ const dedupeEarly: WalkRule = {
   rewrite: (_, walk) => {
     const { kind } = walk.collect;
     if (kind === "paths") return walk;
-    const countsPaths = kind === "count" || kind === "groups" || kind === "fold";
+    const countsPaths = kind === "count" || kind === "groups" || kind === "fold" || kind === "aggregate";
     const last = countsPaths ? walk.steps.findLastIndex((step) => step.kind === "dedupe") : walk.steps.length;
     return mapHops(walk, (hop, at) => (at < last ? { ...hop, counts: "nodes" } : hop));
   },
