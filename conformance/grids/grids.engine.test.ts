@@ -134,7 +134,13 @@ const write = async ({ db, pick, below }: Lab, fields: readonly NaiveField[], ro
 };
 
 const filterOf = ({ pick, below }: Lab, fields: readonly NaiveField[]): NaiveFilter => {
-  if (below(4) === 0) return { column: "state", operator: "eq", operand: pick(["open", "closed"]) };
+  if (below(4) === 0) {
+    const comparison = pick(["eq", "ne", "lt", "lte", "gt", "gte", "between"]);
+    const attribute = pick(["state", "num", "name", "estimate"]);
+    const values: readonly (string | number)[] =
+      { state: ["open", "closed"], num: [0, 3, 10, 19], name: ["a", "b", "B", "c#"], estimate: [1, 0.5] }[attribute] ?? [];
+    return { column: attribute, operator: comparison, operand: comparison === "between" ? [pick(values), pick(values)] : pick(values) };
+  }
   const field = pick(fields);
   const column = `field:${field.fieldId}`;
   const operator = pick(OPERATORS[field.type] ?? []);

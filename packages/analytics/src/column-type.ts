@@ -199,6 +199,18 @@ type AnySchema = StandardSchema & {
   readonly "~standard": { readonly jsonSchema?: { output(options: { readonly target: string }): JsonSchema } };
 };
 
+const isZodSet = ({ def = {} }: ZodSchema): boolean =>
+  def.type === "set" || (wrappers.has(def.type) && isZodSet(def.innerType ?? {})) || (def.type === "pipe" && isZodSet(def.out ?? {}));
+
+const isValibotSet = ({ type, wrapped }: ValibotSchema): boolean => type === "set" || (wrapped !== undefined && isValibotSet(wrapped));
+
+/** True for an attribute that the schema makes a set: its column is a list, as that of an array. */
+export const isSetAttribute = (schema: StandardSchema | undefined, attribute: string): boolean => {
+  const { shape, entries } = (schema ?? {}) as Partial<AnySchema>;
+  const [zod, valibot] = [shape?.[attribute], entries?.[attribute]];
+  return zod ? isZodSet(zod) : valibot !== undefined && isValibotSet(valibot);
+};
+
 const mapped = <T>(
   each: Readonly<Record<string, T>>,
   type: (one: T) => ColumnType | undefined,

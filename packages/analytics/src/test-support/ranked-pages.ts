@@ -8,13 +8,16 @@ export const rankedPages = defineGraph({
     page: node({
       key: "PAGE#{site}#{at:date}",
       version: true,
-      dates: ["at"],
+      dates: ["at", "seen"],
       schema: z.object({
         site: z.string(),
         at: z.date(),
         title: z.string().optional(),
         rank: z.number().optional(),
         links: z.int().optional(),
+        seen: z.date().optional(),
+        tags: z.set(z.string()).optional(),
+        sizes: z.set(z.number()).optional(),
       }),
     }),
     site: node({

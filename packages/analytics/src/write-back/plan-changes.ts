@@ -1,5 +1,5 @@
-import { didYouMean, EdgetableError, type Catalog } from "edgetable";
-import { type ColumnType, sqlTypes } from "../column-type.ts";
+import { didYouMean, EdgetableError, type Catalog, type StandardSchema } from "edgetable";
+import { type ColumnType, isSetAttribute, sqlTypes } from "../column-type.ts";
 import { literal } from "../duckdb.ts";
 import { type Lake, type StoredColumn, type StoredTable, tableOf } from "../lake.ts";
 
@@ -17,6 +17,8 @@ export interface ChangeSettings {
 export interface TargetAttribute {
   readonly attribute: string;
   readonly type: ColumnType;
+  /** True if the model makes it a set; the lake and results have lists. */
+  readonly isSet: boolean;
 }
 
 /** One table of the lake whose rows are changed. */
@@ -47,6 +49,7 @@ interface Definition {
   readonly keys: readonly string[];
   readonly fixed: readonly string[];
   readonly version?: boolean | undefined;
+  readonly schema?: StandardSchema | undefined;
 }
 
 /** The parts of the catalog that say what may be written to a definition. */
@@ -91,6 +94,39 @@ const attributeType = async (lake: Lake, { name }: StoredTable, { column, result
   return Number(row?.["filled"]) === 0 ? inferred(resultType) : column.type;
 };
 
+/** A condition that holds for values that an attribute cannot hold: of another type, with a fraction, or beyond DynamoDB's numbers. */
+const unfit = (type: ColumnType, value: string): string => {
+  const cast = `try_cast(${value} as ${sqlTypes[type]})`;
+  const number = `try_cast(${value} as double)`;
+  const own = `${cast} is null`;
+  if (type === "integer" || type === "whole") return `(${own} or ${number} <> cast(${cast} as double))`;
+  if (type !== "number") return own;
+  return `(${own} or not isfinite(${number}) or abs(${number}) >= 1e126 or (${number} <> 0 and abs(${number}) < 1e-130))`;
+};
+
+/** @throws {analytics.result} naming the first value that its attribute cannot hold */
+const checkValues = async (
+  lake: Lake,
+  { from, select }: { readonly from: string; readonly select: readonly string[] },
+  {
+    attribute,
+    type,
+    definition,
+    column,
+  }: { readonly attribute: string; readonly type: ColumnType; readonly definition: string; readonly column: string },
+): Promise<void> => {
+  const value = `r.${column}`;
+  const [wrong] = await lake.query(
+    `select ${[...select, `cast(${value} as varchar) as wrong`].join(", ")} from ${from} where ${value} is not null and ${unfit(type, value)} limit 1`,
+  );
+  if (!wrong) return;
+  const { wrong: shown, ...item } = wrong;
+  refuse(
+    `The column "${column}" does not fit "${attribute}" of "${definition}", which is of type ${type}: it is ${String(shown)} for ${Object.values(item).map(String).join(" > ")}.`,
+    { definition, attribute, column, value: shown, row: item },
+  );
+};
+
 /** The share by which sums of the same doubles in another order may differ. */
 const ROUNDING = 1e-12;
 
@@ -110,7 +146,7 @@ const planTarget = async (
 ): Promise<Target> => {
   const { lake, catalog, result, types } = source;
   const table = tableOf(lake, name);
-  const { keys: keyNames, fixed, version: keepsVersion }: Definition = definitionOf(catalog, table);
+  const { keys: keyNames, fixed, version: keepsVersion, schema }: Definition = definitionOf(catalog, table);
   const keys = keyNames.map((key) => columnNamed(table, key));
   const columnOf = (column: string): string =>
     types.get(column) ??
@@ -120,6 +156,7 @@ const planTarget = async (
     });
   const join = [...leadingColumns[table.kind], ...keys.map((key) => key.name)];
   for (const column of join) columnOf(column);
+  const on = join.map((column) => `r.${column} = t.${column}`).join(" and ");
   const chosen: (TargetAttribute & { readonly before: string; readonly after: string })[] = [];
   for (const [attribute, from] of Object.entries(attributes)) {
     const column = columnNamed(table, attribute);
@@ -140,9 +177,21 @@ const planTarget = async (
           attribute,
         },
       );
-    chosen.push({ attribute, type, before: `t.${column.name}`, after: `cast(r.${from} as ${sqlTypes[type]})` });
+    const pair = { before: `t.${column.name}`, after: `cast(r.${from} as ${sqlTypes[type]})` };
+    const isSet = isSetAttribute(schema, attribute);
+    await checkValues(
+      lake,
+      { from: `${result} as r join ${table.name} as t on ${on}`, select: join.map((key) => `t.${key}`) },
+      { attribute, type, definition: name, column: from },
+    );
+    chosen.push({
+      attribute,
+      type,
+      isSet,
+      before: isSet ? `list_sort(${pair.before})` : pair.before,
+      after: isSet ? `list_sort(list_distinct(${pair.after}))` : pair.after,
+    });
   }
-  const on = join.map((column) => `r.${column} = t.${column}`).join(" and ");
   const [twice] = await lake.query(
     `select ${join.join(", ")} from ${result} as r semi join ${table.name} as t on ${on} group by all having count(*) > 1 limit 1`,
   );
@@ -164,7 +213,7 @@ const planTarget = async (
   const [matched] = await lake.query(`select count(*) as matched from ${result} as r semi join ${table.name} as t on ${on}`);
   return {
     table,
-    attributes: chosen.map(({ attribute, type }) => ({ attribute, type })),
+    attributes: chosen.map(({ attribute, type, isSet }) => ({ attribute, type, isSet })),
     keys,
     version: version === undefined ? undefined : "at_version",
     matched: Number(matched?.["matched"]),

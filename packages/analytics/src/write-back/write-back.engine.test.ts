@@ -270,6 +270,40 @@ test.each([
   });
 });
 
+test.each([
+  ["'x'", { links: "r" }, '"links" of "page", which is of type integer: it is x for page:'],
+  ["1.5", { links: "r" }, "it is 1.5 for page:"],
+  ["'x'", { rank: "r" }, '"rank" of "page", which is of type number: it is x for page:'],
+  ["'NaN'::double", { rank: "r" }, "it is nan for page:"],
+  ["'-inf'::double", { rank: "r" }, "it is -inf for page:"],
+  ["1e200", { rank: "r" }, "it is 1e+200 for page:"],
+  ["'soon'", { seen: "r" }, '"seen" of "page", which is of type timestamp: it is soon for page:'],
+])("the value %s is refused before anything is written", async (value, page, message) => {
+  await expect(writeBack(db(), lake, `select node, ${value} as r from page`, { to: { page } })).rejects.toMatchObject({
+    code: "analytics.result",
+    message: expect.stringContaining(message) as string,
+  });
+  const connection = db();
+  expect((await stored(connection)).every((row) => row?.version === 1)).toBe(true);
+  expect(await connection.jobs.list()).toEqual([]);
+});
+
+test("lists become sets where the model has sets, and only once", async () => {
+  const result = "select node, ['b', 'a', 'b'] as tags, [10, 9, 2.5] as sizes from page";
+  const to = { to: { page: { tags: "tags", sizes: "sizes" } }, unitsPerSecond: 100_000 };
+  const connection = db();
+  expect(await writeBack(connection, lake, result, to)).toMatchObject({ written: pages });
+  expect(await connection.page(id(3)).get()).toMatchObject({ tags: new Set(["a", "b"]), sizes: new Set([2.5, 9, 10]) });
+  lake.close();
+  lake = await extracted(connection);
+  expect(await writeBack(connection, lake, result, to)).toMatchObject({ changes: 0 });
+  const other = "select node, ['c'] as tags, []::double[] as sizes from page";
+  expect(await writeBack(connection, lake, other, { ...to, given: "value" })).toMatchObject({ written: pages, skipped: 0 });
+  const row = await connection.page(id(3)).get();
+  expect(row).toMatchObject({ tags: new Set(["c"]) });
+  expect(row).not.toHaveProperty("sizes");
+});
+
 test("two results for one item are refused, and so is another table's lake", async () => {
   const twice = "select node, 1e0 as rank from page union all select node, 2e0 as rank from page";
   await expect(writeBack(db(), lake, twice, rank)).rejects.toMatchObject({

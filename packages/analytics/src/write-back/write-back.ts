@@ -98,7 +98,9 @@ const PAGE = 500;
 const NAMED = 100;
 const ATTEMPTS = 5;
 
-const valueOf = (type: ColumnType, value: unknown): unknown => {
+const valueOf = (type: ColumnType, value: unknown, isSet = false): unknown => {
+  // DynamoDB has no empty set.
+  if (isSet && Array.isArray(value)) return value.length === 0 ? null : new Set(value);
   if (type !== "integer" || typeof value !== "bigint") return value;
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
@@ -109,7 +111,7 @@ const isSame = (stored: unknown, wanted: unknown): boolean => {
   if (typeof stored === "number" && typeof wanted === "number")
     return Math.abs(stored - wanted) <= 1e-9 * Math.max(Math.abs(stored), Math.abs(wanted));
   if (stored instanceof Date && wanted instanceof Date) return stored.getTime() === wanted.getTime();
-  if (stored instanceof Set) return isSame([...stored].toSorted(), Array.isArray(wanted) ? wanted.toSorted() : wanted);
+  if (stored instanceof Set) return wanted instanceof Set && stored.size === wanted.size && [...stored].every((one) => wanted.has(one));
   if (Array.isArray(stored) && Array.isArray(wanted))
     return stored.length === wanted.length && stored.every((one, at) => isSame(one, wanted[at]));
   if (typeof stored === "bigint" || typeof wanted === "bigint") return String(stored) === String(wanted);
@@ -128,8 +130,8 @@ const readChange = ({ attributes, version }: Target, row: ResultRow): Change => 
   const set: Record<string, unknown> = {};
   const before: Record<string, unknown> = {};
   const remove: string[] = [];
-  for (const [at, { attribute, type }] of attributes.entries()) {
-    const [old, now] = [valueOf(type, row[`before_${at}`]), valueOf(type, row[`after_${at}`])];
+  for (const [at, { attribute, type, isSet }] of attributes.entries()) {
+    const [old, now] = [valueOf(type, row[`before_${at}`], isSet), valueOf(type, row[`after_${at}`], isSet)];
     before[attribute] = old ?? undefined;
     // Attributes of the row that did not change are not written.
     if (isSame(old, now) && (typeof now !== "number" || old === now)) continue;
@@ -275,12 +277,15 @@ const writeAll = async (writing: Writing, targets: readonly Target[], from: numb
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
+/** The list of a job's changes, in its folder in the lake. */
+const planIn = (folder: string): string => join(folder, "changes.json");
+
 /** The changes of a result: those that a run which was cut off left in the lake, else found anew. */
 const changesOf = async (
   { catalog }: Writable,
   { lake, results, options, folder }: { lake: Lake; results: Program | string; options: WriteBackOptions; folder: string },
 ): Promise<readonly Target[]> => {
-  const plan = join(folder, "changes.json");
+  const plan = planIn(folder);
   if (existsSync(plan)) return JSON.parse(await readFile(plan, "utf8")) as readonly Target[];
   await mkdir(folder, { recursive: true });
   const result =
@@ -347,6 +352,9 @@ export const writeBack = async (
       return { matched: sum("matched"), changes: sum("changes"), ...counts, skippedItems, resumed: job.saved["position"] !== undefined };
     });
   const report = await run().catch(async (error: unknown) => {
+    // A result that is refused leaves nothing to resume.
+    const isRefused = isEdgetableError(error) && ["analytics.result", "analytics.sql"].includes(error.code) && !existsSync(planIn(folder));
+    if (isRefused) await db.jobs.forget(name);
     const isOtherInput = isEdgetableError(error, "job.mismatch") && error.details["wanted"] === undefined;
     if (!isOtherInput) throw error;
     // What an older lake's job had left to write is out of date.

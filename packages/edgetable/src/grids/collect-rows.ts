@@ -2,7 +2,9 @@ import { isExpired } from "../requests/decode-item.ts";
 import type { CallContext } from "../executor/session.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import { holds } from "../ir/condition.ts";
-import { comparePrimary, exactText } from "../keys/template.ts";
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { comparePrimary, encodeField, exactText } from "../keys/template.ts";
+import { levelName } from "../schema/grid-parts.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 import type { FieldValue } from "../client/field-types.ts";
@@ -11,7 +13,16 @@ import type { StoredField } from "./field-list.ts";
 import { behind, type Bounds, comparable } from "./field-value.ts";
 import { type AskedItem, type GridModel, orderField, parentOf, readItems, rowIn } from "./grid-model.ts";
 import { boundsIn, type Column, mayBeEmpty, type Resolved } from "./grid-state.ts";
-import { byAttribute, byField, type Candidate, ownOrder, readStream, type RowPosition, type RowStream } from "./row-streams.ts";
+import {
+  attributeOrder,
+  byAttribute,
+  byField,
+  type Candidate,
+  ownOrder,
+  readStream,
+  type RowPosition,
+  type RowStream,
+} from "./row-streams.ts";
 import { cellsIn, itemsFor, valueItems } from "./row-document.ts";
 
 /** What a page of a grid may take. */
@@ -40,18 +51,54 @@ const isNothing = ({ low, high }: Bounds): boolean => low !== undefined && high 
 
 const PUSHED: ReadonlySet<string> = new Set(["eq", "lt", "lte", "gt", "gte", "between", "beginsWith"]);
 
-/** The conditions on an attribute by which its index is narrowed, and the value from which on it is read. */
-const rangeOf = ({ conditions, values }: Resolved, name: string, start: StartValue | undefined, forward: boolean): Row => {
-  const range: Record<string, unknown> = {};
-  for (const { column, condition } of conditions)
-    if (column.name === name && PUSHED.has(condition.operator)) range[condition.operator] = values[condition.slot];
-  if (!start || "eq" in range) return range;
-  const [low, high] = (range["between"] ?? []) as readonly unknown[];
-  // What begins with a text is checked on each row.
-  const own = forward
-    ? { lt: range["lt"], lte: range["lte"] ?? high, [start.behind ? "gt" : "gte"]: start.value }
-    : { gt: range["gt"], gte: range["gte"] ?? low, [start.behind ? "lt" : "lte"]: start.value };
-  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+interface Bound {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/**
+ * What of the conditions on an attribute narrows its index, and the value from which on it is read. Each row is checked as
+ * well, so that an operand that no key holds narrows nothing.
+ */
+const rangeOf = (model: GridModel, { conditions, values }: Resolved, name: string, start?: StartValue, forward = true): Row => {
+  const { orderBy, sortable = [] } = model.settings;
+  const isText = [orderBy ?? "", ...sortable].includes(name);
+  const template = attributeOrder(model, name);
+  const bound = (value: unknown): Bound | undefined => {
+    // No key holds an empty text.
+    if (value === "") return undefined;
+    try {
+      return { value, text: encodeField(template, name, value) };
+    } catch (error) {
+      if (isEdgetableError(error)) return undefined;
+      throw error;
+    }
+  };
+  let [low, high, beginning] = [undefined as Bound | undefined, undefined as Bound | undefined, undefined as string | undefined];
+  const above = (value: unknown): void => {
+    const one = bound(value);
+    if (one && !(low && comparePrimary(low.text, one.text) > 0)) low = one;
+  };
+  const below = (value: unknown): void => {
+    const one = bound(value);
+    if (one && !(high && comparePrimary(high.text, one.text) < 0)) high = one;
+  };
+  for (const { column, condition } of conditions) {
+    if (column.name !== name || !PUSHED.has(condition.operator)) continue;
+    const operand = values[condition.slot];
+    const [first, last] = condition.operator === "between" ? (operand as readonly [unknown, unknown]) : [operand, operand];
+    if (condition.operator === "eq" && bound(operand)) return { eq: operand };
+    if (["gt", "gte", "between"].includes(condition.operator)) above(first);
+    if (["lt", "lte", "between"].includes(condition.operator)) below(last);
+    if (condition.operator === "beginsWith" && isText && typeof operand === "string" && bound(operand)) beginning = operand;
+  }
+  if (beginning !== undefined && !low && !high && !start) return { beginsWith: beginning };
+  const isLow = start && forward && !(low && comparePrimary(low.text, start.text) > 0);
+  const isHigh = start && !forward && !(high && comparePrimary(high.text, start.text) < 0);
+  return {
+    ...(isLow ? { [start.behind ? "gt" : "gte"]: start.value } : low ? { gte: low.value } : {}),
+    ...(isHigh ? { [start.behind ? "lt" : "lte"]: start.value } : high ? { lte: high.value } : {}),
+  };
 };
 
 /**
@@ -66,7 +113,8 @@ export const streamsOf = (model: GridModel, resolved: Resolved, backward: boolea
   const forward = (first?.descending ?? false) === backward;
   const order = orderField(model);
   if (!first || (first.by.kind === "fixed" && first.by.name === order)) {
-    const where = order === undefined || !start ? {} : { [order]: rangeOf({ ...resolved, conditions: [] }, order, start, forward) };
+    const range = order === undefined ? {} : rangeOf(model, resolved, order, start, forward);
+    const where = order === undefined || Object.keys(range).length === 0 ? {} : { [order]: range };
     return [ownOrder(model, parent, { forward, rows: "all", where })];
   }
   const streams: RowStream[] = [];
@@ -76,7 +124,7 @@ export const streamsOf = (model: GridModel, resolved: Resolved, backward: boolea
     if (bounds && !isNothing(bounds)) streams.push(byField(model, parent, { field: first.by.field, bounds, forward }));
   } else {
     const { name } = first.by;
-    const range = rangeOf(resolved, name, start, forward);
+    const range = rangeOf(model, resolved, name, start, forward);
     streams.push(byAttribute(model, parent, { column: name, where: Object.keys(range).length > 0 ? { [name]: range } : {}, forward }));
   }
   // Rows without a value come in their own order, whichever way the others go.
@@ -204,14 +252,35 @@ export const affordable = (
 /** Most rows that are read by a filter and sorted in memory. */
 export const MOST_RARE = 1000;
 
-/** A field of which rows that pass must have a value: its own index may find them. */
-export const filterColumn = (model: GridModel, resolved: Resolved): (Column & { readonly kind: "field" }) | undefined => {
+/**
+ * A column of which rows that pass must have a value, and whose own index may find them: a field, or an attribute that an
+ * index orders and a condition narrows.
+ */
+export const filterColumn = (model: GridModel, resolved: Resolved): Column | undefined => {
   const { conditions, sort } = resolved;
+  const sortable = new Set((model.settings.sortable ?? []).map(levelName));
   const rank = ({ condition: { operator } }: Resolved["conditions"][number]): number =>
     operator === "eq" ? 0 : operator === "exists" ? 2 : 1;
-  for (const { column } of conditions.toSorted((a, b) => rank(a) - rank(b)))
-    if (column.kind === "field" && !sort.some(({ by }) => by.name === column.name) && !mayBeEmpty(model, resolved, column)) return column;
+  for (const { column, condition } of conditions.toSorted((a, b) => rank(a) - rank(b))) {
+    if (sort.some(({ by }) => by.name === column.name)) continue;
+    const isFound =
+      column.kind === "fixed"
+        ? sortable.has(column.name) && PUSHED.has(condition.operator) && Object.keys(rangeOf(model, resolved, column.name)).length > 0
+        : !mayBeEmpty(model, resolved, column);
+    if (isFound) return column;
+  }
   return undefined;
+};
+
+/** The rows that pass the conditions on a column, from its own index; none where no value is within all bounds. */
+const filterStream = (model: GridModel, resolved: Resolved, column: Column): RowStream | undefined => {
+  const { parent } = resolved.list;
+  if (column.kind === "fixed") {
+    const { name } = column;
+    return byAttribute(model, parent, { column: name, where: { [name]: rangeOf(model, resolved, name) }, forward: true });
+  }
+  const bounds = boundsIn(model, resolved, column.field);
+  return bounds && byField(model, parent, { field: column.field, bounds, forward: true });
 };
 
 interface Placed extends RowPosition {
@@ -249,13 +318,13 @@ const collectRare = async (
 ): Promise<Collected<StreamPlace> | undefined> => {
   const { resolved, context } = reading;
   const column = filterColumn(model, resolved);
-  const bounds = column && boundsIn(model, resolved, column.field);
-  // No value is within all bounds.
-  if (column && !bounds) return { rows: [], end: undefined, stopped: undefined };
-  const stream = bounds && byField(model, resolved.list.parent, { field: column.field, bounds, forward: true });
-  const affordable = (budget.requests - context.meter.cost.requests - (stream?.lanes ?? 0)) * (BATCH_GET_KEYS / (1 + fields.length));
+  if (!column) return undefined;
+  const stream = filterStream(model, resolved, column);
+  if (!stream) return { rows: [], end: undefined, stopped: undefined };
+  const affordable =
+    (budget.requests - context.meter.cost.requests - stream.lanes) * (BATCH_GET_KEYS / (1 + itemsFor(resolved.list, fields.length)));
   const size = Math.floor(Math.min(MOST_RARE, most, affordable));
-  if (!stream || size < 1) return undefined;
+  if (size < 1) return undefined;
   const { candidates, next } = await readStream(model, stream, { limit: size, after: undefined }, context);
   if (next !== undefined) return undefined;
   const found = (await hydrate(model, { candidates, fields, stream: 0 }, reading)).filter((one) => passes(resolved, one));

@@ -205,6 +205,118 @@ test("a count that its budget ends says so", async () => {
   expect(await db.issue.grid(parent).where({ state: "open" }).count()).toEqual({ rows: 100, stopped: undefined });
 });
 
+test("conditions on attributes narrow what is read where an index orders them", async () => {
+  const db = await open();
+  const many = 1200;
+  const rows = Array.from({ length: many }, (_, num) => ({
+    issueId: `i${num}`,
+    num,
+    name: `n${String(num % 600).padStart(3, "0")}`,
+    state: num === 1100 ? "rare" : "open",
+  }));
+  await load(db, rows);
+  const grid = db.issue.grid(parent);
+  const operations = ({ requests }: { readonly requests: readonly { readonly operation: string }[] }) =>
+    requests.map((one) => one.operation).join(" ");
+  // The order itself: the Query begins where the condition does.
+  const deep = await grid
+    .where({ num: { gte: 1150, lt: 1160 } })
+    .page({ limit: 50 })
+    .report();
+  expect(numbers(deep.value)).toEqual([1150, 1151, 1152, 1153, 1154, 1155, 1156, 1157, 1158, 1159]);
+  expect(operations(deep)).toBe("BatchGetItem Query BatchGetItem");
+  expect(deep.value.next).toBeUndefined();
+  const descending = grid.where({ num: { lte: 2 } }).sort("num", "desc");
+  expect(numbers(await descending.page())).toEqual([2, 1, 0]);
+  expect(await grid.where({ num: { between: [3, 7] } }).count()).toEqual({ rows: 5, stopped: undefined });
+  expect(numbers(await grid.where({ num: { gt: 7, lt: 3 } }).page())).toEqual([]);
+  // Another attribute that an index orders: 50 rows in the order, then those that its index finds.
+  const named = await grid.where({ name: "n590" }).page().report();
+  expect(numbers(named.value)).toEqual([590, 1190]);
+  expect(operations(named)).toBe("BatchGetItem Query BatchGetItem Query BatchGetItem");
+  expect((await grid.where({ name: "n590" }).page().explain()).notes.join()).toContain("the index of name");
+});
+
+test("an operand that no key of the index holds narrows nothing, and each row is checked", async () => {
+  const db = await open();
+  const rows = Array.from({ length: 6 }, (_, num) => ({ issueId: `i${num}`, num, name: num % 2 === 0 ? "a" : `n${num}`, state: "open" }));
+  await load(db, rows);
+  const all = [0, 1, 2, 3, 4, 5];
+  const half = "\u{1f600}".slice(0, 1);
+  const cases: readonly (readonly [object, readonly number[]])[] = [
+    [{ num: "x" }, []],
+    [{ num: 1.5 }, []],
+    [{ num: { gte: 1.5 } }, [2, 3, 4, 5]],
+    [{ num: { gt: -5, lt: 1e9 } }, all],
+    [{ num: { gt: 1e9 } }, []],
+    [{ num: { beginsWith: "0" } }, []],
+    [{ num: { eq: 2, gt: 1 } }, [2]],
+    [{ num: { eq: 2, gt: 2 } }, []],
+    [{ name: 5 }, []],
+    [{ name: "" }, []],
+    [{ name: { gte: "" } }, all],
+    [{ name: { beginsWith: "" } }, all],
+    [{ name: { beginsWith: "n", gt: "n1" } }, [3, 5]],
+    [{ name: { gt: half } }, []],
+  ];
+  for (const [where, expected] of cases)
+    for (const column of [undefined, "num", "name"] as const) {
+      const grid = db.issue.grid(parent).where(where as never);
+      const page = await (column === undefined ? grid : grid.sort(column)).page();
+      const found = numbers(page);
+      expect(column === "name" ? found.toSorted() : found, JSON.stringify([where, column])).toEqual(expected);
+    }
+});
+
+test("where no index finds the few rows that pass, a page takes its budget and no more, says so, and leads on", async () => {
+  const db = await open();
+  const fields = db.issue.fields(parent);
+  const size = await fields.define({ name: "Size", type: "choice", choices: ["small", "large"] });
+  const column = `field:${size.fieldId}` as const;
+  const many = 900;
+  const rows = Array.from({ length: many }, (_, num) => ({
+    issueId: `i${num}`,
+    num,
+    name: num % 2 === 0 ? "a" : "b",
+    state: num % 300 === 299 ? "rare" : "open",
+    ...(num % 3 === 0 ? {} : { due: day(num) }),
+  }));
+  await load(db, rows);
+  for (const { issueId, num } of rows.filter((row) => row.num !== 250))
+    if (num < 300) await db.issue.values({ issueId }).set({ [column.slice(6)]: "small" });
+  const rare = { state: "rare" } as const;
+  const cases = [
+    { grid: db.issue.grid(parent).where(rare), expected: [299, 599, 899] },
+    { grid: db.issue.grid(parent).where(rare).sort("name").sort("due"), expected: [299, 599, 899] },
+    // Nearly all of the first 300 rows have a value.
+    { grid: db.issue.grid(parent).where({ [column]: { exists: false }, num: { lt: 300 } }), expected: [250] },
+    {
+      grid: db.issue
+        .grid(parent)
+        .where({ num: { lt: 300 } })
+        .sort(column)
+        .empties("first"),
+      expected: [250],
+      first: 1,
+    },
+  ];
+  for (const { grid, expected, first } of cases) {
+    const found: number[] = [];
+    let stops = 0;
+    let cursor: string | undefined;
+    do {
+      const { value, requests } = await grid.page({ limit: 10, cursor, budget: { requests: 6 } }).report();
+      expect(requests.length).toBeLessThanOrEqual(6);
+      expect(value.stopped === undefined || value.next !== undefined).toBe(true);
+      if (value.stopped) stops++;
+      found.push(...numbers(value));
+      cursor = value.next;
+    } while (cursor !== undefined && (first === undefined || found.length < first));
+    expect(found.slice(0, first)).toEqual(expected);
+    if (first === undefined && expected.length === 3) expect(stops).toBeGreaterThan(0);
+  }
+});
+
 test("rows that few filters let pass are found by a filter's own index, and sorted", async () => {
   const db = await open();
   const fields = db.issue.fields(parent);
