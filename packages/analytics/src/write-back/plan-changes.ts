@@ -138,6 +138,12 @@ const changed = (before: string, after: string, { type, tolerance }: { readonly 
   return `(${differs} and coalesce(abs(${y} - ${x}) > ${share.toExponential()} * greatest(abs(${x}), abs(${y})), true))`;
 };
 
+/** True for an attribute that follows from other rows and is not computed in batch. */
+const isKeptElsewhere = ({ facts: { aggregates, copies, summaries } }: Catalog, name: string, attribute: string): boolean =>
+  copies.some((copy) => copy.onto.name === name && copy.attribute === attribute) ||
+  summaries.some((fact) => fact.edge === name && fact.attribute === attribute) ||
+  aggregates.some((fact) => fact.node === name && fact.attribute === attribute && fact.freshness !== "batch");
+
 /** Finds the changes of one table, and writes them to a file. */
 const planTarget = async (
   source: { readonly lake: Lake; readonly catalog: Catalog; readonly result: string; readonly types: ReadonlyMap<string, string> },
@@ -161,10 +167,7 @@ const planTarget = async (
   for (const [attribute, from] of Object.entries(attributes)) {
     const column = columnNamed(table, attribute);
     const type = await attributeType(lake, table, { column, resultType: columnOf(from) });
-    const facts = catalog.facts.aggregates.filter((fact) => fact.node === name && fact.attribute === attribute);
-    const copied = catalog.facts.copies.some((copy) => copy.onto.name === name && copy.attribute === attribute);
-    const summarized = catalog.facts.summaries.some((fact) => fact.edge === name && fact.attribute === attribute);
-    if (copied || summarized || facts.some(({ freshness }) => freshness !== "batch"))
+    if (isKeptElsewhere(catalog, name, attribute))
       refuse(`"${attribute}" of "${name}" is derived, and not in batch: it follows from other rows and cannot be written.`, {
         definition: name,
         attribute,

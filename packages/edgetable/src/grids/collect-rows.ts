@@ -60,7 +60,11 @@ interface Bound {
  * What of the conditions on an attribute narrows its index, and the value from which on it is read. Each row is checked as
  * well, so that an operand that no key holds narrows nothing.
  */
-const rangeOf = (model: GridModel, { conditions, values }: Resolved, name: string, start?: StartValue, forward = true): Row => {
+const rangeOf = (
+  model: GridModel,
+  { conditions, values }: Resolved,
+  { name, start, forward = true }: { readonly name: string; readonly start?: StartValue | undefined; readonly forward?: boolean },
+): Row => {
   const { orderBy, sortable = [] } = model.settings;
   const isText = [orderBy ?? "", ...sortable].includes(name);
   const template = attributeOrder(model, name);
@@ -113,7 +117,7 @@ export const streamsOf = (model: GridModel, resolved: Resolved, backward: boolea
   const forward = (first?.descending ?? false) === backward;
   const order = orderField(model);
   if (!first || (first.by.kind === "fixed" && first.by.name === order)) {
-    const range = order === undefined ? {} : rangeOf(model, resolved, order, start, forward);
+    const range = order === undefined ? {} : rangeOf(model, resolved, { name: order, start, forward });
     const where = order === undefined || Object.keys(range).length === 0 ? {} : { [order]: range };
     return [ownOrder(model, parent, { forward, rows: "all", where })];
   }
@@ -124,7 +128,7 @@ export const streamsOf = (model: GridModel, resolved: Resolved, backward: boolea
     if (bounds && !isNothing(bounds)) streams.push(byField(model, parent, { field: first.by.field, bounds, forward }));
   } else {
     const { name } = first.by;
-    const range = rangeOf(model, resolved, name, start, forward);
+    const range = rangeOf(model, resolved, { name, start, forward });
     streams.push(byAttribute(model, parent, { column: name, where: Object.keys(range).length > 0 ? { [name]: range } : {}, forward }));
   }
   // Rows without a value come in their own order, whichever way the others go.
@@ -265,7 +269,9 @@ export const filterColumn = (model: GridModel, resolved: Resolved): Column | und
     if (sort.some(({ by }) => by.name === column.name)) continue;
     const isFound =
       column.kind === "fixed"
-        ? sortable.has(column.name) && PUSHED.has(condition.operator) && Object.keys(rangeOf(model, resolved, column.name)).length > 0
+        ? sortable.has(column.name) &&
+          PUSHED.has(condition.operator) &&
+          Object.keys(rangeOf(model, resolved, { name: column.name })).length > 0
         : !mayBeEmpty(model, resolved, column);
     if (isFound) return column;
   }
@@ -277,7 +283,7 @@ const filterStream = (model: GridModel, resolved: Resolved, column: Column): Row
   const { parent } = resolved.list;
   if (column.kind === "fixed") {
     const { name } = column;
-    return byAttribute(model, parent, { column: name, where: { [name]: rangeOf(model, resolved, name) }, forward: true });
+    return byAttribute(model, parent, { column: name, where: { [name]: rangeOf(model, resolved, { name }) }, forward: true });
   }
   const bounds = boundsIn(model, resolved, column.field);
   return bounds && byField(model, parent, { field: column.field, bounds, forward: true });
