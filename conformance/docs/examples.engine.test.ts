@@ -28,7 +28,9 @@ const pages = [
   "docs/testing.md",
   "packages/testing/README.md",
   "packages/opentelemetry/README.md",
-].flatMap(blocksOf);
+]
+  .flatMap(blocksOf)
+  .concat(blocksOf("docs/layout.md").filter(({ code }) => code.includes(".connect(")));
 const cache = join(root, ".cache");
 
 let engine: TestEngine;
