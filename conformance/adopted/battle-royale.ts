@@ -1,6 +1,6 @@
 import { defineGraph, edge, node } from "edgetable";
 import { z } from "zod";
-import { whole, type Design } from "./describe-design.ts";
+import type { Design } from "./describe-design.ts";
 
 const text = z.string();
 
@@ -31,19 +31,10 @@ const graph = (table: string) =>
         InvertedIndex: { partitionKey: "SK", sortKey: "PK" },
       },
       nodes: {
-        user: { keys: { SK: "#METADATA#{username}", username: "{username}" }, delimiters: { username: whole } },
-        game: {
-          keys: { SK: "#METADATA#{game_id}", game_id: "{game_id}", map: "{map}", open_timestamp: "{open_timestamp}" },
-          delimiters: { game_id: whole, map: whole, open_timestamp: whole },
-          sparse: ["open_timestamp"],
-        },
+        user: { keys: { SK: "#METADATA#{username}" }, verbatim: ["username"] },
+        game: { keys: { SK: "#METADATA#{game_id}" }, verbatim: ["game_id"] },
       },
-      edges: {
-        player: {
-          keys: { SK: "{to}", game_id: "{from.game_id}", username: "{to.username}" },
-          delimiters: { game_id: whole, username: whole },
-        },
-      },
+      edges: { player: { keys: { SK: "{to}" }, verbatim: { game_id: "from.game_id", username: "to.username" } } },
     },
   });
 

@@ -1,6 +1,6 @@
 import { defineGraph, node, part } from "edgetable";
 import { z } from "zod";
-import { whole, type Design } from "./describe-design.ts";
+import type { Design } from "./describe-design.ts";
 
 const text = z.string();
 
@@ -46,22 +46,15 @@ const graph = (table: string) =>
       },
       nodes: {
         complaint: {
-          keys: {
-            SK: "metadata",
-            customer_id: "{customerId}",
-            complaint_id: "{complaintId}",
-            escalated_to: "{escalatedTo}",
-            escalation_time: "{escalatedAt}",
-          },
-          delimiters: { customer_id: whole, complaint_id: whole, escalated_to: whole, escalation_time: whole },
-          sparse: ["escalated_to", "escalation_time"],
+          keys: { SK: "metadata" },
+          attributes: { customerId: "customer_id", escalatedTo: "escalated_to", escalatedAt: "escalation_time" },
+          verbatim: { complaint_id: "complaintId" },
         },
       },
       parts: {
         communication: {
-          keys: { agentID: "{agentId}", comm_date: "{commDate}", comm_id: "{commId}" },
-          delimiters: { agentID: whole, comm_date: whole, comm_id: whole },
-          sparse: ["agentID"],
+          attributes: { agentId: "agentID" },
+          verbatim: { comm_date: "commDate", comm_id: "commId" },
         },
       },
     },

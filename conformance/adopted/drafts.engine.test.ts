@@ -36,19 +36,21 @@ interface Connection {
 
 /** The graph that the drafted TypeScript exports. */
 const compiled = async (report: DraftReport): Promise<{ connect(options: object): Connection }> => {
-  const folder: Folder = createFolder({ "edgetable.ts": draftText(report) });
-  try {
-    return theGraph(await loadModel(undefined, folder.path)) as never;
-  } finally {
-    folder.remove();
-  }
+  const folder = createFolder({ "edgetable.ts": draftText(report) });
+  // The library loads parts of itself by their first use.
+  folders.push(folder);
+  return theGraph(await loadModel(undefined, folder.path)) as never;
 };
 
+const folders: Folder[] = [];
 let engine: TestEngine;
 beforeAll(async () => {
   engine = await openEngine();
 });
-afterAll(() => engine.close());
+afterAll(async () => {
+  for (const folder of folders) folder.remove();
+  await engine.close();
+});
 
 describe.each(designs.map((design) => [design.name, design] as const))("a model drafted for %s", (label, design) => {
   test("reads every published item, and rewrites it byte for byte", async () => {

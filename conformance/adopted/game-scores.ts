@@ -1,6 +1,6 @@
 import { defineGraph, edge, node } from "edgetable";
 import { z } from "zod";
-import { whole, type Design } from "./describe-design.ts";
+import type { Design } from "./describe-design.ts";
 
 const text = z.string();
 
@@ -23,9 +23,8 @@ const graph = (table: string) =>
       partitionKey: "UserId",
       sortKey: "GameTitle",
       delimiter: "|",
-      types: { TopScore: "N" },
       indexes: { GameTitleIndex: { partitionKey: "GameTitle", sortKey: "TopScore", projection: "KEYS_ONLY" } },
-      edges: { played: { keys: { GameTitle: "{to}", TopScore: "{score:number}" }, delimiters: { TopScore: whole } } },
+      edges: { played: { attributes: { score: "TopScore" } } },
     },
   });
 

@@ -9,8 +9,8 @@ const remark = z.object({ comment_id: text, created_at: text, comment: text, sta
 
 /** Computed attributes, and among them those that repeat one value of the keys. */
 const withCopies = (keys: Readonly<Record<string, string>>, ...copies: readonly string[]) => ({
-  keys: { ...keys, ...Object.fromEntries(copies.map((name) => [name, `{${name}}`])) },
-  delimiters: Object.fromEntries(copies.map((name) => [name, whole])),
+  keys,
+  verbatim: copies,
 });
 const owner = ["repo_owner", "repo_name"] as const;
 const issueNumber = { issue_number: "{issue_number:number}" };
@@ -25,6 +25,10 @@ const graph = (table: string) =>
       user: node({
         key: "ACCOUNT#{username}",
         schema: z.object({ username: text, created_at: text, organizations: z.record(text, text), payment_plan: plan }),
+      }),
+      organization: node({
+        key: "ACCOUNT#{organization_name}",
+        schema: z.object({ organization_name: text, created_at: text, members: z.record(text, text), payment_plan: plan }),
       }),
       repo: node({
         key: "REPO#{repo_owner}#{repo_name}",
@@ -82,6 +86,8 @@ const graph = (table: string) =>
       partitionKey: "PK",
       sortKey: "SK",
       typeAttribute: "entity_type",
+      // Users and organizations lie under the same keys, and entity_type tells them apart.
+      sharedIds: true,
       types: { issue_number: "N", pull_request_number: "N" },
       indexes: {
         GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" },
@@ -90,6 +96,7 @@ const graph = (table: string) =>
       },
       nodes: {
         user: withCopies({ SK: "{key}", GSI3PK: "{key}", GSI3SK: "{key}" }, "username"),
+        organization: withCopies({ SK: "{key}", GSI3PK: "{key}", GSI3SK: "{key}" }, "organization_name"),
         repo: {
           type: "repository",
           keys: {
@@ -141,6 +148,16 @@ const userItem = (username: string) => ({
   GSI3SK: `ACCOUNT#${username}`,
   entity_type: "user",
   ...user(username),
+});
+
+const organization = (organization_name: string) => ({ organization_name, created_at: made, members: { mia: "Owner" }, payment_plan });
+const organizationItem = (name: string) => ({
+  PK: `ACCOUNT#${name}`,
+  SK: `ACCOUNT#${name}`,
+  GSI3PK: `ACCOUNT#${name}`,
+  GSI3SK: `ACCOUNT#${name}`,
+  entity_type: "organization",
+  ...organization(name),
 });
 
 interface Repo {
@@ -265,6 +282,7 @@ export const github: Design<Db> = {
   items: [
     userItem("mia"),
     userItem("noa"),
+    organizationItem("guild"),
     repoItem(original),
     repoItem(older),
     repoItem(fork),
@@ -285,6 +303,16 @@ export const github: Design<Db> = {
       ask: (db) => db.repo.get(tool),
       answer: repo(original),
       requests: ["GetItem: 'REPO#mia#tool' / 'REPO#mia#tool'"],
+    },
+    {
+      question: "an account: a user and an organization lie under one key",
+      ask: async (db) => [
+        await db.organization.get({ organization_name: "guild" }),
+        await db.user.get({ username: "guild" }),
+        await db.organization.get({ organization_name: "mia" }),
+      ],
+      answer: [organization("guild"), undefined, undefined],
+      requests: ["guild", "guild", "mia"].map((name) => `GetItem: 'ACCOUNT#${name}' / 'ACCOUNT#${name}'`),
     },
     {
       question: "the issues of a repository, the newest first",
@@ -366,6 +394,14 @@ export const github: Design<Db> = {
       puts: [pullItem(14)],
     },
     {
+      what: "an organization, which does not take the place of a user",
+      call: async (db) => {
+        await db.organization.put(organization("noa"));
+        await db.organization.put(organization("crew")).orThrow();
+      },
+      puts: [organizationItem("crew")],
+    },
+    {
       what: "a star",
       call: (db) => db.starredBy.link(tool, { username: "mia" }, { repo: tool }).orThrow(),
       puts: [star("mia")],
@@ -382,19 +418,6 @@ export const github: Design<Db> = {
     },
   ],
   cannot: [
-    {
-      needs: "organizations under the same keys as users, told apart by entity_type alone",
-      attempt: () =>
-        defineGraph({
-          table: "GitHub",
-          nodes: {
-            user: node({ key: "ACCOUNT#{username}", schema: z.object({ username: text }) }),
-            organization: node({ key: "ACCOUNT#{organization_name}", schema: z.object({ organization_name: text }) }),
-          },
-          layout: { partitionKey: "PK", sortKey: "SK", typeAttribute: "entity_type" },
-        }),
-      refusal: "can have the same key",
-    },
     {
       needs: "a key from a nested attribute, `fork_source.repo_owner`, only where there is one",
       attempt: () =>

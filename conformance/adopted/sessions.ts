@@ -1,6 +1,6 @@
 import { defineGraph, node } from "edgetable";
 import { z } from "zod";
-import { whole, type Design } from "./describe-design.ts";
+import type { Design } from "./describe-design.ts";
 
 const text = z.string();
 
@@ -18,7 +18,6 @@ const graph = (table: string) =>
       partitionKey: "session_token",
       typeAttribute: "et",
       indexes: { UserIndex: { partitionKey: "username" } },
-      nodes: { session: { keys: { username: "{username}" }, delimiters: { username: whole } } },
     },
   });
 

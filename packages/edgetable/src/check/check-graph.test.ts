@@ -441,7 +441,7 @@ test("a search by an attribute that an index holds but no template computes says
   };
   const graph = defineGraph({
     table: "Teams",
-    nodes: { team: node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text, owner: text }) }) },
+    nodes: { team: node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text, owner: z.union([text, z.number()]) }) }) },
     layout,
   });
   const patterns = definePatterns(graph, {

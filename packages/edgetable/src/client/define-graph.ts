@@ -2,6 +2,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import { assertModel } from "../schema/check-model.ts";
 import type { AnyEdge, OrderOf, GraphDefinition, TableSettings } from "../schema/definition.ts";
 import { withFields } from "../schema/grid-parts.ts";
+import { withVerbatim } from "../schema/verbatim.ts";
 import type { Layout, IndexEntry, ValueIndex } from "../schema/layout.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
@@ -74,7 +75,7 @@ export const defineGraph = <const N extends Nodes, const E extends Edges = None,
   /** Stream, deletion protection and point-in-time recovery of the table, which a migration sets. @default left as they are */
   readonly settings?: TableSettings;
 }): Graph<N, E, P> => {
-  const catalog = assertModel(withFields(definition as GraphDefinition));
+  const catalog = assertModel(withVerbatim(withFields(definition as GraphDefinition)));
   return Object.freeze({
     kind: "graph",
     catalog,

@@ -41,6 +41,12 @@ export interface ItemLayout {
    * the node's own key, `{from}` and `{to}` for the keys of an edge's ends, `{owner}` for a part's node.
    */
   readonly keys?: Readonly<Record<string, string>>;
+  /**
+   * Attributes that hold one field as it is, beside a key that contains the field too: `["username"]`, or by the attribute's name
+   * the field's path, `{ FollowedBy: "to.username" }`. The value may contain the delimiter. Keys of indexes that are attributes of
+   * the schema need no mention.
+   */
+  readonly verbatim?: readonly string[] | Readonly<Record<string, string>>;
   /** Delimiters of computed attributes that differ from the layout's. */
   readonly delimiters?: Readonly<Record<string, string>>;
   /**
@@ -80,7 +86,10 @@ export interface Layout {
   readonly typeAttribute?: string;
   /** The character between the parts of a key: not a letter, digit or brace. @default "#" */
   readonly delimiter?: string;
-  /** True when ids are unique across all node types, so that two types may share a key space. @default false */
+  /**
+   * True when two kinds of items may have keys of one form: because ids are unique across all node types, or because the type
+   * attribute tells the kinds apart. Each write of such a kind is then on condition that the item is of it. @default false
+   */
   readonly sharedIds?: boolean;
   readonly indexes?: Readonly<Record<string, IndexLayout>>;
   /** Shardings that key templates name: `{orderId:shard(hotStatus)}`. A plain `shard(16)` needs none. */

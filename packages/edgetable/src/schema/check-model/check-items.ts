@@ -196,8 +196,13 @@ const canCollide = (catalog: Catalog, a: TableKey, b: TableKey): boolean => {
   if (a.sort && b.sort && !templatesOverlap(a.sort, b.sort)) return false;
   // If ids are unique across all node types, partitions of two types with the same form never meet.
   const haveOwners = a.owner !== undefined && b.owner !== undefined && a.owner !== b.owner;
-  return !(catalog.layout.sharedIds === true && haveOwners && sameForm(a.partition, b.partition));
+  const areApart = typesDiffer(catalog, a, b) || (haveOwners && sameForm(a.partition, b.partition));
+  return !(catalog.layout.sharedIds === true && areApart);
 };
+
+/** True if the type attribute tells the items of two kinds apart: each write then asks for it (`kindMark`). */
+const typesDiffer = ({ typeAttribute }: Catalog, a: TableKey, b: TableKey): boolean =>
+  typeAttribute !== undefined && a.shape.typeValue !== b.shape.typeValue;
 
 /** Pairs of item kinds that can have the same table key. */
 export const checkCollisions = (catalog: Catalog, report: Report): void => {
@@ -206,7 +211,14 @@ export const checkCollisions = (catalog: Catalog, report: Report): void => {
   for (const [at, b] of keys.entries()) {
     for (const a of keys.slice(0, at)) {
       if (!canCollide(catalog, a, b)) continue;
-      const unique = !catalog.escapes && a.owner !== b.owner ? ", or set layout.sharedIds if ids are unique across all node types" : "";
+      const mayShare = catalog.escapes
+        ? undefined
+        : typesDiffer(catalog, a, b)
+          ? `as "${catalog.typeAttribute}" tells them apart`
+          : a.owner === b.owner
+            ? undefined
+            : "if ids are unique across all node types";
+      const unique = mayShare === undefined ? "" : `, or set layout.sharedIds ${mayShare}`;
       report(
         "collision",
         placeOf(b.shape),

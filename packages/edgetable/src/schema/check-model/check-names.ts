@@ -160,7 +160,16 @@ const layoutOf: OptionChecks<Layout> = {
 };
 const indexLayout: OptionChecks<IndexLayout> = { partitionKey: "string", sortKey: "string", projection, expect: expectation };
 const sharding: OptionChecks<ShardingLayout> = { count: undefined, per: "string", hot: namesIn };
-const itemLayout = { type: "string", attributes: namesIn, keys: namesIn, delimiters: namesIn, sparse: attributes } as const;
+const verbatim = (given: readonly string[] | Readonly<Record<string, string>>, name: string): unknown =>
+  Array.isArray(given) ? attributes(given as readonly string[], name) : namesIn(given, name);
+const itemLayout = {
+  type: "string",
+  attributes: namesIn,
+  keys: namesIn,
+  delimiters: namesIn,
+  sparse: attributes,
+  verbatim,
+} as const;
 const edgeLayout: OptionChecks<EdgeLayout> = { ...itemLayout, mirror: itemLayout };
 
 const isObject = (given: unknown): given is NestedChecks => typeof given === "object" && given !== null && !Array.isArray(given);
