@@ -126,6 +126,8 @@ interface Place {
   readonly attribute: string;
   /** The fixed text before the field. */
   readonly label: string | undefined;
+  /** A name for a new field. */
+  readonly wanted?: string;
 }
 
 /** What the items of a kind are, by their type or by a fixed sort key such as `ORDER`. */
@@ -135,7 +137,7 @@ const hintOf = ({ type, items }: Kind, { sortKey = "" }: SampledTable): string |
   return camel(type ?? fixed ?? "");
 };
 
-const newField = (state: State, texts: Texts, { attribute, label }: Place): Piece => {
+const newField = (state: State, texts: Texts, { attribute, label, wanted }: Place): Piece => {
   const type = texts.every((text) => text === undefined || DATE.test(text)) ? "date" : "text";
   const word = label === undefined ? undefined : camel(label);
   const own = GENERIC.test(attribute) ? undefined : camel(attribute);
@@ -146,7 +148,7 @@ const newField = (state: State, texts: Texts, { attribute, label }: Place): Piec
       : texts.every((text) => text === undefined || /^\d{4}-\d\d/.test(text))
         ? `${word}At`
         : `${word}Id`;
-  const name = freshName(state, base, attribute);
+  const name = freshName(state, wanted ?? base, attribute);
   state.names.set(name, texts);
   state.fields.set(name, { type, optional: missingAt(texts).length > 0 });
   return type === "date" ? { field: name, format: "date" } : { field: name };
@@ -172,8 +174,24 @@ const fieldFor = (state: State, texts: Texts, place: Place): Piece => {
     if (type === "number") continue;
     return type === "date" ? { field: name, format: "date" } : { field: name };
   }
-  return newField(state, texts, place);
+  const folded = foldedColumn(state, texts);
+  if (!folded) return newField(state, texts, place);
+  const piece = newField(state, texts, { ...place, wanted: `${camel(folded.attribute) ?? "text"}InKey` });
+  if ("field" in piece)
+    state.doubts.push(
+      `{${piece.field}} is "${folded.attribute}" in lower case, which Edgetable does not compute: give both, and change both together.`,
+    );
+  return piece;
 };
+
+/** The attribute that a part of a key repeats in lower case in every item that has the key. */
+const foldedColumn = ({ columns }: State, texts: Texts): Column | undefined =>
+  columns.find(
+    (column) =>
+      column.type === "S" &&
+      texts.every((text, at) => text === undefined || text === column.texts[at]?.toLowerCase()) &&
+      texts.some((text, at) => text !== undefined && text !== column.texts[at]),
+  );
 
 const hasLetters = (text: string): boolean => /[A-Za-z]/.test(text);
 
@@ -224,8 +242,9 @@ const labelledPiece = (state: State, texts: Texts, named: boolean): readonly Pie
   for (const column of state.columns) {
     if (column.type !== "S") continue;
     const prefixes = texts.map((text, at) => {
-      const value = column.texts[at];
       if (text === undefined) return undefined;
+      const stored = column.texts[at];
+      const value = stored !== undefined && !text.endsWith(stored) ? stored.toLowerCase() : stored;
       return value !== undefined && value !== "" && text.length > value.length && text.endsWith(value) ? text.slice(0, -value.length) : "";
     });
     const [prefix = "", ...others] = distinct(prefixes.filter((one) => one !== undefined));
