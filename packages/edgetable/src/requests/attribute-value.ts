@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { dateText, decimalOf, decimalText, isWellFormed, readTemplate, type Template } from "../keys/template.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
+import { readDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
 import { setOwn } from "../util/row.ts";
 
@@ -106,12 +107,8 @@ export const encodeValue = (value: unknown, path: string, level = 1): AttributeV
   }
 };
 
-// A number that a double cannot hold comes back as bigint when it is whole; a fraction is rounded, as
-// it is by every JavaScript client.
-const decodeNumber = (text: string): number | bigint => {
-  const value = Number(text);
-  return Number.isSafeInteger(value) || !/^-?\d+$/.test(text) ? value : BigInt(text);
-};
+/** The decimal of a stored number; of 0 for anything else. */
+export const decimalIn = (value: AttributeValue | undefined): string => (value && "N" in value ? value.N : "0");
 
 const decodeMap = (map: Readonly<Record<string, AttributeValue>>): Record<string, unknown> => {
   const value: Record<string, unknown> = {};
@@ -122,13 +119,13 @@ const decodeMap = (map: Readonly<Record<string, AttributeValue>>): Record<string
 /** The JavaScript value of DynamoDB's form: the inverse of {@link encodeValue}. */
 export const decodeValue = (value: AttributeValue): unknown => {
   if ("S" in value) return value.S;
-  if ("N" in value) return decodeNumber(value.N);
+  if ("N" in value) return readDecimal(value.N);
   if ("BOOL" in value) return value.BOOL;
   if ("M" in value) return decodeMap(value.M);
   if ("L" in value) return value.L.map(decodeValue);
   if ("NULL" in value) return null;
   if ("SS" in value) return new Set(value.SS);
-  if ("NS" in value) return new Set(value.NS.map(decodeNumber));
+  if ("NS" in value) return new Set(value.NS.map(readDecimal));
   if ("B" in value) return fromBase64(value.B);
   return new Set(value.BS.map(fromBase64));
 };

@@ -1,6 +1,6 @@
 import type { WriteItem } from "../ir/write-plan.ts";
 import { holdsAll, totalsOf } from "../executor/facts/roll-up-counters.ts";
-import { decodeValue } from "../requests/attribute-value.ts";
+import { decimalIn } from "../requests/attribute-value.ts";
 import { counterAttributes, counterKeys, type CounterSet, counterSetsOf, RISES } from "../schema/counter-sets.ts";
 import { ROLLED, spreadHidden } from "../schema/facts.ts";
 import { COUNTER } from "../schema/system-items.ts";
@@ -40,7 +40,7 @@ const countersOf = (judging: Judging, { key: node, row }: SeenRow, set: CounterS
   return keys.map((key, at): Counter => {
     const item = found[at] ?? null;
     const expected = Object.fromEntries(names.map((name) => [name, sums[counterSum(key, name)] ?? zero]));
-    const isRight = names.every((name) => sameNumbers(item?.[name] ?? zero, decodeValue(expected[name] ?? zero) as number));
+    const isRight = names.every((name) => sameNumbers(item?.[name] ?? zero, decimalIn(expected[name])));
     return { key, item, expected, isRight };
   });
 };
@@ -75,7 +75,7 @@ export const judgeCounters = (judging: Judging, seen: SeenRow): void => {
       set,
       counters.map((one) => one.item ?? undefined),
     );
-    const { set: totals } = totalsOf(
+    const { set: totals, exact } = totalsOf(
       set,
       counters.map(({ expected }) => expected),
     );
@@ -87,7 +87,7 @@ export const judgeCounters = (judging: Judging, seen: SeenRow): void => {
     });
     const [first, ...rest] = findings;
     const values = Object.fromEntries(set.facts.map(({ attribute }) => [attribute, totals[attribute]]));
-    const step = rewrite(judging, seen, values);
+    const step = rewrite(judging, seen, values, exact);
     if (step.kind !== "update" || !first) continue;
     const spread = Object.fromEntries(set.facts.map(({ attribute }) => [spreadHidden(attribute), { S: set.name }]));
     const rolled = item[ROLLED];

@@ -1,6 +1,6 @@
 import { planCount } from "../planner/writes/rules/degree-guards.ts";
 import { keyId, type WriteItem } from "../ir/write-plan.ts";
-import { decodeValue, sameAttribute } from "../requests/attribute-value.ts";
+import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-value.ts";
 import { encodeField, expectedAttributes } from "../requests/encode-item.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { type AggregateFact, COPY_REVISION, countHidden, DERIVED, isKeptInNode, sumHidden } from "../schema/facts.ts";
@@ -9,6 +9,8 @@ import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { exactText } from "../keys/value-text.ts";
 import { shown } from "../util/check-options.ts";
+import { readDecimal } from "../util/decimal.ts";
+import { isNumber } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { checkRow, type RowCheck } from "./check-row.ts";
@@ -60,15 +62,11 @@ export const judgeGuard = (judging: Judging, { key, item }: Seen): void => {
   report(judging, finding, writes({ kind: "delete", key, terms, shape: undefined }, check(judging, at.key, judging.images[keyId(at.key)])));
 };
 
-/** What a node's item has to hold for a fact, from what its edges or parts add up to. */
-const expectedOf = ({ attribute, operation }: AggregateFact, sums: Item): Readonly<Record<string, number | bigint | undefined>> => {
-  const numberOf = (name: string): number | bigint => {
-    const value = sums[name] && decodeValue(sums[name]);
-    return typeof value === "bigint" ? value : Number(value ?? 0);
-  };
-  if (operation !== "average") return { [attribute]: numberOf(attribute) };
-  const [total, count] = [numberOf(sumHidden(attribute)), numberOf(countHidden(attribute))];
-  const mean = Number(count) === 0 ? undefined : Number(total) / Number(count);
+/** The decimals that a node's item has to hold for a fact, from what its edges or parts add up to. */
+const expectedOf = ({ attribute, operation }: AggregateFact, sums: Item): Readonly<Record<string, string | undefined>> => {
+  if (operation !== "average") return { [attribute]: decimalIn(sums[attribute]) };
+  const [total, count] = [decimalIn(sums[sumHidden(attribute)]), decimalIn(sums[countHidden(attribute)])];
+  const mean = Number(count) === 0 ? undefined : String(Number(total) / Number(count));
   return { [sumHidden(attribute)]: total, [countHidden(attribute)]: count, [attribute]: mean };
 };
 
@@ -76,14 +74,23 @@ const expectedOf = ({ attribute, operation }: AggregateFact, sums: Item): Readon
 export const sumsOf = (judging: Judging, node: EndId, key: Key): Item | null | undefined =>
   readNeed(judging, { kind: "sum", id: `sum ${keyId(key)}`, node, key });
 
-/** The step that gives a row's item other values, with the index keys that follow from them. */
-export const rewrite = (judging: Judging, { key, item, shape, row }: SeenRow, values: Readonly<Record<string, unknown>>): WriteItem => {
+/**
+ * The step that gives a row's item other values, with the index keys that follow from them.
+ *
+ * @param exact the decimals of numbers in `values`
+ */
+export const rewrite = (
+  judging: Judging,
+  { key, item, shape, row }: SeenRow,
+  values: Readonly<Record<string, unknown>>,
+  exact: Readonly<Record<string, string | undefined>> = {},
+): WriteItem => {
   const after: Row = { ...row, ...values };
   const set: Record<string, AttributeValue> = {};
   const remove: string[] = [];
   for (const name in values) {
     if (values[name] === undefined) remove.push(name);
-    else set[name] = encodeField(shape, name, values[name]);
+    else set[name] = exact[name] === undefined ? encodeField(shape, name, values[name]) : { N: exact[name] };
   }
   const computed = expectedAttributes(judging.catalog, shape, after);
   for (const attribute in shape.keys) {
@@ -97,18 +104,20 @@ export const rewrite = (judging: Judging, { key, item, shape, row }: SeenRow, va
 /** What is wrong with the counts, sums and averages in a node's item. */
 interface WrongAggregates {
   readonly findings: readonly Finding[];
-  /** What the item has to hold. */
+  /** What the item has to hold, and the decimals of it. */
   readonly values: Readonly<Record<string, unknown>>;
+  readonly exact: Readonly<Record<string, string | undefined>>;
 }
 
 /** Compares what transactions keep in a node's item with the edges and parts that there are; undefined while they have to be read. */
 const wrongAggregates = (judging: Judging, { shape, key, item, subject, row }: SeenRow): WrongAggregates | undefined => {
   const findings: Finding[] = [];
   const values: Record<string, unknown> = {};
-  if (subject.kind !== "node") return { findings, values };
+  const exact: Record<string, string | undefined> = {};
+  if (subject.kind !== "node") return { findings, values, exact };
   const { name, idFields } = subject.entry;
   const facts = judging.catalog.facts.aggregates.filter(({ node, ...fact }) => node === name && isKeptInNode(fact));
-  if (facts.length === 0) return { findings, values };
+  if (facts.length === 0) return { findings, values, exact };
   const node = { type: name, id: Object.fromEntries(idFields.map((field) => [field, row[field]])) };
   const sums = sumsOf(judging, node, key);
   if (!sums) return undefined;
@@ -129,12 +138,16 @@ const wrongAggregates = (judging: Judging, { shape, key, item, subject, row }: S
     };
     const stored = item[attribute] && decodeValue(item[attribute]);
     const subject = behind[attribute] ?? `"${attribute}"`;
-    const what = `${subject[0]?.toUpperCase()}${subject.slice(1)} ${stored === undefined ? "is missing" : `is ${shown(stored)}`}`;
-    const reason = `${what}; the ${over.kind === "edge" ? "edges" : "parts"} of "${over.name}" make it ${shown(expected[attribute] ?? 0)}.`;
-    findings.push({ kind: "wrongAggregate", key, definition: shape.definition, attribute, stored, expected: expected[attribute], reason });
-    Object.assign(values, expected);
+    const what = `${subject[0]?.toUpperCase()}${subject.slice(1)} ${stored === undefined ? "is missing" : `is ${isNumber(stored) ? decimalIn(item[attribute]) : shown(stored)}`}`;
+    const reason = `${what}; the ${over.kind === "edge" ? "edges" : "parts"} of "${over.name}" make it ${expected[attribute] ?? 0}.`;
+    const numbers = Object.fromEntries(
+      Object.entries(expected).map(([name, text]) => [name, text === undefined ? undefined : readDecimal(text)]),
+    );
+    findings.push({ kind: "wrongAggregate", key, definition: shape.definition, attribute, stored, expected: numbers[attribute], reason });
+    Object.assign(values, numbers);
+    Object.assign(exact, expected);
   }
-  return { findings, values };
+  return { findings, values, exact };
 };
 
 /** The attributes of index entries that hold one of these attributes. */
@@ -172,7 +185,7 @@ export const judgeAggregates = (judging: Judging, seen: SeenRow): void => {
   if (!wrong || !first) return;
   const entries = entriesOf(catalog, shape, wrong.values);
   const stale = checkRow(catalog, seen).findings.filter(({ kind, attribute = "" }) => kind !== "drift" && entries.has(attribute));
-  const step = rewrite(judging, seen, wrong.values);
+  const step = rewrite(judging, seen, wrong.values, wrong.exact);
   // The revision tells apart what is the same again after two changes.
   const unchanged = settled([{ kind: "equals", attribute: DERIVED, value: item[DERIVED], failure: UNSURE }]);
   const changes = step.kind === "update" ? { ...step.changes, add: { [DERIVED]: { N: "1" } } } : undefined;

@@ -2,25 +2,25 @@ import { streamedFacts } from "../executor/facts/project-facts.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EndId } from "../ir/logical-write.ts";
-import { decodeValue, sameAttribute } from "../requests/attribute-value.ts";
+import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-value.ts";
 import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
-import { isNumber } from "../util/json-text.ts";
 import type { Finding } from "./finding.ts";
 import { type Judging, readNeed } from "./judging.ts";
 import { EXPECTED, KEPT, MEMOS, SUMS } from "./read-streamed.ts";
 import type { SeenRow } from "./see-item.ts";
+
+/** A stored value in a message, a number with all its digits. */
+const digits = (value: AttributeValue | undefined): string => (value && !("N" in value) ? shown(decodeValue(value)) : decimalIn(value));
 
 const attributesIn = (image: Item, name: string): Item => {
   const value = image[name];
   return value && "M" in value ? value.M : {};
 };
 
-const isSame = (stored: AttributeValue | undefined, expected: AttributeValue | undefined): boolean => {
-  const number = expected && decodeValue(expected);
-  return isNumber(number) ? sameNumbers(stored, number) : sameAttribute(stored, expected);
-};
+const isSame = (stored: AttributeValue | undefined, expected: AttributeValue | undefined): boolean =>
+  expected && "N" in expected ? sameNumbers(stored, expected.N) : sameAttribute(stored, expected);
 
 /** What the stream keeps wrong for a node or edge. */
 interface WrongStreamed {
@@ -54,9 +54,9 @@ export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | 
     if (isSame(is, should)) continue;
     const stored = is && decodeValue(is);
     values[attribute] = should && decodeValue(should);
-    const what = stored === undefined ? "is missing" : `is ${shown(stored)}`;
+    const what = stored === undefined ? "is missing" : `is ${digits(is)}`;
     const rows = `${over.kind === "edge" ? "edges" : "parts"} of "${over.name}"`;
-    const make = should ? `make it ${shown(values[attribute])}` : "have no value for it";
+    const make = should ? `make it ${digits(should)}` : "have no value for it";
     const reason = `"${attribute}" ${what}; the ${rows} ${make}. The stream processor is behind, or missed a change.`;
     findings.push({ kind: "staleFact", key, definition: shape.definition, attribute, stored, expected: values[attribute], reason });
   }
@@ -69,7 +69,7 @@ export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | 
   if (findings.length === 0 && (wrong.length > 0 || memos)) {
     const [first] = wrong;
     const what = first
-      ? `"${first}" is ${shown(kept[first] ? decodeValue(kept[first]) : 0)} instead of ${shown(sums[first] ? decodeValue(sums[first]) : 0)}`
+      ? `"${first}" is ${digits(kept[first])} instead of ${digits(sums[first])}`
       : `${memos} memos differ from their edges and parts`;
     const reason = `The attributes are right, but not what the stream processor adds the next change to: ${what}.`;
     findings.push({ kind: "staleFact", key, definition: shape.definition, attribute: first, reason });

@@ -12,13 +12,13 @@ import {
 } from "../executor/facts/contributions.ts";
 import { eachMemo, gather, type Gathered, isKeptInFacts, projectionOf, streamedFacts } from "../executor/facts/project-facts.ts";
 import { rebuildFacts } from "../executor/facts/rebuild-facts.ts";
-import { addDifference, addsUp, type Numeric } from "../executor/facts/refresh-aggregates.ts";
+import { addDifference, addsUp } from "../executor/facts/refresh-aggregates.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
-import { encodeValue, sameItem } from "../requests/attribute-value.ts";
+import { sameItem } from "../requests/attribute-value.ts";
 import { encodeField } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { REVISION } from "../schema/system-items.ts";
@@ -117,7 +117,7 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
   const holder = holderAt(session, need.holder);
   const facts = streamedFacts(catalog, holder.entry);
   const contributed = await readContributions(session, holder, context);
-  const sums: Record<string, Numeric> = {};
+  const sums: Record<string, string> = {};
   const gathered = new Map(
     facts.filter((fact) => !isKeptInFacts(fact)).map((fact): [DerivedFact, Gathered] => [fact, { value: undefined, seen: new Set() }]),
   );
@@ -128,11 +128,11 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
       if (value && overText(fact) === place.over) gather(fact, into, value);
     }
   }
-  const added = Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, encodeValue(value, name)]));
+  const added = Object.fromEntries(Object.entries(sums).map(([name, N]) => [name, { N }]));
   const [{ shape }] = placesOf(holder) as [EdgeCopy];
-  const { set } = projectionOf(shape, facts, added, gathered);
+  const { set, exact } = projectionOf(shape, facts, added, gathered);
   const expected: Record<string, AttributeValue> = {};
-  for (const name in set) expected[name] = encodeField(shape, name, set[name]);
+  for (const name in set) expected[name] = name in exact ? { N: exact[name]! } : encodeField(shape, name, set[name]);
   const [stored = {}] = await batchGet(session, { keys: [factKeyItem(catalog, holder.facts)], consistent: true }, context);
   const kept = Object.fromEntries(Object.entries(stored).filter(([name]) => addsUp(name) && name !== REVISION));
   const memos = await differingMemos(session, holder, contributed, context);

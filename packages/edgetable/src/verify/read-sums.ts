@@ -7,9 +7,8 @@ import type { ReadPlan } from "../ir/physical-plan.ts";
 import { keyId, sameKey } from "../ir/write-plan.ts";
 import { exactText } from "../keys/value-text.ts";
 import { planRead } from "../planner/plan.ts";
-import { addDecimals } from "../planner/writes/changed-row.ts";
+import { addTo } from "../planner/writes/rules/aggregates.ts";
 import { allEdges, consistentIfPossible } from "../planner/writes/rules/degree-guards.ts";
-import { encodeValue } from "../requests/attribute-value.ts";
 import type { Position } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { AggregateFact, SummaryFact } from "../schema/facts.ts";
@@ -111,7 +110,7 @@ export const counterSum = (counter: Key, name: string): string => `${keyId(count
 /** Adds up what a node's edges and parts make of the attributes that transactions keep in its item. */
 export const readSums = async (session: Session, need: SumNeed, context: CallContext): Promise<Item> => {
   const { catalog } = session;
-  const sums: Record<string, number | bigint> = {};
+  const sums: Record<string, string> = {};
   const facts = catalog.facts.aggregates.filter(({ node, freshness }) => node === need.node.type && freshness === "transaction");
   const sources = new Map(facts.map((fact) => [JSON.stringify(fact.over), fact]));
   const taken = new Set<string>();
@@ -125,11 +124,11 @@ export const readSums = async (session: Session, need: SumNeed, context: CallCon
     const { deltas, counters } = derivedOf(catalog, seen);
     for (const { key, added } of deltas) {
       if (!sameKey(key, need.key)) continue;
-      for (const name in added) sums[name] = addDecimals(sums[name] ?? 0, added[name]!);
+      addTo(sums, added);
     }
     for (const { key, node, added } of counters) {
       if (!sameKey(node, need.key)) continue;
-      for (const name in added) sums[counterSum(key, name)] = addDecimals(sums[counterSum(key, name)] ?? 0, added[name]!);
+      addTo(sums, Object.fromEntries(Object.entries(added).map(([name, one]) => [counterSum(key, name), one])));
     }
   };
   for (const fact of sources.values()) {
@@ -139,5 +138,5 @@ export const readSums = async (session: Session, need: SumNeed, context: CallCon
       for (const seen of await leadingRows(session, { items, isWhole }, context)) add(seen);
     });
   }
-  return Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, encodeValue(value, name)]));
+  return Object.fromEntries(Object.entries(sums).map(([name, N]) => [name, { N }]));
 };

@@ -4,7 +4,7 @@ import { aggregates, type Delta } from "../planner/writes/rules/aggregates.ts";
 import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.ts";
 import { derive } from "../planner/writes/rules/index.ts";
 import { keyIfComplete, VERSION } from "../requests/encode-item.ts";
-import { decodeValue, keyTextOf } from "../requests/attribute-value.ts";
+import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.ts";
 import { exactText, readTemplate } from "../keys/template.ts";
 import { type ContributedPlace, contributionsOf, factEdge, factNode, holderOf } from "../executor/facts/contributions.ts";
 import { isKeptInFacts, streamedFacts } from "../executor/facts/project-facts.ts";
@@ -19,6 +19,7 @@ import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
 import { factKeyItem, readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { addDecimals } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
@@ -153,12 +154,13 @@ export const copiesOf = (catalog: Catalog, { subject, shape, row }: SeenRow): re
 const sourceId = (key: Key, { of }: CopyFact, value: unknown): FactId => ["copy", ...idOf(key), of, exactText(value)];
 
 // Sums are whole numbers: a sum of decimals is taken to six places. What a smaller difference hides is below a millionth.
+const ZERO: AttributeValue = { N: "0" };
 const MILLION = 1_000_000;
-const scaled = (value: unknown): number => {
-  if (!isNumber(value)) return 0;
-  if (typeof value === "bigint") return Number(BigInt.asIntN(32, value * 1_000_000n));
-  const number = Math.round(value * MILLION);
-  return Number.isSafeInteger(number) ? number : Number(BigInt.asIntN(32, BigInt(Math.trunc(value)) * 1_000_000n));
+const scaled = (decimal: string): number => {
+  const number = Number(decimal);
+  if (Math.abs(number) < MILLION) return Math.round(number * MILLION);
+  const [whole = "0", fraction = ""] = addDecimals(decimal, "0").split(".");
+  return Number(BigInt.asIntN(32, BigInt(whole + fraction.padEnd(6, "0").slice(0, 6))));
 };
 
 const sumId = (key: Key, attribute: string): FactId => ["sum", ...idOf(key), attribute];
@@ -202,8 +204,13 @@ const counterSayings = (
 };
 
 /** True if a stored average is the one that follows from the sum and the number beside it. */
-const showsAverage = (stored: AttributeValue | undefined, [sum = 0, number = 0]: readonly unknown[]): boolean =>
-  isNumber(sum) && isNumber(number) && sameNumbers(stored, Number(number) === 0 ? undefined : Number(sum) / Number(number));
+const showsAverage = (
+  stored: AttributeValue | undefined,
+  [sum = ZERO, number = ZERO]: readonly (AttributeValue | undefined)[],
+): boolean => {
+  if (!("N" in sum) || !("N" in number)) return false;
+  return sameNumbers(stored, Number(number.N) === 0 ? undefined : String(Number(sum.N) / Number(number.N)));
+};
 
 /** What a node's item says of the facts that its edges and parts make, or take from it. */
 const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayings: Saying[]): void => {
@@ -212,12 +219,12 @@ const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayin
   for (const { node, attribute, operation, ...fact } of facts) {
     if (node !== shape.definition || !isKeptInNode(fact)) continue;
     const names = operation === "average" ? [sumHidden(attribute), countHidden(attribute)] : [attribute];
-    const values = names.map((name) => item[name] && decodeValue(item[name]));
+    const values = names.map((name) => item[name]);
     // An item that is older than the declaration has no such attribute. Nothing takes this off, nor what is no number.
-    const isWrong = operation === "average" ? !showsAverage(item[attribute], values) : !isNumber(values[0]);
+    const isWrong = operation === "average" ? !showsAverage(item[attribute], values) : !values[0] || !("N" in values[0]);
     if (isWrong) sayings.push({ kind: "sum", id: sumId(key, attribute), contents: MISSING, times: 1, isOwn: true });
     for (const [at, name] of names.entries())
-      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: -scaled(values[at]), isOwn: true });
+      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: -scaled(decimalIn(values[at])), isOwn: true });
   }
   for (const fact of copies)
     if (isSource(catalog, fact, shape.definition)) sayings.push({ kind: "there", id: sourceId(key, fact, valueAt(row, fact.of)) });
@@ -255,7 +262,7 @@ const contributionSayings = (catalog: Catalog, item: Item, sayings: Saying[]): v
         kind: "sum",
         id: factsId(facts, name),
         contents: NO_CONTENTS,
-        times: scaled(decodeValue(contribution[name]!)),
+        times: scaled(decimalIn(contribution[name])),
         isOwn: false,
       });
   }
@@ -277,7 +284,7 @@ const factsSayings = (key: Key, item: Item): readonly Saying[] => {
     void sayings.push({ kind: "sum", id, contents, times, isOwn: false });
   for (const name in item) {
     if (!addsUp(name) || name === REVISION) continue;
-    const value = item[name] && decodeValue(item[name]);
+    const value = decimalIn(item[name]);
     say(factsId(key, name), -scaled(value));
     const attribute = name.slice(name.indexOf("#") + 1);
     const [sum, number] = [item[sumHidden(attribute)], item[countHidden(attribute)]];
@@ -309,7 +316,7 @@ const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void 
     for (const name of namesBehind({ attribute, operation })) own(factsId(facts, name), 0);
     // A node that is older than the declaration has no such attribute. Nothing takes this off. An average of nothing is left out.
     if (operation === "average") own(shownId(facts, attribute), value === undefined ? 0 : -1, { mean: value });
-    else if (isNumber(value)) own(shownId(facts, attribute), -scaled(value));
+    else if (isNumber(value)) own(shownId(facts, attribute), -scaled(decimalIn(item[attribute])));
     else own(shownId(facts, attribute), 1, MISSING);
   }
 };
@@ -344,7 +351,7 @@ const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Co
   for (const { key } of counts) sayings.push({ kind: "sum", id: idOf(key), contents: NO_CONTENTS, times: 1, isOwn: false });
   for (const { key, added } of [...deltas, ...counters])
     for (const name in added)
-      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: scaled(added[name]), isOwn: false });
+      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: scaled(added[name]!), isOwn: false });
   for (const { key, node } of nodes) sayings.push({ kind: "needed", id: nodeId(key, node.name) });
   return sayings;
 };
@@ -371,8 +378,8 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
       if (!owner) return [{ kind: "needed", id: ["a counter that nobody reads"] }];
       const { set, key } = owner;
       const sums = countedNames(set).map((name): Saying => {
-        const value = seen.item[name];
-        return { kind: "sum", id: sumId(seen.key, name), contents: NO_CONTENTS, times: -scaled(value && decodeValue(value)), isOwn: false };
+        const times = -scaled(decimalIn(seen.item[name]));
+        return { kind: "sum", id: sumId(seen.key, name), contents: NO_CONTENTS, times, isOwn: false };
       });
       return [...sums, { kind: "needed", id: nodeId(key, set.entry.name) }];
     }

@@ -3,13 +3,14 @@ import { comparePrimary } from "../../keys/value-text.ts";
 import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
 import { type EdgeCopy, endTerms } from "../../planner/writes/rules/edge-copies.ts";
 import { locate, NOT_FOUND, openWorkingSet, settle, stage } from "../../planner/writes/working-set.ts";
-import { decodeValue, keyTextOf } from "../../requests/attribute-value.ts";
+import { decodeValue, keyTextOf, decimalIn } from "../../requests/attribute-value.ts";
 import { nameIn } from "../../requests/expression.ts";
 import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
 import { countHidden, type DerivedFact, STREAMED, sumHidden } from "../../schema/facts.ts";
 import { CONTRIBUTION, MEMO_SOURCE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, memoOf, memosOver } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
+import { readDecimal } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { runPlanned } from "../run-write.ts";
@@ -121,14 +122,11 @@ const readMemos = async (
   return gathered;
 };
 
-const numberIn = (facts: Item | undefined, name: string): number | bigint => {
-  const value = facts?.[name];
-  return value && "N" in value ? (decodeValue(value) as number | bigint) : 0;
-};
-
 /** The derived attributes of a node or edge, to be set or removed. */
 export interface Projection {
   readonly set: Record<string, unknown>;
+  /** The decimals of the sums in `set`. */
+  readonly exact: Record<string, string>;
   readonly remove: string[];
 }
 
@@ -140,17 +138,20 @@ export const projectionOf = (
   gathered: ReadonlyMap<DerivedFact, Gathered>,
 ): Projection => {
   const set: Record<string, unknown> = {};
+  const exact: Record<string, string> = {};
   const remove: string[] = [];
   for (const fact of facts) {
     const { attribute, operation } = fact;
     const found = gathered.get(fact);
     let value: unknown;
-    if (operation === "count") value = numberIn(item, countHidden(attribute));
-    else if (operation === "sum") value = numberIn(item, sumHidden(attribute));
-    else if (operation === "distinct") value = found?.seen.size ?? 0;
+    if (operation === "count") value = readDecimal(decimalIn(item?.[countHidden(attribute)]));
+    else if (operation === "sum") {
+      exact[attribute] = decimalIn(item?.[sumHidden(attribute)]);
+      value = readDecimal(exact[attribute]);
+    } else if (operation === "distinct") value = found?.seen.size ?? 0;
     else if (operation === "average") {
-      const number = Number(numberIn(item, countHidden(attribute)));
-      value = number > 0 ? Number(numberIn(item, sumHidden(attribute))) / number : undefined;
+      const number = Number(decimalIn(item?.[countHidden(attribute)]));
+      value = number > 0 ? Number(decimalIn(item?.[sumHidden(attribute)])) / number : undefined;
     } else {
       value = found?.value && decodeValue(found.value);
       if (typeof value === "string" && dates.includes(attribute)) value = new Date(value);
@@ -158,14 +159,14 @@ export const projectionOf = (
     if (value === undefined) remove.push(attribute);
     else set[attribute] = value;
   }
-  return { set, remove };
+  return { set, exact, remove };
 };
 
 /** Writes the derived attributes of an item and the index keys that hold them, if the item is there and holds no newer ones. */
 const planProjection = (
   catalog: Catalog,
   { shape, row }: EdgeCopy,
-  { set, remove }: Projection,
+  { set, exact, remove }: Projection,
   { revision, images }: { readonly revision: number; readonly images: Images },
 ): WritePlan => {
   const working = openWorkingSet(catalog, images);
@@ -188,6 +189,7 @@ const planProjection = (
       key,
       known: row,
       changes: { set: revision === 0 ? set : { ...set, [STREAMED]: revision }, remove, add: {}, append: {} },
+      exact,
       guards: {},
       terms: [older, ...ends],
       keepsVersion: true,
@@ -222,7 +224,7 @@ export const projectFacts = async (
     const facts = streamedFacts(catalog, holder.entry);
     const inMemos = facts.filter((fact) => !isKeptInFacts(fact));
     const gathered = item && inMemos.length > 0 ? await readMemos(session, holder, inMemos, context) : new Map<DerivedFact, Gathered>();
-    const revision = Number(numberIn(item, REVISION));
+    const revision = Number(decimalIn(item?.[REVISION]));
     await Promise.all(
       placesOf(holder).map(async (place) => {
         const projection = projectionOf(place.shape, facts, item, gathered);

@@ -1,10 +1,11 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { UpdateStep } from "../../ir/write-plan.ts";
-import { encodeValue } from "../../requests/attribute-value.ts";
+import { decimalIn } from "../../requests/attribute-value.ts";
 import { encodeTransaction } from "../../requests/encode-write.ts";
 import { FACTS_TYPE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, systemType } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
+import { addDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { newToken } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
@@ -15,8 +16,6 @@ import {
   addsUp,
   type FailedRefresh,
   isConflict,
-  numberIn,
-  type Numeric,
   PAUSES,
   refreshAggregates,
   sameNumbers,
@@ -25,7 +24,7 @@ import {
 
 /** The sums that a node's memos make, with the places that the memos are of. */
 const addMemos = async (session: Session, holder: FactHolder, context: CallContext) => {
-  const sums: Record<string, Numeric> = {};
+  const sums: Record<string, string> = {};
   const places: Place[] = [];
   for (const over of new Set(streamedFacts(session.catalog, holder.entry).map(overText)))
     await eachMemo(session, { holder, over, context }, (contribution, source) => {
@@ -36,12 +35,12 @@ const addMemos = async (session: Session, holder: FactHolder, context: CallConte
 };
 
 /** The sums that differ from those of the facts' item, as they should be stored. */
-const wrongSums = (facts: Item | undefined, sums: Readonly<Record<string, Numeric>>): Record<string, AttributeValue> => {
+const wrongSums = (facts: Item | undefined, sums: Readonly<Record<string, string>>): Record<string, AttributeValue> => {
   const wrong: Record<string, AttributeValue> = {};
   for (const name of new Set([...Object.keys(facts ?? {}), ...Object.keys(sums)])) {
     if (!addsUp(name) || name === REVISION) continue;
-    const expected = sums[name] ?? 0;
-    if (!sameNumbers(facts?.[name] ?? { N: "0" }, expected)) wrong[name] = encodeValue(expected, name);
+    const expected = sums[name] ?? "0";
+    if (!sameNumbers(facts?.[name] ?? { N: "0" }, expected)) wrong[name] = { N: expected };
   }
   return wrong;
 };
@@ -68,7 +67,7 @@ const rebuildSums = async (session: Session, holder: FactHolder, context: CallCo
       terms: [{ kind: "equals", attribute: REVISION, value: facts?.[REVISION], failure: { reason: "staleRead" } }],
       shape: undefined,
       changes: {
-        set: { ...systemType(catalog, FACTS_TYPE), ...set, [REVISION]: encodeValue(Number(numberIn(facts?.[REVISION])) + 1, REVISION) },
+        set: { ...systemType(catalog, FACTS_TYPE), ...set, [REVISION]: { N: addDecimals(decimalIn(facts?.[REVISION]), "1") } },
         remove: [],
         add: {},
         append: {},

@@ -1,12 +1,12 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { UpdateStep } from "../../ir/write-plan.ts";
-import { addDecimals } from "../../planner/writes/changed-row.ts";
-import { decodeValue, encodeValue, sameAttribute } from "../../requests/attribute-value.ts";
+import { decimalIn } from "../../requests/attribute-value.ts";
 import { encodeTransaction } from "../../requests/encode-write.ts";
 import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, REVISION } from "../../schema/system-items.ts";
 import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
 import { factKeyItem, memoOf, systemType } from "../../schema/system-keys.ts";
 import type { AttributeValue, CancellationReason, Item, Key } from "../../transport/operations.ts";
+import { addDecimals, negateDecimal, sameDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { newToken } from "../run-write.ts";
@@ -34,34 +34,21 @@ export interface FailedRefresh {
   readonly error: Error;
 }
 
-/** A number as rows hold it. */
-export type Numeric = number | bigint;
-
-/** The number of an attribute; 0 if there is none. */
-export const numberIn = (value: AttributeValue | undefined): Numeric => (value && "N" in value ? (decodeValue(value) as Numeric) : 0);
-const negated = (value: Numeric): Numeric => (value === 0 ? 0 : -value);
-
 /** The names of sums and numbers, to which the facts of a node add up; other contributions are values of the memos alone. */
 export const addsUp = (name: string): boolean => name.startsWith("~");
 
 /** Adds to sums what a row contributes beyond what it did before. */
-export const addDifference = (sums: Record<string, Numeric>, have: Contribution, want: Contribution): void => {
+export const addDifference = (sums: Record<string, string>, have: Contribution, want: Contribution): void => {
   for (const name of new Set([...Object.keys(have), ...Object.keys(want)])) {
     if (!addsUp(name)) continue;
-    sums[name] = addDecimals(sums[name] ?? 0, addDecimals(numberIn(want[name]), negated(numberIn(have[name]))));
+    const difference = addDecimals(decimalIn(want[name]), negateDecimal(decimalIn(have[name])));
+    sums[name] = addDecimals(sums[name] ?? "0", difference);
   }
 };
 
-// DynamoDB adds decimals exactly, to 38 digits; what was added up here is rounded to a double with every row.
-const ROUNDING = 1e-9;
-
-/** True if a stored number is the expected one, as far as sums of fractions can tell. */
-export const sameNumbers = (stored: AttributeValue | undefined, expected: number | bigint | undefined): boolean => {
-  if (stored === undefined || expected === undefined) return stored === expected;
-  if (sameAttribute(stored, { N: String(expected) })) return true;
-  const [a, b] = [Number(decodeValue(stored)), Number(expected)];
-  return !(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= ROUNDING * Math.max(Math.abs(a), Math.abs(b));
-};
+/** True if a stored number is the expected decimal, digit by digit. */
+export const sameNumbers = (stored: AttributeValue | undefined, expected: string | undefined): boolean =>
+  stored === undefined || expected === undefined ? stored === expected : "N" in stored && sameDecimals(stored.N, expected);
 
 /** The place that a memo is of; undefined for another item. */
 export const readMemoPlace = (memo: Item): (StoredPlace & { readonly source: Key }) | undefined => {
@@ -129,10 +116,10 @@ const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateSte
 };
 
 const factsStep = ({ catalog }: Session, { facts }: FactHolder, places: readonly ReadPlace[]): UpdateStep => {
-  const sums: Record<string, Numeric> = {};
+  const sums: Record<string, string> = {};
   for (const { memo, want } of places) addDifference(sums, contributionIn(memo), want);
   const add: Record<string, AttributeValue> = { [REVISION]: { N: "1" } };
-  for (const name in sums) if (Number(sums[name]) !== 0) add[name] = encodeValue(sums[name], name);
+  for (const name in sums) if (sums[name] !== "0") add[name] = { N: sums[name]! };
   const changes = { set: systemType(catalog, FACTS_TYPE), remove: [], add, append: {} };
   return { kind: "update", key: factKeyItem(catalog, facts), terms: [], shape: undefined, changes };
 };

@@ -1,14 +1,14 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId, type Term, type WritePlan } from "../../ir/write-plan.ts";
-import { addDecimals } from "../../planner/writes/changed-row.ts";
 import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
 import { openWorkingSet, present, settle, stage } from "../../planner/writes/working-set.ts";
-import { decodeValue } from "../../requests/attribute-value.ts";
+import { decimalIn } from "../../requests/attribute-value.ts";
 import { keyIfComplete } from "../../requests/encode-item.ts";
 import { type CounterSet, counterKeys, counterSetsOf } from "../../schema/counter-sets.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { countHidden, ROLLED, spreadHidden, sumHidden } from "../../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
+import { addDecimals, readDecimal } from "../../util/decimal.ts";
 import type { Row } from "../../util/row.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
@@ -20,13 +20,6 @@ import type { FailedRefresh } from "./refresh-aggregates.ts";
 const TRIES = 30;
 const PAUSES = { baseDelay: 10, maxDelay: 1000 };
 
-type Numeric = number | bigint;
-
-const numberIn = (item: Item | undefined, name: string): Numeric => {
-  const value = item?.[name];
-  return value && "N" in value ? (decodeValue(value) as Numeric) : 0;
-};
-
 /** A node whose aggregates are spread over counters. */
 export interface CountedNode {
   readonly entry: NodeEntry;
@@ -36,25 +29,30 @@ export interface CountedNode {
 /** What the counters of a node make of its attributes. */
 export interface Totals {
   readonly set: Readonly<Record<string, number | bigint>>;
+  /** The decimals of the sums in `set`. */
+  readonly exact: Readonly<Record<string, string>>;
   /** Averages of nothing. */
   readonly remove: readonly string[];
 }
 
 /** What a set of counters makes of its attributes. */
 export const totalsOf = ({ facts }: CounterSet, counters: readonly (Item | undefined)[]): Totals => {
-  const set: Record<string, Numeric> = {};
+  const set: Record<string, number | bigint> = {};
+  const exact: Record<string, string> = {};
   const remove: string[] = [];
   for (const { attribute, operation } of facts) {
-    const total = (name: string): Numeric => counters.reduce<Numeric>((sum, item) => addDecimals(sum, numberIn(item, name)), 0);
-    if (operation === "count") set[attribute] = total(countHidden(attribute));
-    else if (operation === "sum") set[attribute] = total(sumHidden(attribute));
-    else {
+    const total = (name: string): string => counters.reduce((sum, item) => addDecimals(sum, decimalIn(item?.[name])), "0");
+    if (operation === "count") set[attribute] = readDecimal(total(countHidden(attribute)));
+    else if (operation === "sum") {
+      exact[attribute] = total(sumHidden(attribute));
+      set[attribute] = readDecimal(exact[attribute]);
+    } else {
       const number = Number(total(countHidden(attribute)));
       if (number > 0) set[attribute] = Number(total(sumHidden(attribute))) / number;
       else remove.push(attribute);
     }
   }
-  return { set, remove };
+  return { set, exact, remove };
 };
 
 /** True if the counters of a set hold all that there is to count: not before a migration has filled those of an older node. */
@@ -76,7 +74,11 @@ export const readCounters = async (session: Session, { entry, id }: CountedNode,
       (keys[at] ?? []).map((key) => items.get(identity(catalog, key))),
     ),
   );
-  return { set: Object.assign({}, ...totals.map(({ set }) => set)) as Totals["set"], remove: totals.flatMap(({ remove }) => remove) };
+  return {
+    set: Object.assign({}, ...totals.map(({ set }) => set)) as Totals["set"],
+    exact: Object.assign({}, ...totals.map(({ exact }) => exact)) as Totals["exact"],
+    remove: totals.flatMap(({ remove }) => remove),
+  };
 };
 
 const nextRevision = (read: AttributeValue | undefined, now: number): number =>
@@ -104,6 +106,7 @@ const planTotals = (
     key,
     known: id,
     changes,
+    exact: totals.exact,
     guards: {},
     there: present,
     terms,

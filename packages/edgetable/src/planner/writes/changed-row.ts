@@ -2,6 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes } from "../../ir/logical-write.ts";
 import type { PathChange } from "../../schema/check-operands.ts";
 import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
+import { addDecimals, readDecimal } from "../../util/decimal.ts";
 import { defined } from "../../util/invariant.ts";
 import { isNumber } from "../../util/json-text.ts";
 import { own, type Row } from "../../util/row.ts";
@@ -44,46 +45,6 @@ export const rejectOperand = (field: string): never => {
   );
 };
 
-/** A decimal: `units` times ten to the power of `exponent`. */
-interface Decimal {
-  readonly units: bigint;
-  readonly exponent: number;
-}
-
-// The shortest decimal of a number is what is sent for it.
-const decimalOf = (value: number | bigint | string): Decimal => {
-  const [digits = "", power = "0"] = String(value).toLowerCase().split("e");
-  const point = digits.indexOf(".");
-  const fraction = point < 0 ? 0 : digits.length - point - 1;
-  return { units: BigInt(digits.replace(".", "")), exponent: Number(power) - fraction };
-};
-
-const sumOf = (one: Decimal, other: Decimal): Decimal => {
-  const exponent = Math.min(one.exponent, other.exponent, 0);
-  const scaled = ({ units, exponent: of }: Decimal): bigint => units * 10n ** BigInt(of - exponent);
-  return { units: scaled(one) + scaled(other), exponent };
-};
-
-/** What a stored number is after an addition, as its text: a double would lose digits of it. */
-export const addToStored = (stored: string, operand: number | bigint): string => {
-  let { units, exponent } = sumOf(decimalOf(stored), decimalOf(operand));
-  for (; exponent < 0 && units % 10n === 0n; exponent++) units /= 10n;
-  return exponent === 0 ? String(units) : `${units}e${exponent}`;
-};
-
-/** The sum as DynamoDB's ADD makes it, of decimals: 0.1 and 0.2 are 0.3, and no unit is lost beyond 2^53. */
-export const addDecimals = (a: number | bigint, b: number | bigint): number | bigint => {
-  if (Number.isSafeInteger(a) && Number.isSafeInteger(b)) {
-    const sum = (a as number) + (b as number);
-    if (Number.isSafeInteger(sum)) return sum;
-  }
-  const { units, exponent } = sumOf(decimalOf(a), decimalOf(b));
-  const unit = 10n ** BigInt(-exponent);
-  const whole = units / unit;
-  if (whole * unit !== units) return Number(`${units}e${exponent}`);
-  return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
-};
-
 /** A value after an addition. */
 export const added = (field: string, before: unknown, operand: unknown): unknown => {
   if (operand instanceof Set) {
@@ -91,7 +52,7 @@ export const added = (field: string, before: unknown, operand: unknown): unknown
     return new Set([...members, ...operand]);
   }
   const old = before === undefined ? 0 : before;
-  return isNumber(old) ? addDecimals(old, operand as number | bigint) : rejectOperand(field);
+  return isNumber(old) ? readDecimal(addDecimals(String(old), String(operand))) : rejectOperand(field);
 };
 
 /** The row after the changes. */

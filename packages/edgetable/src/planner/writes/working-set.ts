@@ -18,17 +18,17 @@ import {
 } from "../../ir/write-plan.ts";
 import { exactText } from "../../keys/value-text.ts";
 import { renderPrefix, renderTemplate } from "../../keys/render-template.ts";
-import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
+import { decimalIn } from "../../requests/attribute-value.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, kindMark, type NodeEntry, type PartEntry, type Shape } from "../../schema/catalog.ts";
 import { DERIVED } from "../../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
+import { addDecimals } from "../../util/decimal.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import { checkOnCopy } from "../projected-attributes.ts";
 import { checkOwnPartition } from "../choose-path.ts";
-import { addDecimals } from "./changed-row.ts";
 
 /** The node, part or edge that a write changes. */
 export type Subject =
@@ -356,8 +356,7 @@ const addToPut = (catalog: Catalog, put: PutStep, { set, remove, add }: Attribut
   const item: Record<string, AttributeValue> = { ...put.item, ...set };
   for (const name of remove) delete item[name];
   for (const name in add) {
-    const sum = addDecimals(decodeValue(item[name] ?? { N: "0" }) as number, decodeValue(add[name]!) as number);
-    item[name] = encodeValue(sum, name);
+    item[name] = { N: addDecimals(decimalIn(item[name]), decimalIn(add[name])) };
   }
   const { shape } = put;
   return { ...put, item: shape ? { ...item, ...encodeItem(catalog, shape, decodeItem(catalog, shape, item)) } : item };

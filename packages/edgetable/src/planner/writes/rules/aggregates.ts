@@ -3,7 +3,7 @@ import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type PutStep, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { keyIfComplete } from "../../../requests/encode-item.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
-import { decodeValue, encodeValue } from "../../../requests/attribute-value.ts";
+import { decimalIn, decodeValue, encodeValue } from "../../../requests/attribute-value.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
 import {
   type AggregateFact,
@@ -18,10 +18,11 @@ import {
 } from "../../../schema/facts.ts";
 import { counterSetsOf } from "../../../schema/counter-sets.ts";
 import { DELETING } from "../../../schema/system-items.ts";
-import type { Item } from "../../../transport/operations.ts";
+import type { AttributeValue, Item } from "../../../transport/operations.ts";
+import { addDecimals, negateDecimal, readDecimal } from "../../../util/decimal.ts";
 import { isNumber } from "../../../util/json-text.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
-import { addDecimals, addToStored, isChanged } from "../changed-row.ts";
+import { isChanged } from "../changed-row.ts";
 import {
   type Contribution,
   type ItemRule,
@@ -35,8 +36,6 @@ import {
 import { changeItem } from "./computed-attributes.ts";
 import { isSameNode, shapeBetween } from "./edge-copies.ts";
 import { cascades } from "./required-nodes.ts";
-
-type Numeric = number | bigint;
 
 /** An aggregate with its conditions read, and the fields of the edge or part that it depends on. */
 export interface Aggregate<Fact extends DerivedFact = AggregateFact> {
@@ -102,33 +101,31 @@ export const aggregatedNodes = (
 export interface Delta extends Contribution {
   readonly node: NodeEntry;
   readonly id: Row;
-  readonly added: Readonly<Record<string, Numeric>>;
+  readonly added: Readonly<Record<string, string>>;
   /** True if the change ties something to the node, which must be there. */
   readonly ties: boolean;
 }
 
 const NONE: readonly Delta[] = [];
 
-const negated = (value: Numeric): Numeric => (value === 0 ? 0 : -value);
-
-/** The number that a row holds in a field; 0 where it holds none. */
-export const numberIn = (row: Row, field: string): Numeric => {
+/** The decimal of the number that a row holds in a field; of 0 where it holds none. */
+export const numberIn = (row: Row, field: string): string => {
   const value = valueAt(row, field);
-  return isNumber(value) ? value : 0;
+  return isNumber(value) ? String(value) : "0";
 };
 
 /** What a row adds to the attributes of an aggregate that is kept in transactions. */
-const addends = (aggregate: Aggregate, row: Row | null | undefined): Readonly<Record<string, Numeric>> => {
+const addends = (aggregate: Aggregate, row: Row | null | undefined): Readonly<Record<string, string>> => {
   const { attribute, operation, of = "" } = aggregate.fact;
   if (!row || !counts(aggregate, row)) return {};
-  if (operation === "count") return { [attribute]: 1 };
+  if (operation === "count") return { [attribute]: "1" };
   if (operation === "sum") return { [attribute]: numberIn(row, of) };
-  return { [sumHidden(attribute)]: numberIn(row, of), [countHidden(attribute)]: 1 };
+  return { [sumHidden(attribute)]: numberIn(row, of), [countHidden(attribute)]: "1" };
 };
 
-/** Adds numbers to sums, by name, or takes them off. */
-export const addTo = (sums: Record<string, Numeric>, added: Readonly<Record<string, Numeric>>, negates = false): void => {
-  for (const name in added) sums[name] = addDecimals(sums[name] ?? 0, negates ? negated(added[name]!) : added[name]!);
+/** Adds decimals to sums, by name, or takes them off. */
+export const addTo = (sums: Record<string, string>, added: Readonly<Record<string, string>>, negates = false): void => {
+  for (const name in added) sums[name] = addDecimals(sums[name] ?? "0", negates ? negateDecimal(added[name]!) : added[name]!);
 };
 
 const isTransactional = ({ fact }: Aggregate): boolean => isKeptInNode(fact);
@@ -198,7 +195,7 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
   if (subject.kind === "node" || before === undefined) return NONE;
   const all = aggregatesOver(catalog, subject);
   if (all.length === 0) return NONE;
-  const deltas = new Map<string, Delta & { readonly added: Record<string, Numeric> }>();
+  const deltas = new Map<string, Delta & { readonly added: Record<string, string> }>();
   for (const aggregate of all) {
     if (!isTransactional(aggregate) || (changes && !aggregate.fields.some((field) => isChanged(changes, field)))) continue;
     const row = after ?? before ?? {};
@@ -220,12 +217,11 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
 };
 
 /** The attribute that shows an average, from the sum and the number that are kept beside it. */
-const averages = ({ definition }: NodeEntry, image: Item, added: Readonly<Record<string, Numeric>>) => {
+const averages = ({ definition }: NodeEntry, image: Item, added: Readonly<Record<string, string>>) => {
   const set: Record<string, unknown> = {};
   const remove: string[] = [];
   const total = (name: string): number => {
-    const value = image[name];
-    return Number(addToStored(value && "N" in value ? (value.N ?? "0") : "0", added[name] ?? 0));
+    return Number(addDecimals(decimalIn(image[name]), added[name] ?? "0"));
   };
   for (const [name, fact] of Object.entries(definition.derived ?? {})) {
     if (fact.operation !== "average" || !isKeptInNode(fact) || !(countHidden(name) in added)) continue;
@@ -243,16 +239,16 @@ const settleNode = (
   const { catalog } = working;
   const { key, node, id } = first;
   const { shape, definition } = node;
-  const sums: Record<string, Numeric> = {};
+  const sums: Record<string, string> = {};
   for (const { added } of [first, ...more]) addTo(sums, added);
   const tying = [first, ...more].find(({ ties }) => ties);
-  const changed = Object.keys(sums).filter((name) => sums[name] !== 0 && sums[name] !== 0n);
+  const changed = Object.keys(sums).filter((name) => sums[name] !== "0");
   if (changed.length === 0) return null;
   // A node that the same call writes whole takes what is added into its item.
   const put = working.staged.find(({ item, key: of }) => item?.kind === "put" && sameKey(of, key))?.item as PutStep | undefined;
   if (put) {
     const { set, remove } = averages(node, put.item, sums);
-    const numbers = Object.fromEntries(changed.map((name) => [name, encodeValue(sums[name], name)]));
+    const numbers = Object.fromEntries(changed.map((name): [string, AttributeValue] => [name, { N: sums[name]! }]));
     const shown = Object.fromEntries(Object.entries(set).map(([name, value]) => [name, encodeValue(value, name)]));
     return { kind: "update", key, terms: [], shape, changes: { set: shown, remove, add: numbers, append: {} } };
   }
@@ -266,7 +262,7 @@ const settleNode = (
   );
   const showsAverage = changed.some((name) => behind.includes(name));
   const look: Look | undefined = showsAverage ? { fields: behind, reason: "the average follows from its sum" } : undefined;
-  const add: Record<string, Numeric> = { [DERIVED]: 1 };
+  const exact: Record<string, string> = { [DERIVED]: "1" };
   const terms: Term[] = [];
   // The node's deletion would not see what is counted now, and leave it behind.
   if (tying?.failure && cascades(catalog, node.name))
@@ -274,13 +270,14 @@ const settleNode = (
   for (const name of changed) {
     const isKept = image === undefined || Object.hasOwn(image, name) || behind.includes(name);
     // An item that is older than the declaration has no such attribute until a migration computes it.
-    if (isKept) add[name] = sums[name]!;
+    if (isKept) exact[name] = sums[name]!;
     if (behind.includes(name)) continue;
     terms.push(
       isKept ? { kind: "has", attribute: name, failure: STALE } : { kind: "equals", attribute: name, value: undefined, failure: STALE },
     );
   }
   const { set, remove } = image && showsAverage ? averages(node, image, sums) : { set: {}, remove: [] };
+  const add = Object.fromEntries(Object.entries(exact).map(([name, sum]) => [name, readDecimal(sum)]));
   const changes = { set, remove, add, append: {} };
   const there: Term = { kind: "present", failure: tying?.failure ?? STALE };
   const update = changeItem(working, {
@@ -288,6 +285,7 @@ const settleNode = (
     key,
     known: image ? { ...id, ...hiddenIn(definition, image) } : id,
     changes,
+    exact,
     guards: {},
     there,
     terms,

@@ -3,13 +3,24 @@ import type { Changes, Guards } from "../../../ir/logical-write.ts";
 import type { AttributeChanges, AttributePathChange, Term, WriteItem } from "../../../ir/write-plan.ts";
 import type { Template } from "../../../keys/key-template.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
-import { checkCarried, keyAttribute, keyOfItem, placesOf, storeField, VERSION, writtenBy } from "../../../requests/encode-item.ts";
-import { decodeValue, keyTextOf } from "../../../requests/attribute-value.ts";
+import {
+  attributeOf,
+  checkCarried,
+  keyAttribute,
+  keyOfItem,
+  placesOf,
+  storeField,
+  VERSION,
+  writtenBy,
+} from "../../../requests/encode-item.ts";
+import { keyTextOf } from "../../../requests/attribute-value.ts";
 import { attributesOf } from "../../../schema/facts.ts";
 import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
+import { addDecimals, readDecimal } from "../../../util/decimal.ts";
+import { isNumber } from "../../../util/json-text.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
-import { addToStored, changedRow, isChanged, pathRules, resolvedChanges } from "../changed-row.ts";
+import { changedRow, isChanged, pathRules, resolvedChanges } from "../changed-row.ts";
 import { absent, guardTerms, imageOf, knownImage, type Look, present, type RowChange, STALE, type WorkingSet } from "../working-set.ts";
 
 /** One item of a row, and what is to happen to its fields. */
@@ -19,6 +30,8 @@ export interface ItemChange {
   /** What the call says of the row: its id, and the fields that its table key carries. */
   readonly known: Row;
   readonly changes: Changes;
+  /** The decimals of numbers in `changes`, by field: a double may not hold all their digits. */
+  readonly exact?: Readonly<Record<string, string>>;
   readonly guards: Guards;
   /** The term by which the item is there. @default if it is not, the outcome is `notFound` */
   readonly there?: Term | undefined;
@@ -291,14 +304,25 @@ export interface ChangedItem {
   readonly row: Row | undefined;
 }
 
-/** Edgetable's own sums stay DynamoDB's, which has more digits than a double; index keys follow what it will hold. */
-const exactSums = (image: Item, add: Row): Row => {
-  const sums: Record<string, unknown> = {};
-  for (const name in add) {
-    const stored = image[name];
-    if (stored && "N" in stored) sums[name] = decodeValue({ N: addToStored(stored.N ?? "0", add[name] as number | bigint) });
+/** What stored numbers become, as decimals by field: a sum keeps all its digits, and index keys follow what the item will hold. */
+const sumsOf = ({ shape, changes: { add }, exact = {} }: ItemChange, image: Item): Readonly<Record<string, string>> => {
+  const sums: Record<string, string> = {};
+  for (const field in add) {
+    const attribute = field in (shape.former ?? {}) ? undefined : attributeOf(shape, field);
+    const stored = attribute === undefined ? undefined : own(image, attribute);
+    if (stored && "N" in stored && isNumber(add[field])) sums[field] = addDecimals(stored.N, exact[field] ?? String(add[field]));
   }
   return sums;
+};
+
+/** Gives numbers that a change writes all their digits. */
+const keepDigits = (catalog: Catalog, shape: Shape, { set, add }: Effect, decimals: Readonly<Record<string, string>> = {}): void => {
+  const attributeFor = writtenBy(catalog, shape);
+  for (const field in decimals) {
+    const attribute = attributeFor(field) ?? field;
+    const within = attribute in set ? set : attribute in add ? add : undefined;
+    if (within) within[attribute] = { N: decimals[field]! };
+  }
 };
 
 /**
@@ -322,6 +346,7 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   // Most changes touch no computed attribute and need no row: planning one falls from 6.6 to 4 µs.
   if (!image && changes.remove.length === 0 && !touchesKeys(shape, changes)) {
     const effect = fieldEffects(catalog, shape, changes);
+    if (change.exact) keepDigits(catalog, shape, effect, change.exact);
     const terms = [...asked, ...parentTerms(effect), ...raiseVersion(change, undefined, effect)];
     return { items: [{ kind: "update", key, terms, shape, changes: effect }], before: undefined, row: undefined };
   }
@@ -329,8 +354,12 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   // Without the row before, nothing is known of what lies within its attributes.
   const { paths: _paths, ...whole } = changes;
   const row = changedRow(Object.assign({}, known, before), before ? changes : whole);
-  const after = image && keepsVersion ? { ...row, ...exactSums(image, changes.add) } : row;
-  const effect = fieldEffects(catalog, shape, before && !keepsVersion ? resolvedChanges(changes, after) : changes);
+  const sums = image ? sumsOf(change, image) : {};
+  const after: Record<string, unknown> = { ...row };
+  for (const field in sums) after[field] = readDecimal(sums[field]!);
+  const isResolved = before !== undefined && !keepsVersion;
+  const effect = fieldEffects(catalog, shape, isResolved ? resolvedChanges(changes, after) : changes);
+  keepDigits(catalog, shape, effect, isResolved ? sums : change.exact);
   const touched = touchedAttributes(catalog, change);
   const computed = changeComputed(catalog, change, { after, isRead: image !== undefined }, { touched, effect });
   const { remove, set } = effect;

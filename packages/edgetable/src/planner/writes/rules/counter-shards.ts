@@ -1,7 +1,6 @@
 import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { exactText } from "../../../keys/value-text.ts";
-import { encodeValue } from "../../../requests/attribute-value.ts";
 import { keyIfComplete } from "../../../requests/encode-item.ts";
 import type { Catalog, NodeEntry } from "../../../schema/catalog.ts";
 import {
@@ -31,8 +30,6 @@ import {
 } from "../working-set.ts";
 import { addTo, type Aggregate, aggregatedNodes, aggregatesOver, counts, lookOfRow, numberIn } from "./aggregates.ts";
 
-type Numeric = number | bigint;
-
 /** What one change means for one counter of a node. */
 export interface CounterDelta extends Contribution {
   readonly kind: "delta";
@@ -40,7 +37,7 @@ export interface CounterDelta extends Contribution {
   readonly id: Row;
   /** The node's own key. */
   readonly node: Key;
-  readonly added: Readonly<Record<string, Numeric>>;
+  readonly added: Readonly<Record<string, string>>;
   /** True if the change ties an edge to the node, which must be there. */
   readonly ties: boolean;
 }
@@ -64,12 +61,12 @@ const NONE: readonly Spread[] = [];
 
 const isConcerned = ({ fact }: Aggregate): boolean => isSpread(fact);
 
-const addends = (aggregate: Aggregate, row: Row | null | undefined): Readonly<Record<string, Numeric>> => {
+const addends = (aggregate: Aggregate, row: Row | null | undefined): Readonly<Record<string, string>> => {
   const { attribute, operation, of = "" } = aggregate.fact;
   if (!row || !counts(aggregate, row)) return {};
-  if (operation === "count") return { [countHidden(attribute)]: 1 };
+  if (operation === "count") return { [countHidden(attribute)]: "1" };
   const sum = { [sumHidden(attribute)]: numberIn(row, of) };
-  return operation === "sum" ? sum : { ...sum, [countHidden(attribute)]: 1 };
+  return operation === "sum" ? sum : { ...sum, [countHidden(attribute)]: "1" };
 };
 
 const otherText = (catalog: Catalog, { from, to }: EdgeBetween, end: EndId): string => {
@@ -82,7 +79,7 @@ const otherText = (catalog: Catalog, { from, to }: EdgeBetween, end: EndId): str
 const deltasOf = (catalog: Catalog, subject: EdgeBetween, { before, after, changes, related }: RowChange): readonly Spread[] => {
   if (before === undefined) return NONE;
   const spread: Spread[] = [];
-  const found = new Map<string, CounterDelta & { readonly added: Record<string, Numeric> }>();
+  const found = new Map<string, CounterDelta & { readonly added: Record<string, string> }>();
   for (const aggregate of aggregatesOver(catalog, subject).filter(isConcerned)) {
     const { over } = aggregate.fact;
     if (over.kind !== "edge") continue;
@@ -108,15 +105,13 @@ const deltasOf = (catalog: Catalog, subject: EdgeBetween, { before, after, chang
   return spread;
 };
 
-const isZero = (value: Numeric | undefined): boolean => value === 0 || value === 0n;
-
 const settleCounter = (working: WorkingSet, [first, ...more]: readonly [CounterDelta, ...CounterDelta[]]): Settled<CounterDelta> => {
   const { key, set, id, node } = first;
-  const sums: Record<string, Numeric> = {};
+  const sums: Record<string, string> = {};
   for (const { added } of [first, ...more]) addTo(sums, added);
   const tying = [first, ...more].find(({ ties }) => ties);
   const add: Record<string, AttributeValue> = {};
-  for (const name in sums) if (!isZero(sums[name])) add[name] = encodeValue(sums[name], name);
+  for (const name in sums) if (sums[name] !== "0") add[name] = { N: sums[name]! };
   const changes = Object.keys(add).length > 0;
   if (!changes && !tying) return null;
   const image = knownImage(working, key);

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { average, defineGraph, edge, node, sum } from "../index.ts";
+import type { AttributeValue } from "../transport/operations.ts";
+import { verify } from "../verify/index.ts";
+import { openFactsLab } from "./facts-lab.test-support.ts";
+import { refreshFacts } from "./refresh-facts.ts";
+import { rollUpCounters } from "./roll-up-counters.ts";
+
+const id = z.string();
+const of = { in: "pays", of: "amount" } as const;
+const modelIn = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      account: node({ key: "ACCOUNT#{id}", schema: z.object({ id }) }),
+      pot: node({
+        key: "POT#{id}",
+        schema: z.object({ id }),
+        derived: {
+          total: sum(of),
+          mean: average(of),
+          streamed: sum({ ...of, freshness: "stream" }),
+          slow: average({ ...of, freshness: "stream" }),
+        },
+      }),
+      jar: node({
+        key: "JAR#{id}",
+        schema: z.object({ id }),
+        derived: { total: sum({ in: "fills", of: "amount", shards: 4 }), mean: average({ in: "fills", of: "amount", shards: 4 }) },
+      }),
+    },
+    edges: {
+      pays: edge({
+        from: "account",
+        to: "pot",
+        key: ["n"],
+        schema: z.object({ n: z.string(), amount: z.number() }),
+        onDelete: { from: "cascade", to: "cascade" },
+      }),
+      fills: edge({
+        from: "account",
+        to: "jar",
+        key: ["n"],
+        schema: z.object({ n: z.string(), amount: z.number() }),
+        onDelete: { from: "cascade", to: "cascade" },
+      }),
+    },
+    indexes: { byTotal: { entries: { pot: "streamed:number" } } },
+  });
+
+let lab: Awaited<ReturnType<typeof openFactsLab<ReturnType<ReturnType<typeof modelIn>["connect"]>>>>;
+
+beforeAll(async () => {
+  lab = await openFactsLab(modelIn);
+});
+afterAll(async () => {
+  await lab.lab.stop();
+});
+
+const account = { id: "a" };
+
+/** The items of a node and of its facts: all numbers of the sums there, as they are stored. */
+const stored = async (kind: string, name: string): Promise<Readonly<Record<string, AttributeValue | undefined>>> => {
+  const items = await lab.lab.items();
+  return items.find(({ pk, sk }) => pk && "S" in pk && pk.S === `${kind}#${name}` && sk && "S" in sk && sk.S === "#") ?? {};
+};
+
+const clean = async (): Promise<void> => {
+  expect((await verify(lab.db, { settle: 10, staleAfter: 10 })).kinds).toEqual([]);
+};
+
+test("sums of every freshness keep all digits of what is added, changed and taken away", async () => {
+  const { db, lab: facts, session } = lab;
+  await db.account.create(account);
+  const pot = { id: "p" };
+  await db.pot.create(pot);
+  const show = async () => {
+    await facts.drain(session);
+    await clean();
+    const { total, mean, streamed, slow } = await stored("POT", "p");
+    expect(streamed).toEqual(total);
+    expect(slow).toEqual(mean);
+    return [total, mean];
+  };
+  await db.pays.link(account, pot, { n: "1", amount: 1e15 });
+  await db.pays.link(account, pot, { n: "2", amount: 0.06 });
+  expect((await show())[0]).toEqual({ N: "1000000000000000.06" });
+  await db.pays.link(account, pot, { n: "3", amount: 0.06 });
+  expect((await show())[0]).toEqual({ N: "1000000000000000.12" });
+  // The difference of a change has more digits than a double.
+  await db.pays.put(account, pot, { n: "1", amount: 0.07 });
+  expect((await show())[0]).toEqual({ N: "0.19" });
+  await db.pays.put(account, pot, { n: "1", amount: 1e15 });
+  await db.pays.unlink(account, pot, { n: "1" });
+  expect(await show()).toEqual([{ N: "0.12" }, { N: "0.06" }]);
+  for (const n of ["2", "3"]) await db.pays.unlink(account, pot, { n });
+  expect(await show()).toEqual([{ N: "0" }, undefined]);
+});
+
+test("a refresh and a repair write sums with all their digits", async () => {
+  const { db, lab: facts, session } = lab;
+  const pot = { id: "r" };
+  await db.pot.create(pot);
+  for (const [n, amount] of [1e15, 0.06, 0.06].entries()) await db.pays.link(account, pot, { n: String(n), amount });
+  await facts.drain(session);
+  const damage = async () => {
+    const items = await facts.items();
+    const sums = items.find(({ "~sum#streamed": one }) => one && "N" in one && one.N === "1000000000000000.12");
+    const shown = items.find(({ streamed }) => streamed && "N" in streamed && streamed.N === "1000000000000000.12");
+    const N = "1000000000000000.13";
+    for (const Item of [
+      { ...sums, "~sum#streamed": { N } },
+      { ...shown, streamed: { N }, total: { N } },
+    ])
+      await facts.engine.transport.send("PutItem", { TableName: facts.table, Item });
+    await facts.take();
+  };
+  await damage();
+  const found = await verify(db, { settle: 10, staleAfter: 10 });
+  expect(found.kinds.map(({ kind }) => kind).toSorted()).toEqual(["staleFact", "wrongAggregate"]);
+  expect(found.kinds.flatMap(({ examples }) => examples.map(({ reason }) => reason)).join("\n")).toContain("make it 1000000000000000.12");
+  await verify(db, { settle: 10, staleAfter: 10, repair: true });
+  expect(await stored("POT", "r")).toMatchObject({ streamed: { N: "1000000000000000.12" }, total: { N: "1000000000000000.12" } });
+  await clean();
+  await damage();
+  await refreshFacts(db);
+  expect(await stored("POT", "r")).toMatchObject({ streamed: { N: "1000000000000000.12" } });
+});
+
+test("counters of a node add up with all their digits", async () => {
+  const { db } = lab;
+  const jar = { id: "j" };
+  await db.jar.create(jar);
+  for (const [n, amount] of [1e15, 0.06, 0.06].entries()) await db.fills.link(account, jar, { n: String(n), amount });
+  await rollUpCounters(db, "jar", jar);
+  expect(await stored("JAR", "j")).toMatchObject({ total: { N: "1000000000000000.12" } });
+  await db.fills.put(account, jar, { n: "0", amount: 0.07 });
+  await rollUpCounters(db, "jar", jar);
+  expect(await stored("JAR", "j")).toMatchObject({ total: { N: "0.19" } });
+});
