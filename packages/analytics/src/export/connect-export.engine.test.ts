@@ -259,6 +259,8 @@ describe("refuses", () => {
       "line 2 is not what DynamoDB exports",
     );
     expect(await refused(await writeExport({ lines: [["{}"]] }))).toContain("it holds neither Item nor Keys");
+    for (const line of ["null", "5", '{"Item":5}'])
+      expect(await refused(await writeExport({ lines: [[line]] }))).toContain("is not what DynamoDB exports");
   });
 
   test("an export of another table", async () => {
@@ -269,7 +271,20 @@ describe("refuses", () => {
 
   test("a manifest that was changed", async () => {
     const path = await writeExport({ lines: fullLines("json") });
+    const files = await readFile(join(path, "manifest-files.json"), "utf8");
     await writeFile(join(path, "manifest-files.json"), "");
     expect(await refused(path)).toContain("does not fit its checksum");
+    // Without checksums beside them, manifests are read as they are.
+    for (const name of ["summary", "files"]) await rm(join(path, `manifest-${name}.checksum`));
+    for (const [text, message] of [
+      ["{}", "Line 1 of manifest-files.json names no file"],
+      [`${files}\n{"itemCount":`, "of manifest-files.json is not JSON"],
+      ["null", "Line 1 of manifest-files.json is not a JSON object"],
+    ] as const) {
+      await writeFile(join(path, "manifest-files.json"), text);
+      expect(await refused(path)).toContain(message);
+    }
+    await writeFile(join(path, "manifest-summary.json"), "<html>");
+    expect(await refused(path)).toContain("manifest-summary.json is not JSON");
   });
 });

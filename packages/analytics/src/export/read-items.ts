@@ -24,6 +24,9 @@ interface Line {
 }
 
 const changeOf = (line: Line): ExportedChange => {
+  const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+  if (!isObject(line) || [line.Item, line.Keys, line.NewImage].some((one) => one !== undefined && !isObject(one)))
+    throw new Error("it holds no item");
   if (line.Item) return { key: undefined, after: line.Item, writtenAt: undefined };
   const micros = line.Metadata?.WriteTimestampMicros;
   const text = typeof micros === "string" ? micros : micros?.N;

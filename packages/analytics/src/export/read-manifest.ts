@@ -44,6 +44,17 @@ const refuse = (message: string, details: Readonly<Record<string, unknown>>, cau
 const readText = (path: string): Promise<string> =>
   readFile(path, "utf8").catch((cause: unknown) => refuse(`The export lacks ${basename(path)}: ${path} cannot be read.`, { path }, cause));
 
+/** A JSON object of a manifest. */
+const jsonIn = (text: string, what: string): object => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    return refuse(`${what} is not JSON: the export is damaged. Copy it again.`, { what }, cause);
+  }
+  return typeof value === "object" && value !== null ? value : refuse(`${what} is not a JSON object. Copy the export again.`, { what });
+};
+
 /** The export's folder in the folder that was named: itself, or the only one below `AWSDynamoDB`. */
 const exportFolder = async (given: string): Promise<string> => {
   if (existsSync(join(given, "manifest-summary.json"))) return given;
@@ -75,17 +86,15 @@ export const readManifest = async (given: string): Promise<ExportManifest> => {
     if (wanted !== md5)
       refuse(`${name}.json does not fit its checksum: the export is damaged or was changed. Copy it again.`, { path, wanted, md5 });
   }
-  const { tableArn = "", outputFormat = "DYNAMODB_JSON", exportType, itemCount = 0, exportTime = "" } = JSON.parse(summaryText) as Summary;
+  const summary = jsonIn(summaryText, "manifest-summary.json") as Summary;
+  const { tableArn = "", outputFormat = "DYNAMODB_JSON", exportType, itemCount = 0, exportTime = "" } = summary;
   if (outputFormat !== "DYNAMODB_JSON" && outputFormat !== "ION")
     refuse(`The export's format ${outputFormat} is not known; it must be DYNAMODB_JSON or ION.`, { outputFormat });
   const lines = filesText.split("\n").filter((line) => line.trim() !== "");
   const files = lines.map((line, at): DataFile => {
-    let entry: FileLine;
-    try {
-      entry = JSON.parse(line) as FileLine;
-    } catch (cause) {
-      return refuse(`Line ${at + 1} of manifest-files.json is not JSON.`, { line: at + 1 }, cause);
-    }
+    const entry = jsonIn(line, `Line ${at + 1} of manifest-files.json`) as FileLine;
+    if (typeof entry.dataFileS3Key !== "string")
+      return refuse(`Line ${at + 1} of manifest-files.json names no file (dataFileS3Key). Copy the export again.`, { line: at + 1 });
     const name = basename(entry.dataFileS3Key);
     // A full export keeps its files below itself; incremental ones share AWSDynamoDB/data.
     const path = [join(folder, "data", name), join(folder, "..", "data", name)].find((one) => existsSync(one));
