@@ -229,7 +229,9 @@ h1 { margin: 0; font-size: 1.6rem; } h2 { margin: 2.5rem 0 .75rem; font-size: 1.
 .cards div { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 .cards dt { color: var(--faint); font-size: .85rem; } .cards dd { margin: 0; font-size: 1.5rem; font-variant-numeric: tabular-nums; } .cards dd.more { font-size: .85rem; color: var(--faint); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; } caption { text-align: left; color: var(--faint); font-size: .85rem; padding-bottom: .25rem; }
-th, td { border-bottom: 1px solid var(--line); padding: .35rem .75rem .35rem 0; text-align: left; } th { font-weight: 600; font-size: .85rem; } .number { text-align: right; padding-right: 0; padding-left: .75rem; white-space: nowrap; }
+th, td { border-bottom: 1px solid var(--line); padding: .35rem .75rem .35rem 0; text-align: left; } th { font-weight: 600; font-size: .85rem; } .number { text-align: right; padding-right: 0; padding-left: .75rem; }
+@media (min-width: 40rem) { .number { white-space: nowrap; } }
+td:has(> code) { min-width: 8rem; }
 code { font-size: .9rem; overflow-wrap: anywhere; } .up { color: var(--good); } .down { color: var(--bad); }
 .legend { display: flex; gap: 1.5rem; margin: 0 0 .5rem; font-size: .85rem; } .legend .in::before { content: "○ "; color: var(--first); } .legend .out::before { content: "△ "; color: var(--second); }
 figure { margin: 0; overflow-x: auto; } figure svg { width: 100%; min-width: 30rem; height: auto; } details { margin-top: .75rem; } summary { cursor: pointer; color: var(--faint); }
