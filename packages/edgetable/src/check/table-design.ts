@@ -1,7 +1,7 @@
 import { encodeItem } from "../requests/encode-item.ts";
 import { createTableInput } from "../requests/table.ts";
 import { type Catalog, definitionOf, keptByStream, type Shape } from "../schema/catalog.ts";
-import { attributeKind } from "../schema/check-operands.ts";
+import { attributeKind } from "../schema/attribute-kind.ts";
 import { derivedNames } from "../schema/facts.ts";
 import { attributeSchemas } from "../schema/standard-schema.ts";
 import { VERSION } from "../schema/system-items.ts";

@@ -2,7 +2,8 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { attributeKind, misfit } from "./check-operands.ts";
+import { attributeKind } from "./attribute-kind.ts";
+import { misfit } from "./check-operands.ts";
 import { type AnySchema, attributeSchemas } from "./standard-schema.ts";
 
 const { each: ofArktype = {} } = attributeSchemas(type({ a: "unknown[] | string", c: "object", d: "Date", e: "string.trim" })) ?? {};

@@ -1,5 +1,5 @@
 import { fieldNames } from "./build-catalog.ts";
-import { attributeKind } from "./check-operands.ts";
+import { attributeKind } from "./attribute-kind.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinition } from "./definition.ts";
 import type { EdgeLayout, ItemLayout, Layout } from "./layout.ts";
 import { type AnySchema, attributeSchemas } from "./standard-schema.ts";

@@ -1,5 +1,5 @@
 import { fieldNames } from "../build-catalog.ts";
-import { attributeKind } from "../check-operands.ts";
+import { attributeKind } from "../attribute-kind.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
 import { type AggregateSource, copiesIn, type CopyList, type CopySettings, type DerivedAttribute, summarized } from "../derived.ts";
 import { attributesOf, factsOf } from "../facts.ts";

@@ -2,7 +2,7 @@ import { keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/te
 import { carriedBy } from "../build-catalog.ts";
 import { definitionOf, endPaths, idPaths, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
-import { attributeKind } from "../check-operands.ts";
+import { attributeKind } from "../attribute-kind.ts";
 import { attributeNames, attributeSchemas } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
 import { plainAttributes, type Report } from "./finding.ts";
