@@ -237,6 +237,90 @@ export const checks = [
     },
   },
   {
+    name: "fields of users: added, filled by keyboard, sorted, filtered, grouped, renamed, retyped and deleted",
+    writes: true,
+    projects: true,
+    run: async ({ openPage }) => {
+      const { page, open, audit, problems } = await openPage();
+      await open("/rows?type=project");
+      await page.getByLabel("Grid of a course").selectOption({ label: "C201 · Algorithms" });
+      await page.getByText("42 rows · 6 fields").waitFor();
+      match(page.url(), /parent=%7B%22courseId%22%3A%22C201%22%7D/);
+      const heads = async () => (await page.getByRole("columnheader").allInnerTexts()).map((text) => text.replaceAll(/[^A-Za-z]/g, ""));
+      deepEqual(await heads(), ["projectId", "num", "title", "state", "Topic", "Due", "Points", "Passed", "Methods", "Remarks"]);
+      // A new field, and a value in its first cell, by keyboard alone.
+      await page.getByRole("button", { name: "Add field" }).focus();
+      await page.keyboard.press("Enter");
+      const dialog = page.getByRole("dialog");
+      const field = (name) => dialog.getByRole("textbox", { name });
+      await page.keyboard.type("Pages");
+      await page.keyboard.press("Enter");
+      await dialog.waitFor({ state: "detached" });
+      await page.getByText("42 rows · 7 fields").waitFor();
+      const cell = (row, column) => page.locator(`#cell-${row}-${column}`);
+      await page.getByRole("grid").focus();
+      await page.keyboard.press("Control+Home");
+      await page.keyboard.press("End");
+      for (const text of ["12", "many", "7"]) {
+        await page.keyboard.press("Enter");
+        await page.locator(".cell-editor").fill(text);
+        await page.keyboard.press("Enter");
+      }
+      await page.keyboard.press("Control+s");
+      await page.locator(".pending").waitFor({ state: "detached" });
+      await page.reload();
+      await cell(1, 10).getByText("many").waitFor();
+      // To a number: what would be lost is said first.
+      const change = async (name) => {
+        await page.getByRole("button", { name: `Change the field ${name}` }).click();
+        await dialog.waitFor();
+      };
+      await change("Pages");
+      await field("Name").fill("Length");
+      await dialog.getByRole("combobox", { name: "Type" }).selectOption("number");
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.getByText('1 of 3 values cannot become number: "many"').waitFor();
+      await dialog.getByRole("button", { name: "Change and remove them" }).click();
+      await dialog.waitFor({ state: "detached" });
+      await page.waitForFunction(() => document.querySelector("#cell-2-10")?.classList.contains("number"));
+      deepEqual([await cell(0, 10).innerText(), await cell(1, 10).innerText(), await cell(2, 10).innerText()], ["12", "", "7"]);
+      // Sorted by it: rows without a value come last. Filtered by another one, and grouped.
+      await page
+        .getByRole("columnheader", { name: /Length/ })
+        .getByRole("button")
+        .first()
+        .click();
+      await page.waitForFunction(() => document.querySelector("#cell-0-10")?.innerText === "7");
+      await page.getByLabel("Filter Points").fill(">=90");
+      await page.getByText(/^\d rows/).waitFor();
+      await page.getByLabel("Group by").selectOption({ label: "by Topic" });
+      await page
+        .getByRole("list", { name: "Groups by Topic" })
+        .getByRole("button", { name: /^theory/ })
+        .click();
+      await page.waitForFunction(() => [...document.querySelectorAll(".tag.type-0")].length > 0);
+      equal(await page.getByLabel("Filter Topic").inputValue(), "=theory");
+      deepEqual(await audit(), []);
+      await page.reload();
+      await cell(0, 4).getByText("theory").waitFor();
+      equal(await page.getByLabel("Filter Points").inputValue(), ">=90");
+      // A choice is chosen from its list.
+      await page.getByLabel("Filter Topic").fill("");
+      await page.getByLabel("Filter Points").fill("");
+      await page.getByText("42 rows").waitFor();
+      await cell(0, 4).dblclick();
+      await page.locator("select.cell-editor").selectOption("systems");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Control+s");
+      await page.locator(".pending").waitFor({ state: "detached" });
+      await cell(0, 4).getByText("systems").waitFor();
+      await change("Length");
+      await dialog.getByRole("button", { name: "Delete the field and its values" }).click();
+      await page.getByText("42 rows · 6 fields").waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "the table: a node is changed in its panel, and only what was changed is written",
     writes: true,
     run: async ({ openPage }) => {

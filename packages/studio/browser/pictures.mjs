@@ -90,6 +90,24 @@ const pictures = [
     ready: ".row-cell",
     act: (page) => page.getByRole("button", { name: "Add teacher" }).click(),
   },
+  {
+    name: "fields",
+    address: "/rows?type=project&parent=%7B%22courseId%22%3A%22C201%22%7D&columns=&group=state",
+    ready: ".row-cell",
+    act: (page) => page.locator(".groups button").first().waitFor(),
+  },
+  {
+    name: "field-add",
+    address: "/rows?type=project&parent=%7B%22courseId%22%3A%22C201%22%7D",
+    ready: ".row-cell",
+    act: async (page) => {
+      await page.getByRole("button", { name: "Add field" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("textbox", { name: "Name" }).fill("Reviewer");
+      await dialog.getByRole("combobox", { name: "Type" }).selectOption("choice");
+      await dialog.getByRole("textbox", { name: /^Choices/ }).fill("Emmy\nEdgar\nBarbara");
+    },
+  },
   { name: "pattern", address: "/patterns?name=studentsOfCourse", ready: ".plan", act: run },
   { name: "walk", address: "/patterns?name=classmates", ready: ".plan", act: run },
   { name: "model", address: "/model", ready: ".advice" },
@@ -101,7 +119,7 @@ const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), "edgetable-pictures
 const executable = findChromium();
 if (!executable) throw new Error("There is no Chromium. Install Debian's package chromium, or set EDGETABLE_CHROMIUM.");
 const only = process.argv[3];
-const demo = await startDemo(120, true);
+const demo = await startDemo(120, { writes: true, projects: true });
 const browser = await openChromium(executable);
 try {
   for (const theme of ["light", "dark"]) {

@@ -85,8 +85,8 @@ const executable = findChromium();
 if (executable) {
   const browser = await openChromium(executable);
   try {
-    for (const { name, students, writes, run } of wanted) {
-      const demo = await startDemo(students, writes);
+    for (const { name, students, writes, projects, run } of wanted) {
+      const demo = await startDemo(students, { writes, projects });
       try {
         await run({ demo, openPage: (theme) => openPage(browser, demo, theme) });
         counts.passed++;

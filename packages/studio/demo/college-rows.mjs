@@ -133,3 +133,37 @@ export const collegeRows = (students, now = Date.now()) => {
     },
   };
 };
+
+const subjects = [
+  "Sorting networks",
+  "Suffix trees",
+  "Maximum flow",
+  "Skip lists",
+  "Bloom filters",
+  "Minimum spanning trees",
+  "String matching",
+];
+const remarks = ["", "Asked for a week more.", "", "Has a good test set.", "", "", "Needs a second reader."];
+
+/** A CSV file of projects of a course, with columns that become fields: `edgetable grid import` tells their types. */
+export const projectsCsv = (count) =>
+  [
+    "projectId,num,title,state,Topic,Due,Points,Passed,Methods,Remarks",
+    ...Array.from({ length: count }, (_, at) => {
+      const isGraded = at % 3 !== 1;
+      return [
+        `P${padded(at + 1, 3)}`,
+        at + 1,
+        `${subjects[at % subjects.length]} ${["in practice", "revisited", "by hand", "at scale"][Math.floor(at / 7) % 4]}`,
+        isGraded ? "graded" : "open",
+        ["theory", "systems", "data"][at % 3],
+        `2026-0${6 + (at % 3)}-${padded(1 + ((at * 7) % 28), 2)}`,
+        isGraded ? 40 + ((at * 17) % 60) : "",
+        isGraded ? String((at * 17) % 60 > 8) : "",
+        ["proof", "proof; benchmark", "benchmark", "survey; proof"][at % 4],
+        remarks[at % remarks.length],
+      ].join(",");
+    }),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");

@@ -23,6 +23,11 @@ export const college = defineGraph({
       schema: z.object({ sessionId: text, studentId: text, device: text, until: z.int() }),
       ttl: "until",
     }),
+    project: node({
+      key: "PROJECT#{projectId}",
+      schema: z.object({ projectId: text, courseId: text, num: z.int(), title: text, state: z.enum(["open", "graded"]) }),
+      fields: { of: "course", orderBy: "num:3", sortable: ["title"] },
+    }),
   },
   edges: {
     enrolledIn: edge({

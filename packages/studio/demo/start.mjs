@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { collegeRows } from "./college-rows.mjs";
+import { collegeRows, projectsCsv } from "./college-rows.mjs";
 
 const bin = join(import.meta.dirname, "../../cli/bin/edgetable.js");
 const model = `${join(import.meta.dirname, "college.ts")}#college`;
@@ -27,16 +27,22 @@ const start = (args) =>
     void ended.then((code) => reject(new Error(`edgetable ${args[0]} ended with ${code}: ${errors}`)));
   });
 
-/** Live shows what the table's stream records. */
-const enableStream = (endpoint) =>
-  promisify(execFile)(process.execPath, [bin, "table", "create", "--stream", "--endpoint", endpoint, "--model", model]);
+const run = (endpoint, ...args) => promisify(execFile)(process.execPath, [bin, ...args, "--endpoint", endpoint, "--model", model]);
+
+/** Projects of the course C201, with fields that its users have defined. */
+const importProjects = async (endpoint, folder) => {
+  const file = join(folder, "projects.csv");
+  writeFileSync(file, projectsCsv(42));
+  await run(endpoint, "grid", "import", "project", file, "courseId=C201");
+};
 
 /**
  * @param students rows grow with it: about 9 items for each student
- * @param writes whether the studio may write
+ * @param options.writes whether the studio may write
+ * @param options.projects whether a course has projects with fields of its users
  * @returns the studio's link, the engine's endpoint, and a function that stops both
  */
-export const startDemo = async (students = 120, writes = false) => {
+export const startDemo = async (students = 120, { writes = false, projects = false } = {}) => {
   const folder = mkdtempSync(join(tmpdir(), "edgetable-studio-"));
   const data = join(folder, "college.json");
   writeFileSync(data, JSON.stringify(collegeRows(students)));
@@ -48,7 +54,9 @@ export const startDemo = async (students = 120, writes = false) => {
   try {
     const engine = await start(["dev", "--memory", "--data", data]);
     running.push(engine);
-    await enableStream(engine.ready.endpoint);
+    // Live shows what the table's stream records.
+    await run(engine.ready.endpoint, "table", "create", "--stream");
+    if (projects) await importProjects(engine.ready.endpoint, folder);
     const studio = await start(["studio", "--endpoint", engine.ready.endpoint, ...(writes ? ["--write"] : [])]);
     running.push(studio);
     return { link: studio.ready.link, endpoint: engine.ready.endpoint, stopEngine: engine.stop, stop };
@@ -59,7 +67,7 @@ export const startDemo = async (students = 120, writes = false) => {
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const { link, stop } = await startDemo(Number(process.argv[2] ?? 120), process.argv.includes("--write"));
+  const { link, stop } = await startDemo(Number(process.argv[2] ?? 120), { writes: process.argv.includes("--write"), projects: true });
   console.log(link);
   const end = () => void stop().then(() => process.exit(0));
   process.on("SIGINT", end).on("SIGTERM", end);

@@ -64,6 +64,54 @@ export interface WireType {
   /** The orders in which an index gives all nodes of the type. */
   readonly sorts: readonly WireSort[];
   readonly orderBy?: string;
+  /** Of a node type for whose rows users define fields. */
+  readonly grid?: WireGrid;
+}
+
+/** The grid of a node type: the fields that users define for each node of another one. */
+export interface WireGrid {
+  /** The node type whose nodes have the fields. */
+  readonly of: string;
+  /** Attributes by which a grid is sorted, beside all fields. */
+  readonly sortable: readonly string[];
+}
+
+/** A type of field, with what it needs. */
+export interface WireFieldType {
+  readonly type: "text" | "number" | "date" | "boolean" | "choice" | "choices" | "reference";
+  readonly choices?: readonly string[];
+  /** The node type of a reference. */
+  readonly node?: string;
+}
+
+/** A field that users have defined. */
+export interface WireField extends WireFieldType {
+  readonly fieldId: string;
+  readonly name: string;
+  readonly required: boolean;
+  /** What is under way with its values. */
+  readonly state?: "checking" | "converting" | "deleting";
+}
+
+/** `GET /api/grid`: rows of one parent; the value of a field is an attribute `field:` and its id. */
+export interface FieldsAnswer extends RowsAnswer {
+  readonly fields: readonly WireField[];
+}
+
+/** `GET /api/grid/groups`: the rows of a grid, counted by their values of a column; the rows without a value come last. */
+export interface GroupsAnswer {
+  readonly groups: readonly { readonly value?: unknown; readonly rows: number }[];
+  /** False if not all rows were counted. */
+  readonly complete: boolean;
+}
+
+/** `POST /api/fields`: what became of a change of a field. */
+export interface RetypeAnswer {
+  readonly ok: boolean;
+  /** Of a change of type that was not made: how many values of how many would be lost, and the first of them. */
+  readonly lost?: number;
+  readonly values?: number;
+  readonly losses?: readonly { readonly row: WireRow; readonly value: string }[];
 }
 
 /** An order of all nodes of a type. */

@@ -6,6 +6,7 @@ import { nodeOf, type UntypedDb } from "../connection.ts";
 import { failureOf, usageError } from "../failure.ts";
 import { isRow, toExactJson, fromJson, type Row } from "../output/json.ts";
 import { fitTexts, isoDate, problemsOf } from "../text/fit-texts.ts";
+import { setValues } from "./fields.ts";
 import { readStored, type StoredPage } from "./stored-items.ts";
 
 /** Milliseconds for one call. */
@@ -295,8 +296,16 @@ const rowIn = (body: Row, name: string): Row => {
  */
 export const changeRow = async (db: UntypedDb, body: unknown): Promise<WriteAnswer> => {
   const given = bodyOf(body, '{ "type": …, "id": …, "set": …, "was": … }');
-  const [id, was, cells] = [rowIn(given, "id"), rowIn(given, "was"), rowIn(given, "set")];
+  const [id, was, all] = [rowIn(given, "id"), rowIn(given, "was"), rowIn(given, "set")];
   const type = String(given["type"]);
+  const [ofFields, cells] = [true, false].map((isField) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => name.startsWith("field:") === isField)),
+  ) as [Row, Row];
+  if (Object.keys(ofFields).length > 0) {
+    const values = ofFields as Readonly<Record<string, WireCell>>;
+    const answer = await setValues(db, { type, id, cells: values, was });
+    if (!answer.ok || Object.keys(cells).length === 0) return answer;
+  }
   const writer = writerOf(db, type);
   const { schema } = db.catalog.nodes[type]?.definition ?? {};
   const set: Record<string, unknown> = {};

@@ -15,6 +15,7 @@ import { nodeOf, type UntypedDb } from "../connection.ts";
 import { usageError } from "../failure.ts";
 import { planPatterns, type Model } from "../model.ts";
 import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
+import { changeField, gridOf, readGrid, readGroups } from "./fields.ts";
 import { healthAnswer, migrationAnswer, verifyAnswer, watchChanges } from "./live.ts";
 import { readOnly, timed, timelines, type Timeline } from "./read-only.ts";
 import { changeRow, createRow, deleteRow, importRows, linkNodes, readRows, sortsOf } from "./rows.ts";
@@ -43,7 +44,7 @@ const DEADLINE = 30_000;
 
 type Shape = Catalog["shapes"][number];
 
-type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "derived" | "sorts">>;
+type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "derived" | "sorts" | "grid">>;
 
 const typeOf = (catalog: Catalog, shape: Shape, ofKind: OfKind, idFields: readonly string[]): WireType => ({
   kind: shape.kind,
@@ -57,11 +58,13 @@ const typeOf = (catalog: Catalog, shape: Shape, ofKind: OfKind, idFields: readon
 });
 
 const typesOf = (catalog: Catalog, sorts: ReadonlyMap<string, readonly WireSort[]>): readonly WireType[] => {
-  const nodes = Object.values(catalog.nodes).map(({ shape, idFields, definition }) =>
-    typeOf(
+  const nodes = Object.values(catalog.nodes).map(({ shape, idFields, definition }) => {
+    const grid = gridOf(catalog, shape.definition);
+    return typeOf(
       catalog,
       shape,
       {
+        ...(grid ? { grid } : {}),
         from: [],
         to: [],
         stored: definition.stored === false ? "keys only" : "item",
@@ -69,8 +72,8 @@ const typesOf = (catalog: Catalog, sorts: ReadonlyMap<string, readonly WireSort[
         sorts: sorts.get(shape.definition) ?? [],
       },
       idFields,
-    ),
-  );
+    );
+  });
   const edges = Object.values(catalog.edges).flatMap(({ shapes, from, to, definition, orderBy }) => {
     const [shape] = shapes;
     if (!shape) return [];
@@ -160,17 +163,6 @@ const limitOf = (query: URLSearchParams, most: number, otherwise: number): numbe
   throw usageError(`The limit must be a whole number from 1 to ${most}.`);
 };
 
-const idOf = (query: URLSearchParams): Row => {
-  let id: unknown;
-  try {
-    id = fromJson(required(query, "id"));
-  } catch {
-    // Reported below.
-  }
-  if (isRow(id)) return id;
-  throw usageError(`The id must be a JSON object, such as {"studentId":"S1"}.`);
-};
-
 /** A node for the page: its type, id and the partition of its item. */
 const wireNode = ({ catalog }: AnyGraph, type: string, row: Row, found: Row | undefined): WireNode => {
   const entry = catalog.nodes[type];
@@ -191,7 +183,7 @@ const neighboursAnswer = async (source: StudioSource, db: UntypedDb, { query, si
   const entry = Object.hasOwn(edges, name) ? edges[name] : undefined;
   if (!entry) throw usageError(`There is no edge type "${name}".${didYouMean(name, Object.keys(edges))}`);
   const direction = required(query, "direction");
-  const handle = nodeOf(db, required(query, "type"))(idOf(query));
+  const handle = nodeOf(db, required(query, "type"))(jsonOf(query, "id"));
   const list = entry.definition.symmetric ? handle.both(name) : direction === "in" ? handle.in(name) : handle.out(name);
   const page = list.page({ limit: limitOf(query, 200, 40), cursor: text(query, "cursor"), of: "entries" });
   const { value, cost } = await page.report({ signal, deadline: DEADLINE });
@@ -244,6 +236,17 @@ const patternAnswer = async (source: StudioSource, db: UntypedDb, { body, signal
   return { plan, run: { answer, cost: { requests: cost.requests, readUnits: cost.readUnits }, attempts, duration, cut } };
 };
 
+const jsonOf = (query: URLSearchParams, name: string): Row => {
+  let value: unknown;
+  try {
+    value = fromJson(required(query, name));
+  } catch {
+    // Reported below.
+  }
+  if (isRow(value)) return value;
+  throw usageError(`The parameter "${name}" must be a JSON object, such as {"studentId":"S1"}.`);
+};
+
 const filtersOf = (query: URLSearchParams): Readonly<Record<string, string>> => {
   let filters: unknown;
   try {
@@ -255,6 +258,15 @@ const filtersOf = (query: URLSearchParams): Readonly<Record<string, string>> => 
   throw usageError('The filters must be a JSON object of texts, such as {"name":"Ann"}.');
 };
 
+/** The routes that read a grid of users' fields; undefined for others. */
+const gridAnswer = (db: UntypedDb, { route, query, signal }: ApiRequest): Promise<unknown> | undefined => {
+  if (route !== "GET /api/grid" && route !== "GET /api/grid/groups") return undefined;
+  const asked = { type: required(query, "type"), parent: jsonOf(query, "parent"), filters: filtersOf(query) };
+  if (route === "GET /api/grid/groups") return readGroups(db, { ...asked, column: required(query, "column") }, signal);
+  const order = { sort: text(query, "sort"), reverse: query.get("reverse") === "1" };
+  return readGrid(db, { ...asked, ...order, cursor: text(query, "cursor"), limit: limitOf(query, 1000, 100) }, signal);
+};
+
 /** The routes that write; undefined for others. */
 const writeAnswer = (writer: UntypedDb, { route, body, signal }: ApiRequest): Promise<unknown> | undefined => {
   switch (route) {
@@ -264,6 +276,8 @@ const writeAnswer = (writer: UntypedDb, { route, body, signal }: ApiRequest): Pr
       return createRow(writer, body);
     case "POST /api/rows/delete":
       return deleteRow(writer, body);
+    case "POST /api/fields":
+      return changeField(writer, body, signal);
     case "POST /api/rows/import":
       return importRows(writer, body, signal);
     case "POST /api/edges/link":
@@ -310,7 +324,7 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
         return readItem(graph, transport, required(query, "key"), signal);
       case "GET /api/node": {
         const type = required(query, "type");
-        const id = idOf(query);
+        const id = jsonOf(query, "id");
         const row = await nodeOf(db, type)(id).get().run({ signal, deadline: DEADLINE });
         return wireNode(graph, type, id, row);
       }
@@ -340,7 +354,7 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
       case "POST /api/verify":
         return verifyAnswer(db, signal);
       default:
-        return writer && writeAnswer(writer, request);
+        return gridAnswer(db, request) ?? (writer && writeAnswer(writer, request));
     }
   };
   const close = async (): Promise<void> => {

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
-import type { WireRow, WireType } from "../wire.ts";
+import { useEffect, useRef, useState, type FocusEvent, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
+import type { WireField, WireRow, WireType } from "../wire.ts";
 import { showPlain } from "./pattern-answer.tsx";
+import { editText } from "./row-edits.ts";
 import type { Query } from "./route.ts";
 
 /** A column of the grid. */
@@ -9,7 +10,35 @@ export interface Column {
   /** Pixels. */
   readonly width: number;
   readonly kind: "id" | "attribute" | "derived";
+  /** The field of users that it shows. */
+  readonly field?: WireField;
 }
+
+/** What a column is called. */
+export const titleOf = ({ name, field }: Column): string => field?.name ?? name;
+
+/** The text of a cell, by which it is shown and edited. */
+export const textIn = ({ field }: Column, value: unknown): string => {
+  if (!field || value === undefined) return editText(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.join("; ");
+  return typeof value === "object" && value !== null ? Object.values(value).join(" ") : editText(value);
+};
+
+/** The values among which a person chooses; undefined if any text may be written. */
+const optionsOf = ({ field }: Column): readonly string[] | undefined =>
+  field?.type === "choice" ? field.choices : field?.type === "boolean" ? ["yes", "no"] : undefined;
+
+/** A sign for each type of field. */
+const signOf: Readonly<Record<WireField["type"], string>> = {
+  text: "T",
+  number: "#",
+  date: "◷",
+  boolean: "✓",
+  choice: "◉",
+  choices: "≡",
+  reference: "↗",
+};
 
 /** Pixels of a character. */
 const CHARACTER = 7.6;
@@ -55,29 +84,16 @@ export interface HeadProps {
   readonly columns: readonly Column[];
   readonly filters: Readonly<Record<string, string>>;
   readonly change: (query: Query) => void;
+  /** What can be done with a column, beside its name. */
+  readonly menu?: (column: Column) => ReactNode;
 }
 
-/** A header: sorts where an index can, is dragged to another place, and resized at its edge. */
-export const ColumnHead = ({
-  column,
-  at,
-  columns,
-  type,
-  query,
-  change,
-}: Omit<HeadProps, "filters"> & { readonly column: Column; readonly at: number }): ReactNode => {
-  const { name, width } = column;
-  const sort = type.sorts.find(({ by }) => by[0] === name);
-  const isSorted = sort !== undefined && query["sort"] === sort.index;
-  const order = !isSorted ? undefined : query["reverse"] === "1" ? "descending" : "ascending";
+/** Resizes a column by its edge. */
+const useResize = (
+  width: number,
+  resize: (to: number) => void,
+): { readonly dragged: number | undefined; readonly drag: (event: PointerEvent<HTMLElement>) => void } => {
   const [dragged, setDragged] = useState<number>();
-  const resize = (to: number): void =>
-    change({ columns: written(columns.map((one, place) => (place === at ? { ...one, width: Math.max(NARROWEST, to) } : one))) });
-  const move = (from: number, to: number): void => {
-    const moved = columns[from];
-    if (!moved || to < 0 || to >= columns.length) return;
-    change({ columns: written(columns.toSpliced(from, 1).toSpliced(to, 0, moved)) });
-  };
   const drag = (event: PointerEvent<HTMLElement>): void => {
     const start = event.clientX;
     const handle = event.currentTarget;
@@ -94,6 +110,31 @@ export const ColumnHead = ({
       { once: true },
     );
   };
+  return { dragged, drag };
+};
+
+/** A header: sorts where an index can, is dragged to another place, and resized at its edge. */
+export const ColumnHead = ({
+  column,
+  at,
+  columns,
+  type,
+  query,
+  change,
+  menu,
+}: Omit<HeadProps, "filters"> & { readonly column: Column; readonly at: number }): ReactNode => {
+  const { name, width } = column;
+  const sort = type.sorts.find(({ by }) => by[0] === name);
+  const isSorted = sort !== undefined && query["sort"] === sort.index;
+  const order = !isSorted ? undefined : query["reverse"] === "1" ? "descending" : "ascending";
+  const resize = (to: number): void =>
+    change({ columns: written(columns.map((one, place) => (place === at ? { ...one, width: Math.max(NARROWEST, to) } : one))) });
+  const move = (from: number, to: number): void => {
+    const moved = columns[from];
+    if (!moved || to < 0 || to >= columns.length) return;
+    change({ columns: written(columns.toSpliced(from, 1).toSpliced(to, 0, moved)) });
+  };
+  const { dragged, drag } = useResize(width, resize);
   const toggle = (): void => {
     if (!sort) return;
     // Upwards, downwards, and back to the order of the table.
@@ -108,7 +149,9 @@ export const ColumnHead = ({
     if (event.altKey) move(at, at + step);
     else resize(width + step * STEP);
   };
-  const hint = sort ? `Sort by ${sort.by.join(", ")}, with the index ${sort.index}` : "No index sorts by it";
+  const by =
+    type.grid && sort?.index === name ? `Sort by ${titleOf(column)}` : `Sort by ${sort?.by.join(", ")}, with the index ${sort?.index}`;
+  const hint = sort ? by : "No index sorts by it";
   return (
     <div
       role="columnheader"
@@ -127,20 +170,23 @@ export const ColumnHead = ({
         onClick={toggle}
         onKeyDown={onKey}
       >
-        {name}
+        {column.field ? (
+          <i className="field-sign" title={column.field.type}>
+            {signOf[column.field.type]}
+          </i>
+        ) : null}
+        <b>{titleOf(column)}</b>
         {sort ? <span aria-hidden="true">{order === undefined ? "↕" : order === "ascending" ? "↑" : "↓"}</span> : null}
       </button>
+      {menu?.(column)}
       <span className="resize" aria-hidden="true" draggable={false} onPointerDown={drag} onDragStart={(event) => event.preventDefault()} />
     </div>
   );
 };
 
 /** A filter of a column. It is applied a moment after the last letter. */
-export const FilterCell = ({
-  column: { name, width },
-  filters,
-  change,
-}: Pick<HeadProps, "filters" | "change"> & { readonly column: Column }): ReactNode => {
+export const FilterCell = ({ column, filters, change }: Pick<HeadProps, "filters" | "change"> & { readonly column: Column }): ReactNode => {
+  const { name, width } = column;
   const given = filters[name] ?? "";
   const [text, setText] = useState(given);
   const latest = useRef({ filters, change });
@@ -158,7 +204,7 @@ export const FilterCell = ({
   return (
     <div role="gridcell" className="filter-cell" style={{ width }}>
       <input
-        aria-label={`Filter ${name}`}
+        aria-label={`Filter ${titleOf(column)}`}
         placeholder="Filter"
         title="A text that the cell contains, or = != < <= > >= and a value"
         value={text}
@@ -170,39 +216,59 @@ export const FilterCell = ({
 };
 
 /** The input of a cell that is edited. */
-const CellEditor = ({ label, start, commit, cancel }: Editing & { readonly label: string }): ReactNode => {
-  const input = useRef<HTMLTextAreaElement>(null);
+const CellEditor = ({ label, options, start, commit, cancel }: Editing & EditorProps): ReactNode => {
+  const input = useRef<HTMLTextAreaElement & HTMLSelectElement>(null);
   const ended = useRef(false);
   useEffect(() => {
     input.current?.focus();
-    input.current?.setSelectionRange(start.length, start.length);
-  }, [start]);
+    if (!options) input.current?.setSelectionRange(start.length, start.length);
+  }, [start, options]);
   const end = (text: string, move: "down" | "right" | undefined): void => {
     if (ended.current) return;
     ended.current = true;
     commit(text, move);
   };
+  const shared = {
+    ref: input,
+    className: "cell-editor",
+    "aria-label": label,
+    onBlur: (event: FocusEvent<HTMLTextAreaElement | HTMLSelectElement>) => end(event.target.value, undefined),
+    onKeyDown: (event: KeyboardEvent<HTMLTextAreaElement | HTMLSelectElement>) => {
+      event.stopPropagation();
+      if (event.key === "Escape") {
+        ended.current = true;
+        cancel();
+      } else if (event.key === "Enter" && !event.shiftKey) end(event.currentTarget.value, "down");
+      else if (event.key === "Tab") end(event.currentTarget.value, "right");
+      else return;
+      event.preventDefault();
+    },
+  };
+  if (!options) return <textarea {...shared} rows={1} spellCheck={false} defaultValue={start} />;
   return (
-    <textarea
-      ref={input}
-      className="cell-editor"
-      aria-label={label}
-      rows={1}
-      spellCheck={false}
-      defaultValue={start}
-      onBlur={(event) => end(event.target.value, undefined)}
-      onKeyDown={(event) => {
-        event.stopPropagation();
-        if (event.key === "Escape") {
-          ended.current = true;
-          cancel();
-        } else if (event.key === "Enter" && !event.shiftKey) end(event.currentTarget.value, "down");
-        else if (event.key === "Tab") end(event.currentTarget.value, "right");
-        else return;
-        event.preventDefault();
-      }}
-    />
+    <select {...shared} defaultValue={options.find((one) => one.toLowerCase().startsWith(start.toLowerCase()) && start !== "") ?? ""}>
+      <option value="">–</option>
+      {options.map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
   );
+};
+
+interface EditorProps {
+  readonly label: string;
+  readonly options: readonly string[] | undefined;
+}
+
+/** What a cell shows: choices as tags, a yes as a tick. */
+const Shown = ({ column: { field }, text }: { readonly column: Column; readonly text: string }): ReactNode => {
+  if (field?.type === "boolean") return text === "yes" ? <span className="tick">✓ yes</span> : <span className="no">no</span>;
+  if (field?.type !== "choice" && field?.type !== "choices") return text;
+  return text.split("; ").map((one) => (
+    <span key={one} className={`tag type-${Math.max(0, field.choices?.indexOf(one) ?? 0) % 12}`}>
+      {one}
+    </span>
+  ));
 };
 
 const isNumber = (value: unknown): boolean =>
@@ -218,7 +284,7 @@ export interface Editing {
 
 /** A cell: its value, or what waits in its place, or the input by which it is edited. */
 export const DataCell = ({
-  column: { name, width, kind },
+  column: shown,
   value,
   waiting,
   place: { row, column },
@@ -241,7 +307,8 @@ export const DataCell = ({
   readonly choose: () => void;
   readonly open: () => void;
 }): ReactNode => {
-  const text = waiting ?? showPlain(value);
+  const { width, kind } = shown;
+  const text = waiting ?? (shown.field ? textIn(shown, value) : showPlain(value));
   const state = [
     isNumber(value) ? "number" : "",
     isActive ? "active" : "",
@@ -256,16 +323,16 @@ export const DataCell = ({
       aria-readonly={isReadOnly}
       className={`row-cell ${kind} ${state}`}
       style={{ width }}
-      title={waiting === undefined ? text : `${text} (was ${showPlain(value)})`}
+      title={waiting === undefined ? text : `${text} (was ${textIn(shown, value)})`}
       onClick={choose}
       onDoubleClick={open}
     >
       {editing ? (
-        <CellEditor label={`${name} of row ${row + 1}`} {...editing} />
+        <CellEditor label={`${titleOf(shown)} of row ${row + 1}`} options={optionsOf(shown)} {...editing} />
       ) : value === undefined && waiting === undefined ? (
         <span className="absent" aria-label="no value" role="img" />
       ) : (
-        text
+        <Shown column={shown} text={text} />
       )}
     </div>
   );

@@ -11,6 +11,13 @@ interface PendingRow {
   problem: string | undefined;
 }
 
+/** A row as it is now, with the values of users' fields from before if the answer tells none. */
+export const withFields = (before: WireRow | undefined, now: WireRow): WireRow => {
+  const isField = ([name]: readonly [string, unknown]): boolean => name.startsWith("field:");
+  if (!before || Object.entries(now).some(isField)) return now;
+  return { ...now, ...Object.fromEntries(Object.entries(before).filter(isField)) };
+};
+
 /** Changes of rows that wait until they are saved, and what became of those that were refused. */
 export class RowEdits {
   readonly #type: string;
@@ -89,7 +96,7 @@ export class RowEdits {
           const { ok, problem, row } = await post<WriteAnswer>("rows/change", body);
           onRow(key, row);
           if (ok) this.#rows.delete(key);
-          else if (row) this.#rows.set(key, { ...pending, was: row, problem });
+          else if (row) this.#rows.set(key, { ...pending, was: withFields(pending.was, row), problem });
           else pending.problem = problem;
         } catch (error) {
           pending.problem = error instanceof Error ? error.message : String(error);

@@ -8,14 +8,17 @@ import { AttributeInputs, cellsOf, Confirm, idIn, labelOf, messageOf, Place } fr
 /** A form for a new node. */
 export const RowForm = ({
   type,
+  given = {},
   close,
   created,
 }: {
   readonly type: WireType;
+  /** Values that the form begins with. */
+  readonly given?: Readonly<Record<string, string>>;
   readonly close: () => void;
   readonly created: () => void;
 }): ReactNode => {
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(given);
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
   const names = [...new Set([...type.idFields, ...type.attributes])].filter((name) => !type.derived.includes(name));

@@ -4,8 +4,8 @@ import type { WireRow } from "../wire.ts";
 import { idIn } from "./form-parts.tsx";
 import { counted, Failure, Notice } from "./item-parts.tsx";
 import type { Pages } from "./pages.ts";
-import { ColumnHead, DataCell, type Editing, FilterCell, type HeadProps, moved, type Place } from "./row-cells.tsx";
-import { editText, type RowEdits } from "./row-edits.ts";
+import { type Column, ColumnHead, DataCell, type Editing, FilterCell, type HeadProps, moved, type Place, textIn } from "./row-cells.tsx";
+import type { RowEdits } from "./row-edits.ts";
 
 const ROW = 32;
 
@@ -57,11 +57,11 @@ const useActiveCell = (
     show(place.row);
     scroller.current?.focus({ preventScroll: true });
   };
-  const textOf = (of: WireRow, name: string): string => waitingText(edits, keyOf(of), name) ?? editText(of[name]);
+  const textOf = (of: WireRow, one: Column): string => waitingText(edits, keyOf(of), one.name) ?? textIn(one, of[one.name]);
   const put = (cell: { readonly text: string } | null): void => {
     if (!row || !column) return;
     const [key, stored] = [keyOf(row), row[column.name]];
-    const isSame = cell === null ? stored === undefined : cell.text === editText(stored);
+    const isSame = cell === null ? stored === undefined : cell.text === textIn(column, stored);
     if (isSame && edits.cell(key, column.name) === undefined) return;
     edits.change(key, { id: idIn(type, row), was: row }, column.name, isSame ? undefined : cell);
   };
@@ -77,7 +77,7 @@ const useActiveCell = (
   };
   const onCommand = (key: string): boolean => {
     if (key === "z") edits.undo();
-    else if (key === "c" && row && column) void navigator.clipboard.writeText(textOf(row, column.name));
+    else if (key === "c" && row && column) void navigator.clipboard.writeText(textOf(row, column));
     else if (key === "enter") select(row);
     else return false;
     return true;
@@ -92,7 +92,7 @@ const useActiveCell = (
     else if (key === "Enter" && !mayEdit) select(row);
     else if (key === "Escape") select(undefined);
     else if (!mayEdit) return false;
-    else if (key === "Enter" || key === "F2") setEditing(textOf(row, column.name));
+    else if (key === "Enter" || key === "F2") setEditing(textOf(row, column));
     else if (key === "Delete" || key === "Backspace") put(null);
     else if (key.length === 1 && !isCommand && !altKey) setEditing(key);
     else return false;
@@ -105,7 +105,7 @@ const useActiveCell = (
     event.preventDefault();
   };
   const edited: Editing | undefined = editing === undefined ? undefined : { start: editing, commit, cancel: () => moveTo(active) };
-  const open = (of: WireRow, name: string, isReadOnly: boolean): void => (isReadOnly ? select(of) : setEditing(textOf(of, name)));
+  const open = (of: WireRow, one: Column, isReadOnly: boolean): void => (isReadOnly ? select(of) : setEditing(textOf(of, one)));
   return { active, edited, moveTo, open, onKey };
 };
 
@@ -126,7 +126,7 @@ const GridHeads = ({ columns, filters, ...head }: HeadProps): ReactNode => (
 
 /** The rows in view, with a cell that the keyboard moves and edits. */
 export const RowGrid = (props: RowGridProps): ReactNode => {
-  const { type, query, pages, edits, columns, filters, change, editable, keyOf } = props;
+  const { type, query, pages, edits, columns, filters, change, editable, keyOf, menu } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { count } = pages;
   const virtual = useVirtualizer({ count: count + 1, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8 });
@@ -151,7 +151,7 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
           isRefused={edits.problem(key) !== undefined}
           editing={isActive ? edited : undefined}
           choose={() => (isActive && edited ? undefined : moveTo({ row: at, column: place }))}
-          open={() => open(row, column.name, isReadOnly)}
+          open={() => open(row, column, isReadOnly)}
         />
       );
     });
@@ -178,7 +178,7 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
       aria-busy={count === 0 && !pages.isComplete}
       onKeyDown={onKey}
     >
-      <GridHeads {...{ type, query, columns, filters, change }} />
+      <GridHeads {...{ type, query, columns, filters, change, ...(menu ? { menu } : {}) }} />
       <div className="grid-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
         {visible.map(({ index: at, start }) => (
           <div key={at} className="data-row" role="row" aria-rowindex={at + 3} style={{ transform: `translateY(${start}px)` }}>

@@ -1,6 +1,6 @@
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
 import type { ImportAnswer, RowsAnswer, WireRow, WireType } from "../wire.ts";
-import { get, post, useLast } from "./api.ts";
+import { get, post, useAnswer, useLast } from "./api.ts";
 import { counted, Failure, Notice, showUnits, TypeMark, useColour } from "./item-parts.tsx";
 import { gridTypes, useModel } from "./model.ts";
 import { PAGE, Pages } from "./pages.ts";
@@ -9,14 +9,16 @@ import { addressOf, go, linkTo, type Query } from "./route.ts";
 import { csvOf, RowEdits } from "./row-edits.ts";
 import { Confirm, idIn, labelOf } from "./form-parts.tsx";
 import { DeleteNode, LinkForm, RowForm } from "./row-forms.tsx";
-import { columnsOf, type Column, writtenColumns, written } from "./row-cells.tsx";
+import { columnsOf, type Column, titleOf, writtenColumns, written } from "./row-cells.tsx";
 import { RowGrid } from "./row-grid.tsx";
 import "./rows.css";
+
+const FieldsView = lazy(() => import("./fields-view.tsx").then(({ FieldsView }) => ({ default: FieldsView })));
 
 /** Rows by which the widths of columns are chosen. */
 const SEEN = 100;
 
-const parsed = (filters: string | undefined): Readonly<Record<string, string>> => {
+export const parsedFilters = (filters: string | undefined): Readonly<Record<string, string>> => {
   try {
     return JSON.parse(filters ?? "{}") as Readonly<Record<string, string>>;
   } catch {
@@ -43,7 +45,7 @@ const useRows = (type: WireType, { sort, reverse, filters }: Query): readonly [P
   return [pages, () => setTries((count) => count + 1)];
 };
 
-const useEdits = (type: string): RowEdits => {
+export const useEdits = (type: string): RowEdits => {
   const edits = useMemo(() => new RowEdits(type), [type]);
   useSyncExternalStore(edits.subscribe, edits.version);
   useEffect(() => {
@@ -57,7 +59,7 @@ const useEdits = (type: string): RowEdits => {
 };
 
 /** Which columns are shown, in which order. */
-const ColumnMenu = ({
+export const ColumnMenu = ({
   all,
   shown,
   change,
@@ -80,7 +82,7 @@ const ColumnMenu = ({
                 disabled={isShown && shown.length === 1}
                 onChange={() => change(isShown ? shown.filter(({ name }) => name !== column.name) : [...shown, column])}
               />
-              {column.name}
+              {titleOf(column)}
             </label>
           </li>
         );
@@ -88,6 +90,31 @@ const ColumnMenu = ({
     </ul>
   </details>
 );
+
+/** Chooses the node whose rows are shown with its users' fields. */
+export const ParentSelect = ({ type, current }: { readonly type: WireType; readonly current: string | undefined }): ReactNode => {
+  const parent = useModel().types.find(({ kind, name }) => kind === "node" && name === type.grid?.of);
+  const query = { type: parent?.name ?? "", sort: parent?.sorts[0]?.index, limit: "500" };
+  const { value } = useAnswer(`parents ${query.type}`, (signal) => get<RowsAnswer>("rows", query, signal));
+  if (!parent) return null;
+  const ids = (value?.rows ?? []).map((row) => ({ id: JSON.stringify(idIn(parent, row)), label: labelOf(parent, row) }));
+  const known = current === undefined || ids.some(({ id }) => id === current) ? ids : [{ id: current, label: current }, ...ids];
+  return (
+    <select
+      className="parent"
+      aria-label={`Grid of a ${parent.name}`}
+      value={current ?? ""}
+      onChange={({ target }) => go(addressOf("rows", { type: type.name, parent: target.value }))}
+    >
+      <option value="">every {parent.name}, without its fields</option>
+      {known.map(({ id, label }) => (
+        <option key={id} value={id}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+};
 
 const saveFile = (name: string, text: string): void => {
   const link = document.createElement("a");
@@ -211,7 +238,7 @@ const ImportButton = ({ type, done }: { readonly type: WireType; readonly done: 
 };
 
 /** What waits to be written, with the ways to do it or to take it back. */
-const PendingBar = ({ edits, save }: { readonly edits: RowEdits; readonly save: () => void }): ReactNode =>
+export const PendingBar = ({ edits, save }: { readonly edits: RowEdits; readonly save: () => void }): ReactNode =>
   edits.count === 0 ? null : (
     <div className="pending" role="status">
       <span>
@@ -231,7 +258,7 @@ const PendingBar = ({ edits, save }: { readonly edits: RowEdits; readonly save: 
   );
 
 /** One row in full, with the ways on from it. */
-const RowPanel = ({
+export const RowPanel = ({
   type,
   row,
   columns,
@@ -349,7 +376,7 @@ const TypeRows = ({ type, query }: { readonly type: WireType; readonly query: Qu
   const [asking, setAsking] = useState(false);
   const keyOf = (row: WireRow): string => JSON.stringify(idIn(type, row));
   const [all, shown] = useColumns(type, pages, query["columns"]);
-  const filters = parsed(query["filters"]);
+  const filters = parsedFilters(query["filters"]);
   const to = (more: Query): void => go(addressOf("rows", { ...query, ...more }), { replace: true });
   const write = (): void => {
     setAsking(false);
@@ -372,6 +399,7 @@ const TypeRows = ({ type, query }: { readonly type: WireType; readonly query: Qu
           <h1>
             <TypeMark type={type.name} kind="node" />
           </h1>
+          {type.grid ? <ParentSelect type={type} current={undefined} /> : null}
           <p aria-live="polite">
             {read} · {showUnits(pages.readUnits)}
             {sort === undefined ? " · in the order of the table" : ` · by ${sort.by.join(", ")}, with the index ${sort.index}`}
@@ -419,5 +447,13 @@ export const RowsView = ({ query }: { readonly query: Query }): ReactNode => {
   const type = types.find((one) => one.name === name);
   if (types.length === 0) return <Notice title="The model has no node with an item of its own." />;
   if (!type) return <Notice title={`There is no node type “${name ?? ""}” with rows.`} role="alert" />;
+  const { grid } = type;
+  const parent = grid && types.find((one) => one.name === grid.of);
+  if (grid && parent && query["parent"] !== undefined)
+    return (
+      <Suspense fallback={<Notice title="Reading the grid…" />}>
+        <FieldsView key={`${type.name} ${query["parent"]}`} type={{ ...type, grid }} parent={parent} query={query} />
+      </Suspense>
+    );
   return <TypeRows key={type.name} type={type} query={query} />;
 };

@@ -1,0 +1,183 @@
+import { useState, type ReactNode } from "react";
+import type { RetypeAnswer, WireField, WireFieldType } from "../wire.ts";
+import { Confirm, messageOf, Place } from "./form-parts.tsx";
+import { counted } from "./item-parts.tsx";
+import { gridTypes, useModel } from "./model.ts";
+
+const typeNames: Readonly<Record<WireField["type"], string>> = {
+  text: "Text",
+  number: "Number",
+  date: "Date",
+  boolean: "Yes or no",
+  choice: "One choice",
+  choices: "Several choices",
+  reference: "Reference",
+};
+
+/** What is to be done with the fields of a parent. */
+export type FieldChange =
+  | { readonly change: "define"; readonly name: string; readonly to: WireFieldType }
+  | { readonly change: "rename"; readonly fieldId: string; readonly name: string }
+  | { readonly change: "move"; readonly fieldId: string; readonly place: number }
+  | { readonly change: "retype"; readonly fieldId: string; readonly to: WireFieldType; readonly losing: boolean }
+  | { readonly change: "delete"; readonly fieldId: string };
+
+export type Send = (change: FieldChange) => Promise<RetypeAnswer>;
+
+const isSameType = (one: WireFieldType, other: WireFieldType): boolean =>
+  one.type === other.type && one.node === other.node && (one.choices ?? []).join("\n") === (other.choices ?? []).join("\n");
+
+/** What a person has typed of a field. */
+interface Given {
+  readonly name: string;
+  readonly type: WireField["type"];
+  /** One a line. */
+  readonly choices: string;
+  readonly node: string;
+}
+
+const typeOf = ({ type, choices, node }: Given): WireFieldType => ({
+  type,
+  ...(type === "choice" || type === "choices"
+    ? {
+        choices: choices
+          .split("\n")
+          .map((one) => one.trim())
+          .filter((one) => one !== ""),
+      }
+    : {}),
+  ...(type === "reference" ? { node } : {}),
+});
+
+const FieldInputs = ({ given, change }: { readonly given: Given; readonly change: (given: Given) => void }): ReactNode => {
+  const nodes = gridTypes(useModel().types);
+  const { name, type, choices, node } = given;
+  return (
+    <>
+      <label className="field-input">
+        <span>Name</span>
+        <input value={name} required maxLength={200} autoFocus onChange={(event) => change({ ...given, name: event.target.value })} />
+      </label>
+      <label className="field-input">
+        <span>Type</span>
+        <select value={type} onChange={(event) => change({ ...given, type: event.target.value as WireField["type"] })}>
+          {Object.entries(typeNames).map(([one, title]) => (
+            <option key={one} value={one}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      {type === "choice" || type === "choices" ? (
+        <label className="field-input">
+          <span>Choices, one a line</span>
+          <textarea rows={4} required value={choices} onChange={(event) => change({ ...given, choices: event.target.value })} />
+        </label>
+      ) : null}
+      {type === "reference" ? (
+        <label className="field-input">
+          <span>To a</span>
+          <select value={node} onChange={(event) => change(setNode)(event.target.value)}>
+            {nodes.map((one) => (
+              <option key={one.name}>{one.name}</option>
+            ))}
+          </select>
+        </label>
+      ) : null}
+    </>
+  );
+};
+
+/** What a change of type would lose. */
+const Losses = ({
+  losing: { lost = 0, values = 0, losses = [] },
+  type,
+}: {
+  readonly losing: RetypeAnswer;
+  readonly type: WireField["type"];
+}): ReactNode => (
+  <div role="alert" className="warning">
+    {lost} of {counted(values, "value")} cannot become {typeNames[type].toLowerCase()}: {losses.map(({ value }) => value).join(", ")}
+    {lost > losses.length ? ", …" : ""}
+  </div>
+);
+
+/** The name and the type of a new field, or of one that is changed. What a change of type would lose is said before it is made. */
+export const FieldDialog = ({
+  field,
+  send,
+  close,
+  done,
+}: {
+  readonly field: WireField | undefined;
+  readonly send: Send;
+  readonly close: () => void;
+  readonly done: () => void;
+}): ReactNode => {
+  const nodes = gridTypes(useModel().types);
+  const [given, setGiven] = useState<Given>({
+    name: field?.name ?? "",
+    type: field?.type ?? "text",
+    choices: (field?.choices ?? []).join("\n"),
+    node: field?.node ?? nodes[0]?.name ?? "",
+  });
+  const { name, type } = given;
+  const [problem, setProblem] = useState<string>();
+  const [losing, setLosing] = useState<RetypeAnswer>();
+  const [busy, setBusy] = useState(false);
+  const to = typeOf(given);
+  const attempt = async (work: () => Promise<RetypeAnswer>): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const answer = await work();
+      if (answer.ok) return done();
+      setLosing(answer);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+    setBusy(false);
+  };
+  const save = async (): Promise<RetypeAnswer> => {
+    if (!field) return send({ change: "define", name, to });
+    const { fieldId } = field;
+    if (name !== field.name) await send({ change: "rename", fieldId, name });
+    return isSameType(field, to) ? { ok: true } : send({ change: "retype", fieldId, to, losing: losing !== undefined });
+  };
+  const change = (next: Given): void => {
+    setGiven(next);
+    setLosing(undefined);
+  };
+  const action = losing ? "Change and remove them" : field ? "Save" : "Add field";
+  return (
+    <Confirm
+      title={field ? `Field ${field.name}` : "Add a field"}
+      action={busy ? "Working…" : action}
+      disabled={busy}
+      dangerous={losing !== undefined}
+      confirm={() => void attempt(save)}
+      close={close}
+    >
+      <Place />
+      <FieldInputs given={given} change={change} />
+      {losing ? <Losses losing={losing} type={type} /> : null}
+      {problem === undefined ? null : (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
+      {field ? (
+        <p>
+          <button
+            type="button"
+            className="quiet danger"
+            disabled={busy}
+            onClick={() => void attempt(() => send({ change: "delete", fieldId: field.fieldId }))}
+          >
+            Delete the field and its values
+          </button>
+        </p>
+      ) : null}
+    </Confirm>
+  );
+};
