@@ -77,7 +77,7 @@ const FieldInputs = ({ given, change }: { readonly given: Given; readonly change
       {type === "reference" ? (
         <label className="field-input">
           <span>To a</span>
-          <select value={node} onChange={(event) => change(setNode)(event.target.value)}>
+          <select value={node} onChange={(event) => change({ ...given, node: event.target.value })}>
             {nodes.map((one) => (
               <option key={one.name}>{one.name}</option>
             ))}
