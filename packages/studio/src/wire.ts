@@ -235,6 +235,22 @@ export interface NeighboursAnswer {
   readonly cost: WireCost;
 }
 
+/** An edge between two nodes. */
+export interface WireLink {
+  readonly edge: string;
+  readonly from: Pick<WireNode, "type" | "id">;
+  readonly to: Pick<WireNode, "type" | "id">;
+}
+
+/** `GET /api/graph`: nodes and edges in the order in which the table stores them. */
+export interface GraphAnswer {
+  readonly nodes: readonly WireNode[];
+  readonly links: readonly WireLink[];
+  readonly next?: string;
+  readonly scanned: number;
+  readonly cost: WireCost;
+}
+
 /**
  * A row as JSON that keeps the types of its values: what JSON lacks is `{"$bigint"}`, `{"$set"}`, `{"$bytes"}` or `{"$date"}`,
  * and an object that looks like one of them `{"$object"}`.

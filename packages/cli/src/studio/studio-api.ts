@@ -16,6 +16,7 @@ import { usageError } from "../failure.ts";
 import { planPatterns, type Model } from "../model.ts";
 import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
 import { changeField, gridOf, readGrid, readGroups } from "./fields.ts";
+import { readGraph } from "./graph.ts";
 import { healthAnswer, migrationAnswer, verifyAnswer, watchChanges } from "./live.ts";
 import { readOnly, timed, timelines, type Timeline } from "./read-only.ts";
 import { changeRow, createRow, deleteRow, importRows, linkNodes, readRows, sortsOf } from "./rows.ts";
@@ -185,9 +186,14 @@ const neighboursAnswer = async (source: StudioSource, db: UntypedDb, { query, si
   const direction = required(query, "direction");
   const handle = nodeOf(db, required(query, "type"))(jsonOf(query, "id"));
   const list = entry.definition.symmetric ? handle.both(name) : direction === "in" ? handle.in(name) : handle.out(name);
-  const page = list.page({ limit: limitOf(query, 200, 40), cursor: text(query, "cursor"), of: "entries" });
+  // A path is searched by the edges alone, which saves the reads of their nodes.
+  const isBare = query.get("bare") === "1";
+  const page = list.page({ limit: limitOf(query, 1000, 40), cursor: text(query, "cursor"), ...(isBare ? {} : { of: "entries" }) });
   const { value, cost } = await page.report({ signal, deadline: DEADLINE });
-  const rows = value.items as readonly { readonly edge: Row; readonly node: Row | undefined }[];
+  const rows = (isBare ? value.items.map((edge) => ({ edge, node: undefined })) : value.items) as readonly {
+    readonly edge: Row;
+    readonly node: Row | undefined;
+  }[];
   return {
     entries: rows.map(({ edge: row, node }) => {
       const { from, to, ...attributes } = row;
@@ -328,6 +334,8 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
         const row = await nodeOf(db, type)(id).get().run({ signal, deadline: DEADLINE });
         return wireNode(graph, type, id, row);
       }
+      case "GET /api/graph":
+        return readGraph(graph, transport, text(query, "cursor"), signal);
       case "GET /api/neighbours":
         return neighboursAnswer(source, db, request);
       case "POST /api/patterns/plan":

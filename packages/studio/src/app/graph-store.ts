@@ -1,7 +1,8 @@
 import { MultiDirectedGraph } from "graphology";
 import { ApiError, get } from "./api.ts";
 import type { LayoutAnswer, LayoutRequest } from "./graph-layout.worker.ts";
-import type { NeighboursAnswer, WireNode, WireType } from "../wire.ts";
+import type { FoundPath } from "./graph-path.ts";
+import type { GraphAnswer, NeighboursAnswer, WireLink, WireNode, WireType } from "../wire.ts";
 
 export type Direction = "out" | "in";
 
@@ -28,12 +29,15 @@ interface Followed {
   readonly next: string | undefined;
 }
 
-/** Nodes on the canvas at most: without a GPU, more are not drawn smoothly. */
-export const MOST_NODES = 300;
+/** Nodes and edges on the canvas at most: what opens within some seconds and can be moved without a GPU. */
+export const MOST_NODES = 5000;
+const MOST_EDGES = 20_000;
 const PAGE = 40;
+/** Edges of one request where a whole neighbourhood is read. */
+const WHOLE_PAGE = 200;
 
 /** The name of a node in the drawing. */
-const keyOf = ({ type, id }: Pick<WireNode, "type" | "id">): string => `${type} ${JSON.stringify(id)}`;
+export const keyOf = ({ type, id }: Pick<WireNode, "type" | "id">): string => `${type} ${JSON.stringify(id)}`;
 
 /** What a node is called: its first text that is no part of its id, else its id. */
 const labelOf = ({ id, row }: WireNode, type: WireType | undefined): string => {
@@ -57,6 +61,10 @@ export class GraphStore {
   /** True while the worker lays out. */
   isMoving = false;
   readUnits = 0;
+  /** Ways that a budget left out. */
+  left = 0;
+  /** True if the table has more nodes or edges than were drawn. */
+  isCut = false;
 
   constructor(types: readonly WireType[]) {
     this.#types = types;
@@ -106,6 +114,97 @@ export class GraphStore {
     this.#layout();
   }
 
+  /**
+   * Reads the neighbourhood of a node hop by hop, each way to its end, within a budget of requests. What the budget leaves out is
+   * counted in `left`; a further call goes on from there.
+   */
+  async expandHops(key: string, hops: number, budget: number): Promise<void> {
+    const most = this.requests + budget;
+    const isSpent = (): boolean => this.requests >= most || this.graph.order >= MOST_NODES || this.graph.size >= MOST_EDGES;
+    this.left = 0;
+    await this.#reading(async () => {
+      let frontier = [key];
+      const seen = new Set(frontier);
+      for (let hop = 0; hop < hops; hop++) {
+        const next: string[] = [];
+        for (const one of frontier) {
+          const { type } = this.graph.getNodeAttribute(one, "node");
+          for (const way of this.waysFrom(type)) {
+            while (!isSpent() && !this.#isFollowed(one, way)) await this.#follow(one, way, WHOLE_PAGE);
+            if (!this.#isFollowed(one, way)) this.left++;
+          }
+          for (const other of this.graph.neighbors(one)) {
+            if (seen.has(other)) continue;
+            seen.add(other);
+            next.push(other);
+          }
+        }
+        frontier = next;
+      }
+    });
+    this.#layout();
+  }
+
+  /** Reads nodes and edges as the table stores them, until there are as many as can be drawn. */
+  async startWhole(): Promise<void> {
+    await this.#reading(async () => {
+      let cursor: string | undefined;
+      const waiting: WireLink[] = [];
+      do {
+        const answer: GraphAnswer = await get<GraphAnswer>("graph", cursor === undefined ? {} : { cursor }, this.#ended.signal);
+        for (const node of answer.nodes) if (this.graph.order < MOST_NODES) this.#add(node, undefined);
+        waiting.push(...answer.links);
+        cursor = answer.next;
+        this.requests += answer.cost.requests;
+        this.readUnits += answer.cost.readUnits;
+        this.#changed();
+      } while (cursor !== undefined && (this.graph.order < MOST_NODES || waiting.length < MOST_EDGES));
+      for (const link of waiting) {
+        if (this.graph.size >= MOST_EDGES) break;
+        this.#link(link);
+      }
+      this.isCut = cursor !== undefined || waiting.length > this.graph.size;
+      this.#size();
+    });
+    this.#layout();
+  }
+
+  /** Adds the nodes and edges of a path, and gives the nodes' keys. */
+  async addPath({ nodes, links }: FoundPath): Promise<readonly string[]> {
+    await this.#reading(async () => {
+      let near: string | undefined;
+      for (const { type, id } of nodes) {
+        const key = keyOf({ type, id });
+        if (!this.graph.hasNode(key)) this.#add(await get<WireNode>("node", { type, id: JSON.stringify(id) }, this.#ended.signal), near);
+        near = key;
+      }
+      for (const link of links) this.#link(link);
+      this.#size();
+    });
+    this.#layout();
+    return nodes.map(keyOf);
+  }
+
+  #isFollowed(key: string, way: Way): boolean {
+    const followed = this.followed(key, way);
+    return followed !== undefined && followed.next === undefined;
+  }
+
+  /** Adds an edge between two nodes that are drawn. */
+  #link({ edge, from, to }: WireLink): void {
+    const [source, target] = [keyOf(from), keyOf(to)];
+    const name = `${edge} ${source} ${target}`;
+    if (this.graph.hasNode(source) && this.graph.hasNode(target) && !this.graph.hasEdge(name))
+      this.graph.addEdgeWithKey(name, source, target, { edge });
+  }
+
+  /** Nodes of many edges are larger. */
+  #size(): void {
+    this.graph.forEachNode((one, at) => {
+      at.size = 6 + Math.min(9, Math.sqrt(this.graph.degree(one)) * 1.4);
+    });
+  }
+
   /** Reads the next page of the edges on a way. */
   async expand(key: string, way: Way): Promise<void> {
     await this.#reading(() => this.#follow(key, way));
@@ -136,26 +235,25 @@ export class GraphStore {
     }
   }
 
-  async #follow(key: string, way: Way): Promise<void> {
+  async #follow(key: string, way: Way, page: number = PAGE): Promise<void> {
     const { edge, direction } = way;
     const before = this.followed(key, way);
     if (before && before.next === undefined) return;
     if (this.graph.order >= MOST_NODES)
       throw new ApiError("studio.full", `There are ${this.graph.order} nodes here, which is the limit. Start again from one of them.`);
     const { type, id } = this.graph.getNodeAttribute(key, "node");
-    const limit = String(Math.min(PAGE, MOST_NODES - this.graph.order));
+    const limit = String(Math.min(page, MOST_NODES - this.graph.order));
     const query = { type, id: JSON.stringify(id), edge, direction, limit, cursor: before?.next };
     const { entries, next, cost } = await get<NeighboursAnswer>("neighbours", query, this.#ended.signal);
     for (const { node } of entries) {
-      const other = this.#add(node, key);
-      const [source, target] = direction === "out" ? [key, other] : [other, key];
-      const name = `${edge} ${source} ${target}`;
-      if (!this.graph.hasEdge(name)) this.graph.addEdgeWithKey(name, source, target, { edge });
+      this.#add(node, key);
+      const [from, to] = direction === "out" ? [{ type, id }, node] : [node, { type, id }];
+      this.#link({ edge, from, to });
     }
     this.requests += cost.requests;
     this.readUnits += cost.readUnits;
     this.#followed.set(`${key} ${edge} ${direction}`, { count: (before?.count ?? 0) + entries.length, next });
-    this.graph.forEachNode((one) => this.graph.setNodeAttribute(one, "size", 6 + Math.min(9, Math.sqrt(this.graph.degree(one)) * 1.4)));
+    this.#size();
   }
 
   /** Adds a node near the one that led to it, and returns its key. */
@@ -169,7 +267,7 @@ export class GraphStore {
       node,
       this.#types.find(({ kind, name }) => kind === "node" && name === node.type),
     );
-    const distance = near === undefined ? 0 : 20 + this.graph.order;
+    const distance = near === undefined ? 12 * Math.sqrt(this.graph.order) : 20 + Math.min(300, this.graph.order);
     this.graph.addNode(key, { node, label, x: x + Math.cos(angle) * distance, y: y + Math.sin(angle) * distance, size: 7 });
     return key;
   }
@@ -177,6 +275,7 @@ export class GraphStore {
   /** Lays out in a worker, so that the page stays responsive. */
   #layout(): void {
     this.#worker?.terminate();
+    this.#changed();
     if (this.graph.order < 2 || this.#ended.signal.aborted) return;
     const worker = new Worker(new URL("./graph-layout.worker.ts", import.meta.url), { type: "module" });
     this.#worker = worker;

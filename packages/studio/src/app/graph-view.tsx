@@ -2,11 +2,14 @@ import { useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } fr
 import type { ItemsAnswer } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
 import { GraphCanvas } from "./graph-canvas.tsx";
-import { GraphStore, MOST_NODES, type Way } from "./graph-store.ts";
+import { Hops, NodeList, NodePanel, PathPanel } from "./graph-panel.tsx";
+import { GraphStore, MOST_NODES } from "./graph-store.ts";
 import { counted, Failure, Notice, showUnits, TypeMark } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";
-import { addressOf, linkTo, type Query } from "./route.ts";
+import { idIn } from "./form-parts.tsx";
+import { addressOf, go, linkTo, type Query } from "./route.ts";
+import { NodeSearch } from "./row-forms.tsx";
 import "./graph.css";
 
 /** Where to begin: a type, and one of its first nodes. */
@@ -14,10 +17,20 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
   const { types } = useModel();
   const nodes = types.filter(({ kind, stored }) => kind === "node" && stored === "item");
   const chosen = nodes.find(({ name }) => name === type)?.name ?? nodes[0]?.name ?? "";
+  const chosenType = nodes.find(({ name }) => name === chosen);
   const { value, error, again } = useAnswer(chosen, (signal) => get<ItemsAnswer>("items", { types: chosen, limit: "200" }, signal));
   return (
     <div className="graph-start">
-      <h1>Where does the graph begin?</h1>
+      <header>
+        <h1>Where does the graph begin?</h1>
+        <a
+          className="button"
+          {...linkTo(addressOf("graph", { whole: "1" }))}
+          title={`Up to ${MOST_NODES.toLocaleString("en-US")} nodes, by Scan`}
+        >
+          Draw the whole graph
+        </a>
+      </header>
       <ul className="choices" aria-label="Type">
         {nodes.map(({ name }) => (
           <li key={name}>
@@ -27,6 +40,14 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
           </li>
         ))}
       </ul>
+      {chosenType ? (
+        <NodeSearch
+          key={chosen}
+          type={chosenType}
+          choose={(row) => go(addressOf("graph", { type: chosen, id: JSON.stringify(idIn(chosenType, row)) }))}
+          most={0}
+        />
+      ) : null}
       {error ? (
         <Failure error={error} again={again} />
       ) : value ? (
@@ -54,149 +75,55 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
   );
 };
 
-/** A way from the selected node, with what was read of it, and the next page. */
-const WayButton = ({ store, node, way }: { readonly store: GraphStore; readonly node: string; readonly way: Way }): ReactNode => {
-  const followed = store.followed(node, way);
-  const isDone = followed !== undefined && followed.next === undefined;
-  const count = followed ? `${followed.count}${isDone ? "" : "+"}` : "";
-  return (
-    <li>
-      <button type="button" disabled={isDone || store.busy > 0} onClick={() => void store.expand(node, way)}>
-        <TypeMark type={way.edge} kind="edge">
-          {way.direction === "out" ? `${way.edge} → ${way.to.join(", ")}` : `${way.edge} ← ${way.to.join(", ")}`}
-        </TypeMark>
-        <span className="count">
-          {count} {followed ? (isDone ? "all read" : "read more") : "read"}
-        </span>
-      </button>
-    </li>
-  );
-};
-
-/** What is known of the selected node, and where one can go from it. */
-const NodePanel = ({ store, selected }: { readonly store: GraphStore; readonly selected: string }): ReactNode => {
-  const { node, label } = store.graph.getNodeAttributes(selected);
-  return (
-    <section aria-label="Selected node">
-      <h2>
-        <TypeMark type={node.type} kind="node">
-          {label}
-        </TypeMark>
-      </h2>
-      <dl>
-        {Object.entries(node.row ?? node.id).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <span className="value">{showPlain(value)}</span>
-            </dd>
-          </div>
-        ))}
-      </dl>
-      <p className="facts">
-        <a {...linkTo(addressOf("table", { partition: node.partition }))}>Its partition</a>
-        <a {...linkTo(addressOf("graph", { type: node.type, id: JSON.stringify(node.id) }))}>Begin here</a>
-      </p>
-      <h3>Edges</h3>
-      <ul className="ways">
-        {store.waysFrom(node.type).map((way) => (
-          <WayButton key={`${way.edge} ${way.direction}`} store={store} node={selected} way={way} />
-        ))}
-      </ul>
-    </section>
-  );
-};
-
-/** The nodes as a list: what the drawing shows, for the keyboard and for screen readers; types are switches. */
-const NodeList = ({
-  store,
-  selected,
-  hidden,
-  toggle,
-  select,
-}: {
-  readonly store: GraphStore;
-  readonly selected: string | undefined;
-  readonly hidden: ReadonlySet<string>;
-  readonly toggle: (type: string) => void;
-  readonly select: (key: string) => void;
-}): ReactNode => {
-  const nodes = store.graph.mapNodes((key, { node, label }) => ({ key, type: node.type, label }));
-  const types = [...new Set(nodes.map(({ type }) => type))];
-  return (
-    <section>
-      <h3>Nodes</h3>
-      <ul className="choices" aria-label="Shown types">
-        {types.map((type) => (
-          <li key={type}>
-            <button type="button" aria-pressed={!hidden.has(type)} onClick={() => toggle(type)}>
-              <TypeMark type={type} kind="node">
-                {type} {nodes.filter((one) => one.type === type).length}
-              </TypeMark>
-            </button>
-          </li>
-        ))}
-      </ul>
-      <ul className="node-list" aria-label="Nodes">
-        {nodes
-          .filter(({ type }) => !hidden.has(type))
-          .map(({ key, type, label }) => (
-            <li key={key}>
-              <button type="button" aria-pressed={key === selected} onClick={() => select(key)}>
-                <TypeMark type={type} kind="node">
-                  {label}
-                </TypeMark>
-              </button>
-            </li>
-          ))}
-      </ul>
-    </section>
-  );
-};
-
-const Neighbourhood = ({ type, id }: { readonly type: string; readonly id: string }): ReactNode => {
+/** The nodes that were read, as a drawing and as a list. */
+const Drawing = ({ query, open }: { readonly query: Query; readonly open: (store: GraphStore) => Promise<void> }): ReactNode => {
   const { types } = useModel();
+  const { type, id, whole } = query;
   const [store, setStore] = useState<GraphStore>();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<string>();
+  const [path, setPath] = useState<readonly string[]>([]);
   useEffect(() => {
     const fresh = new GraphStore(types);
     setStore(fresh);
     setChosen(undefined);
-    void fresh.start(type, id);
+    setPath([]);
+    void open(fresh);
     return () => fresh.close();
-  }, [types, type, id]);
+    // The address says what `open` reads.
+  }, [types, type, id, whole]);
   const empty = useMemo(() => new GraphStore([]), []);
   const shown = store ?? empty;
   useSyncExternalStore(shown.subscribe, shown.version);
   const { graph, error, busy } = shown;
   const first = graph.nodes()[0];
-  const selected = chosen !== undefined && graph.hasNode(chosen) ? chosen : first;
+  const selected = chosen !== undefined && graph.hasNode(chosen) ? chosen : whole ? undefined : first;
   const toggle = (one: string): void => {
     const next = new Set(hidden);
     if (!next.delete(one)) next.add(one);
     setHidden(next);
   };
-  if (graph.order === 0) {
-    if (error) return <Failure error={error} again={() => void shown.start(type, id)} />;
-    return <Notice title="Reading the node and its neighbours…" />;
+  if (first === undefined) {
+    if (error) return <Failure error={error} again={() => void open(shown)} />;
+    return <Notice title={busy > 0 || !store ? "Reading nodes and edges…" : "There are no nodes yet."} />;
   }
   return (
     <div className="graph-view">
       <div className="graph-main">
         <div className="heading">
           <h1>
-            <a {...linkTo(addressOf("graph", { type }))}>{type}</a>
+            <a {...linkTo(addressOf("graph", { type }))}>{type ?? "Graph"}</a>
             <span className="slash">/</span>
-            {first === undefined ? "" : graph.getNodeAttribute(first, "label")}
+            {whole ? "the whole graph" : graph.getNodeAttribute(first, "label")}
           </h1>
           <p aria-live="polite">
-            {counted(graph.order, "node")} of at most {MOST_NODES} · {counted(graph.size, "edge")} · {counted(shown.requests, "request")},{" "}
+            {counted(graph.order, "node")} · {counted(graph.size, "edge")} · {counted(shown.requests, "request")},{" "}
             {showUnits(shown.readUnits)}
+            {shown.isCut ? " · the table has more" : ""}
             {busy > 0 ? " · reading…" : ""}
           </p>
         </div>
-        <GraphCanvas store={shown} selected={selected} hidden={hidden} path={[]} select={setChosen} />
+        <GraphCanvas store={shown} selected={selected} hidden={hidden} path={path} select={setChosen} />
       </div>
       <aside className="panel graph-panel" aria-label="Graph">
         <div className="panel-body">
@@ -205,7 +132,11 @@ const Neighbourhood = ({ type, id }: { readonly type: string; readonly id: strin
               {error.message}
             </p>
           ) : null}
-          {selected === undefined ? null : <NodePanel store={shown} selected={selected} />}
+          {selected === undefined ? null : <NodePanel store={shown} selected={selected} query={query} />}
+          {selected === undefined ? null : <Hops store={shown} selected={selected} />}
+          {whole ? null : (
+            <PathPanel store={shown} first={graph.getNodeAttribute(first, "node")} query={query} light={setPath} select={setChosen} />
+          )}
           <NodeList store={shown} selected={selected} hidden={hidden} toggle={toggle} select={setChosen} />
         </div>
       </aside>
@@ -213,9 +144,10 @@ const Neighbourhood = ({ type, id }: { readonly type: string; readonly id: strin
   );
 };
 
-/** The graph around a node: expanded edge type by edge type, a page at a time. */
+/** The graph around a node, expanded edge type by edge type, or the whole of it. */
 export const GraphView = ({ query }: { readonly query: Query }): ReactNode => {
-  const { type, id } = query;
+  const { type, id, whole } = query;
+  if (whole) return <Drawing query={query} open={(store) => store.startWhole()} />;
   if (type === undefined || id === undefined) return <Start type={type} />;
-  return <Neighbourhood type={type} id={id} />;
+  return <Drawing query={query} open={(store) => store.start(type, id)} />;
 };

@@ -48,7 +48,16 @@ export const RowForm = ({
 };
 
 /** Finds nodes of a type by a part of an attribute, and gives the chosen one. */
-const NodeSearch = ({ type, choose }: { readonly type: WireType; readonly choose: (row: WireRow) => void }): ReactNode => {
+export const NodeSearch = ({
+  type,
+  choose,
+  most = 8,
+}: {
+  readonly type: WireType;
+  readonly choose: (row: WireRow) => void;
+  /** Rows that are shown before anything is searched. */
+  readonly most?: number;
+}): ReactNode => {
   const by = [...new Set([...type.attributes.filter((name) => !type.idFields.includes(name)), ...type.idFields])];
   const [attribute, setAttribute] = useState(by[0] ?? "");
   const [text, setText] = useState("");
@@ -73,7 +82,7 @@ const NodeSearch = ({ type, choose }: { readonly type: WireType; readonly choose
       </div>
       {error ? <p className="problem">{error.message}</p> : null}
       <ul aria-label={`Nodes of ${type.name}`}>
-        {value?.rows.slice(0, 8).map((row) => (
+        {value?.rows.slice(0, text === "" ? most : 8).map((row) => (
           <li key={JSON.stringify(idIn(type, row))}>
             <button type="button" className="quiet" onClick={() => choose(row)}>
               {labelOf(type, row)}

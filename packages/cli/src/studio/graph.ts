@@ -1,0 +1,58 @@
+import type { GraphAnswer, WireLink, WireNode } from "@edgetable/studio";
+import type { AnyGraph, Item, Transport } from "edgetable";
+import { describeItem, partitionOf } from "edgetable/check";
+import { isRow } from "../output/json.ts";
+import { readStored } from "./stored-items.ts";
+
+/** Items of one request: a page of a megabyte has some thousands of edges. */
+const LIMIT = 1000;
+
+type Piece =
+  | { readonly node: WireNode; readonly links: readonly WireLink[] }
+  | { readonly node?: undefined; readonly links: readonly WireLink[] };
+
+/** A node type and an id without the type's name. */
+const endOf = ({ catalog }: AnyGraph, types: readonly string[], end: unknown): WireLink["from"] | undefined => {
+  if (!isRow(end)) return undefined;
+  const given = end["type"];
+  const type = types.length > 1 && typeof given === "string" ? given : (types[0] ?? "");
+  return { type, id: Object.fromEntries((catalog.nodes[type]?.idFields ?? []).map((field) => [field, end[field]])) };
+};
+
+/**
+ * Reads nodes and edges as they are stored, by Scan: the cheapest way to draw a graph as a whole. An edge that is stored twice comes
+ * once; one that is an attribute of its source comes with that node.
+ *
+ * @throws {cli.usage} for an invalid cursor
+ */
+export const readGraph = async (
+  graph: AnyGraph,
+  transport: Transport,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<GraphAnswer> => {
+  const { catalog } = graph;
+  const take = (item: Item): Piece | undefined => {
+    const { kind, name, row, id, ends, mirror } = describeItem(graph, item);
+    if (kind === "node" && row && id) {
+      const own = { type: name, id };
+      const links = ends
+        .filter(({ role }) => role in catalog.edges)
+        .map(({ role, type, id: to }): WireLink => ({ edge: role, from: own, to: { type, id: to } }));
+      return { node: { ...own, row, partition: partitionOf(catalog, name, own.id) ?? "" }, links };
+    }
+    const entry = catalog.edges[name];
+    if (kind !== "edge" || mirror || !entry || !row) return undefined;
+    const [from, to] = [endOf(graph, entry.from, row["from"]), endOf(graph, entry.to, row["to"])];
+    return from && to ? { links: [{ edge: name, from, to }] } : undefined;
+  };
+  const page = { index: undefined, partition: undefined, cursor, limit: LIMIT };
+  const { taken, next, cost, scanned } = await readStored({ graph, transport, signal }, page, take);
+  return {
+    nodes: taken.flatMap(({ node }) => (node ? [node] : [])),
+    links: taken.flatMap(({ links }) => links),
+    ...(next === undefined ? {} : { next }),
+    scanned,
+    cost,
+  };
+};

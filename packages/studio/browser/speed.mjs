@@ -1,0 +1,191 @@
+// npm run speed --workspace packages/studio [-- words]: what the views take, in one run on this machine.
+// The table is compared with a bare grid in the same run, because a busy machine makes both slower.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { build } from "vite";
+import { startDemo } from "../demo/start.mjs";
+import { findChromium, openChromium } from "./chromium.mjs";
+
+const median = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+const worst = (numbers) => numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length * 0.95)] ?? Number.NaN;
+const shown = (numbers) => `${median(numbers).toFixed(1)} ms a frame (95 %: ${worst(numbers).toFixed(1)}), ${numbers.length} frames`;
+
+/** A graph of so many students of 12 courses, and edges between students and courses, and students and students. */
+const generated = (nodes, links) => {
+  const student = (at) => ({ type: "student", id: { studentId: `S${at}` } });
+  const course = (at) => ({ type: "course", id: { courseId: `C${at}` } });
+  const all = [
+    ...Array.from({ length: 12 }, (_, at) => ({ ...course(at), row: { title: `Course ${at}` }, partition: `COURSE#C${at}` })),
+    ...Array.from({ length: nodes - 12 }, (_, at) => ({ ...student(at), row: { name: `Student ${at}` }, partition: `STUDENT#S${at}` })),
+  ];
+  let seed = 7;
+  const random = (most) => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor(seed / 4096) % most;
+  };
+  const edges = new Map();
+  for (let turn = 0; edges.size < links && turn < links * 20; turn++) {
+    const [from, to] = [random(nodes - 12), random(12)];
+    // One edge in three leads to a course; the others stay within a group of 40 students.
+    const target = edges.size % 3 === 0 ? course(to) : student(Math.min(nodes - 13, from - (from % 40) + random(40)));
+    const link = { edge: edges.size % 3 === 0 ? "enrolledIn" : "requires", from: student(from), to: target };
+    edges.set(JSON.stringify(link), link);
+  }
+  return { nodes: all, links: [...edges.values()], scanned: nodes + links, cost: { requests: 1, readUnits: 1 } };
+};
+
+/** Frames while something happens: the milliseconds between two. */
+const frames = async (page, act) => {
+  await page.evaluate(() => {
+    const noted = (globalThis.noted = []);
+    let last;
+    const note = (time) => {
+      if (last !== undefined) noted.push(time - last);
+      last = time;
+      globalThis.noting = requestAnimationFrame(note);
+    };
+    requestAnimationFrame(note);
+  });
+  await act();
+  return page.evaluate(() => {
+    cancelAnimationFrame(globalThis.noting);
+    return globalThis.noted;
+  });
+};
+
+const openGraph = async (page, demo, answer) => {
+  await page.route("**/api/graph", (route) => route.fulfill({ json: answer }));
+  const began = performance.now();
+  await page.goto(new URL("/graph?whole=1", demo.link).href);
+  await page.locator("canvas.graph-canvas").waitFor();
+  const drawn = performance.now() - began;
+  await page.locator(".graph-drawing[data-state=settled]").waitFor();
+  const settled = performance.now() - began;
+  await page.waitForTimeout(400);
+  await page.unroute("**/api/graph");
+  return { drawn, settled };
+};
+
+/** Moves the pointer while it is pressed, a step each frame. */
+const drag = async (page, from, steps) => {
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  for (let step = 0; step < steps; step++) await page.mouse.move(from.x + Math.sin(step / 9) * 140, from.y + Math.cos(step / 9) * 90);
+  await page.mouse.up();
+};
+
+const middleOf = async (page) => {
+  const { x, y, width, height } = await page.locator("canvas.graph-canvas").boundingBox();
+  return { x: x + width / 2, y: y + height / 2 };
+};
+
+const measureGraph = async (page, demo) => {
+  const usual = await openGraph(page, demo, generated(300, 1200));
+  console.log(`graph, 300 nodes and 1,200 edges: laid out after ${(usual.settled / 1000).toFixed(1)} s`);
+  // Where a node is: the picture says it by its pointer.
+  const middle = await middleOf(page);
+  let node;
+  for (let radius = 0; !node && radius < 200; radius += 3)
+    for (let angle = 0; !node && angle < 6.2; angle += 0.5) {
+      const point = { x: middle.x + Math.cos(angle) * radius, y: middle.y + Math.sin(angle) * radius };
+      await page.mouse.move(point.x, point.y);
+      if ((await page.locator("canvas.graph-canvas").evaluate(({ style }) => style.cursor)) === "pointer") node = point;
+    }
+  console.log(`  a node is dragged: ${shown(await frames(page, () => drag(page, node, 200)))}`);
+  console.log(`  the view is moved: ${shown(await frames(page, () => drag(page, { x: middle.x - 420, y: middle.y - 330 }, 200)))}`);
+  const large = await openGraph(page, demo, generated(5000, 20_000));
+  console.log(
+    `graph, 5,000 nodes and 20,000 edges: first drawn after ${(large.drawn / 1000).toFixed(1)} s, laid out after ${(large.settled / 1000).toFixed(1)} s`,
+  );
+  console.log(`  the view is moved: ${shown(await frames(page, () => drag(page, { x: middle.x - 420, y: middle.y - 330 }, 100)))}`);
+  await page.mouse.move(middle.x, middle.y);
+  const wheel = async () => {
+    for (let step = 0; step < 60; step++) await page.mouse.wheel(0, step < 30 ? -60 : 60);
+  };
+  console.log(`  the view is zoomed: ${shown(await frames(page, wheel))}`);
+};
+
+/** Scrolls so many pixels in each frame. */
+const scroll = (page, pixels, steps) =>
+  page.getByRole("grid").evaluate(
+    async (grid, [by, most]) => {
+      const noted = [];
+      let last;
+      for (let step = 0; step < most; step++) {
+        const time = await new Promise((resolve) => requestAnimationFrame(resolve));
+        if (last !== undefined) noted.push(time - last);
+        last = time;
+        grid.scrollTop += by;
+      }
+      return noted;
+    },
+    [pixels, steps],
+  );
+
+const heap = async (page) => {
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await session.send("Runtime.getHeapUsage");
+  await session.detach();
+  return usedSize / 1024 / 1024;
+};
+
+const measureTable = async (page, demo, folder) => {
+  await build({
+    root: join(import.meta.dirname, "bare"),
+    base: "/bare/",
+    logLevel: "error",
+    build: { outDir: folder, emptyOutDir: true, modulePreload: { polyfill: false } },
+  });
+  const types = { ".js": "text/javascript", ".html": "text/html" };
+  await page.route("**/bare/**", (route) => {
+    const name = new URL(route.request().url()).pathname.replace("/bare/", "") || "index.html";
+    const file = readdirSync(folder, { recursive: true }).find((one) => one === name);
+    return file ? route.fulfill({ body: readFileSync(join(folder, file)), contentType: types[extname(file)] }) : route.abort();
+  });
+  const began = performance.now();
+  await page.goto(new URL("/table", demo.link).href);
+  await page.locator(".cells").first().waitFor();
+  await page.getByRole("grid").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.locator(".cells.active").nth(0).waitFor();
+  console.log(`table: a first key moves the active row ${((performance.now() - began) / 1000).toFixed(2)} s after the address was entered`);
+  const sizes = [];
+  const [own, bare] = [[], []];
+  for (let turn = 0; turn < 3; turn++) {
+    await page.goto(new URL("/bare/index.html", demo.link).href);
+    await page.locator(".cells").first().waitFor();
+    bare.push(...(await scroll(page, 96, 150)));
+    await page.goto(new URL("/table", demo.link).href);
+    await page.locator(".cells").first().waitFor();
+    await page.waitForTimeout(500);
+    own.push(...(await scroll(page, 96, 150)));
+    sizes.push(await heap(page));
+  }
+  console.log(`table, 96 pixels a frame: ${shown(own)}; a bare grid in turns with it: ${shown(bare)}`);
+  for (let turn = 0; turn < 4; turn++) {
+    await scroll(page, 3000, 200);
+    sizes.push(await heap(page));
+  }
+  console.log(
+    `  heap after more and more rows: ${sizes.map((one) => one.toFixed(0)).join(", ")} MB; ${await page.locator(".heading [aria-live]").innerText()}`,
+  );
+};
+
+const executable = findChromium();
+if (!executable) throw new Error("There is no Chromium. Install Debian's package chromium, or set EDGETABLE_CHROMIUM.");
+const only = process.argv[2] ?? "";
+const folder = mkdtempSync(join(tmpdir(), "edgetable-bare-"));
+const demo = await startDemo(Number(process.env["EDGETABLE_STUDIO_STUDENTS"] ?? 1200));
+const browser = await openChromium(executable);
+try {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, bypassCSP: true });
+  await page.goto(demo.link);
+  if ("graph".includes(only)) await measureGraph(page, demo);
+  if ("table".includes(only)) await measureTable(page, demo, folder);
+} finally {
+  await browser.close();
+  await demo.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
