@@ -35,24 +35,27 @@ const generated = (nodes, links) => {
   return { nodes: all, links: [...edges.values()], scanned: nodes + links, cost: { requests: 1, readUnits: 1 } };
 };
 
-/** Frames while something happens: the milliseconds between two. */
-const frames = async (page, act) => {
-  await page.evaluate(() => {
-    const noted = (globalThis.noted = []);
-    let last;
-    const note = (time) => {
-      if (last !== undefined) noted.push(time - last);
-      last = time;
-      globalThis.noting = requestAnimationFrame(note);
-    };
-    requestAnimationFrame(note);
-  });
-  await act();
-  return page.evaluate(() => {
-    cancelAnimationFrame(globalThis.noting);
-    return globalThis.noted;
-  });
-};
+/** Moves the pressed pointer, or turns the wheel, once in each frame, and gives the milliseconds between the frames. */
+const frames = (page, kind, from, steps) =>
+  page.locator("canvas.graph-canvas").evaluate(
+    async (canvas, [what, { x, y }, most]) => {
+      const noted = [];
+      let last;
+      for (let step = 0; step < most; step++) {
+        const time = await new Promise((resolve) => requestAnimationFrame(resolve));
+        if (last !== undefined) noted.push(time - last);
+        last = time;
+        const place = { clientX: x + Math.sin(step / 9) * 140, clientY: y + Math.cos(step / 9) * 90, bubbles: true };
+        const event =
+          what === "wheel"
+            ? new WheelEvent("wheel", { clientX: x, clientY: y, deltaY: step < most / 2 ? -40 : 40, cancelable: true })
+            : new PointerEvent("pointermove", place);
+        canvas.dispatchEvent(event);
+      }
+      return noted;
+    },
+    [kind, from, steps],
+  );
 
 const openGraph = async (page, demo, answer) => {
   await page.route("**/api/graph", (route) => route.fulfill({ json: answer }));
@@ -67,12 +70,13 @@ const openGraph = async (page, demo, answer) => {
   return { drawn, settled };
 };
 
-/** Moves the pointer while it is pressed, a step each frame. */
+/** Drags what is at a point of the page. */
 const drag = async (page, from, steps) => {
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
-  for (let step = 0; step < steps; step++) await page.mouse.move(from.x + Math.sin(step / 9) * 140, from.y + Math.cos(step / 9) * 90);
+  const noted = await frames(page, "pointer", from, steps);
   await page.mouse.up();
+  return noted;
 };
 
 const middleOf = async (page) => {
@@ -92,18 +96,14 @@ const measureGraph = async (page, demo) => {
       await page.mouse.move(point.x, point.y);
       if ((await page.locator("canvas.graph-canvas").evaluate(({ style }) => style.cursor)) === "pointer") node = point;
     }
-  console.log(`  a node is dragged: ${shown(await frames(page, () => drag(page, node, 200)))}`);
-  console.log(`  the view is moved: ${shown(await frames(page, () => drag(page, { x: middle.x - 420, y: middle.y - 330 }, 200)))}`);
+  console.log(`  a node is dragged: ${shown(await drag(page, node, 200))}`);
+  console.log(`  the view is moved: ${shown(await drag(page, { x: middle.x - 420, y: middle.y - 330 }, 200))}`);
   const large = await openGraph(page, demo, generated(5000, 20_000));
   console.log(
     `graph, 5,000 nodes and 20,000 edges: first drawn after ${(large.drawn / 1000).toFixed(1)} s, laid out after ${(large.settled / 1000).toFixed(1)} s`,
   );
-  console.log(`  the view is moved: ${shown(await frames(page, () => drag(page, { x: middle.x - 420, y: middle.y - 330 }, 100)))}`);
-  await page.mouse.move(middle.x, middle.y);
-  const wheel = async () => {
-    for (let step = 0; step < 60; step++) await page.mouse.wheel(0, step < 30 ? -60 : 60);
-  };
-  console.log(`  the view is zoomed: ${shown(await frames(page, wheel))}`);
+  console.log(`  the view is moved: ${shown(await drag(page, { x: middle.x - 420, y: middle.y - 330 }, 100))}`);
+  console.log(`  the view is zoomed: ${shown(await frames(page, "wheel", middle, 80))}`);
 };
 
 /** Scrolls so many pixels in each frame. */

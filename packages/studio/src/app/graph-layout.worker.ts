@@ -21,7 +21,7 @@ interface Body extends SimulationNodeDatum {
 }
 
 /** Milliseconds between two answers, and of a whole layout: a large graph gets fewer, stronger steps. */
-const [PAUSE, MOST] = [60, 4500];
+const [PAUSE, MOST] = [60, 3000];
 /** Nodes beyond which a layout is coarse. */
 const LARGE = 1000;
 
