@@ -120,8 +120,10 @@ export const checks = [
       await open("/patterns");
       await page.getByRole("link", { name: /coursesOfStudent/ }).click();
       await page.getByRole("heading", { name: "Which courses does a student take, and with which grade?" }).waitFor();
-      const plan = page.getByRole("region", { name: "Plan" });
+      const plan = page.getByRole("region", { name: "Requests", exact: true });
       await plan.getByText('pk = "STUDENT#S001"').waitFor();
+      match(await page.getByRole("region", { name: "Logical plan" }).innerText(), /hydrate[\s\S]*expand[\s\S]*edge\s+enrolledIn/);
+      match(await page.getByRole("region", { name: "Physical plan" }).innerText(), /query[\s\S]*hydrate/);
       await page.getByLabel("studentId").fill("S002");
       await page.keyboard.press("Enter");
       await page.getByRole("cell", { name: "Linear Algebra" }).waitFor();

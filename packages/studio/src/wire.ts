@@ -179,6 +179,8 @@ export interface PlannedRequest {
 /** The plan of a pattern: what `explain()` gives. */
 export interface WirePlan {
   readonly kind: string;
+  /** What the call asks, in graph words, before any rule; a grid has none. */
+  readonly logical?: unknown;
   /** The physical plan; of a walk, its steps. */
   readonly plan: unknown;
   readonly requests: readonly PlannedRequest[];

@@ -213,8 +213,18 @@ const cutLists = (value: unknown): unknown => {
 
 const planOf = (explanation: Explanation): WirePlan => {
   const { kind, plan, requests, consistency, cost, notes } = explanation as Explanation & WirePlan;
-  const { assumptions } = explanation as { readonly assumptions?: readonly string[] };
-  return { kind, plan, requests, consistency, cost, notes, ...(assumptions ? { assumptions } : {}), lines: explanationLines(explanation) };
+  const { assumptions, logical } = explanation as { readonly assumptions?: readonly string[]; readonly logical?: unknown };
+  return {
+    kind,
+    ...(logical === undefined ? {} : { logical }),
+    plan,
+    requests,
+    consistency,
+    cost,
+    notes,
+    ...(assumptions ? { assumptions } : {}),
+    lines: explanationLines(explanation),
+  };
 };
 
 /** Plans a pattern with given parameters, and runs it if `runs`. */

@@ -1,6 +1,8 @@
 import { pathsOf } from "../ir/condition.ts";
 import { BATCH_GET_KEYS, queryPrice, readUnits } from "../ir/capacity.ts";
+import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { Alternative, HydrateStep, MarkerStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import { logicalPlanOf } from "../planner/plan.ts";
 import { passingPart } from "../planner/assumed-rows.ts";
 import { markerKey } from "../planner/writes/rules/unique-markers.ts";
 import { pageOf, passesAll } from "../executor/read-partition.ts";
@@ -34,6 +36,8 @@ export interface ExplainedRequest {
 /** What a read will do, without doing it. The same plan object is what runs. */
 export interface ReadExplanation {
   readonly kind: "read";
+  /** What the call asks, in graph words, before any rule: the plan from which `plan` was made. */
+  readonly logical?: LogicalPlan;
   readonly plan: ReadPlan;
   readonly requests: readonly ExplainedRequest[];
   readonly consistency: "strong" | "eventual";
@@ -231,5 +235,6 @@ export const explainRead = (catalog: Catalog, request: ExplainRequest): ReadExpl
     cost,
     notes: sources.length > 0 ? notesOf(plan, request.limit) : [CONTRADICTION],
   };
-  return { kind: "read", ...explained, ...(alternatives ? { alternatives } : {}) };
+  const logical = logicalPlanOf(plan);
+  return { kind: "read", ...(logical ? { logical } : {}), ...explained, ...(alternatives ? { alternatives } : {}) };
 };

@@ -209,6 +209,7 @@ const explainAsk = async (driver: Driver, ask: WalkAsk): Promise<WalkExplanation
   const { livingAt } = driver.context({});
   const search = request && explainRead(driver.catalog, { ...request, livingAt });
   return explainWalk(driver.catalog, {
+    logical: walkPlan(state, collect),
     plan,
     id,
     values,

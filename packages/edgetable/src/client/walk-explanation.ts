@@ -1,7 +1,7 @@
 import { pathsOf } from "../ir/condition.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
-import { endsByGet, type PlannedHop, type WalkPlan } from "../ir/walk-plan.ts";
+import { endsByGet, type LogicalWalk, type PlannedHop, type WalkPlan } from "../ir/walk-plan.ts";
 import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
 import { bindQuery } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -12,6 +12,8 @@ import { KEPT_UNLESS, keptNote } from "./kept-counts.ts";
 /** What a walk would send, and its estimated cost. `plan` is the object that runs. */
 export interface WalkExplanation {
   readonly kind: "walk";
+  /** What the walk asks, in graph words, before any rule: the plan from which `plan` was made. */
+  readonly logical: LogicalWalk;
   readonly plan: WalkPlan;
   /** One for each kind of request; `times` is how many are expected. */
   readonly requests: readonly ExplainedRequest[];
@@ -24,6 +26,7 @@ export interface WalkExplanation {
 }
 
 export interface ExplainedWalk {
+  readonly logical: LogicalWalk;
   readonly plan: WalkPlan;
   readonly id: Row;
   readonly values: readonly unknown[];
@@ -134,5 +137,5 @@ export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanat
     requests.push({ operation: "BatchGetItem", input, times: nodes.requests, readUnits: nodes.readUnits, after: "the last hop" });
   }
   const consistency = strong && requests.length > 0 ? "strong" : "eventual";
-  return { kind: "walk", plan, requests, consistency, cost, assumptions: plan.assumptions, notes: notesOf(walk) };
+  return { kind: "walk", logical: walk.logical, plan, requests, consistency, cost, assumptions: plan.assumptions, notes: notesOf(walk) };
 };

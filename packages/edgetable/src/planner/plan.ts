@@ -65,6 +65,12 @@ export interface PlanOptions {
   readonly searching?: Searching | undefined;
 }
 
+/** What was asked, by the plan that was made of it. Plans live as long as their connection. */
+const asked = new WeakMap<ReadPlan, LogicalPlan>();
+
+/** The logical plan from which a read was planned, before any rule; undefined for a plan that was not made by `planRead`. */
+export const logicalPlanOf = (read: ReadPlan): LogicalPlan | undefined => asked.get(read);
+
 const NONE: ReadonlySet<string> = new Set();
 
 /** The requests that answer a logical plan: pure. The plan and its steps are frozen; the model's templates in them are too. */
@@ -73,5 +79,6 @@ export const planRead = (catalog: Catalog, plan: LogicalPlan, { off = NONE, sear
   const read = lower(planning, optimize(planning, plan, off));
   for (const source of read.sources) Object.freeze(source);
   Object.freeze(read.sources);
+  asked.set(read, plan);
   return Object.freeze(read);
 };

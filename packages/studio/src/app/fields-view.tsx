@@ -12,7 +12,7 @@ import { type Column, columnsOf, textIn, titleOf, written as columnsText, writte
 import { withFields } from "./row-edits.ts";
 import { RowForm } from "./row-forms.tsx";
 import { RowGrid } from "./row-grid.tsx";
-import { ColumnMenu, ParentSelect, parsedFilters, PendingBar, RowPanel, useEdits } from "./rows-view.tsx";
+import { ColumnMenu, ParentSelect, parsedFilters, PendingBar, RowPanel, useEdits } from "./row-tools.tsx";
 import "./fields.css";
 
 /** Rows of one request: each takes its values besides. */

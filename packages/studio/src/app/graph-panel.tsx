@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import type { WireNode, WireRow } from "../wire.ts";
 import { idIn } from "./form-parts.tsx";
-import { type FoundPath, PathSearch } from "./graph-path.ts";
-import { type GraphStore, keyOf, type Way } from "./graph-store.ts";
+import { PathSearch } from "./graph-path.ts";
+import { type FoundPath, type GraphStore, keyOf, type Way } from "./graph-store.ts";
 import { counted, showUnits, TypeMark } from "./item-parts.tsx";
 import { gridTypes, useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";

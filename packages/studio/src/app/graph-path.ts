@@ -1,5 +1,5 @@
 import { get } from "./api.ts";
-import { keyOf, type Way } from "./graph-store.ts";
+import { type FoundPath, keyOf, type Way } from "./graph-store.ts";
 import type { NeighboursAnswer, WireLink, WireNode } from "../wire.ts";
 
 type End = Pick<WireNode, "type" | "id">;
@@ -24,12 +24,6 @@ interface Open {
 interface Side {
   readonly reached: Map<string, Step>;
   open: Open[];
-}
-
-/** A path: its nodes in order, and the edges between them. */
-export interface FoundPath {
-  readonly nodes: readonly End[];
-  readonly links: readonly WireLink[];
 }
 
 /** Edges of one request. */

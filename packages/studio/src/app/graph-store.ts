@@ -1,7 +1,6 @@
 import { MultiDirectedGraph } from "graphology";
 import { ApiError, get } from "./api.ts";
 import type { LayoutAnswer, LayoutRequest } from "./graph-layout.worker.ts";
-import type { FoundPath } from "./graph-path.ts";
 import type { GraphAnswer, NeighboursAnswer, WireLink, WireNode, WireType } from "../wire.ts";
 
 export type Direction = "out" | "in";
@@ -21,6 +20,12 @@ export interface Way {
   readonly direction: Direction;
   /** Types of the nodes at the other end. */
   readonly to: readonly string[];
+}
+
+/** A path: its nodes in order, and the edges between them. */
+export interface FoundPath {
+  readonly nodes: readonly Pick<WireNode, "type" | "id">[];
+  readonly links: readonly WireLink[];
 }
 
 /** How far a way was followed. */

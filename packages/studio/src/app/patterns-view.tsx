@@ -4,6 +4,7 @@ import { post, useAnswer, type ApiError } from "./api.ts";
 import { CopyButton } from "./item-panel.tsx";
 import { counted, Failure, Notice } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
+import { PlanTree } from "./plan-tree.tsx";
 import { AnswerTable, Figures, showPlain, Waterfall } from "./pattern-answer.tsx";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
 import "./patterns.css";
@@ -141,10 +142,6 @@ const Plan = ({ plan }: { readonly plan: WirePlan }): ReactNode => (
         {text}
       </p>
     ))}
-    <details>
-      <summary>The physical plan, as it runs</summary>
-      <pre tabIndex={0}>{JSON.stringify(plan.plan, null, 2)}</pre>
-    </details>
   </>
 );
 
@@ -205,13 +202,25 @@ const PatternPage = ({ pattern, query }: { readonly pattern: WirePattern; readon
           <h2>Answer</h2>
           <Answer run={run} again={() => start(parameters)} />
         </section>
-        <section aria-label="Plan">
-          <h2>Plan{shown ? <small> {counted(shown.plan.cost.requests, "request")} predicted</small> : null}</h2>
+        <section aria-label="Requests">
+          <h2>Requests{shown ? <small> {counted(shown.plan.cost.requests, "request")} predicted</small> : null}</h2>
           {error ? <Failure error={error} again={again} /> : shown ? <Plan plan={shown.plan} /> : <Notice title="Planning…" />}
+        </section>
+        <section aria-label="Logical plan">
+          <h2>
+            Logical plan<small> what is asked, in graph words</small>
+          </h2>
+          {shown ? <PlanTree part={shown.plan.logical} /> : null}
           <details>
             <summary>The pattern&rsquo;s code</summary>
             <pre tabIndex={0}>{pattern.source}</pre>
           </details>
+        </section>
+        <section aria-label="Physical plan">
+          <h2>
+            Physical plan<small> what runs, in table words</small>
+          </h2>
+          {shown ? <PlanTree part={shown.plan.plan} /> : null}
         </section>
       </div>
     </div>

@@ -1,30 +1,22 @@
 import { lazy, Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
 import type { ImportAnswer, RowsAnswer, WireRow, WireType } from "../wire.ts";
-import { get, post, useAnswer, useLast } from "./api.ts";
-import { counted, Failure, Notice, showUnits, TypeMark, useColour } from "./item-parts.tsx";
+import { get, post, useLast } from "./api.ts";
+import { counted, Failure, Notice, showUnits, TypeMark } from "./item-parts.tsx";
 import { gridTypes, useModel } from "./model.ts";
 import { PAGE, Pages } from "./pages.ts";
-import { showPlain } from "./pattern-answer.tsx";
-import { addressOf, go, linkTo, type Query } from "./route.ts";
-import { csvOf, RowEdits } from "./row-edits.ts";
-import { Confirm, idIn, labelOf } from "./form-parts.tsx";
-import { DeleteNode, LinkForm, RowForm } from "./row-forms.tsx";
-import { columnsOf, type Column, titleOf, writtenColumns, written } from "./row-cells.tsx";
+import { addressOf, go, type Query } from "./route.ts";
+import { csvOf } from "./row-edits.ts";
+import { Confirm, idIn } from "./form-parts.tsx";
+import { RowForm } from "./row-forms.tsx";
+import { columnsOf, type Column, writtenColumns, written } from "./row-cells.tsx";
 import { RowGrid } from "./row-grid.tsx";
+import { ColumnMenu, ParentSelect, parsedFilters, PendingBar, RowPanel, useEdits } from "./row-tools.tsx";
 import "./rows.css";
 
 const FieldsView = lazy(() => import("./fields-view.tsx").then(({ FieldsView }) => ({ default: FieldsView })));
 
 /** Rows by which the widths of columns are chosen. */
 const SEEN = 100;
-
-export const parsedFilters = (filters: string | undefined): Readonly<Record<string, string>> => {
-  try {
-    return JSON.parse(filters ?? "{}") as Readonly<Record<string, string>>;
-  } catch {
-    return {};
-  }
-};
 
 const useRows = (type: WireType, { sort, reverse, filters }: Query): readonly [Pages<WireRow>, () => void] => {
   const [tries, setTries] = useState(0);
@@ -43,77 +35,6 @@ const useRows = (type: WireType, { sort, reverse, filters }: Query): readonly [P
   }, [type.name, sort, reverse, filters, tries]);
   useSyncExternalStore(pages.subscribe, pages.version);
   return [pages, () => setTries((count) => count + 1)];
-};
-
-export const useEdits = (type: string): RowEdits => {
-  const edits = useMemo(() => new RowEdits(type), [type]);
-  useSyncExternalStore(edits.subscribe, edits.version);
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent): void => {
-      if (edits.count > 0) event.preventDefault();
-    };
-    addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
-  }, [edits]);
-  return edits;
-};
-
-/** Which columns are shown, in which order. */
-export const ColumnMenu = ({
-  all,
-  shown,
-  change,
-}: {
-  readonly all: readonly Column[];
-  readonly shown: readonly Column[];
-  readonly change: (columns: readonly Column[]) => void;
-}): ReactNode => (
-  <details className="menu">
-    <summary className="button">Columns</summary>
-    <ul>
-      {all.map((column) => {
-        const isShown = shown.some(({ name }) => name === column.name);
-        return (
-          <li key={column.name}>
-            <label>
-              <input
-                type="checkbox"
-                checked={isShown}
-                disabled={isShown && shown.length === 1}
-                onChange={() => change(isShown ? shown.filter(({ name }) => name !== column.name) : [...shown, column])}
-              />
-              {titleOf(column)}
-            </label>
-          </li>
-        );
-      })}
-    </ul>
-  </details>
-);
-
-/** Chooses the node whose rows are shown with its users' fields. */
-export const ParentSelect = ({ type, current }: { readonly type: WireType; readonly current: string | undefined }): ReactNode => {
-  const parent = useModel().types.find(({ kind, name }) => kind === "node" && name === type.grid?.of);
-  const query = { type: parent?.name ?? "", sort: parent?.sorts[0]?.index, limit: "500" };
-  const { value } = useAnswer(`parents ${query.type}`, (signal) => get<RowsAnswer>("rows", query, signal));
-  if (!parent) return null;
-  const ids = (value?.rows ?? []).map((row) => ({ id: JSON.stringify(idIn(parent, row)), label: labelOf(parent, row) }));
-  const known = current === undefined || ids.some(({ id }) => id === current) ? ids : [{ id: current, label: current }, ...ids];
-  return (
-    <select
-      className="parent"
-      aria-label={`Grid of a ${parent.name}`}
-      value={current ?? ""}
-      onChange={({ target }) => go(addressOf("rows", { type: type.name, parent: target.value }))}
-    >
-      <option value="">every {parent.name}, without its fields</option>
-      {known.map(({ id, label }) => (
-        <option key={id} value={id}>
-          {label}
-        </option>
-      ))}
-    </select>
-  );
 };
 
 const saveFile = (name: string, text: string): void => {
@@ -234,86 +155,6 @@ const ImportButton = ({ type, done }: { readonly type: WireType; readonly done: 
         </Confirm>
       ) : null}
     </>
-  );
-};
-
-/** What waits to be written, with the ways to do it or to take it back. */
-export const PendingBar = ({ edits, save }: { readonly edits: RowEdits; readonly save: () => void }): ReactNode =>
-  edits.count === 0 ? null : (
-    <div className="pending" role="status">
-      <span>
-        {counted(edits.count, "change")} in {counted(edits.rows, "row")}
-        {edits.firstProblem === undefined ? null : <b className="problem"> {edits.firstProblem}</b>}
-      </span>
-      <button type="button" onClick={() => edits.undo()}>
-        Undo <kbd>Ctrl Z</kbd>
-      </button>
-      <button type="button" onClick={() => edits.discard()}>
-        Discard
-      </button>
-      <button type="button" className="primary" disabled={edits.isSaving} onClick={save}>
-        {edits.isSaving ? "Saving…" : "Save"} <kbd>Ctrl S</kbd>
-      </button>
-    </div>
-  );
-
-/** One row in full, with the ways on from it. */
-export const RowPanel = ({
-  type,
-  row,
-  columns,
-  close,
-  gone,
-  again,
-}: {
-  readonly type: WireType;
-  readonly row: WireRow;
-  /** The order in which its values are shown. */
-  readonly columns: readonly string[];
-  readonly close: () => void;
-  /** Called when the row was deleted. */
-  readonly gone: () => void;
-  /** Called when the rows should be read again. */
-  readonly again: () => void;
-}): ReactNode => {
-  const { writes } = useModel();
-  const colour = useColour();
-  return (
-    <aside className="panel" aria-label="Row">
-      <header className={colour(type.name)}>
-        <TypeMark type={type.name} kind="node">
-          {labelOf(type, row)}
-        </TypeMark>
-        <button type="button" className="quiet icon" aria-label="Close the row" onClick={close}>
-          ✕
-        </button>
-      </header>
-      <div className="panel-body">
-        <section>
-          <dl>
-            {columns
-              .filter((name) => row[name] !== undefined)
-              .map((name) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>
-                    <span className="value">{showPlain(row[name])}</span>
-                  </dd>
-                </div>
-              ))}
-          </dl>
-          <p className="facts">
-            <a {...linkTo(addressOf("graph", { type: type.name, id: JSON.stringify(idIn(type, row)) }))}>Open in the graph</a>
-          </p>
-        </section>
-        {writes ? (
-          <>
-            <LinkForm type={type} row={row} done={again} />
-            <DeleteNode type={type} row={row} gone={gone} />
-          </>
-        ) : null}
-      </div>
-    </aside>
   );
 };
 
