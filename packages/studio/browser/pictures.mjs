@@ -13,7 +13,7 @@ const settled = async (page) => {
 /** Follows every way from two more nodes. */
 const expanded = async (page) => {
   for (const name of ["Algorithms", "Databases"]) {
-    await page.getByRole("list", { name: "Nodes" }).getByRole("button", { name }).click();
+    await page.getByRole("list", { name: "Nodes", exact: true }).getByRole("button", { name }).click();
     for (const way of [/teaches ← teacher read/, /enrolledIn ← student read/]) {
       await page.getByRole("button", { name: way }).click();
       await settled(page);
@@ -76,6 +76,13 @@ const pictures = [
     ready: ".graph-drawing[data-state=settled]",
     act: expanded,
   },
+  {
+    name: "path",
+    address: "/graph?type=student&id=%7B%22studentId%22%3A%22S001%22%7D&toType=teacher&toId=%7B%22teacherId%22%3A%22T2%22%7D",
+    ready: ".path",
+    act: settled,
+  },
+  { name: "whole", address: "/graph?whole=1", ready: ".graph-drawing[data-state=settled]", act: (page) => page.waitForTimeout(500) },
   { name: "start", address: "/graph?type=student", ready: ".starts" },
   { name: "rows", address: "/rows?type=student&sort=byName", ready: ".row-cell" },
   {

@@ -38,6 +38,9 @@ onmessage = ({ data: { nodes, edges } }: MessageEvent<LayoutRequest>) => {
   const bodies: Body[] = [];
   for (let at = 0; at < nodes.length; at += 3) bodies.push({ x: nodes[at] ?? 0, y: nodes[at + 1] ?? 0, radius: nodes[at + 2] ?? 6 });
   const links = Array.from({ length: edges.length / 2 }, (_, at) => ({ source: edges[at * 2] ?? 0, target: edges[at * 2 + 1] ?? 0 }));
+  const linked = new Set(edges);
+  // What has no edge would drift to the rim and make everything else small.
+  const pull = (_: Body, at: number): number => (linked.has(at) ? 0.07 : 0.22);
   const isLarge = bodies.length > LARGE;
   const simulation = forceSimulation(bodies)
     .force("link", forceLink<Body, (typeof links)[number]>(links).distance(isLarge ? 40 : 70))
@@ -48,8 +51,8 @@ onmessage = ({ data: { nodes, edges } }: MessageEvent<LayoutRequest>) => {
         .theta(isLarge ? 1.2 : 0.9)
         .distanceMax(isLarge ? 800 : 1400),
     )
-    .force("x", forceX().strength(0.06))
-    .force("y", forceY().strength(0.08))
+    .force("x", forceX<Body>().strength(pull))
+    .force("y", forceY<Body>().strength(pull))
     .alphaDecay(isLarge ? 0.06 : 0.022)
     .stop();
   if (!isLarge) simulation.force("collide", forceCollide<Body>(({ radius }) => radius + 7).iterations(2));

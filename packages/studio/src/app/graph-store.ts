@@ -44,9 +44,10 @@ const WHOLE_PAGE = 200;
 /** The name of a node in the drawing. */
 export const keyOf = ({ type, id }: Pick<WireNode, "type" | "id">): string => `${type} ${JSON.stringify(id)}`;
 
-/** What a node is called: its first text that is no part of its id, else its id. */
+/** What a node is called: its name or title, else its first text that is no id, else its id. */
 const labelOf = ({ id, row }: WireNode, type: WireType | undefined): string => {
-  const named = type?.attributes.find((name) => !(name in id) && typeof row?.[name] === "string");
+  const texts = (type?.attributes ?? []).filter((name) => !(name in id) && typeof row?.[name] === "string");
+  const named = texts.find((name) => /^(name|title|label)$/i.test(name)) ?? texts.find((name) => !/id$/i.test(name)) ?? texts[0];
   return named === undefined ? Object.values(id).map(String).join(" ") : String(row?.[named]);
 };
 

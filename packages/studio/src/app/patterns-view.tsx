@@ -202,26 +202,28 @@ const PatternPage = ({ pattern, query }: { readonly pattern: WirePattern; readon
           <h2>Answer</h2>
           <Answer run={run} again={() => start(parameters)} />
         </section>
-        <section aria-label="Requests">
-          <h2>Requests{shown ? <small> {counted(shown.plan.cost.requests, "request")} predicted</small> : null}</h2>
-          {error ? <Failure error={error} again={again} /> : shown ? <Plan plan={shown.plan} /> : <Notice title="Planning…" />}
-        </section>
-        <section aria-label="Logical plan">
-          <h2>
-            Logical plan<small> what is asked, in graph words</small>
-          </h2>
-          {shown ? <PlanTree part={shown.plan.logical} /> : null}
-          <details>
-            <summary>The pattern&rsquo;s code</summary>
-            <pre tabIndex={0}>{pattern.source}</pre>
-          </details>
-        </section>
-        <section aria-label="Physical plan">
-          <h2>
-            Physical plan<small> what runs, in table words</small>
-          </h2>
-          {shown ? <PlanTree part={shown.plan.plan} /> : null}
-        </section>
+        <div className="plans">
+          <section aria-label="Requests">
+            <h2>Requests{shown ? <small> {counted(shown.plan.cost.requests, "request")} predicted</small> : null}</h2>
+            {error ? <Failure error={error} again={again} /> : shown ? <Plan plan={shown.plan} /> : <Notice title="Planning…" />}
+          </section>
+          <section aria-label="Logical plan">
+            <h2>
+              Logical plan<small> what is asked, in graph words</small>
+            </h2>
+            {shown ? <PlanTree part={shown.plan.logical} /> : null}
+            <details>
+              <summary>The pattern&rsquo;s code</summary>
+              <pre tabIndex={0}>{pattern.source}</pre>
+            </details>
+          </section>
+          <section aria-label="Physical plan">
+            <h2>
+              Physical plan<small> what runs, in table words</small>
+            </h2>
+            {shown ? <PlanTree part={shown.plan.plan} /> : null}
+          </section>
+        </div>
       </div>
     </div>
   );
