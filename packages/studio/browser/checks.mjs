@@ -222,6 +222,8 @@ export const checks = [
       }
     },
   },
+  ...rowChecks,
+  ...graphChecks,
 ];
 
 /** Each view with what shows that it is ready. */
@@ -236,6 +238,4 @@ const addresses = [
   ["/patterns?name=classmates", ".plan"],
   ["/model", ".advice"],
   ["/live", ".live .notice"],
-  ...rowChecks,
-  ...graphChecks,
 ];
