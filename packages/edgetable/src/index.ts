@@ -28,7 +28,7 @@ export type { Load, LoadRow } from "./client/load.ts";
 export type { ScanOptions } from "./client/scan-rows.ts";
 export type { Scan, ScanRow, ScanTable } from "./client/scan.ts";
 
-export type { OwnJob, OwnJobOptions, ReshardOptions, ResumedJobs, ResumeOptions } from "./client/job-options.ts";
+export type { OwnJob, OwnJobOptions, RefusedJob, ReshardOptions, ResumedJobs, ResumeOptions } from "./client/job-options.ts";
 export type { ReshardProgress } from "./executor/reshard/run-reshard.ts";
 export type { ReshardReport } from "./executor/reshard/run-reshard.ts";
 export type { Migrations } from "./client/migrations.ts";

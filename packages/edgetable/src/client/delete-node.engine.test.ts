@@ -392,7 +392,7 @@ test("a load's job can be forgotten, a deletion's cannot; neither is mistaken fo
   };
   await errorOf(() => loadOf(lab.driver)([{ node: "course", row: { id: "C" } }], { job: "import" }));
   expect((await errorOf(() => jobs().resume("import"))).code).toBe("job.mismatch");
-  expect(await jobs().resumeAll()).toEqual({ resumed: [], leased: [] });
+  expect(await jobs().resumeAll()).toEqual({ resumed: [], leased: [], refused: [] });
   await jobs().forget("import");
   expect(await jobs().list()).toEqual([]);
   expect((await errorOf(() => jobs().forget("import"))).code).toBe("job.notFound");

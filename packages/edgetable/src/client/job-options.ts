@@ -34,6 +34,14 @@ export interface ResumedJobs {
   readonly resumed: readonly JobHandle<WriteOutcome<unknown>>[];
   /** Jobs that another process still leases, until `leasedUntil` unless it renews the lease. */
   readonly leased: readonly Job[];
+  /** Jobs that this model cannot resume, because another model began them: their node type or edges are unknown here. */
+  readonly refused: readonly RefusedJob[];
+}
+
+/** A job that was not resumed, and why. */
+export interface RefusedJob {
+  readonly id: string;
+  readonly error: EdgetableError;
 }
 
 /** How a job is resumed. */

@@ -25,9 +25,10 @@ export interface Jobs {
    * elsewhere, or their process died and its lease has not expired. One Query to find them.
    *
    * @example
-   * const { resumed, leased } = await db.jobs.resumeAll();
+   * const { resumed, leased, refused } = await db.jobs.resumeAll();
    * for (const { done } of resumed) await done;
    * for (const { id, leasedUntil } of leased) console.log(id, new Date(leasedUntil));
+   * for (const { id, error } of refused) console.log(id, error.message);
    */
   resumeAll(options?: ResumeOptions): Promise<ResumedJobs>;
   /**

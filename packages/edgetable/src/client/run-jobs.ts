@@ -1,4 +1,4 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { checkRun, reportOf, runChecks, type Report, type RunOptions } from "../executor/call.ts";
 import {
   openDeletion,
@@ -41,6 +41,7 @@ import {
   LEASE,
   type OwnJob,
   type OwnJobOptions,
+  type RefusedJob,
   type ReshardOptions,
   type ResumedJobs,
   type ResumeOptions,
@@ -134,10 +135,18 @@ export const resumeJob = async (driver: WriteDriver, id: string, options: Resume
 export const resumeAllJobs = async (driver: WriteDriver, options: ResumeOptions): Promise<ResumedJobs> => {
   checkOptions(options, resumeChecks);
   const jobs = (await listJobs(driver)).filter(({ kind }) => kind === "delete" || kind === "copy");
-  const resumed = jobs
-    .filter(({ running }) => !running)
-    .map((job) => (job.kind === "copy" ? resumeCopies : resumeDeletion)(driver, job, options));
-  return { resumed, leased: jobs.filter(({ running }) => running) };
+  const resumed: JobHandle<Outcome>[] = [];
+  const refused: RefusedJob[] = [];
+  for (const job of jobs.filter(({ running }) => !running)) {
+    try {
+      resumed.push((job.kind === "copy" ? resumeCopies : resumeDeletion)(driver, job, options));
+    } catch (error) {
+      // A job that another model began: the others are resumed all the same.
+      if (!isEdgetableError(error, "job.mismatch")) throw error;
+      refused.push({ id: job.id, error });
+    }
+  }
+  return { resumed, leased: jobs.filter(({ running }) => running), refused };
 };
 
 export const forgetJob = async (driver: WriteDriver, given: string): Promise<void> => {

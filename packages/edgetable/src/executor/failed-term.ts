@@ -10,32 +10,27 @@ export const isFailedCondition = (error: unknown): error is EdgetableError =>
   isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
 
 const holds = (term: Term, item: Item | undefined): boolean => {
+  const value = item && "attribute" in term ? own(item, term.attribute) : undefined;
   switch (term.kind) {
     case "absent":
       return item === undefined || (term.expired !== undefined && isExpired({ ttl: term.expired.attribute }, item, term.expired.before));
     case "present":
       return item !== undefined;
     case "has":
-      return item?.[term.attribute] !== undefined;
+      return value !== undefined;
     case "equals":
-      return sameAttribute(item?.[term.attribute], term.value) || (term.orAbsent === true && item?.[term.attribute] === undefined);
-    case "begins": {
-      const value = item?.[term.attribute];
+      return sameAttribute(value, term.value) || (term.orAbsent === true && value === undefined);
+    case "begins":
       return value === undefined || ("S" in value && value.S.startsWith(term.text));
-    }
-    case "below": {
-      const count = item?.[term.attribute];
-      return count && "N" in count ? Number(count.N) < term.limit : term.limit > 0;
-    }
-    case "atLeast": {
-      const count = item?.[term.attribute];
-      return count !== undefined && "N" in count && Number(count.N) >= term.least;
-    }
+    case "below":
+      return value && "N" in value ? Number(value.N) < term.limit : term.limit > 0;
+    case "atLeast":
+      return value !== undefined && "N" in value && Number(value.N) >= term.least;
     case "parent": {
-      let value = item?.[term.attribute];
+      let held = value;
       for (const step of term.within)
-        value = (value && (typeof step === "number" ? "L" in value && value.L[step] : "M" in value && own(value.M, step))) || undefined;
-      return value !== undefined && term.type in value;
+        held = (held && (typeof step === "number" ? "L" in held && held.L[step] : "M" in held && own(held.M, step))) || undefined;
+      return held !== undefined && term.type in held;
     }
     case "where":
       return true;
@@ -59,8 +54,8 @@ export const foundAs = (step: WriteItem, found: Item | undefined): FoundItem => 
   if (step.kind !== "update") return "different";
   const { set, remove, paths } = step.changes;
   if (paths) return "different";
-  for (const name in set) if (!sameAttribute(found[name], set[name])) return "different";
-  for (const name of remove) if (name in found) return "different";
+  for (const name in set) if (!sameAttribute(own(found, name), set[name])) return "different";
+  for (const name of remove) if (Object.hasOwn(found, name)) return "different";
   return "asWritten";
 };
 

@@ -166,3 +166,12 @@ test("a value that is written while its field is changed or deleted is never los
   await expect(fields.delete("size").report()).rejects.toMatchObject({ code: "grid.unknownField" });
   for (const num of numbers) expect((await db.issue({ issueId: `i${num}` }).collection()).parts).toEqual({});
 });
+
+test("a change of type that was refused leaves no job behind, and another type may be given", async () => {
+  const { fields, set, db } = await open(1);
+  await fields.define({ fieldId: "size", name: "Size", type: "text" });
+  await set(1, "2023-05-01");
+  await expect(fields.retype("size", { type: "number" }, quick).report()).rejects.toMatchObject({ code: "grid.lostValues" });
+  expect(await db.jobs.list()).toEqual([]);
+  expect(await fields.retype("size", { type: "date" }, quick)).toMatchObject({ field: { type: "date" } });
+});

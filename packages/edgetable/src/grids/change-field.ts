@@ -4,7 +4,7 @@ import type { OwnJob } from "../client/job-options.ts";
 import type { FieldLoss, FieldProgress, RetypeOptions, RetypeResult } from "../client/grid-types.ts";
 import type { Field, FieldValue, NewFieldType } from "../client/field-types.ts";
 import { partWrites } from "../client/writes.ts";
-import { EdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, type Cost, NO_COST, type RunOptions } from "../executor/call.ts";
 import type { CallContext } from "../executor/session.ts";
 import { exactText } from "../keys/template.ts";
@@ -230,6 +230,9 @@ interface Ask {
   readonly onProgress: Change["onProgress"];
 }
 
+/** Errors of a change that was not made. A field that is between two types says so itself. */
+const REFUSALS: readonly string[] = ["grid.lostValues", "grid.retyping", "grid.unknownField"];
+
 const begin = async <Result>(
   model: GridModel,
   parent: Row,
@@ -238,10 +241,20 @@ const begin = async <Result>(
 ): Promise<Result> => {
   const { run, fieldId, indexLag = INDEX_LAG, onProgress } = ask;
   const options = { fingerprint, ...(run.signal ? { signal: run.signal } : {}) };
-  return runOwnJob(model.driver, jobName(model, what, parent, fieldId), {
+  const ended = await runOwnJob<{ readonly result: Result } | EdgetableError>(model.driver, jobName(model, what, parent, fieldId), {
     options,
-    work: (job) => work({ model, parent, fieldId, job, indexLag, onProgress, cost: NO_COST, values: 0, at }),
+    work: async (job) => {
+      try {
+        return { result: await work({ model, parent, fieldId, job, indexLag, onProgress, cost: NO_COST, values: 0, at }) };
+      } catch (error) {
+        // An error that the work throws keeps the job, to be resumed. After a refusal there is nothing to resume.
+        if (isEdgetableError(error) && REFUSALS.includes(error.code)) return error;
+        throw error;
+      }
+    },
   });
+  if (ended instanceof EdgetableError) throw ended;
+  return ended.result;
 };
 
 /**

@@ -2,6 +2,7 @@ import type { CsvColumn, CsvField, CsvTarget } from "../client/csv-types.ts";
 import type { Field, FieldType, NewField } from "../client/field-types.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { attributesOf, derivedNames } from "../schema/facts.ts";
+import { declaredNames } from "../schema/standard-schema.ts";
 import { namesIn } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -37,7 +38,8 @@ const targetOf = (model: GridModel, list: FieldList, column: string, asked: CsvT
   }
   const name = asked ?? column;
   if (derivedNames(definition).includes(name)) return { to: "ignored" };
-  const attributes = attributesOf(definition);
+  // A schema that takes other attributes as well declares some: these are no new fields.
+  const attributes = attributesOf(definition) ?? declaredNames(definition.schema);
   if (attributes?.includes(name) || model.node.idFields.includes(name)) return { to: "attribute", name };
   const found = liveFields(list).find((field) => field.name === name || field.fieldId === name);
   if (found && asked === undefined) return { to: "field", field: found };

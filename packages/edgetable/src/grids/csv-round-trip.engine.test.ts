@@ -111,3 +111,53 @@ test("what is exported is imported as it was", async () => {
     { numRuns: 15 },
   );
 });
+
+test.each(["constructor", "toString"])("a field with the id %s has no value where a row has none", async (fieldId) => {
+  const graph = defineGraph({
+    table: engine.freshTableName("inherited"),
+    nodes: {
+      project: node({ key: "P#{pid}", schema: z.object({ pid: z.string() }) }),
+      issue: node({
+        key: "I#{iid}",
+        schema: z.object({ iid: z.string(), pid: z.string(), num: z.int() }),
+        fields: { of: "project", orderBy: "num:6" },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create({ pid: "p" });
+  await db.issue.create({ iid: "1", pid: "p", num: 1 });
+  await db.issue.fields({ pid: "p" }).define({ fieldId, name: "Field", type: "text" });
+  let csv = "";
+  for await (const piece of db.issue.grid({ pid: "p" }).exportCsv()) csv += piece;
+  expect(csv.split("\r\n")[1]).toBe("1,p,1,");
+});
+
+test("columns go to the attributes that a schema declares, also if it takes others", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("loose"),
+    nodes: {
+      project: node({ key: "P#{pid}", schema: z.object({ pid: z.string() }) }),
+      issue: node({
+        key: "I#{iid}",
+        schema: z.looseObject({ iid: z.string(), pid: z.string(), num: z.int(), name: z.string().optional() }),
+        fields: { of: "project", orderBy: "num:6" },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create({ pid: "p" });
+  await db.issue.create({ iid: "1", pid: "p", num: 1, name: "old" });
+  const file = [
+    ["iid", "num", "name"],
+    ["1", "1", "new"],
+    ["2", "2", "x"],
+  ];
+  const { columns } = await db.issue.grid({ pid: "p" }).importCsv(file, { dryRun: true });
+  expect(columns.map(({ to }) => to)).toEqual(["attribute", "attribute", "attribute"]);
+  await db.issue.grid({ pid: "p" }).importCsv(file);
+  expect(await db.issue.get({ iid: "1" })).toMatchObject({ num: 1, name: "new" });
+  expect(await db.issue.get({ iid: "2" })).toMatchObject({ num: 2, name: "x" });
+});

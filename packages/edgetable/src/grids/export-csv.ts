@@ -4,7 +4,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { checkOptions, checkSignal } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
-import type { Row } from "../util/row.ts";
+import { own, type Row } from "../util/row.ts";
 import { cellText, csvLine } from "./csv-cells.ts";
 import { liveFields, readList, type StoredField } from "./field-list.ts";
 import { writeText } from "./field-value.ts";
@@ -71,8 +71,8 @@ export async function* exportCsv(
     for (const { row, cells } of page.items)
       text += csvLine(
         shown.map((column) => {
-          if ("name" in column) return cellText(row[column.name]);
-          const cell = cells[column.field.fieldId];
+          if ("name" in column) return cellText(own(row, column.name));
+          const cell = own(cells, column.field.fieldId);
           return cell ? writeText(driver.catalog, { ...column.field, type: cell.type } as StoredField, cell.value) : "";
         }),
         given,

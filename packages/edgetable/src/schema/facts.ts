@@ -10,6 +10,7 @@ import {
   type SummaryDirection,
 } from "./derived.ts";
 import { attributeNames } from "./standard-schema.ts";
+import { own } from "../util/row.ts";
 
 /** An attribute of a node that is copied onto its edges or parts. */
 export interface CopyFact {
@@ -96,7 +97,7 @@ export const factsOf = ({ nodes, edges = {}, parts = {} }: GraphDefinition): Fac
 const isDate = (graph: GraphDefinition, definition: AnyNode | AnyEdge | AnyPart | undefined, attribute: string | undefined): boolean => {
   if (!definition || attribute === undefined) return false;
   if (definition.dates?.includes(attribute)) return true;
-  const derived = definition.kind === "part" ? undefined : definition.derived?.[attribute];
+  const derived = definition.kind === "part" ? undefined : own(definition.derived ?? {}, attribute);
   if (derived) {
     if (derived.operation !== "min" && derived.operation !== "max") return false;
     const { kind, name } = overOf(derived.source);
@@ -131,9 +132,9 @@ const known = new WeakMap<object, readonly string[] | null>();
 export const attributesOf = (definition: AnyNode | AnyEdge | AnyPart): readonly string[] | undefined => {
   let names = known.get(definition);
   if (names === undefined) {
-    const own = definition.schema ? attributeNames(definition.schema) : [];
+    const declared = definition.schema ? attributeNames(definition.schema) : [];
     const more = derivedNames(definition);
-    names = own ? (more.length > 0 ? [...own, ...more] : own) : null;
+    names = declared ? (more.length > 0 ? [...declared, ...more] : declared) : null;
     known.set(definition, names);
   }
   return names ?? undefined;

@@ -64,6 +64,16 @@ const nameReaders: Readonly<Record<string, (schema: Shaped) => readonly string[]
   arktype: ({ props }) => (Array.isArray(props) ? props.map((prop: { readonly key: unknown }) => String(prop.key)) : undefined),
 };
 
+/** The names of the properties that an object schema declares, whatever else it takes. Undefined if the library does not expose them. */
+export const declaredNames = (schema: AnySchema): readonly string[] | undefined => {
+  try {
+    return nameReaders[schema["~standard"].vendor]?.(schema as unknown as Shaped);
+  } catch {
+    // A vendor's getter may throw (arktype's `props` of a union): the names stay unknown.
+    return undefined;
+  }
+};
+
 /**
  * The names of the properties that an object schema declares. Undefined if the library does not expose them, or if the schema
  * keeps unknown properties: then only the type checker finds misspelt attributes.
@@ -76,11 +86,10 @@ export const attributeNames = (schema: AnySchema): readonly string[] | undefined
     const catchall = definition?.catchall?.def?.type;
     if ((catchall !== undefined && catchall !== "never") || shaped["rest"] !== undefined || shaped["type"] === "loose_object")
       return undefined;
-    return nameReaders[schema["~standard"].vendor]?.(shaped);
   } catch {
-    // A vendor's getter may throw (arktype's `props` of a union): the names stay unknown.
     return undefined;
   }
+  return declaredNames(schema);
 };
 
 type Schemas = Readonly<Record<string, AnySchema>>;

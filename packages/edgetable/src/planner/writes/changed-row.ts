@@ -5,7 +5,7 @@ import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
 import { addDecimals, readDecimal } from "../../util/decimal.ts";
 import { defined } from "../../util/invariant.ts";
 import { isNumber } from "../../util/json-text.ts";
-import { own, type Row } from "../../util/row.ts";
+import { own, type Row, setOwn } from "../../util/row.ts";
 
 /** How changes within attributes are planned. */
 export interface PathRules {
@@ -61,8 +61,9 @@ export const changedRow = (before: Row, changes: Changes): Row => {
   for (const field of changes.remove) delete row[field];
   for (const field in changes.add) row[field] = added(field, own(before, field), changes.add[field]);
   for (const field in changes.append) {
-    const list = own(before, field) ?? [];
-    row[field] = Array.isArray(list) ? [...(list as unknown[]), ...(changes.append[field] as unknown[])] : rejectOperand(field);
+    const list = own(before, field);
+    if (list !== undefined && !Array.isArray(list)) rejectOperand(field);
+    row[field] = [...((list as readonly unknown[] | undefined) ?? []), ...(changes.append[field] as unknown[])];
   }
   return changes.paths ? pathRules().apply(row, changes.paths) : row;
 };
@@ -74,7 +75,8 @@ export const resolvedChanges = (changes: Changes, after: Row): Changes => {
   for (const field in changes.append) set[field] = after[field];
   const remove = [...changes.remove];
   for (const { steps } of changes.paths ?? []) {
-    if (after[steps[0]] !== undefined) set[steps[0]] = after[steps[0]];
+    const value = own(after, steps[0]);
+    if (value !== undefined) setOwn(set, steps[0], value);
     else if (!remove.includes(steps[0])) remove.push(steps[0]);
   }
   return { set, remove, add: {}, append: {} };

@@ -3,7 +3,7 @@ import type { PathChange } from "../../schema/check-operands.ts";
 import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
 import { encodeValue } from "../../requests/attribute-value.ts";
 import { jsonText } from "../../util/json-text.ts";
-import { setOwn } from "../../util/row.ts";
+import { own, setOwn } from "../../util/row.ts";
 import { added, type PathRules, rejectOperand } from "./changed-row.ts";
 import { STALE } from "./working-set.ts";
 
@@ -77,7 +77,7 @@ const applyOne = (row: Record<string, unknown>, change: PathChange, lists: Set<u
 export const pathRules: PathRules = {
   apply: (before, changes) => {
     const row: Record<string, unknown> = { ...before };
-    for (const { steps } of changes) if (row[steps[0]] !== undefined) row[steps[0]] = structuredClone(row[steps[0]]);
+    for (const { steps } of changes) if (own(row, steps[0]) !== undefined) setOwn(row, steps[0], structuredClone(row[steps[0]]));
     const lists = new Set<unknown>();
     for (const change of changes) applyOne(row, change, lists);
     for (const list of lists) settle(list);

@@ -238,6 +238,8 @@ const checkDerived = (definition: GraphDefinition, declared: Declared, report: R
   if (reason !== undefined) report("setting", place, `a transaction cannot keep it: ${reason}. Or set freshness: "stream".`);
 };
 
+const inheritedName = (name: string): string => `"${name}" is a member of every object. Choose another name.`;
+
 interface CopyPlace {
   readonly place: string;
   readonly name: string;
@@ -264,7 +266,7 @@ const checkCopy = (definition: GraphDefinition, { place, name, copy, types }: Co
         `${place}.${name}`,
         `"${of}" of "${type}" may change, and an immutable copy would not. Name it in \`immutable\` of "${type}", or set another freshness.`,
       );
-    else if (freshness === "transaction" && node.derived?.[of] !== undefined)
+    else if (freshness === "transaction" && Object.hasOwn(node.derived ?? {}, of))
       report(
         "setting",
         `${place}.${name}`,
@@ -282,6 +284,7 @@ const checkCopies = (definition: GraphDefinition, report: Report): void => {
     const seen = new Set<string>();
     for (const [list, types] of lists) {
       for (const [name, copy] of copiesIn(list)) {
+        if (name in Object.prototype) report("name", place, inheritedName(name));
         if (own?.includes(name) || name === "from" || name === "to" || name === "version")
           report(
             "reservedName",
@@ -362,6 +365,7 @@ export const checkFacts = (definition: GraphDefinition, report: Report): void =>
       const place = `nodes.${node}.derived.${name}`;
       const taken = [...(attributeNames(one.schema) ?? []), ...fieldNames(one.key), ...(one.version ? ["version"] : [])];
       if (taken.includes(name)) report("reservedName", place, `"${name}" is an attribute of the schema already. Rename one.`);
+      if (name in Object.prototype) report("name", place, inheritedName(name));
       if (one.stored === false) report("setting", place, `"${node}" has no item to keep it in (stored: false). Leave it out.`);
       checkDerived(definition, { place, node, definition: one, derived }, report);
     }),

@@ -122,7 +122,7 @@ const edge: MemberChecks<AnyEdge> = {
   by: undefined,
   expect: { ...ends, ...expected, reached: { from: positive, to: positive } },
   symmetric: "boolean",
-  orderBy: undefined,
+  orderBy: "string",
   copies: { from: undefined, to: undefined },
   derived: namesIn,
   stored: ["once", "twice", "reference"],
