@@ -89,12 +89,15 @@ const writeTurns = async (db: ReturnType<ReturnType<typeof turnsIn>["connect"]>,
 /** Runs two consumers while the table is written, and kills the one that works, inside its batch, so many times. */
 const runHistory = async ({
   changes,
-  kills,
+  kills = 0,
+  every,
   answersEarly = false,
   longest = 60_000,
 }: {
   readonly changes: number;
-  readonly kills: number;
+  readonly kills?: number;
+  /** Kills one consumer after the other, so many milliseconds apart, until everything is done. */
+  readonly every?: number;
   readonly answersEarly?: boolean;
   readonly longest?: number;
 }) => {
@@ -112,7 +115,9 @@ const runHistory = async ({
     if (turn > last + 1) faults.push(`${student}: ${turn} came after ${last}`);
     handled.set(student, Math.max(last, turn));
   };
-  const orders = { endpoint, table, lease: LEASE, batchSize: BATCH, work: answersEarly ? EARLY_WORK : WORK, answersEarly };
+  const pace = every === undefined ? { batchSize: BATCH, work: answersEarly ? EARLY_WORK : WORK } : { batchSize: 1000, work: 0 };
+  const orders = { endpoint, table, lease: LEASE, ...pace, answersEarly };
+  const begun = Date.now();
   const writing = writeTurns(db, changes);
   // On a slow machine, early answers would keep up with the writers, and nothing be lost.
   if (answersEarly) await writing;
@@ -126,7 +131,22 @@ const runHistory = async ({
     consumers[consumers.indexOf(working)] = startConsumer(orders, tell);
   }
 
+  const killing = new AbortController();
+  const killsEach = async (wait: number): Promise<void> => {
+    for (let at = 0; !killing.signal.aborted; at = 1 - at) {
+      await pause(wait, undefined, { signal: killing.signal }).catch(() => undefined);
+      const one = consumers[at];
+      if (killing.signal.aborted || !one) return;
+      one.child.kill("SIGKILL");
+      faults.push(...[await one.ended].filter((error) => error !== undefined));
+      consumers[at] = startConsumer(orders, tell);
+      killed++;
+    }
+  };
+  let killed = 0;
+  const killer = every === undefined ? undefined : killsEach(every);
   const turns = await writing;
+  const written = Date.now();
   const counts = new Map<string, number>();
   for await (const row of db.scan({ only: ["takes"], consistent: true }))
     if ("edge" in row) counts.set(row.to.id, (counts.get(row.to.id) ?? 0) + 1);
@@ -140,6 +160,9 @@ const runHistory = async ({
   };
   const started = Date.now();
   while (faults.length === 0 && Date.now() - started < longest && !(isHandled() && (await areCountsRight()))) await pause(100);
+  killing.abort();
+  await killer;
+  if (every !== undefined) console.log({ changes, killed, written: written - begun, drained: Date.now() - begun });
   for (const { child } of consumers) child.kill(answersEarly ? "SIGKILL" : "SIGTERM");
   for (const { ended } of consumers) faults.push(...[await ended].filter((error) => error !== undefined));
   const found = { handled: isHandled(), counted: await areCountsRight(), faults };
@@ -152,6 +175,19 @@ test(`of two consumers the one that works is killed again and again: each change
   const kills = testRuns(4);
   expect(await runHistory({ changes: 60 * kills, kills })).toEqual({ handled: true, counted: true, faults: [], clean: true });
 }, 120_000);
+
+// 200,000 changes take minutes, with one of two consumers killed every few seconds: only by command.
+const CHANGES = Number(process.env["EDGETABLE_STREAM_CHANGES"] ?? "0");
+const BETWEEN_KILLS = 3_000;
+
+test.runIf(CHANGES > 0)(
+  `so many changes, one of two consumers killed every ${BETWEEN_KILLS / 1000} s (seed ${seed})`,
+  async () => {
+    const large = { changes: CHANGES, every: BETWEEN_KILLS, longest: CHANGES * 20 } as const;
+    expect(await runHistory(large)).toMatchObject({ handled: true, counted: true, faults: [], clean: true });
+  },
+  CHANGES * 40 + 120_000,
+);
 
 test("the same histories show that positions are saved ahead of the work", async () => {
   for (let run = 0; run < 12; run++) {

@@ -86,6 +86,22 @@ describe("copies by the stream", () => {
     expect(await db.billed.get(i, p)).not.toHaveProperty("payerName");
   });
 
+  test("of a node that is gone stay as they were, until there is such a node again", async () => {
+    const { db } = opened;
+    const [i, p] = [{ id: "i9" }, { id: "p9" }];
+    await db.invoice.create(i).orThrow();
+    await db.payer.create({ ...p, name: "Ann" }).orThrow();
+    await db.billed.link(i, p).orThrow();
+    await drain();
+    await db.payer.delete(p).orThrow();
+    await drain();
+    expect((await refreshFacts(db)).failed).toEqual([]);
+    expect(await db.billed.get(i, p)).toMatchObject({ payerName: "Ann", total: 0 });
+    await db.payer.create({ ...p, name: "Bea" }).orThrow();
+    await drain();
+    expect(await db.billed.get(i, p)).toMatchObject({ payerName: "Bea" });
+  });
+
   test("chain: lines add up on an invoice, whose total is copied onto its bill and added up at the payer", async () => {
     const { db } = opened;
     const [i, j, p] = [{ id: "i2" }, { id: "j2" }, { id: "p2" }];

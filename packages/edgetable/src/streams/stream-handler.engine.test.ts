@@ -389,6 +389,17 @@ describe("bad input", () => {
     });
   });
 
+  test("that is none passes: a handler that returns nothing, and a record of an item of another model", async () => {
+    const { db, table, take } = await open();
+    await db.student.create({ ...ann, name: "x" }).orThrow();
+    const Item = { pk: { S: "INVOICE#1" }, sk: { S: "#" }, type: { S: "invoice" }, total: { N: "3" } };
+    await engine.transport.send("PutItem", { TableName: table, Item });
+    const seen: string[] = [];
+    const handlers = { all: { on: "student", event: ({ kind }: { readonly kind: string }) => void seen.push(kind) } } as const;
+    expect(await createStreamHandler(db, handlers, quick)(await take())).toEqual(none);
+    expect([seen, await listDeadLetters(db)]).toEqual([["created"], []]);
+  });
+
   test.each<readonly [object, RegExp]>([
     [{ mail: { on: "studnt", event: () => 1 } }, /is on "studnt", which the model does not have.*student/],
     [{ mail: { on: "student" } }, /handles nothing/],
