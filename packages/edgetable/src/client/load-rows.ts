@@ -10,7 +10,7 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import { edgePut, nodePut, partPut } from "./writes.ts";
-import { checkJobName, jobChecks, LEASE, type LoadOptions } from "./job-options.ts";
+import { checkJobName, INDEX_LAG, jobChecks, LEASE, type LoadOptions } from "./job-options.ts";
 import type { WriteDriver } from "./write-call.ts";
 
 const loadChecks: OptionChecks<LoadOptions> = {
@@ -40,6 +40,7 @@ export const loadSettings = (options: LoadOptions, validates: boolean): Omit<Loa
   deadline: 60_000,
   named: 100,
   progressEvery: 1000,
+  copies: { indexLag: INDEX_LAG, lease: LEASE },
   ...(options as Pick<LoadSettings, "signal" | "onProgress" | "onFailure" | "onCollision">),
   validates,
 });

@@ -135,3 +135,15 @@ test("jobs of two changes that run at once, the older one late, end with the las
   const { name } = (await db.course.get(maths, { consistent: true }))!;
   expect(await names()).toEqual(new Set([name]));
 });
+
+test("a load changes the copies of what it changes, and leaves no job", async () => {
+  const report = await db.load([
+    { node: "student", row: { id: "new" } },
+    { node: "course", row: { ...maths, name: "v1", title: "t0" } },
+  ] as const);
+  expect(report).toMatchObject({ rows: 2, failed: 0 });
+  expect(report.cost.writeUnits).toBeGreaterThan(STUDENTS);
+  expect(await db.jobs.list()).toEqual([]);
+  expect(await names()).toEqual(new Set(["v1"]));
+  expect(await verify(db, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
+});

@@ -65,6 +65,8 @@ export interface LoadSettings extends CollisionSettings {
   readonly onProgress: ((progress: LoadProgress) => void) | undefined;
   /** Milliseconds between two calls of `onProgress`. */
   readonly progressEvery: number;
+  /** For jobs that change copies of what is loaded: the index's lag, and how long a lease is valid, in milliseconds. */
+  readonly copies: { readonly indexLag: number; readonly lease: number };
   /** Rows before this one are read but not written. */
   readonly from: number;
   /** Called before each row and each attempt of a request; throws to stop the load. */
@@ -347,10 +349,21 @@ const openSender = (session: Session, state: LoadState, written: () => void) => 
     written();
   };
 
+  /** Changes the copies of what was written by the jobs that its transaction has begun. A row is done when its copies are. */
+  const finishCopies = async (jobs: readonly string[] = []): Promise<void> => {
+    if (jobs.length === 0) return;
+    const { finishCopyJob, openCopyJob } = await import("../jobs/copy-job.ts");
+    for (const id of jobs) {
+      const limits = { ...settings.copies, signal: settings.signal, deadline: Number.POSITIVE_INFINITY };
+      countWritten(state, 0, (await finishCopyJob(openCopyJob(session, id, limits))).cost);
+    }
+  };
+
   const sendAlone = async (row: number, write: LogicalWrite, items: number): Promise<void> => {
     const context = contextOf();
     const result = await runWrites(session, [write], context);
     countWritten(state, result.ok ? items : 0, context.meter.cost);
+    if (result.ok) await finishCopies(result.jobs);
     if (!result.ok) {
       const { failure } = result.failed[0] ?? {};
       const why = showReason(failure ?? { reason: "rolledBack" });
@@ -370,6 +383,7 @@ const openSender = (session: Session, state: LoadState, written: () => void) => 
       });
       const items = result?.ok ? rows.reduce((sum, { planned }) => sum + planned.items.length, 0) : 0;
       countWritten(state, items, context.meter.cost);
+      if (result?.ok) await finishCopies(result.jobs);
       if (result?.ok) return written();
     }
     for (const { row, planned } of rows) await writeUnlessHalted(state, [row], () => sendAlone(row, planned.write, planned.items.length));
