@@ -59,7 +59,7 @@ const startConsumer = (orders: ConsumerOrders, tell: (student: string, turn: num
   const ended = new Promise<string | undefined>((resolve) =>
     child.once("close", (code, signal) => {
       for (const one of waiting) one.resolve();
-      resolve(code === 0 || signal === "SIGKILL" ? undefined : `exit code ${code}: ${errors}`);
+      resolve(code === 0 || signal === "SIGKILL" || signal === "SIGTERM" ? undefined : `exit code ${code}: ${errors}`);
     }),
   );
   const works = (events: number): Promise<void> => new Promise((resolve) => waiting.push({ until: told + events, resolve }));
