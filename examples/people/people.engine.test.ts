@@ -37,7 +37,8 @@ const further = (lab: () => ExampleLab): void => {
     await db.person.create({ ...bob, name: "Bob" }).orThrow();
     await db.friendOf.link(ann, bob, { name: "Bob" }, { reverse: { name: "Ann" } }).orThrow();
     const before = shardsOf(await lab().items(), ["8"]);
-    await db.person.update(ann, { name: "Anna" }).orThrow();
+    // The name is immutable in the table of this model whose shards it makes.
+    await db.person.update(ann, { name: "Anna" } as object).orThrow();
     expect(shardsOf(await lab().items(), ["8"])).toEqual(before);
     expect(await db.person(bob).out("friendOf").edges()).toEqual([{ from: bob, to: ann, name: "Ann" }]);
     await db.friendOf.unlink(bob, ann).orThrow();

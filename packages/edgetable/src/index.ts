@@ -150,7 +150,8 @@ export {
 } from "./schema/derived.ts";
 export type { AggregateFact, CopyFact, Facts } from "./schema/facts.ts";
 export { edge, summarize, type AnyEdge, type EdgeDefinition } from "./schema/definition.ts";
-export type { Renaming, Retyping, StoredForm, TableSettings } from "./schema/definition.ts";
+export type { Renaming, Retyping, StoredForm } from "./schema/former.ts";
+export type { TableSettings } from "./schema/definition.ts";
 export { type FieldSettings, node, type AnyNode, type NodeDefinition } from "./schema/definition.ts";
 export { part, type AnyPart, type PartDefinition } from "./schema/definition.ts";
 export type { EdgeLayout, IndexExpectation, IndexLayout, ItemLayout, Layout, ShardingLayout } from "./schema/layout.ts";

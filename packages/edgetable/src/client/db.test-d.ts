@@ -221,9 +221,14 @@ describe("mistakes of the model", () => {
     defineGraph({ table: "T", nodes: { course }, parts: { line: part({ of: "cours", key: "L#{n:4}", schema: z.object({ n: z.int() }) }) } });
   });
   test("an order that is not text says its format", () => {
-    edge({ from: "a", to: "b", schema: z.object({ rank: z.number() }), orderBy: "rank:number" });
-    // @ts-expect-error rank is a number
-    edge({ from: "a", to: "b", schema: z.object({ rank: z.number() }), orderBy: "rank" });
+    const ranked = edge({ from: "student", to: "course", schema: z.object({ rank: z.number() }), orderBy: "rank:number" });
+    defineGraph({ table: "T", nodes: { student, course }, edges: { ranked } });
+    const unranked = edge({ from: "student", to: "course", schema: z.object({ rank: z.number() }), orderBy: "rank" });
+    // @ts-expect-error orderBy names "rank", which is not text: add its format, such as "rank:number", "rank:6" or "rank:date".
+    defineGraph({ table: "T", nodes: { student, course }, edges: { unranked } });
+    expectTypeOf<(typeof unranked)["~disorder"]>().toEqualTypeOf<'orderBy names "rank", which is not text: add its format, such as "rank:number", "rank:6" or "rank:date".'>();
+    // @ts-expect-error there is no such attribute
+    edge({ from: "student", to: "course", schema: z.object({ rank: z.number() }), orderBy: "rnak:number" });
   });
   test("an unknown unique attribute", () => {
     // @ts-expect-error there is no such attribute

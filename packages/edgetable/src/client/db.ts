@@ -55,7 +55,7 @@ type DbKinds<N extends Nodes, E extends Edges, P extends Parts> = {
 };
 
 /** A connection: one member for each node, edge and part of the model. */
-export type Db<N extends Nodes, E extends Edges, P extends Parts> = DbKinds<N, E, P> &
+export type Db<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = string> = DbKinds<N, E, P> &
   DbMembers & {
     /**
      * Loads rows in bulk, from any iterable, as a resumable job where it is given a name: 25 puts a request, and
@@ -66,8 +66,8 @@ export type Db<N extends Nodes, E extends Edges, P extends Parts> = DbKinds<N, E
     /** Reads the whole table, in rows that `load` takes. The one call that scans the table. */
     readonly scan: ScanTable<ScanRow<N, E, P>>;
     /** Finds nodes, edges or parts by their values, in a declared index. */
-    readonly find: Find<N, E, P>;
-    readonly as: As<N, E, P>;
+    readonly find: Find<N, E, P, Indexed>;
+    readonly as: As<N, E, P, Indexed>;
   };
 
 // What a tenant's program leaves out: its connection fills it in.
@@ -88,21 +88,23 @@ type IdField<Id> = Id extends unknown ? keyof Id : never;
 type IdValue<Id, Field> = Id extends unknown ? (Field extends keyof Id ? Id[Field] : never) : never;
 
 /** The calls of a tenant's connection: those of a connection without the ones for the whole table. */
-type TenantCalls<N extends Nodes, E extends Edges, P extends Parts> = DbKinds<N, E, P> &
+type TenantCalls<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string> = DbKinds<N, E, P> &
   Pick<DbMembers, "catalog" | "transact" | "batch" | "jobs"> & {
     readonly load: Load<LoadRow<N, E, P>>;
-    readonly find: Find<N, E, P>;
+    readonly find: Find<N, E, P, Indexed>;
   };
 
 /** A connection that is one tenant's, from `db.as`. */
-export type TenantDb<N extends Nodes, E extends Edges, P extends Parts, Field extends PropertyKey> = TenantCalls<
-  Extract<OfTenant<N, Field>, Nodes>,
-  E,
-  Extract<OfTenant<P, Field>, Parts>
->;
+export type TenantDb<
+  N extends Nodes,
+  E extends Edges,
+  P extends Parts,
+  Field extends PropertyKey,
+  Indexed extends string = string,
+> = TenantCalls<Extract<OfTenant<N, Field>, Nodes>, E, Extract<OfTenant<P, Field>, Parts>, Indexed>;
 
 /** `db.as` of a connection. */
-export interface As<N extends Nodes, E extends Edges, P extends Parts> {
+export interface As<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = string> {
   /**
    * A connection that is one tenant's, over this one's sockets: it fills the given id fields in, and refuses each request
    * that names a partition of another tenant before it is sent. Its searches read indexes that begin with the tenant only.
@@ -113,12 +115,15 @@ export interface As<N extends Nodes, E extends Edges, P extends Parts> {
    * @throws {request.otherTenant} from a call that names another tenant's item
    * @throws {plan.invalidOption} from a call, when no node's id has the field
    */
-  <Field extends IdField<IdOf<N>>>(tenant: { readonly [One in Field]: IdValue<IdOf<N>, One> }): TenantDb<N, E, P, Field>;
+  <Field extends IdField<IdOf<N>>>(tenant: { readonly [One in Field]: IdValue<IdOf<N>, One> }): TenantDb<N, E, P, Field, Indexed>;
 }
 
 /** Opens a connection on a catalog. */
-export const createDb = <N extends Nodes, E extends Edges, P extends Parts>(catalog: Catalog, options: ConnectOptions): Db<N, E, P> => {
-  const db = dbOf(openDriver(catalog, options)) as unknown as Db<N, E, P>;
+export const createDb = <N extends Nodes, E extends Edges, P extends Parts, Indexed extends string>(
+  catalog: Catalog,
+  options: ConnectOptions,
+): Db<N, E, P, Indexed> => {
+  const db = dbOf(openDriver(catalog, options)) as unknown as Db<N, E, P, Indexed>;
   const { observer, endpoint, region } = options;
   return observer?.connection?.(db, { table: catalog.table, endpoint, region }) ?? db;
 };

@@ -8,13 +8,15 @@ import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
 import type { EdgeRow, Edges, Nodes, PartRow, Parts } from "./graph-types.ts";
 
-/** A sentence for each end of an edge that is not a node type. */
+/** A sentence for each end of an edge that is not a node type, and for an order that lacks its format. */
 type EdgeCheck<N extends Nodes, E extends AnyEdge> = E["~from" | "~to"] extends keyof N
-  ? unknown
+  ? [E["~disorder"]] extends [never]
+    ? unknown
+    : E["~disorder"]
   : `There is no node type "${Exclude<E["~from"] | E["~to"], keyof N> & string}".`;
 
-// Checks all ends together, and each edge alone only if one is wrong: most models have no such end.
-type EdgesCheck<N extends Nodes, E extends Edges> = E[keyof E]["~from" | "~to"] extends keyof N
+// Checks all edges together, and each alone only if one is wrong: most models have no such edge.
+type EdgesCheck<N extends Nodes, E extends Edges> = [E[keyof E]["~from" | "~to"], E[keyof E]["~disorder"]] extends [keyof N, never]
   ? unknown
   : { readonly [Name in keyof E]: EdgeCheck<N, E[Name]> };
 type PartsCheck<N extends Nodes, P extends Parts> = {
@@ -23,21 +25,24 @@ type PartsCheck<N extends Nodes, P extends Parts> = {
 
 type EntryOf<Row> = IndexEntry<OrderOf<Row>, keyof Row & string>;
 
-/** The attributes that an index may use for each definition. */
-type IndexEntries<N extends Nodes, E extends Edges, P extends Parts> = {
-  readonly [Name in (keyof N | keyof E | keyof P) & string]?: Name extends keyof N
-    ? EntryOf<N[Name]["~types"]["row"]>
-    : Name extends keyof E
-      ? E[Name]["~stored"] extends "reference"
-        ? IndexEntry
-        : EntryOf<EdgeRow<N, E[Name]>>
-      : Name extends keyof P
-        ? EntryOf<PartRow<N, P[Name]>>
-        : never;
+/** The attributes that an index may use of a definition. */
+type IndexedBy<N extends Nodes, E extends Edges, P extends Parts, Name> = Name extends keyof N
+  ? EntryOf<N[Name]["~types"]["row"]>
+  : Name extends keyof E
+    ? E[Name]["~stored"] extends "reference"
+      ? IndexEntry
+      : EntryOf<EdgeRow<N, E[Name]>>
+    : Name extends keyof P
+      ? EntryOf<PartRow<N, P[Name]>>
+      : `There is no node, edge or part "${Name & string}".`;
+
+/** The entries of an index. `Indexed` is inferred from their names. */
+type IndexEntries<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string> = {
+  readonly [Name in Indexed | ((keyof N | keyof E | keyof P) & string)]?: IndexedBy<N, E, P, Name>;
 };
 
 /** A model that can be connected to a table. */
-export interface Graph<N extends Nodes, E extends Edges, P extends Parts> {
+export interface Graph<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = string> {
   readonly kind: "graph";
   readonly catalog: Catalog;
   readonly "~types": { readonly nodes: N; readonly edges: E; readonly parts: P };
@@ -46,12 +51,12 @@ export interface Graph<N extends Nodes, E extends Edges, P extends Parts> {
    *
    * @throws {plan.invalidOption} when an option is out of its range
    */
-  connect(options?: ConnectOptions): Db<N, E, P>;
+  connect(options?: ConnectOptions): Db<N, E, P, Indexed>;
 }
 
 /** Any graph: for tools that take any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every graph satisfies
-export type AnyGraph = Graph<any, any, any>;
+export type AnyGraph = Graph<any, any, any, any>;
 
 type None = Readonly<Record<never, never>>;
 
@@ -62,7 +67,13 @@ type None = Readonly<Record<never, never>>;
  * @example
  * const education = defineGraph({ table: "Education", nodes: { student, course }, edges: { enrolledIn } });
  */
-export const defineGraph = <const N extends Nodes, const E extends Edges = None, const P extends Parts = None>(definition: {
+export const defineGraph = <
+  const N extends Nodes,
+  const E extends Edges = None,
+  const P extends Parts = None,
+  const Indexed extends string = never,
+  L extends Layout | undefined = undefined,
+>(definition: {
   readonly table: string;
   readonly nodes: N;
   readonly edges?: E & EdgesCheck<N, E>;
@@ -70,15 +81,15 @@ export const defineGraph = <const N extends Nodes, const E extends Edges = None,
   /**
    * Indexes by value, in Edgetable's own layout, for `db.find`.
    */
-  readonly indexes?: Readonly<Record<string, ValueIndex<IndexEntries<NoInfer<N>, NoInfer<E>, NoInfer<P>>>>>;
-  readonly layout?: Layout;
+  readonly indexes?: Readonly<Record<string, ValueIndex<IndexEntries<NoInfer<N>, NoInfer<E>, NoInfer<P>, Indexed>>>>;
+  readonly layout?: L;
   /** Stream, deletion protection and point-in-time recovery of the table, which a migration sets. @default left as they are */
   readonly settings?: TableSettings;
-}): Graph<N, E, P> => {
+}): Graph<N, E, P, L extends Layout ? string : Indexed | ""> => {
   const catalog = assertModel(withVerbatim(withFields(definition as GraphDefinition)));
   return Object.freeze({
     kind: "graph",
     catalog,
-    connect: (options: ConnectOptions = {}) => createDb<N, E, P>(catalog, options),
-  }) as unknown as Graph<N, E, P>;
+    connect: (options: ConnectOptions = {}) => createDb<N, E, P, Indexed>(catalog, options),
+  }) as never;
 };

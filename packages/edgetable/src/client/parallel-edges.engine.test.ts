@@ -55,7 +55,7 @@ test("parallel edges are told apart by any text, number, boolean or date", async
 test("relink says where the attributes of an edge's key belong", async () => {
   const { db } = await open();
   await db.grants.link(ann, bob, { by: "x", at }).orThrow();
-  expect(() => db.grants.relink(ann, bob, { by: "x" } as never)).toThrow(
+  expect(() => db.grants.relink(ann, bob, { by: "x" } as never, {} as never)).toThrow(
     '"by" of "grants" cannot change. Link a new edge and unlink this one. To say which of several edges to change, pass { key: { by } } as option.',
   );
 });

@@ -15,7 +15,7 @@ const shop = node({
   }),
 });
 const near = edge({ from: "shop", to: "shop", schema: z.object({ route: z.object({ metres: z.number() }) }) });
-const db = defineGraph({ table: "Shops", nodes: { shop }, edges: { near } }).connect();
+const db = defineGraph({ table: "Shops", nodes: { shop }, edges: { near }, indexes: { byName: { entries: { shop: "shopId" } } } }).connect();
 
 describe("paths into attributes", () => {
   test("filters and conditions compare the value at a path", () => {

@@ -50,10 +50,16 @@ const checkPatterns = (patterns: Readonly<Record<string, Partial<AnyPattern> | n
  *   },
  * });
  */
-export const definePatterns = <N extends Nodes, E extends Edges, P extends Parts, Parameters extends Readonly<Record<string, unknown>>>(
-  graph: Graph<N, E, P>,
-  patterns: { readonly [Name in keyof Parameters]: Pattern<Db<N, E, P>, Parameters[Name], unknown> },
-): Patterns<{ readonly [Name in keyof Parameters]: Pattern<Db<N, E, P>, Parameters[Name], unknown> }> => {
+export const definePatterns = <
+  N extends Nodes,
+  E extends Edges,
+  P extends Parts,
+  Parameters extends Readonly<Record<string, unknown>>,
+  Indexed extends string,
+>(
+  graph: Graph<N, E, P, Indexed>,
+  patterns: { readonly [Name in keyof Parameters]: Pattern<Db<N, E, P, Indexed>, Parameters[Name], unknown> },
+): Patterns<{ readonly [Name in keyof Parameters]: Pattern<Db<N, E, P, Indexed>, Parameters[Name], unknown> }> => {
   checkPatterns(patterns);
   return Object.freeze({ kind: "patterns", graph: graph as AnyGraph, patterns });
 };

@@ -18,7 +18,7 @@ import type { CountOptions, Entry, Page, PageOptions, Read, SearchPageOptions } 
 import type { PartList } from "./part-types.ts";
 import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
-import type { EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
+import type { EdgeSideTypes, EdgeWrites, KeyOption, NodeWrites, OwnKey } from "./write-types.ts";
 
 /** How neighbours are read beside their edges. */
 export interface HydrateOptions<Given> {
@@ -197,6 +197,11 @@ export interface GetOptions<Row, Field = never> {
 /** A row with the selected attributes, or all of it. */
 export type Fetched<Row, Field> = [Field] extends [never] ? Row : Pick<Row, keyof Row & Field>;
 
+// An argument of a type that the call's own type parameter decides cannot be left out; of a list it can.
+type KeyArguments<Key> = {} extends Key
+  ? [key?: Key, options?: { readonly consistent?: boolean | undefined }]
+  : [key: Key, options?: { readonly consistent?: boolean | undefined }];
+
 /** One node, by its id, not yet read. */
 export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> extends Walks<N, E, Name> {
   /** The node, undefined when there is none. One GetItem. */
@@ -209,7 +214,7 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
    * The node and its incoming edges in one Query of the index in which the node is mirrored. Edges that are stored twice
    * or symmetric are not in it: they lie with the node, in `collection()`.
    */
-  incoming(options?: { readonly index?: string }): Read<Collection<N, E, P, Name>>;
+  incoming(options?: { readonly index?: string | undefined }): Read<Collection<N, E, P, Name>>;
   /** The edges that leave this node. */
   out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Targets<Edge, N, E>>;
   /** The edges that reach this node. */
@@ -222,8 +227,7 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   has<Edge extends EdgesAt<E, Name, "~from">>(
     edge: Edge,
     to: EdgesInGraph<N, E>[Edge]["to"],
-    key?: E[Edge]["~types"]["key"],
-    options?: { readonly consistent?: boolean | undefined },
+    ...rest: KeyArguments<E[Edge]["~types"]["key"]>
   ): Read<boolean>;
   /** The parts of one kind that this node contains. */
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<PartRow<N, P[Part]>>;
@@ -288,14 +292,14 @@ export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> ext
   get(
     from: In["from"],
     to: In["to"],
-    key?: T["key"],
+    key: OwnKey<T["key"]>,
     options?: { readonly consistent?: boolean | undefined },
   ): Read<In["edge"] | undefined>;
   /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
   getMany(
     from: In["from"],
     to: readonly In["to"][],
-    options?: { readonly where?: In["filter"]; readonly consistent?: boolean; readonly key?: T["key"] },
+    options: KeyOption<T["key"], { readonly where?: In["filter"]; readonly consistent?: boolean | undefined }>,
   ): Read<readonly In["edge"][]>;
 }
 
@@ -431,23 +435,42 @@ type KindedRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind e
   ? Kinded<Kind, FoundRow<N, E, P, Kind>>
   : never;
 
-/** `db.find`. */
-export interface Find<N extends Nodes, E extends Edges, P extends Parts> {
+/** What `find` gives: things of one kind, or of several, of which each says of which kind it is. */
+type Found<N extends Nodes, E extends Edges, P extends Parts, Given> = Given extends readonly (infer Kind)[]
+  ? Search<
+      KindedRow<N, E, P, Kind>,
+      Common<FoundRow<N, E, P, Kind>>,
+      true,
+      [Kind] extends [keyof N & string] ? WalkFrom<N, E, Kind> : NoWalk
+    >
+  : SearchOf<N, E, P, Given>;
+
+/** Why things of a kind cannot be found. */
+type NotFindable<Known, Given> = Given extends readonly (infer Kind)[]
+  ? readonly NotFindable<Known, Kind>[]
+  : Given extends Known
+    ? `No index finds "${Given & string}": declare one, such as indexes: { byName: { entries: { ${Given & string}: "name" } } }.`
+    : `There is no node, edge or part "${Given & string}".`;
+
+type KindNames<N, E, P> = (keyof N | keyof E | keyof P) & string;
+
+/** What an index may hold: its entries, and references, which lie in the items of their nodes. */
+type Findable<N, E extends Edges, P, Indexed> = KindNames<N, E, P> &
+  (Indexed | { [Name in keyof E]: E[Name]["~stored"] extends "reference" ? Name : never }[keyof E]);
+
+/** `db.find`; `Indexed` are the kinds that an index holds. */
+export interface Find<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = string> {
   /**
-   * Finds nodes, edges or parts of one kind by their values.
+   * Finds nodes, edges or parts of one kind by their values, or several kinds that share an index, in its one order and by
+   * the attributes that all of them have.
    *
    * @throws {schema.unknownNode} when there is no such kind
    * @example
    * const page = await db.find("student").where({ name: { beginsWith: "John" } }).page({ limit: 20 });
    */
-  <Kind extends (keyof N | keyof E | keyof P) & string>(kind: Kind): SearchOf<N, E, P, Kind>;
-  /** Finds several kinds that share an index, in its one order; by the attributes that all of them have. */
-  <const Kind extends (keyof N | keyof E | keyof P) & string>(
-    kinds: readonly Kind[],
-  ): Search<
-    KindedRow<N, E, P, Kind>,
-    Common<FoundRow<N, E, P, Kind>>,
-    true,
-    [Kind] extends [keyof N & string] ? WalkFrom<N, E, Kind> : NoWalk
-  >;
+  <const Given extends KindNames<N, E, P> | readonly KindNames<N, E, P>[] | (string & {}) | readonly (string & {})[]>(
+    kinds: Given extends Findable<N, E, P, Indexed> | readonly Findable<N, E, P, Indexed>[]
+      ? Given
+      : NotFindable<KindNames<N, E, P>, Given>,
+  ): Found<N, E, P, Given>;
 }

@@ -206,7 +206,12 @@ describe("with one shard", () => {
   });
 
   test("a search that no index serves is refused with what to declare; there is no Scan", async () => {
-    await expect(async () => lab.db.find("skill").where({ skill: "Java" }).rows()).rejects.toThrow(
+    await expect(async () =>
+      lab.db
+        .find("skill" as "place")
+        .where({ skill: "Java" } as never)
+        .rows(),
+    ).rejects.toThrow(
       /No index finds "skill" by "skill". Declare an index: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}. Add the format of an attribute that is not text, such as "skill:number"/,
     );
     await expect(async () => lab.db.find("place").where({ city: "Austin" }).rows()).rejects.toThrow(

@@ -11,6 +11,7 @@ const graph = defineGraph({
   },
   edges: { joins: edge({ from: "user", to: "team", orderBy: "at", schema: z.object({ at: text }) }) },
   parts: { note: part({ of: "team", key: "NOTE#{n}", schema: z.object({ n: text }) }) },
+  indexes: { byName: { entries: { team: ["tenantId", "name"] } } },
 });
 const db = graph.connect();
 const acme = db.as({ tenantId: "acme" });

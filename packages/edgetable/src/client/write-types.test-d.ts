@@ -111,7 +111,7 @@ test("a part is written within its owner", () => {
 });
 
 test("a transaction's outcomes stand in the order of its calls", async () => {
-  const { outcomes } = await transact([students.create({ studentId: "S1", name: "x" }), enrolments.unlink({ studentId: "S1" }, { courseId: "C1" })]);
+  const { outcomes } = await transact([students.create({ studentId: "S1", name: "x" }), enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { term: "T1" })]);
   expectTypeOf(outcomes).toEqualTypeOf<readonly [WriteOutcome<Student>, WriteOutcome<Edge>]>();
 });
 

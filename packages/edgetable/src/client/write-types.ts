@@ -127,6 +127,11 @@ export interface DeleteCall<Row> extends WriteCall<Row> {
   start(options?: RunOptions): Promise<JobHandle<WriteOutcome<Row>>>;
 }
 
+/** What stands in a message of the compiler where a value would have to be. */
+interface Advice<Text extends string> {
+  readonly "~advice": Text;
+}
+
 /** What can be added to a value: a number to a number, a set of the same members to a set. */
 type Addend<Value> = unknown extends Value
   ? number | bigint | ReadonlySet<unknown>
@@ -134,27 +139,58 @@ type Addend<Value> = unknown extends Value
     ? number | bigint
     : Value extends ReadonlySet<infer Member>
       ? ReadonlySet<Member>
-      : never;
+      : Advice<"Only numbers and sets are added to: give the new value by `set`, elements of a list by `append`.">;
 
 /** What can be appended to a value: elements of the same kind to a list. */
-type Appendix<Value> = unknown extends Value ? readonly unknown[] : Value extends readonly unknown[] ? Value : never;
+type Appendix<Value> = unknown extends Value
+  ? readonly unknown[]
+  : Value extends readonly unknown[]
+    ? Value
+    : Advice<"Only lists are appended to: give the new value by `set`, members of a set by `add`.">;
 
-/** Changes that are more than new values. An attribute may stand in one of them only. */
-export interface ChangeSet<Changes> {
+/** What can be taken out of a value: members of a set. */
+type Members<Value> = unknown extends Value
+  ? ReadonlySet<unknown>
+  : Value extends ReadonlySet<unknown>
+    ? Value
+    : Advice<"Only members of sets are deleted: `remove` takes a whole attribute or an element of a list.">;
+
+/** What is inferred of the kind whose rows are changed. */
+interface ChangeTypes {
+  readonly input: unknown;
+  readonly changes: unknown;
+}
+
+/** The attributes that a row may lack. Those with a default get it back. */
+type Removable<T extends ChangeTypes> = {
+  [Field in keyof T["changes"] & string]: Field extends keyof T["input"] ? (undefined extends T["input"][Field] ? Field : never) : Field;
+}[keyof T["changes"] & string];
+
+type Operands<Changes, Verb extends "add" | "append" | "delete"> = {
+  readonly [Field in keyof Changes]?: Operand<Exclude<Changes[Field], null | undefined>, Verb>;
+};
+type Operand<Value, Verb> = Verb extends "add" ? Addend<Value> : Verb extends "append" ? Appendix<Value> : Members<Value>;
+
+/** Changes that are more than new values, of a kind with the types `T`. An attribute may stand in one of them only. */
+export interface ChangeSet<T extends ChangeTypes> {
   /** New values, of attributes or by path: `{ "address.city": "Lisbon", "tags[0]": "a" }`. The parents of a path must be there. */
-  readonly set?: Changes & SetPaths<Changes>;
-  /** Attributes, or paths; the elements behind a removed one of a list move up. */
-  readonly remove?: readonly ((keyof Changes & string) | AttributePath<Changes>)[];
+  readonly set?: T["changes"] & SetPaths<T["changes"]>;
+  /** Optional attributes, or paths; the elements behind a removed one of a list move up. */
+  readonly remove?: readonly (
+    | Removable<T>
+    | AttributePath<T["changes"]>
+    | Advice<"Only an attribute that the schema makes optional can be removed: give another one its new value by `set`.">
+  )[];
   /**
    * Numbers to add (negative ones subtract), sets to unite with; a missing attribute counts as 0 or empty. The schema
    * checks the attribute's type and the members of a set. It does not see the sum: a range such as `max` needs a condition
    * in `if`.
    */
-  readonly add?: { readonly [Field in keyof Changes]?: Addend<Changes[Field]> } & AddPaths<Changes>;
+  readonly add?: Operands<T["changes"], "add"> & AddPaths<T["changes"]>;
   /** Elements to put behind a list; a missing attribute counts as empty. The schema checks each element, but not the length. */
-  readonly append?: { readonly [Field in keyof Changes]?: Appendix<Changes[Field]> } & AppendPaths<Changes>;
+  readonly append?: Operands<T["changes"], "append"> & AppendPaths<T["changes"]>;
   /** Members to take out of sets; a set goes with its last member. */
-  readonly delete?: { readonly [Field in keyof Changes]?: Members<Changes[Field]> } & DeletePaths<Changes>;
+  readonly delete?: Operands<T["changes"], "delete"> & DeletePaths<T["changes"]>;
 }
 
 // Each is resolved where a change set has that member.
@@ -163,8 +199,14 @@ type AddPaths<Row> = { readonly [Path in AttributePath<Row>]?: Addend<AtPath<Row
 type AppendPaths<Row> = { readonly [Path in AttributePath<Row>]?: Appendix<AtPath<Row, Path>> };
 type DeletePaths<Row> = { readonly [Path in AttributePath<Row>]?: Members<AtPath<Row, Path>> };
 
-/** What can be taken out of a value: members of a set. */
-type Members<Value> = unknown extends Value ? ReadonlySet<unknown> : Value extends ReadonlySet<unknown> ? Value : never;
+/**
+ * What a row is changed by. The change set comes first, and does not name the changes among its arguments: of a union the
+ * compiler resolves every member of the first type, and a row has more.
+ */
+type Change<T extends ChangeTypes> =
+  | Advice<"Give new values of attributes, or { set, remove, add, append, delete }.">
+  | T["changes"]
+  | ChangeSet<T>;
 
 /** What is inferred of a node or part. */
 export interface ItemTypes {
@@ -203,7 +245,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * @throws {execute.ambiguous} when an answer was lost and nothing tells whether this call made the write: with `if`,
    * `ifVersion`, `add` of a number or `append`, unless it is `idempotent`
    */
-  update(id: T["id"], changes: T["changes"] | ChangeSet<T["changes"]>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  update(id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /**
    * Creates a node, or changes the one that is there: `input` is the whole new node, `changes` are for one that exists, as
    * in `update`. The outcome's `created` says which it was.
@@ -215,11 +257,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * @example
    * const { created } = await db.student.upsert({ studentId: "S1", name: "John Doe" }, { name: "John Doe" });
    */
-  upsert(
-    input: T["input"],
-    changes: T["changes"] | ChangeSet<T["changes"]>,
-    options?: UpsertOptions<Where<T["row"]>>,
-  ): UpsertCall<T["row"]>;
+  upsert(input: T["input"], changes: Change<T>, options?: UpsertOptions<Where<T["row"]>>): UpsertCall<T["row"]>;
   /**
    * Checks that a node is there and its conditions hold, and changes nothing: a call for `transact`, which then writes
    * only if they do. When there is none, the outcome is `notFound`. Two write units for each KB of the item; made alone
@@ -255,19 +293,9 @@ export interface PartWrites<Owner, T extends ItemTypes> {
   /** Writes a part, whatever was there. One PutItem. */
   put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /** Changes a part that is there. One UpdateItem. */
-  update(
-    owner: Owner,
-    id: T["id"],
-    changes: T["changes"] | ChangeSet<T["changes"]>,
-    options?: WriteOptions<Where<T["row"]>>,
-  ): WriteCall<T["row"]>;
+  update(owner: Owner, id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /** Creates a part, or changes the one that is there; see `upsert` of a node. */
-  upsert(
-    owner: Owner,
-    input: T["input"],
-    changes: T["changes"] | ChangeSet<T["changes"]>,
-    options?: UpsertOptions<Where<T["row"]>>,
-  ): UpsertCall<T["row"]>;
+  upsert(owner: Owner, input: T["input"], changes: Change<T>, options?: UpsertOptions<Where<T["row"]>>): UpsertCall<T["row"]>;
   /** Checks that a part is there and its conditions hold, and changes nothing: a call for `transact`. */
   check(owner: Owner, id: T["id"], options?: CheckOptions<Where<T["row"]>>): WriteCall<T["row"]>;
   /** Deletes a part that is there. One DeleteItem. */
@@ -295,6 +323,14 @@ export interface LinkOptions<Changes> extends SendingOptions {
   /** Attributes that differ on the copy in the target's partition, of an edge stored in both. */
   readonly reverse?: Changes | undefined;
 }
+
+/** An edge's own key fields as an argument, which may be left out where it has none. */
+export type OwnKey<Key> = {} extends Key ? Key | void : Key;
+
+/** Options with an edge's own key fields, which may be left out where it has none. */
+export type KeyOption<Key, Options> = {} extends Key
+  ? (Options & { readonly key?: Key | undefined }) | void
+  : Options & { readonly key: Key };
 
 /** How an edge is changed. */
 export interface RelinkOptions<Key, Changes, Filter> extends WriteOptions<Filter>, LinkOptions<Changes> {
@@ -337,8 +373,8 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
   relink(
     from: In["from"],
     to: In["to"],
-    changes: T["changes"] | ChangeSet<T["changes"]>,
-    options?: RelinkOptions<T["key"], T["changes"], In["filter"]>,
+    changes: Change<T>,
+    options: KeyOption<T["key"], RelinkOptions<T["key"], T["changes"], In["filter"]>>,
   ): WriteCall<In["edge"]>;
   /**
    * Links an edge, or changes the one that is there: `attributes` (with the edge's own key) are the new edge's, `changes` are
@@ -348,11 +384,11 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
     from: In["from"],
     to: In["to"],
     attributes: T["input"],
-    changes: T["changes"] | ChangeSet<T["changes"]>,
+    changes: Change<T>,
     options?: UpsertLinkOptions<T["changes"], In["filter"]>,
   ): UpsertCall<In["edge"]>;
   /** Removes an edge that is there, everywhere. `key` are the edge's own key fields, where it has some. */
-  unlink(from: In["from"], to: In["to"], key?: T["key"], options?: WriteOptions<In["filter"]>): WriteCall<In["edge"]>;
+  unlink(from: In["from"], to: In["to"], key: OwnKey<T["key"]>, options?: WriteOptions<In["filter"]>): WriteCall<In["edge"]>;
 }
 
 type OutcomeOf<C> = C extends Call<infer Outcome, WriteExplanation> ? Outcome : never;

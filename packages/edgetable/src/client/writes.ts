@@ -258,7 +258,8 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       return call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) });
     },
     put: (from, to, attributes, options) => call(putOf(from, to, attributes as Row | undefined, options)),
-    relink: (from, to, given, options: RelinkOptions<Row, Row, Row> = {}) => {
+    relink: (from, to, given, more) => {
+      const options: RelinkOptions<Row, Row, Row> = more === undefined ? {} : more;
       const guards = readGuards(subject, options, { kinds: relinkChecks, nested: nestedEnds });
       const { type } = options;
       const target = type === undefined ? undefined : edgeNamed(driver, type);
@@ -293,9 +294,9 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       const create = { kind: "link", ...at, ...rows } as const;
       return upsertCall(driver, { kind: "upsertEdge", ...at, create, update: { kind: "relink", ...at, ...change }, expect, idempotent });
     },
-    unlink: (from, to, key = {}, options: WriteOptions<Row> = {}) => {
+    unlink: (from, to, key, options: WriteOptions<Row> = {}) => {
       const guards = readGuards(subject, options, { nested: nestedEnds });
-      return call({ kind: "unlink", ...ends(from, to), key: keyOf(key), guards, idempotent: options.idempotent });
+      return call({ kind: "unlink", ...ends(from, to), key: keyOf(key === undefined ? {} : key), guards, idempotent: options.idempotent });
     },
   };
 };

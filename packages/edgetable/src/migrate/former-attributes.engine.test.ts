@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
-import { edge, node, type Renaming, type Retyping, type StoredForm } from "../schema/definition.ts";
+import { edge, node } from "../schema/definition.ts";
+import type { Renaming, Retyping, StoredForm } from "../schema/former.ts";
 import { verify } from "../verify/index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Item } from "../transport/operations.ts";

@@ -26,7 +26,12 @@ const likes = edge({ from: "person", to: "person" });
 const club = node({ key: "CLUB#{id}", schema: z.object({ id: z.string(), name: z.string() }) });
 
 const connectTo = (indexes: Readonly<Record<string, ValueIndex>>, options: ConnectOptions = {}) =>
-  defineGraph({ table, nodes: { person, club }, edges: { likes }, indexes: indexes as never }).connect({
+  defineGraph({
+    table,
+    nodes: { person, club },
+    edges: { likes },
+    indexes: indexes as { byName: { entries: { person: "name"; club: "name" } } },
+  }).connect({
     transport: engine.transport,
     ...options,
   });

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { sameValue } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
-import type { Retyping } from "../schema/definition.ts";
+import type { Retyping } from "../schema/former.ts";
 import { own } from "../util/row.ts";
 import { shown } from "../util/check-options.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";

@@ -11,7 +11,8 @@ import {
   type PartEntry,
 } from "./catalog.ts";
 import { defaultLayout } from "./default-layout.ts";
-import { endTypes, type FormerSettings, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
+import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
+import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
 import { type ItemLayout, type Layout, type ShardingLayout, countList } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";

@@ -1,5 +1,6 @@
 import { type Template, leadOf, templatesOverlap } from "../keys/template.ts";
-import type { GraphDefinition, AnyEdge, AnyNode, AnyPart, Retyping, StoredForm } from "./definition.ts";
+import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts";
+import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
 import type { IndexProjection, Layout } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";

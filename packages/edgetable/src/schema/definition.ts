@@ -1,6 +1,7 @@
 import type { CopyList, DerivedAttribute, DerivedAttributes, EdgeCopyLists } from "./derived.ts";
+import type { Renaming, Retyping } from "./former.ts";
 import type { Layout, ShardCounts, ValueIndex } from "./layout.ts";
-import type { AnySchema, SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
+import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
 
 /** The attribute names inside the braces of a key template: `"A#{x}#{n:6}"` gives `"x" | "n"`. */
 export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}}${infer Rest}`
@@ -18,12 +19,22 @@ type WithDerived<Row, Derived> = keyof Derived extends never
 
 export type ValueOf<Derived> = Derived extends DerivedAttribute<infer Value> ? Value : never;
 
+/** Attributes that are declared immutable, each with a sentence in place of its values. */
+type Unchangeable<Fixed> = [Fixed] extends [undefined]
+  ? unknown
+  : { readonly [Field in Fixed & string]?: `"${Field}" is immutable: create a new row in place of this one.` };
+
+/** What a row may be changed to: every attribute but those of its key. */
+type ChangesOf<Row, KeyField, Fixed> = {
+  readonly [Field in Exclude<keyof Row, KeyField | Fixed>]?: Row[Field] | undefined;
+} & Unchangeable<Fixed>;
+
 /** The types inferred for a node or part. The compiler resolves each member on first use. */
-export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown> {
+export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown, Fixed = undefined> {
   readonly id: { readonly [Field in KeyField]: Row[Field] };
   readonly row: WithDerived<Row, Derived>;
   readonly input: SchemaInput<Schema>;
-  readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
+  readonly changes: ChangesOf<Row, KeyField, Fixed>;
 }
 
 /**
@@ -42,39 +53,6 @@ export interface ItemExpectation<Attribute extends string = string> {
   readonly rowsPerValue?: { readonly [Name in Attribute]?: number };
   /** How many items a range of an attribute finds, 1 or more: of `gte`, `between`, `beginsWith` and so on. @default a third of what there is to range over */
   readonly rowsPerRange?: { readonly [Name in Attribute]?: number };
-}
-
-/**
- * Which form items are written in. `old`: as programs with the model before write and read it. `new`: as the schema says, once
- * there is no such program; a migration then converts the items. Both forms are read at any time.
- */
-export type StoredForm = "old" | "new";
-
-/** The name under which the model before had an attribute. */
-export type Renaming =
-  | string
-  | {
-      readonly from: string;
-      /** @default "old" */
-      readonly stored?: StoredForm;
-    };
-
-/** How values of an attribute become what the schema says now. All of it is synchronous. */
-export interface Retyping {
-  /** The schema of the values before. Unless the attribute has another name now too, it accepts none of the new values. */
-  readonly from: AnySchema;
-  /** Makes a new value of an old one, as it is stored: a `Date` of the model before is its ISO text. */
-  with(value: unknown): unknown;
-  /** Makes an old value of a new one; `with` makes the same value of it again. Needed while `stored` is `old`. */
-  back?(value: unknown): unknown;
-  /** @default "old" */
-  readonly stored?: StoredForm;
-}
-
-/** Attributes that the model before had otherwise. */
-export interface FormerSettings {
-  readonly renamed?: Readonly<Record<string, Renaming | undefined>>;
-  readonly retyped?: Readonly<Record<string, Retyping | undefined>>;
 }
 
 /** Fields that users define at run time for the nodes of a type, and the grid that shows them. In Edgetable's own layout. */
@@ -104,9 +82,9 @@ export interface FieldSettings<Of extends string = string> {
 export type ValueStorage = "items" | "document";
 
 /** The settings of a node type beside its key and schema. */
-export interface NodeSettings<Attribute extends string = string> {
+export interface NodeSettings<Attribute extends string = string, Fixed = Attribute> {
   /** Attributes that may never change after creation (beside those in the key). */
-  readonly immutable?: readonly Attribute[];
+  readonly immutable?: readonly Fixed[];
   /** Keeps a `version` number on the item. Every write increments it by one. @default false */
   readonly version?: boolean;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
@@ -134,6 +112,7 @@ export interface NodeDefinition<
   in out Derived = unknown,
   out Unique extends string | undefined = undefined,
   out Of = unknown,
+  in out Fixed extends string | undefined = undefined,
 > extends NodeSettings {
   readonly kind: "node";
   /** The node type that its fields belong to. */
@@ -143,12 +122,12 @@ export interface NodeDefinition<
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
   readonly derived?: DerivedAttributes;
   readonly "~unique": Unique;
-  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, Derived>;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, Derived, Fixed>;
 }
 
 /** Any node type: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
-export type AnyNode = NodeDefinition<string, any, any, string | undefined>;
+export type AnyNode = NodeDefinition<string, any, any, string | undefined, unknown, any>;
 
 /**
  * Declares a node type.
@@ -165,8 +144,9 @@ export const node = <
   const Derived extends DerivedAttributes = {},
   const Unique extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
   const Of extends string = never,
+  const Fixed extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
 >(
-  options: NodeSettings<keyof SchemaOutput<Schema> & string> & {
+  options: NodeSettings<keyof SchemaOutput<Schema> & string, Fixed> & {
     readonly key: KeyOf<Key, SchemaOutput<Schema>>;
     readonly schema: Schema;
     /** Attributes that no other node of the type may share; each is guarded by a marker item. `by` reads a node by one. */
@@ -179,7 +159,8 @@ export const node = <
     /** Fields that users define at run time, for each node of another type: see `db.<node>.grid`. */
     readonly fields?: FieldSettings<Of>;
   },
-): NodeDefinition<Key, Schema, NoInfer<Derived>, Unique, NoInfer<Of>> => Object.freeze({ kind: "node", ...options }) as never;
+): NodeDefinition<Key, Schema, NoInfer<Derived>, Unique, NoInfer<Of>, NoInfer<Fixed>> =>
+  Object.freeze({ kind: "node", ...options }) as never;
 
 /** How many edges of the type a node may have: `many-to-one` means at most one `to` for each `from`. */
 export type Multiplicity = "one-to-one" | "one-to-many" | "many-to-one" | "many-to-many";
@@ -204,7 +185,7 @@ export interface EdgeExpectation<Attribute extends string = string> extends Item
 }
 
 /** The settings of an edge type beside its ends and schema. */
-export interface EdgeSettings<Attribute extends string = string> {
+export interface EdgeSettings<Attribute extends string = string, Fixed = Attribute> {
   /**
    * A limit of one that the edge's own key implies, because an adopted layout makes the key of that end
    * alone, takes nothing. Any other is counted, in an item of its own in the node's partition.
@@ -222,7 +203,7 @@ export interface EdgeSettings<Attribute extends string = string> {
    */
   readonly ends?: "checked" | "unchecked";
   /** Attributes that may never change once the edge is there (beside those in `key`). */
-  readonly immutable?: readonly Attribute[];
+  readonly immutable?: readonly Fixed[];
   /** Keeps a `version` number on the edge. Every write increments it by one. @default false */
   readonly version?: boolean;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
@@ -242,11 +223,11 @@ export interface EdgeSettings<Attribute extends string = string> {
 }
 
 /** The types inferred for an edge type. The compiler resolves each member on first use. */
-export interface EdgeTypes<KeyField, Row, Schema> {
+export interface EdgeTypes<KeyField, Row, Schema, Fixed = undefined> {
   readonly row: Row;
   readonly input: SchemaInput<Schema>;
   readonly key: { readonly [Field in KeyField & keyof Row]: Row[Field] };
-  readonly changes: { readonly [Field in Exclude<keyof Row, KeyField>]?: Row[Field] | undefined };
+  readonly changes: ChangesOf<Row, KeyField, Fixed>;
 }
 
 /** An edge type, from `edge`. */
@@ -258,6 +239,7 @@ export interface EdgeDefinition<
   out Order extends string | undefined,
   out Stored extends EdgeStorage,
   out Added = unknown,
+  in out Fixed extends string | undefined = undefined,
 > extends EdgeSettings {
   readonly kind: "edge";
   readonly from: From | readonly From[];
@@ -276,12 +258,13 @@ export interface EdgeDefinition<
   readonly "~stored": Stored;
   readonly "~from": From;
   readonly "~to": To;
-  readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema>;
+  readonly "~disorder": Disorder<Order, SchemaOutput<Schema>>;
+  readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema, Fixed>;
 }
 
 /** Any edge type: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
-export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage, any>;
+export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage, any, any>;
 
 type EmptySchema = StandardSchema<object, object>;
 type Attributes<Schema extends SomeSchema> = keyof SchemaOutput<Schema> & string;
@@ -294,8 +277,15 @@ export type OrderOf<Row> = {
 /** The names of the copies in a list. */
 export type CopyNames<List> = List extends readonly (infer Name extends string)[] ? Name : keyof List & string;
 
-/** An order by a copy: its name when it is text, with its format when it is not. */
-type OrderByCopy<Copies> = CopyNames<Copies[keyof Copies]> | `${CopyNames<Copies[keyof Copies]>}:${string}`;
+/** What an edge may be ordered by: an attribute or a copy, with its format. Whether it needs one is in {@link Disorder}. */
+type OrderName<Names extends string> = Names | `${Names}:${string}`;
+
+/** Never, or a sentence for an order that lacks its format. Only `defineGraph` asks for it, and resolves it. */
+type Disorder<Order, Row> = Order extends keyof Row
+  ? Row[Order] extends string | null | undefined
+    ? never
+    : `orderBy names "${Order & string}", which is not text: add its format, such as "${Order & string}:number", "${Order & string}:6" or "${Order & string}:date".`
+  : never;
 
 // An edge declared in place, inside defineGraph, is inferred from what is expected there too: NoInfer and
 // this let what is not given have its default and not AnyEdge's.
@@ -316,11 +306,12 @@ export const edge = <
   Schema extends SomeSchema = EmptySchema,
   const KeyField extends Attributes<Schema> | undefined = undefined,
   const Copies extends EdgeCopyLists = {},
-  const Order extends OrderOf<SchemaOutput<Schema>> | OrderByCopy<Copies> | undefined = undefined,
+  const Order extends OrderName<Attributes<Schema> | CopyNames<Copies[keyof Copies]>> | undefined = undefined,
   const Stored extends EdgeStorage = "once",
   const Symmetric extends boolean = false,
+  const Fixed extends Attributes<Schema> | undefined = undefined,
 >(
-  options: EdgeSettings<Attributes<Schema>> & {
+  options: EdgeSettings<Attributes<Schema>, Fixed> & {
     readonly from: From | readonly From[];
     readonly to: To | readonly To[];
     readonly schema?: Schema;
@@ -345,7 +336,8 @@ export const edge = <
   NoInfer<KeyField>,
   NoInfer<Order>,
   Symmetric extends true ? "twice" : NoInfer<Stored>,
-  NoInfer<Copies>
+  NoInfer<Copies>,
+  NoInfer<Fixed>
 > => Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
 
 /** An order by a derived attribute: its name when it is text, with its format when it is not. */
@@ -379,16 +371,17 @@ export const summarize = <
   Copies,
   const Derived extends DerivedAttributes,
   const By extends OrderByDerived<Derived> | undefined = undefined,
+  Fixed extends string | undefined = undefined,
 >(
-  of: EdgeDefinition<From, To, Schema, KeyField, Order, Stored, Copies>,
+  of: EdgeDefinition<From, To, Schema, KeyField, Order, Stored, Copies, Fixed>,
   derived: Derived,
   options: { readonly orderBy?: By } = {},
-): EdgeDefinition<From, To, Schema, KeyField, By extends string ? By : Order, Stored, Copies & Derived> =>
+): EdgeDefinition<From, To, Schema, KeyField, By extends string ? By : Order, Stored, Copies & Derived, Fixed> =>
   Object.freeze({ ...of, ...options, derived }) as never;
 
 /** The settings of a part beside its node, key and schema. */
-export interface PartSettings<Attribute extends string = string> extends Pick<
-  NodeSettings<Attribute>,
+export interface PartSettings<Attribute extends string = string, Fixed = Attribute> extends Pick<
+  NodeSettings<Attribute, Fixed>,
   "immutable" | "version" | "ttl" | "dates" | "renamed" | "retyped"
 > {
   /** What predictions assume of its items; `perNode`: how many a node has, above 0 (@default 10). */
@@ -402,19 +395,25 @@ export interface PartSettings<Attribute extends string = string> extends Pick<
 }
 
 /** A part, from `part`. */
-export interface PartDefinition<out Of extends string, out Key extends string, out Schema, out Copies = unknown> extends PartSettings {
+export interface PartDefinition<
+  out Of extends string,
+  out Key extends string,
+  out Schema,
+  out Copies = unknown,
+  in out Fixed extends string | undefined = undefined,
+> extends PartSettings {
   readonly kind: "part";
   readonly of: Of;
   readonly key: Key;
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
   readonly copies?: CopyList;
   readonly "~copies": Copies;
-  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, {}>;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, {}, Fixed>;
 }
 
 /** Any part: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every part satisfies
-export type AnyPart = PartDefinition<string, string, any, any>;
+export type AnyPart = PartDefinition<string, string, any, any, any>;
 
 /**
  * Declares a contained item that lives in its node's partition and dies with it.
@@ -423,15 +422,21 @@ export type AnyPart = PartDefinition<string, string, any, any>;
  * @example
  * const line = part({ of: "order", key: "LINE#{line:4}", schema: z.object({ line: z.int(), sku: z.string() }) });
  */
-export const part = <const Of extends string, const Key extends string, Schema extends SomeSchema, const Copies extends CopyList = {}>(
-  options: PartSettings<keyof SchemaOutput<Schema> & string> & {
+export const part = <
+  const Of extends string,
+  const Key extends string,
+  Schema extends SomeSchema,
+  const Copies extends CopyList = {},
+  const Fixed extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
+>(
+  options: PartSettings<keyof SchemaOutput<Schema> & string, Fixed> & {
     readonly of: Of;
     readonly key: KeyOf<Key, SchemaOutput<Schema>>;
     readonly schema: Schema;
     /** Attributes of the node that are copied onto the part, as for an edge. Creating a part reads its node. */
     readonly copies?: Copies;
   },
-): PartDefinition<Of, Key, Schema, NoInfer<Copies>> => Object.freeze({ kind: "part", ...options }) as never;
+): PartDefinition<Of, Key, Schema, NoInfer<Copies>, NoInfer<Fixed>> => Object.freeze({ kind: "part", ...options }) as never;
 
 /** Settings of the table beside its keys and indexes. A migration brings the table to have them. */
 export interface TableSettings {

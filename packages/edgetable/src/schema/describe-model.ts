@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { Sharding, Template } from "../keys/template.ts";
 import { mapValues } from "../util/row.ts";
 import { type Catalog, hasFacts, type Index, keyAttributes, type Shape } from "./catalog.ts";
-import type { StoredForm, ValueStorage } from "./definition.ts";
+import type { ValueStorage } from "./definition.ts";
+import type { StoredForm } from "./former.ts";
 import type { IndexProjection } from "./layout.ts";
 
 /** The shards of one computed attribute: how many, and for which values otherwise. */

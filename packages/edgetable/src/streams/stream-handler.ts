@@ -69,7 +69,8 @@ const recordsIn = (event: StreamEvent | null | undefined): readonly GivenRecord[
 };
 
 /** A model, or a connection of it. */
-export type GraphOrDb<N extends Nodes, E extends Edges, P extends Parts> = Graph<N, E, P> | Db<N, E, P>;
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
+export type GraphOrDb<N extends Nodes, E extends Edges, P extends Parts> = Graph<N, E, P, any> | Db<N, E, P, any>;
 
 /**
  * The handler of a Lambda function for DynamoDB Streams, or for Kinesis Data Streams for DynamoDB: it keeps the derived

@@ -1,4 +1,5 @@
-import type { AnyEdge, AnyNode, GraphDefinition, Renaming, Retyping } from "../definition.ts";
+import type { AnyEdge, AnyNode, GraphDefinition } from "../definition.ts";
+import type { Renaming, Retyping } from "../former.ts";
 import type { Catalog } from "../catalog.ts";
 import { attributeNames, isStandard } from "../standard-schema.ts";
 import { VERSION } from "../system-items.ts";

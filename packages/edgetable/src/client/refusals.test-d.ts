@@ -1,0 +1,94 @@
+import { expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { defineGraph, edge, node, part } from "../index.ts";
+
+// What a call cannot mean is refused where it is written, by a sentence.
+const user = node({
+  key: "USER#{id}",
+  schema: z.object({ id: z.string(), name: z.string(), nick: z.string().optional(), level: z.number().default(1), born: z.string(), tags: z.set(z.string()) }),
+  immutable: ["born"],
+});
+const team = node({ key: "TEAM#{team}", schema: z.object({ team: z.string(), name: z.string() }) });
+const memberOf = edge({ from: "user", to: "team", schema: z.object({ role: z.string(), since: z.string(), rank: z.number() }), key: ["role"], immutable: ["since"] });
+const knows = edge({ from: "user", to: "user", schema: z.object({ at: z.string().optional() }) });
+const manages = edge({ from: "team", to: "user", stored: "reference", schema: z.object({ id: z.string().optional() }) });
+const line = part({ of: "user", key: "LINE#{n:4}", schema: z.object({ n: z.number(), text: z.string(), made: z.string() }), immutable: ["made"] });
+const model = { table: "T", nodes: { user, team }, edges: { memberOf, knows, manages }, parts: { line } } as const;
+const db = defineGraph({ ...model, indexes: { byName: { entries: { user: "name" } } } }).connect();
+const [ann, red] = [{ id: "1" }, { team: "2" }];
+
+test("`add`, `append` and `delete` of a value of another type", () => {
+  // @ts-expect-error Type 'number' is not assignable to type 'Advice<"Only numbers and sets are added to: …">'
+  void (() => db.user.update(ann, { add: { name: 1 } }));
+  // @ts-expect-error Type 'string[]' is not assignable to type 'Advice<"Only lists are appended to: …">'
+  void (() => db.user.update(ann, { append: { name: ["a"] } }));
+  // @ts-expect-error Type 'Set<string>' is not assignable to type 'Advice<"Only members of sets are deleted: …">'
+  void (() => db.user.update(ann, { delete: { name: new Set(["a"]) } }));
+  void (() => db.user.update(ann, { add: { level: 1, tags: new Set(["a"]) } }));
+});
+
+test("`remove` of an attribute that the schema requires", () => {
+  // @ts-expect-error Type '"name"' is not assignable to type '"nick" | "level" | Advice<"Only an attribute that the schema makes optional can be removed: …">'
+  void (() => db.user.update(ann, { remove: ["name"] }));
+  // @ts-expect-error -- of an edge
+  void (() => db.memberOf.relink(ann, red, { remove: ["rank"] }, { key: { role: "a" } }));
+  // One with a default gets it back.
+  void (() => db.user.update(ann, { remove: ["nick", "level"] }));
+  void (() => db.knows.relink(ann, ann, { remove: ["at"] }));
+});
+
+test("a change of an immutable attribute", () => {
+  // @ts-expect-error Type '"x"' is not assignable to type '"\"born\" is immutable: create a new row in place of this one."'
+  void (() => db.user.update(ann, { born: "x" }));
+  // @ts-expect-error -- in a change set
+  void (() => db.user.update(ann, { set: { born: "x" } }));
+  // @ts-expect-error -- of an upsert
+  void (() => db.user.upsert({ ...ann, name: "Ann", born: "x", tags: new Set() }, { born: "y" }));
+  // @ts-expect-error -- of an edge
+  void (() => db.memberOf.relink(ann, red, { since: "x" }, { key: { role: "a" } }));
+  // @ts-expect-error -- of a part
+  void (() => db.line.update(ann, { n: 1 }, { made: "x" }));
+  void (() => db.line.update(ann, { n: 1 }, { text: "x" }));
+  expectTypeOf<NonNullable<(typeof user)["~types"]["changes"]["born"]>>().toEqualTypeOf<'"born" is immutable: create a new row in place of this one.'>();
+});
+
+test("an edge with a key of its own, without that key", () => {
+  // @ts-expect-error Expected 3-4 arguments, but got 2. An argument for 'key' was not provided.
+  void (() => db.memberOf.unlink(ann, red));
+  // @ts-expect-error -- nor read
+  void (() => db.memberOf.get(ann, red));
+  // @ts-expect-error -- nor changed
+  void (() => db.memberOf.relink(ann, red, { rank: 2 }));
+  // @ts-expect-error -- nor read with others
+  void (() => db.memberOf.getMany(ann, [red], {}));
+  // @ts-expect-error -- nor asked for
+  void (() => db.user(ann).has("memberOf", red));
+  void (() => db.user(ann).has("memberOf", red, { role: "a" }, { consistent: true }));
+  void (() => db.memberOf.unlink(ann, red, { role: "a" }));
+  void (() => db.memberOf.getMany(ann, [red], { key: { role: "a" } }));
+  // One without is named by its ends.
+  void (() => db.knows.unlink(ann, ann));
+  void (() => db.knows.unlink(ann, ann, undefined, { if: { at: "1" } }));
+  void (() => db.knows.relink(ann, ann, { at: "2" }));
+  void (() => db.knows.getMany(ann, [ann]));
+  void (() => db.user(ann).has("knows", ann));
+});
+
+test("a search for what no index holds", () => {
+  // @ts-expect-error No index finds "team": declare one, such as indexes: { byName: { entries: { team: "name" } } }.
+  void (() => db.find("team"));
+  // @ts-expect-error There is no node, edge or part "usr".
+  void (() => db.find("usr"));
+  // @ts-expect-error -- one of several
+  void (() => db.find(["user", "team"]));
+  void (() => db.find("user").where({ name: "Ann" }));
+  void (() => db.find(["user"]).rows());
+  // References lie in the items of their nodes.
+  void (() => db.find("manages"));
+  // @ts-expect-error -- without any index
+  void (() => defineGraph(model).connect().find("user"));
+  // The indexes of a table's own layout are not known.
+  void (() => defineGraph({ ...model, layout: { partitionKey: "pk" } }).connect().find("team"));
+  // @ts-expect-error There is no node, edge or part "usr".
+  void (() => defineGraph({ ...model, indexes: { byName: { entries: { usr: "name" } } } }));
+});
