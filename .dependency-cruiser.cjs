@@ -1,6 +1,6 @@
 // Import directions, types included. Each folder of the library names what it may see; whatever is not named is forbidden.
 const src = "^packages/edgetable/src/";
-const tests = "[.](test|test-d|test-support)[.]ts$|/test-support/";
+const tests = "[.](test|test-d|test-support)[.]ts$|/test-support/|/fixtures/";
 const operations = "transport/operations[.]ts$";
 const entries = `${src}(index|transport/sdk/index|check/index|streams/index|verify/index)[.]ts$`;
 

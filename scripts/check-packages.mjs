@@ -10,6 +10,7 @@ const published = [
   "packages/edgetable",
   "packages/local",
   "packages/testing",
+  "packages/eslint-plugin",
   "packages/opentelemetry",
   "packages/create-edgetable",
   "packages/studio",

@@ -9,11 +9,11 @@ const db = education.connect({ endpoint: engine.endpoint });
 
 before(async () => {
   await db.table.create();
-  await db.student.create({ studentId: "S1", name: "John Doe", email: "john@example.com" });
-  await db.student.create({ studentId: "S2", name: "Jane Roe", email: "jane@example.com" });
-  await db.course.create({ courseId: "C1", name: "Advanced Mathematics", credits: 3 });
+  await db.student.create({ studentId: "S1", name: "John Doe", email: "john@example.com" }).orThrow();
+  await db.student.create({ studentId: "S2", name: "Jane Roe", email: "jane@example.com" }).orThrow();
+  await db.course.create({ courseId: "C1", name: "Advanced Mathematics", credits: 3 }).orThrow();
   for (const studentId of ["S1", "S2"])
-    await db.enrolledIn.link({ studentId }, { courseId: "C1" }, { enrolledAt: `2024-04-0${studentId.slice(1)}T10:00:00` });
+    await db.enrolledIn.link({ studentId }, { courseId: "C1" }, { enrolledAt: `2024-04-0${studentId.slice(1)}T10:00:00` }).orThrow();
 });
 
 after(async () => {
