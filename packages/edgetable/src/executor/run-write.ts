@@ -17,7 +17,7 @@ import { loadRules } from "../planner/writes/rules/index.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { type EncodedWrite, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
-import { type Catalog, ownerFields, type Shape } from "../schema/catalog.ts";
+import { type Catalog, definitionOf, ownerFields, type Shape } from "../schema/catalog.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { type Maybe, validateChanges, validateRow } from "../schema/check-values.ts";
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
@@ -61,14 +61,14 @@ const validateWhole = (catalog: Catalog, write: LogicalWrite & { readonly kind: 
 };
 
 // A schema may turn a value into none: the field is removed then.
-const validateSet = (schema: AnySchema, changes: Changes, what: string): Maybe<Changes> => {
+const validateSet = (schema: AnySchema, changes: Changes, what: string, whole: boolean): Maybe<Changes> => {
   let given = changes.set;
   if (changes.remove.length > 0) {
     const removed: Record<string, unknown> = { ...given };
     for (const field of changes.remove) removed[field] = undefined;
     given = removed;
   }
-  return andThen(validateChanges(schema, given, what), (values) => {
+  return andThen(validateChanges(schema, given, what, whole), (values) => {
     if (values === given) return changes;
     const set: Record<string, unknown> = {};
     const remove: string[] = [];
@@ -96,9 +96,15 @@ const validateNewEdge = (
 
 const loadOperands = loadOnce(async () => import("../schema/check-operands.ts"));
 
-const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relink" }, schema: AnySchema): Maybe<LogicalWrite> => {
+const validateChange = (
+  catalog: Catalog,
+  write: LogicalWrite & { readonly kind: "update" | "relink" },
+  schema: AnySchema,
+): Maybe<LogicalWrite> => {
   const { changes: given } = write;
-  const what = write.kind === "update" ? `"${write.name}"` : `"${write.edge}"`;
+  const [of, name] = write.kind === "update" ? [write.of, write.name] : (["edge", write.edge] as const);
+  const what = `"${name}"`;
+  const whole = definitionOf(catalog, { kind: of, definition: name })?.validate === "row";
   const operands =
     hasFields(given.add) || hasFields(given.append)
       ? andThen(loadOperands(), ({ validateOperands }) => validateOperands(schema, given, what))
@@ -112,9 +118,10 @@ const validateChange = (write: LogicalWrite & { readonly kind: "update" | "relin
       )
     : operands;
   return andThen(
-    andThen(within, (valid) => validateSet(schema, valid, what)),
+    andThen(within, (valid) => validateSet(schema, valid, what, whole)),
     (changes): Maybe<LogicalWrite> => {
-      const valid = changes === given ? write : { ...write, changes };
+      const changed = changes === given ? write : { ...write, changes };
+      const valid = whole ? { ...changed, checksRow: true } : changed;
       return valid.kind === "update" ? valid : validateReverse(schema, valid, what);
     },
   );
@@ -129,15 +136,15 @@ const schemaOf = (
 };
 
 /**
- * The rows of edges that take on another type, as that type's schema gives them back.
+ * Rows that are made from what was read, as their schemas give them back.
  *
  * @throws {schema.invalidValue}
  */
 const validateRows = async (catalog: Catalog, needs: readonly RowNeed[]): Promise<ValidRows> => {
   const rows: Record<string, Row> = {};
-  for (const { id, edge, row } of needs) {
-    const schema = catalog.edges[edge]?.definition.schema;
-    rows[id] = schema ? await validateRow(schema, row, `"${edge}"`) : row;
+  for (const { id, of, name, row } of needs) {
+    const schema = definitionOf(catalog, { kind: of, definition: name })?.schema;
+    rows[id] = schema ? await validateRow(schema, row, `"${name}"`) : row;
   }
   return rows;
 };
@@ -158,7 +165,7 @@ export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<Logi
   if (!schema || write.kind === "delete" || write.kind === "check" || write.kind === "unlink") return write;
   if (write.kind === "link" || write.kind === "putEdge") return validateNewEdge(catalog, write, schema);
   if (write.kind === "relink" && write.type !== undefined) return write;
-  return validateChange(write, schema);
+  return validateChange(catalog, write, schema);
 };
 
 /** Why one of the writes did not happen. */

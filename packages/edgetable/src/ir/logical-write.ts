@@ -59,6 +59,8 @@ export interface UpdateWrite extends ItemWrite {
   readonly guards: Guards;
   /** True if the version counts the user's writes, and this is none. @default false */
   readonly keepsVersion?: boolean;
+  /** True if the schema has to pass the whole row as it will be. @default false */
+  readonly checksRow?: boolean;
 }
 export interface DeleteWrite extends ItemWrite {
   readonly kind: "delete";
@@ -107,6 +109,8 @@ export interface RelinkWrite extends EdgeWrite {
   readonly type: string | undefined;
   /** True if the schema of the type that the edge becomes validates it. */
   readonly validates: boolean;
+  /** True if the schema has to pass the whole edge as it will be. @default false */
+  readonly checksRow?: boolean;
 }
 export interface UnlinkWrite extends EdgeWrite {
   readonly kind: "unlink";

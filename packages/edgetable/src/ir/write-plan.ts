@@ -146,10 +146,11 @@ export const listedItems = (image: Item): readonly Item[] => {
   return list && "L" in list ? list.L.flatMap((one) => ("M" in one ? [one.M] : [])) : [];
 };
 
-/** A row that is made from what was read, and that its edge type's schema has to pass before it is written. */
+/** A row that is made from what was read, and that its schema has to pass before it is written. */
 export interface RowNeed {
   readonly id: string;
-  readonly edge: string;
+  readonly of: "node" | "edge" | "part";
+  readonly name: string;
   readonly row: Row;
 }
 

@@ -148,8 +148,10 @@ export interface Catalog {
 }
 
 /** The definition behind a shape. */
-export const definitionOf = ({ nodes, edges, parts }: Catalog, { kind, definition }: Shape): AnyNode | AnyEdge | AnyPart | undefined =>
-  ({ node: nodes, edge: edges, part: parts })[kind][definition]?.definition;
+export const definitionOf = (
+  { nodes, edges, parts }: Catalog,
+  { kind, definition }: Pick<Shape, "kind" | "definition">,
+): AnyNode | AnyEdge | AnyPart | undefined => ({ node: nodes, edge: edges, part: parts })[kind][definition]?.definition;
 
 /** The key attributes of the table, and of an index if one is given. */
 export const tableAndIndexKeys = ({ index: table }: Catalog, index: Index | undefined): readonly string[] =>

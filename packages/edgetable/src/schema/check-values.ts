@@ -207,12 +207,13 @@ export const validateRow = (schema: AnySchema, row: Row, what: string): Maybe<Ro
  * attribute's schema, the values stay as given: the schema of a whole row has no output for a part.
  *
  * @param changes the changed attributes, undefined for a removed one
+ * @param isPart true if the whole row is checked later: rules across attributes are left to that
  * @throws {schema.invalidValue} with every issue
  * @throws {schema.failed} when the schema throws
  */
-export const validateChanges = (schema: AnySchema, changes: Row, what: string): Maybe<Row> => {
+export const validateChanges = (schema: AnySchema, changes: Row, what: string, isPart = false): Maybe<Row> => {
   const alone = attributeSchemas(schema);
-  const outputs = alone && !alone.ofRow ? passEach(alone.each, changes, what) : undefined;
+  const outputs = alone && (isPart || !alone.ofRow) ? passEach(alone.each, changes, what) : undefined;
   if (outputs) return outputs;
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   return whenDone(validate(schema, given, what), (result) => {

@@ -87,6 +87,13 @@ export interface NodeSettings<Attribute extends string = string, Fixed = Attribu
   readonly immutable?: readonly Fixed[];
   /** Keeps a `version` number on the item. Every write increments it by one. @default false */
   readonly version?: boolean;
+  /**
+   * What the schema checks of an update: the changed attributes, or the row as it will be. `"row"` is for a schema with rules
+   * across attributes (zod's `refine`, valibot's `check`, arktype's `narrow`), and for limits of what `add` and `append` make: an
+   * update then reads the row, validates it as changed, and writes on condition that what it read is unchanged. The schema has to
+   * accept its own output. Whole rows (`create`, `put`, `link`) are always checked whole. @default "attributes"
+   */
+  readonly validate?: "attributes" | "row";
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
   readonly ttl?: Attribute;
   /** Attributes whose values are `Date`s: of the years 0000 to 9999, stored as ISO 8601 text in UTC. */
@@ -206,6 +213,8 @@ export interface EdgeSettings<Attribute extends string = string, Fixed = Attribu
   readonly immutable?: readonly Fixed[];
   /** Keeps a `version` number on the edge. Every write increments it by one. @default false */
   readonly version?: boolean;
+  /** What the schema checks of a change: the changed attributes, or the edge as it will be; as for a node. @default "attributes" */
+  readonly validate?: "attributes" | "row";
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
   readonly ttl?: Attribute;
   /** Attributes whose values are `Date`s: stored as ISO 8601 text in UTC. */
@@ -382,7 +391,7 @@ export const summarize = <
 /** The settings of a part beside its node, key and schema. */
 export interface PartSettings<Attribute extends string = string, Fixed = Attribute> extends Pick<
   NodeSettings<Attribute, Fixed>,
-  "immutable" | "version" | "ttl" | "dates" | "renamed" | "retyped"
+  "immutable" | "version" | "validate" | "ttl" | "dates" | "renamed" | "retyped"
 > {
   /** What predictions assume of its items; `perNode`: how many a node has, above 0 (@default 10). */
   readonly expect?: ItemExpectation<Attribute> & { readonly perNode?: number };

@@ -10,7 +10,7 @@ import { changedRow } from "./changed-row.ts";
 import { asRead, putStep } from "./plan-item.ts";
 import { atVersion, type ChangedItem, changeItem, storedVersion, unchangedFields, unchangedItem } from "./rules/computed-attributes.ts";
 import { edgeCopies, type EdgeCopy, endTerms, isOtherEdge } from "./rules/edge-copies.ts";
-import { fill, looksAt, stageDerived } from "./rules/index.ts";
+import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
   absentOrExpired,
   type EdgeBetween,
@@ -18,6 +18,7 @@ import {
   imageOf,
   locate,
   notFound,
+  passesSchema,
   type Planned,
   present,
   type RowChange,
@@ -132,15 +133,18 @@ const changeCopy = (
   more: readonly Term[] = [],
 ): ChangedItem | null | undefined => {
   const key = locate(working, shape, known);
+  const { checksRow: whole } = write;
   if (!key) return key;
   if (!isOwn) {
     const changes = { ...write.changes, set: { ...write.changes.set, ...write.reverse } };
-    return changeItem(working, { shape, key, known, changes, guards: { version: write.guards.version }, there: copied });
+    const asked = { guards: { version: write.guards.version }, there: copied, look: whole ? WHOLE_ROW : undefined, whole };
+    return changeItem(working, { shape, key, known, changes, ...asked });
   }
   const terms = endTerms(working, { shape, row: known, key });
   const { changes, guards } = write;
-  const look = looksAt(working.catalog, { subject: betweenOf(working.catalog, write), before: known, after: undefined, changes });
-  const changed = changeItem(working, { shape, key, known, changes, guards, there, terms: [...(terms ?? []), ...more], look });
+  const derived = looksAt(working.catalog, { subject: betweenOf(working.catalog, write), before: known, after: undefined, changes });
+  const look = joined(derived, whole ? WHOLE_ROW : undefined);
+  const changed = changeItem(working, { shape, key, known, changes, guards, there, terms: [...(terms ?? []), ...more], look, whole });
   return terms ? changed : changed === null ? null : terms;
 };
 
@@ -153,6 +157,7 @@ const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy & {
   if (!key || !image) return key === null || image === null ? notFound : undefined;
   const changed = changeCopy(working, write, { ...own, isOwn: true }, unchangedItem(catalog, { shape, key }, image));
   if (!changed) return changed === null ? notFound : undefined;
+  if (write.checksRow && !passesSchema(working, betweenOf(catalog, write), changed.row)) return undefined;
   const { from: _from, to: _to, ...attributes } = changed.row ?? {};
   const [, second] = edgeCopies(betweenOf(catalog, write), attributes, write.reverse);
   for (const item of changed.items) stage(working, item);
@@ -174,6 +179,11 @@ export const planRelink = (working: WorkingSet, write: RelinkWrite, there?: Term
   const other = second && changeCopy(working, write, { ...second, isOwn: false });
   if (other === null) return completeCopy(working, write, { ...own, there });
   if (!first || (second && !other)) return undefined;
+  if (write.checksRow) {
+    // Where each copy has attributes of its own, both together are the edge; else each is an edge.
+    const rows = edge.entry.definition.sides ? [{ ...other?.row, ...first.row }] : [first.row, ...(other ? [other.row] : [])];
+    if (!rows.every((row) => passesSchema(working, edge, row))) return undefined;
+  }
   for (const item of first.items) stage(working, item);
   for (const item of other?.items ?? []) stage(working, item);
   const row = first.row ?? other?.row;

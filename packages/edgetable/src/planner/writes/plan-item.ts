@@ -7,7 +7,7 @@ import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
 import { atVersion, changeItem, storedVersion, unchangedFields } from "./rules/computed-attributes.ts";
-import { fill, looksAt, stageDerived } from "./rules/index.ts";
+import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
   absentOrExpired,
   type EdgeBetween,
@@ -16,6 +16,7 @@ import {
   locate,
   type Look,
   notFound,
+  passesSchema,
   type Planned,
   present,
   type RowChange,
@@ -90,13 +91,15 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
  */
 export const planUpdate = (working: WorkingSet, write: UpdateWrite, there?: Term): Planned => {
   const { catalog } = working;
-  const { id: known, changes, guards, keepsVersion = false } = write;
+  const { id: known, changes, guards, keepsVersion = false, checksRow: whole } = write;
   const { subject, shape } = itemOf(catalog, write);
   const key = locate(working, shape, known);
   if (!key) return key === null ? notFound : undefined;
   const change: RowChange = { subject, before: known, after: undefined, changes };
-  const changed = changeItem(working, { shape, key, known, changes, guards, keepsVersion, there, look: looksAt(catalog, change) });
+  const look = joined(looksAt(catalog, change), whole ? WHOLE_ROW : undefined);
+  const changed = changeItem(working, { shape, key, known, changes, guards, keepsVersion, there, look, whole });
   if (!changed) return changed === null ? notFound : undefined;
+  if (whole && !passesSchema(working, subject, changed.row)) return undefined;
   for (const item of changed.items) stage(working, item);
   stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes });
   return { kind: "staged", row: changed.row };

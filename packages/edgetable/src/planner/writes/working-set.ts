@@ -21,8 +21,8 @@ import { renderPrefix, renderTemplate } from "../../keys/render-template.ts";
 import { decimalIn } from "../../requests/attribute-value.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
-import { type Catalog, type EdgeEntry, kindMark, type NodeEntry, type PartEntry, type Shape } from "../../schema/catalog.ts";
-import { DERIVED } from "../../schema/facts.ts";
+import { type Catalog, type EdgeEntry, kindMark, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
+import { DERIVED, derivedNames } from "../../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { addDecimals } from "../../util/decimal.ts";
 import { defined } from "../../util/invariant.ts";
@@ -234,8 +234,22 @@ export const validRow = ({ unvalidated, given }: WorkingSet, { name, definition 
   if (!definition.schema) return {};
   const id = exactText([name, row]);
   const valid = given.rows?.[id];
-  if (!valid) unvalidated.push({ id, edge: name, row });
+  if (!valid) unvalidated.push({ id, of: "edge", name, row });
   return valid;
+};
+
+/** True if the schema of a kind passes a row whole; false, and noted, while it has yet to. */
+export const passesSchema = ({ catalog, unvalidated, given }: WorkingSet, { kind, entry }: Subject, changed: Row = {}): boolean => {
+  const { name, definition } = entry;
+  if (!definition.schema) return true;
+  // The schema sees neither what Edgetable keeps in a row, nor its ends or its owner.
+  const others = kind === "part" ? ownerFields(catalog, name) : kind === "edge" ? ["from", "to"] : [];
+  const row: Record<string, unknown> = { ...changed };
+  for (const field of [...others, ...derivedNames(definition), ...(definition.version ? [VERSION] : [])]) delete row[field];
+  const id = exactText([kind, name, row]);
+  if (given.rows?.[id]) return true;
+  unvalidated.push({ id, of: kind, name, row });
+  return false;
 };
 
 /** The term by which an item is of a shape's own kind; undefined unless another kind may lie under its key (`sharedIds`). */

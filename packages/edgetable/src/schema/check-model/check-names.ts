@@ -88,6 +88,7 @@ const item = {
   schema: undefined,
   immutable: attributes,
   version: "boolean",
+  validate: ["attributes", "row"],
   ttl: "string",
   dates: attributes,
   renamed: namesIn,

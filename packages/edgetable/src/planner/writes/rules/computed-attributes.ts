@@ -15,13 +15,25 @@ import {
 } from "../../../requests/encode-item.ts";
 import { keyTextOf } from "../../../requests/attribute-value.ts";
 import { attributesOf } from "../../../schema/facts.ts";
+import { attributeNames } from "../../../schema/standard-schema.ts";
 import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { addDecimals, readDecimal } from "../../../util/decimal.ts";
 import { isNumber } from "../../../util/json-text.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
 import { changedRow, isChanged, pathRules, resolvedChanges } from "../changed-row.ts";
-import { absent, guardTerms, imageOf, knownImage, type Look, present, type RowChange, STALE, type WorkingSet } from "../working-set.ts";
+import {
+  absent,
+  guardTerms,
+  imageOf,
+  knownImage,
+  type Look,
+  present,
+  type RowChange,
+  STALE,
+  unitedTerms,
+  type WorkingSet,
+} from "../working-set.ts";
 
 /** One item of a row, and what is to happen to its fields. */
 export interface ItemChange {
@@ -41,6 +53,8 @@ export interface ItemChange {
   readonly look?: Look | undefined;
   /** True if the change is Edgetable's own and no write of the row: its version stays. */
   readonly keepsVersion?: boolean;
+  /** True if the row after the change depends on every attribute before it. */
+  readonly whole?: boolean | undefined;
 }
 
 type Wanted = Pick<ItemChange, "shape" | "known" | "changes">;
@@ -184,6 +198,17 @@ export const unchangedItem = (catalog: Catalog, at: { readonly shape: Shape; rea
   return [...attributes]
     .filter((attribute) => !(attribute in at.key))
     .map((attribute) => ({ kind: "equals", attribute, value: own(image, attribute), failure: STALE }));
+};
+
+/** Terms by which everything that the schema sees, and that the change does not overwrite, is as it was read. */
+const unchangedRow = (catalog: Catalog, { shape, key, guards, changes }: ItemChange, image: Item): readonly Term[] => {
+  if (shape.version)
+    return guards.version === undefined ? [] : [{ kind: "equals", attribute: VERSION, value: own(image, VERSION), failure: STALE }];
+  const schema = definitionOf(catalog, shape)?.schema;
+  const names = schema && attributeNames(schema);
+  if (!names) return unchangedItem(catalog, { shape, key }, image);
+  const kept = names.filter((name) => !(name in changes.set) && !changes.remove.includes(name));
+  return unchangedFields(catalog, { shape, image }, kept);
 };
 
 /** The version that a stored item is at; 0 if it has none. */
@@ -371,7 +396,8 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
     const fields = touched.flatMap(([, template]) => unreadFields(change, template));
     const within = changes.paths?.map(({ steps }) => steps[0]) ?? [];
     fields.push(...Object.keys(changes.add), ...Object.keys(changes.append), ...within, ...(look?.fields ?? []));
-    terms.push(...unchangedFields(catalog, { shape, image }, fields));
+    const unchanged = unchangedFields(catalog, { shape, image }, fields);
+    terms.push(...(change.whole ? unitedTerms(unchanged, unchangedRow(catalog, change, image)) : unchanged));
   }
   const changed = before && atVersion(after, shape.version, ((before[VERSION] as number | undefined) ?? 0) + 1);
   if (computed.moves && image) return { items: moveItem(catalog, change, { image, effect, terms }), before, row: changed };

@@ -68,7 +68,10 @@ export const loadRules = (catalog: Catalog): Promise<void> | undefined => {
 /** Every derived fact of a model that is stored in items other than the row's own, in the order of a transaction's items. */
 const rulesOf = (catalog: Catalog): readonly ItemRule[] => defined(loaded.get(catalog), "loadRules() before a write is planned");
 
-const joined = (one: Look | undefined, other: Look | undefined): Look | undefined =>
+/** Why a write whose schema checks the whole row reads it first. */
+export const WHOLE_ROW: Look = { fields: [], reason: "its schema checks the whole row" };
+
+export const joined = (one: Look | undefined, other: Look | undefined): Look | undefined =>
   one && other ? { fields: [...one.fields, ...other.fields], reason: one.reason } : (one ?? other);
 
 /** What the rules must know of the row before a change; undefined if the change concerns none of them, or tells enough. */
