@@ -139,6 +139,8 @@ describe("a connection", () => {
     ["a misspelt retry", { retry: { atempts: 3 } }, 'Did you mean "attempts"?'],
     ["a validation that is a text", { validate: "no" }, "Expected a boolean for validate"],
     ["rules that are no list", { rulesOff: "all" }, "Expected an array of rules"],
+    ["advanced rules that are no list", { advanced: { rulesOff: "all" } }, "Expected an array of rules"],
+    ["a misspelt advanced option", { advanced: { effect: {} } }, 'There is no option "effect". Did you mean "effects"?'],
     ["a misspelt rule", { rulesOff: ["drop-dedup"] }, 'There is no planner rule "drop-dedup". Did you mean "drop-dedupe"?'],
   ])("%s is refused", async (_, options, words) => {
     const error = await errorOf(() => connect(options));

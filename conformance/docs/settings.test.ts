@@ -110,6 +110,7 @@ const options: Names<ConnectOptions> = {
   idempotent: true,
   onStray: true,
   unknown: true,
+  advanced: true,
   rulesOff: true,
   effects: true,
 };

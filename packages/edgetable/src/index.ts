@@ -1,5 +1,5 @@
 export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts";
-export type { ConnectOptions, CursorSecret, ObservedPlace, Observer } from "./client/connect.ts";
+export type { AdvancedOptions, ConnectOptions, CursorSecret, ObservedPlace, Observer } from "./client/connect.ts";
 export type { Jobs } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { As, Db, TenantDb } from "./client/db.ts";

@@ -57,7 +57,17 @@ export interface ConnectOptions extends ReadingOptions {
   readonly validate?: boolean | undefined;
   /** Whether writes are sent as transactions with a token, as `idempotent` of a call says: exact, for twice the write units. @default false */
   readonly idempotent?: boolean | undefined;
-  /** Names of planner rules to switch off, for tests and measurements. */
+  /** What tests and measurements set: time, chance, planner rules. */
+  readonly advanced?: AdvancedOptions | undefined;
+  /** @deprecated Give it in `advanced`. */
+  readonly rulesOff?: readonly string[] | undefined;
+  /** @deprecated Give it in `advanced`. */
+  readonly effects?: Effects | undefined;
+}
+
+/** What tests and measurements set of a connection. */
+export interface AdvancedOptions {
+  /** Names of planner rules to switch off. @default none */
   readonly rulesOff?: readonly string[] | undefined;
   /** Clock, randomness and sleep. @default the real ones */
   readonly effects?: Effects | undefined;
@@ -144,6 +154,13 @@ const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "
   return { cursorSecret, secretRequests: 2, forgetSecret: () => (known = undefined) };
 };
 
+const advancedChecks: OptionChecks<AdvancedOptions> = {
+  rulesOff: (names: readonly string[]) => {
+    for (const name of listOf(names, "rules")) oneOf("planner rule", name, ruleNames);
+  },
+  effects: namesIn,
+};
+
 const connectChecks: OptionChecks<ConnectOptions> = {
   endpoint: "string",
   region: "string",
@@ -163,10 +180,8 @@ const connectChecks: OptionChecks<ConnectOptions> = {
   validate: "boolean",
   idempotent: "boolean",
   ...readingChecks,
-  rulesOff: (names: readonly string[]) => {
-    for (const name of listOf(names, "rules")) oneOf("planner rule", name, ruleNames);
-  },
-  effects: namesIn,
+  advanced: advancedChecks,
+  ...advancedChecks,
 };
 
 /**
@@ -176,10 +191,12 @@ const connectChecks: OptionChecks<ConnectOptions> = {
  */
 export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver => {
   checkOptions(options, connectChecks);
+  const { rulesOff, effects } = options;
+  const advanced = { rulesOff, effects, ...options.advanced };
   const session = createSession({
     catalog,
     transport: transportOf(options),
-    effects: options.effects ?? systemEffects,
+    effects: advanced.effects ?? systemEffects,
     retry: options.retry,
     concurrency: options.concurrency,
     requestTimeout: options.requestTimeout,
@@ -190,7 +207,7 @@ export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver =>
   return createDriver({
     session,
     place: placeOf(options),
-    rulesOff: options.rulesOff ?? [],
+    rulesOff: advanced.rulesOff ?? [],
     validates: options.validate ?? true,
     avoidsIndexes: options.incompleteIndexes === "avoid",
     idempotent: options.idempotent,
