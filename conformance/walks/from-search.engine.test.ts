@@ -1,4 +1,4 @@
-import { defineGraph, edge, node, type Graph } from "edgetable";
+import { defineGraph, edge, node } from "edgetable";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { z } from "zod";
@@ -23,7 +23,7 @@ const edges = {
   knows: edge({ from: "person", to: "person", ends: "unchecked" }),
   likes: edge({ from: "person", to: "person", ends: "unchecked" }),
 };
-const graphOf = (table: string, shards: number): Graph<typeof nodes, typeof edges, Record<never, never>> =>
+const graphOf = (table: string, shards: number) =>
   defineGraph({ table, nodes, edges, indexes: { byTeam: { entries: { person: { by: ["team", "age:number"], split: 1 } }, shards } } });
 
 const TEAMS = ["red", "blue"];
