@@ -29,7 +29,7 @@ const MAX_PLANS = 500;
 const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
 
 /** The plan of a walk, made once for its form. */
-const planOf = (
+export const planOf = (
   driver: Driver,
   {
     state,
@@ -125,7 +125,7 @@ const begin = async <State>(
   return { state, budget: { ...budget, requests, readUnits: budget.readUnits + apart.readUnits }, end };
 };
 
-const requestOf = (
+export const requestOf = (
   driver: Driver,
   {
     state,
@@ -151,7 +151,7 @@ const requestOf = (
 });
 
 /** The search at whose rows a walk starts. */
-const searchOf = async (driver: Driver, { search }: WalkState): Promise<ReadRequest | undefined> => {
+export const searchOf = async (driver: Driver, { search }: WalkState): Promise<ReadRequest | undefined> => {
   if (!search) return undefined;
   const { ofTenant, requestOf: requestOfSearch } = await import("./search-call.ts");
   return requestOfSearch(driver, ofTenant(driver, { state: search, several: false }), "rows");
@@ -200,7 +200,7 @@ const keptOf = ({ catalog, rulesOff }: Driver, { state, collect, options, kept =
     ? undefined
     : keptByType(catalog, { steps: state.steps, values: state.values, collect }, kept);
 
-const explainAsk = async (driver: Driver, ask: WalkAsk): Promise<WalkExplanation> => {
+export const explainAsk = async (driver: Driver, ask: WalkAsk): Promise<WalkExplanation> => {
   const { state, collect, options } = ask;
   const request = await searchOf(driver, state);
   const plan = planOf(driver, { state, collect, kept: keptOf(driver, ask), search: request?.plan });

@@ -13,7 +13,8 @@ import type { ReadExplanation } from "./explanation.ts";
 import { countCall, countOptions, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
 import type { CountOptions, Entry, Page, PageOptions, Read } from "./page-types.ts";
 import type { HydrateOptions } from "./read-types.ts";
-import { type EdgeNames, WalkQuery } from "./walk.ts";
+import type { FeedCall, FeedOptions } from "./walk-types.ts";
+import { type AnyHop, type EdgeNames, WalkQuery } from "./walk.ts";
 import { type Row, own } from "../util/row.ts";
 
 type PageKind = "edges" | "nodes" | "entries" | "ids";
@@ -129,6 +130,10 @@ export class NeighbourQuery {
 
   both(edge: EdgeNames): WalkQuery {
     return this.walk().both(edge);
+  }
+
+  feed(hop: AnyHop, options?: FeedOptions): FeedCall<unknown> {
+    return this.walk().feed(hop, options);
   }
 
   walk(): WalkQuery {

@@ -10,6 +10,14 @@ export interface Entry<Edge, Node> {
   readonly node: Node | undefined;
 }
 
+/** What a page may hold, by the word that asks for it. */
+export interface PageItems<Edge, Node, Id> {
+  readonly edges: Edge;
+  readonly nodes: Node;
+  readonly entries: Entry<Edge, Node>;
+  readonly ids: Id;
+}
+
 /** One page. A cursor that is absent means there is nothing on that side. */
 export interface Page<T> {
   readonly items: readonly T[];

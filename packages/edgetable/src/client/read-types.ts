@@ -14,7 +14,7 @@ import type {
   Parts,
 } from "./graph-types.ts";
 import type { AnyPart } from "../schema/definition.ts";
-import type { CountOptions, Entry, Page, PageOptions, Read, SearchPageOptions } from "./page-types.ts";
+import type { CountOptions, Entry, Page, PageItems, PageOptions, Read, SearchPageOptions } from "./page-types.ts";
 import type { PartList } from "./part-types.ts";
 import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
@@ -24,14 +24,6 @@ import type { EdgeSideTypes, EdgeWrites, KeyOption, NodeWrites, OwnKey } from ".
 export interface HydrateOptions<Given> {
   /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
   readonly given?: Given | undefined;
-}
-
-/** What a page may hold, by the word that asks for it. */
-export interface PageItems<Edge, Node, Id> {
-  readonly edges: Edge;
-  readonly nodes: Node;
-  readonly entries: Entry<Edge, Node>;
-  readonly ids: Id;
 }
 
 /** What is inferred of a node's neighbours along an edge type. Each member is resolved when it is first asked for. */
@@ -46,7 +38,7 @@ export interface NeighbourTypes {
   /** The same once the order is given up. */
   readonly loose: unknown;
   /** How a walk goes on. */
-  readonly on: { readonly out: unknown; readonly in: unknown; readonly both: unknown };
+  readonly on: { readonly out: unknown; readonly in: unknown; readonly both: unknown; readonly feed: unknown };
 }
 
 /**
@@ -115,6 +107,8 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   readonly out: T["on"]["out"];
   readonly in: T["on"]["in"];
   readonly both: T["on"]["both"];
+  /** The newest edges of these neighbours, merged, in pages. */
+  readonly feed: T["on"]["feed"];
   /** These neighbours as a walk of one hop, which can be counted, ranked, repeated. */
   walk(): T["on"];
 }

@@ -3,6 +3,7 @@ import type { WalkState } from "../query/walk.ts";
 import { checkOptions, type OptionChecks, inRange } from "../util/check-options.ts";
 import type { KeptChoice } from "../planner/kept-counts.ts";
 import type {
+  FeedOptions,
   GroupOptions,
   LevelOptions,
   PathOptions,
@@ -39,6 +40,16 @@ const groupOptions: OptionChecks<GroupOptions> = { ...walkOptions, top: [1, MAX_
 export const levelOptions: OptionChecks<LevelOptions> = { ...walkOptions, sum: "string" };
 export const pathOptions: OptionChecks<PathOptions> = { ...walkOptions, limit: [1, MAX_PATHS], simple: "boolean" };
 export const pathsOptions: OptionChecks<PathsOptions> = { ...walkOptions, limit: [1, MAX_PATHS], depth: [1, MAX_COUNT] };
+
+const MAX_FEED_NODES = 1000;
+export const feedOptions: OptionChecks<FeedOptions> = {
+  limit: [1, 10_000],
+  cursor: undefined,
+  of: ["edges", "nodes", "entries", "ids"],
+  nodes: [1, MAX_FEED_NODES],
+  beyond: ["refuse", "sample"],
+  budget: { requests: [1, MAX_COUNT], units: [1, MAX_COUNT] },
+};
 
 const kept = ["transaction", "any", "none"] as const;
 export const walkCountOptions: OptionChecks<WalkCountOptions> = { ...walkOptions, kept };

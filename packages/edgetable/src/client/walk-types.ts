@@ -1,6 +1,7 @@
 import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
-import type { Edges, EdgesAt, EdgesInGraph, EndId, GivenNode, Nodes } from "./graph-types.ts";
+import type { Page, PageBudget, PageItems } from "./page-types.ts";
+import type { AnyEdgeInGraph, Edges, EdgesAt, EdgesInGraph, EndId, GivenNode, Nodes } from "./graph-types.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 
 /** What a walk may take. A walk that reaches any of these bounds ends with what it has found. */
@@ -174,6 +175,40 @@ export interface Grouped<Group, Field extends string> extends Aggregates<Field> 
   readonly group: Group;
 }
 
+/** How a feed is read. */
+export interface FeedOptions<Of extends string = string> {
+  /** Rows of the page, 1 to 10,000. @default 20 */
+  readonly limit?: number | undefined;
+  /** `next` or `previous` of an earlier page of the same feed. */
+  readonly cursor?: string | undefined;
+  /** What the page holds. @default "entries" */
+  readonly of?: Of | undefined;
+  /** Upper bound of the nodes whose edges are merged, 1 to 1,000: each takes a Query, and one more for each shard. @default 100 */
+  readonly nodes?: number | undefined;
+  /** What to do if the walk leads to more nodes: throw, or take the first of them in the order of the walk. @default "refuse" */
+  readonly beyond?: "refuse" | "sample" | undefined;
+  /** What the walk and the merge may take; the nodes at the ends of edges are read beyond it. @default 1,000 requests */
+  readonly budget?: PageBudget | undefined;
+}
+
+/** A page of a feed. */
+export interface FeedPage<T> extends Page<T> {
+  /** The nodes whose edges were merged. */
+  readonly nodes: number;
+  /** The nodes that were left out, with `beyond: "sample"`. */
+  readonly left: number;
+}
+
+/** What a page of a feed would send, and its estimated cost. */
+export interface FeedExplanation extends Omit<WalkExplanation, "kind" | "plan"> {
+  readonly kind: "feed";
+  /** The walk to the nodes whose edges are merged. */
+  readonly walk: WalkExplanation;
+}
+
+/** A feed that has not been read yet. */
+export type FeedCall<T> = Call<FeedPage<T>, FeedExplanation>;
+
 /** Options of `levels`. */
 export interface LevelOptions extends WalkOptions {
   /** A numeric attribute of the edges to sum. */
@@ -212,6 +247,10 @@ type AttributeAt<N extends Nodes, At extends string> = At extends keyof N ? keyo
 type GroupAt<N extends Nodes, At extends string, By extends string> = At extends keyof N
   ? { readonly [Name in By & keyof N[At]["~types"]["row"]]: N[At]["~types"]["row"][Name] | undefined }
   : never;
+
+type FeedItems<In extends AnyEdgeInGraph, Direction> = Direction extends "out"
+  ? PageItems<In["edge"], In["target"], In["to"]>
+  : PageItems<In["edge"], In["source"], In["from"]>;
 
 type FarOf<E extends Edges, Out extends keyof E, In extends keyof E> = E[Out]["~to"] | E[In]["~from"];
 type WhereNode<N extends Nodes, At extends string> = At extends keyof N ? Where<N[At]["~types"]["row"]> : never;
@@ -312,6 +351,27 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
     ask?: Aggregate<Field>,
     options?: GroupOptions,
   ): WalkCall<Walked<Grouped<GroupAt<N, At, By>, Field>>>;
+  /**
+   * The newest edges of the nodes at the end of the walk, merged into one order, in pages: what the people whom I follow
+   * wrote. It takes one edge type with `orderBy`, in one direction, and gives its edges from the highest value of `orderBy`
+   * down. Each page costs the walk, a Query for each node and each shard, and one BatchGetItem for each 100 rows.
+   *
+   * A cursor is a place in that order. A page goes on behind it, whoever was followed or unfollowed meanwhile.
+   *
+   * @throws {plan.unsupported} for an edge without `orderBy`, for several types or directions
+   * @throws {plan.noIndex} from the call, if no index gives the order
+   * @throws {traverse.supernode} from the call, when the walk leads to more than `nodes` nodes
+   * @throws {plan.invalidOption} from the call, when the budget has no request for each node and shard
+   * @throws {cursor.invalid} from the call, for a cursor of another feed
+   */
+  feed<
+    Out extends EdgesFrom<E, At> = never,
+    In extends EdgesTo<E, At> = never,
+    Of extends "edges" | "nodes" | "entries" | "ids" = "entries",
+  >(
+    hop: { readonly out?: Out; readonly in?: In; readonly where?: EdgesInGraph<N, E>[Out | In]["filter"] },
+    options?: FeedOptions<Of>,
+  ): FeedCall<FeedItems<EdgesInGraph<N, E>[Out | In], [Out] extends [never] ? "in" : "out">[Of]>;
   /** How many nodes and edges each round of the last repeat found; see `subtree`. */
   levels(options?: LevelOptions): WalkCall<Walked<WalkLevel>>;
   /** The paths from the start to each node. Parallel edges make one path. */

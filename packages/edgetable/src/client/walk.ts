@@ -9,11 +9,13 @@ import { checkEnd } from "../schema/check-values.ts";
 import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
-import { checkEdge, checkEdgeFields, checkEdgeFilter, typesWith } from "./check-names.ts";
+import { checkEdge, checkEdgeFields, checkEdgeFilter, edgeNamed, typesWith } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
+import type * as Feeding from "./make-feed.ts";
 import type * as Making from "./make-walk.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 import {
+  feedOptions,
   levelOptions,
   MAX_COUNT,
   optionsOf,
@@ -27,6 +29,8 @@ import type {
   Aggregate,
   Aggregated,
   Excluded,
+  FeedCall,
+  FeedOptions,
   Gathered,
   Grouped,
   GroupOptions,
@@ -48,6 +52,8 @@ export const loadMaking: () => typeof Making | Promise<typeof Making> = loadOnce
 
 /** An edge type, or several that one hop follows. */
 export type EdgeNames = string | readonly string[];
+
+const loadFeeds: () => typeof Feeding | Promise<typeof Feeding> = loadOnce(async () => import("./make-feed.ts"));
 
 export interface AnyHop {
   readonly out?: EdgeNames;
@@ -247,6 +253,26 @@ export class WalkQuery {
 
   async explain(): Promise<WalkExplanation> {
     return this.ids().explain();
+  }
+
+  feed(hop: AnyHop, options: FeedOptions = {}): FeedCall<unknown> {
+    checkOptions(options, feedOptions);
+    const { steps, values } = this.#hop(hop).state;
+    const step = steps.at(-1) as WalkHop;
+    const [name = "", ...others] = step.edges;
+    const { definition } = edgeNamed(this.#driver, name);
+    const refuse = (why: string): never => {
+      throw new EdgetableError("plan.unsupported", `A feed merges edges of one type, in one direction and by their order: ${why}`, {
+        details: { edge: name },
+      });
+    };
+    if (others.length > 0) refuse(`name one edge instead of "${[name, ...others].join('", "')}".`);
+    if (step.direction === "both" && !definition.symmetric) refuse(`use { out: "${name}" } or { in: "${name}" }.`);
+    if (step.nodeConditions.length > 0)
+      refuse("filter the nodes of its pages yourself, or copy their attribute to the edge and use where.");
+    if (definition.orderBy === undefined) refuse(`declare orderBy of "${name}", such as the time when it was made.`);
+    const ask = { state: this.#state, hop: { ...step, ordered: true, forward: false }, values, options };
+    return deferCall(loadFeeds, ({ feedCall }) => feedCall(this.#driver, ask));
   }
 
   #aggregate<T>(by: readonly string[], ask: Aggregate, options: GroupOptions): WalkCall<T> {

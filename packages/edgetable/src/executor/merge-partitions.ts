@@ -137,9 +137,10 @@ const comparePlaces = (a: Place, b: Place, descending: boolean): number => {
 };
 
 const lanesOf = (reader: Reader, sources: readonly number[]): Lane[] => {
-  const { plan, session, binding } = reader;
+  const { plan, session, bindings } = reader;
   const lanes: Lane[] = [];
   for (const source of sources) {
+    const binding = bindings?.[source] ?? reader.binding;
     for (const partition of partitionsOf(session.catalog, plan.sources[source] as QueryStep, binding)) {
       lanes.push({
         ...openPartition(reader, source, partition.text),
@@ -283,11 +284,14 @@ const outgrown = (message: string, details: Readonly<Record<string, unknown>>): 
 const resume = (reader: Reader, lanes: readonly Lane[], from: Position): Resumed => {
   const { key, ties = UNNAMED } = from;
   if (!key) return { ties: trackTies(undefined), moved: false };
-  const step = reader.plan.sources[from.source] as QueryStep;
+  // The sources of a feed come and go with its nodes: the partition alone tells where a page ended.
+  const isFeed = reader.bindings !== undefined;
+  const step = reader.plan.sources[isFeed ? 0 : from.source] as QueryStep;
   const text = keyTextOf(key[step.partitionKey]) ?? "";
-  const at = lanes.find((lane) => lane.source === from.source && lane.partition.text === text);
+  const at = lanes.find((lane) => (isFeed || lane.source === from.source) && lane.partition.text === text);
   // A read that knows the id reads its shard alone, wherever that was before.
-  if (!at && step.scatter) throw outgrown(`The cursor points to partition "${text}", which the model no longer has.`, { partition: text });
+  if (!at && step.scatter && !isFeed)
+    throw outgrown(`The cursor points to partition "${text}", which the model no longer has.`, { partition: text });
   const moved = !at || isGrowing(lanes) || ties.partitions !== lanes.length;
   if (moved && ties.more) {
     const { left, more, partitions } = ties;

@@ -97,7 +97,8 @@ export interface PartitionRead {
  * @param partition its key, where the source's items are spread over several
  */
 export const openPartition = (reader: Reader, source: number, partition?: string): PartitionRead => {
-  const { plan, session, binding, context } = reader;
+  const { plan, session, bindings, context } = reader;
+  const binding = bindings?.[source] ?? reader.binding;
   const step = plan.sources[source] as QueryStep;
   const query = bindQuery(session.catalog, step, { binding, livingAt: context.livingAt, partition });
   return { source, step, query, start: undefined, done: false, read: 0 };

@@ -69,6 +69,8 @@ export interface Reader {
   readonly session: Session;
   readonly plan: ReadPlan;
   readonly binding: Binding;
+  /** Of each source, where they differ: the sources of a feed are the same Query of several nodes. */
+  readonly bindings?: readonly Binding[] | undefined;
   readonly context: CallContext;
   readonly limit: number | undefined;
   readonly backward: boolean;

@@ -28,6 +28,8 @@ export type FindNode = (node: string, id: Row, context: CallContext) => Promise<
 export interface ReadRequest {
   readonly plan: ReadPlan;
   readonly binding: Binding;
+  /** Of each source of a merge, where they differ. */
+  readonly bindings?: readonly Binding[];
   /** For point reads of several things: their rows. */
   readonly rows?: readonly Row[];
   /** The largest number of rows to return, 1 or more; undefined for all. */
@@ -184,7 +186,7 @@ export const runRead = (session: Session, request: ReadRequest, context: CallCon
 
 /** The same, if it is known that its indexes are complete. */
 export const readAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
-  const { plan, binding, limit } = request;
+  const { plan, binding, bindings, limit } = request;
   if (plan.marker) {
     const { marker, ...rest } = plan;
     const { readByMarker } = await byMarker();
@@ -196,7 +198,7 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
   const from = request.from ?? { source: 0, key: undefined, backward: false };
   const { backward } = from;
   const spending = request.budget && (await readBudgets()).pageSpending(session, context, request.budget);
-  const reader: Reader = { session, plan, binding, context: spending?.context ?? context, limit, backward, spending };
+  const reader: Reader = { session, plan, binding, bindings, context: spending?.context ?? context, limit, backward, spending };
   const [first] = plan.sources;
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
   let rows: Rows;
