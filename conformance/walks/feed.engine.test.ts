@@ -6,7 +6,7 @@ import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { testRuns, testSeed } from "../engines/property-runs.ts";
 
 const seed = testSeed();
-const runs = testRuns(12);
+const runs = testRuns(20);
 const time = 60_000 + runs * 2000;
 
 const text = z.string();
@@ -140,7 +140,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 const people = fc.subarray(PEOPLE);
-const posts = fc.uniqueArray(wrote, { maxLength: 20, selector: nameOf });
+const posts = fc.uniqueArray(wrote, { minLength: 4, maxLength: 20, selector: nameOf });
 const pages = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.oneof(fc.constant([]), fc.array(change, { maxLength: 2 }))), {
   minLength: 1,
   maxLength: 6,

@@ -203,3 +203,26 @@ describe("a feed", () => {
     await expect(feed().where({ muted: true }).feed({ out: "wrote" }, { cursor: next })).rejects.toMatchObject({ code: "cursor.invalid" });
   });
 });
+
+test("edges of one moment to one target are each given once, however the pages are cut", async () => {
+  const db = graphOf(engine.freshTableName("feedties")).connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-") });
+  await db.table.create();
+  const writers = ["b", "c", "d"];
+  const rows: unknown[] = [...["a", ...writers].map((personId) => ({ node: "person", row: { personId } }))];
+  for (const postId of ["p", "q"]) rows.push({ node: "post", row: { postId, title: "t" } });
+  for (const who of writers) {
+    rows.push({ edge: "follows", from: person("a"), to: person(who), attributes: {} });
+    for (const postId of ["p", "q"]) rows.push({ edge: "wrote", from: person(who), to: { postId }, attributes: { at: "1", kind: "k" } });
+  }
+  await db.load(rows as never, { strict: true });
+  for (const limit of [1, 2, 4, 5]) {
+    const given: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { items, next } = await db.person(person("a")).out("follows").feed({ out: "wrote" }, { limit, cursor, of: "edges" });
+      given.push(...items.map(({ from, to }) => `${from.personId} ${to.postId}`));
+      cursor = next;
+    } while (cursor);
+    expect(given).toEqual(["d q", "c q", "b q", "d p", "c p", "b p"]);
+  }
+});
