@@ -208,7 +208,7 @@ test("edges of one moment to one target are each given once, however the pages a
   const db = graphOf(engine.freshTableName("feedties")).connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-") });
   await db.table.create();
   const writers = ["b", "c", "d"];
-  const rows: unknown[] = [...["a", ...writers].map((personId) => ({ node: "person", row: { personId } }))];
+  const rows: unknown[] = ["a", ...writers].map((personId) => ({ node: "person", row: { personId } }));
   for (const postId of ["p", "q"]) rows.push({ node: "post", row: { postId, title: "t" } });
   for (const who of writers) {
     rows.push({ edge: "follows", from: person("a"), to: person(who), attributes: {} });
