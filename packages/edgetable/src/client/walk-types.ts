@@ -200,7 +200,7 @@ export interface FeedPage<T> extends Page<T> {
 }
 
 /** What a page of a feed would send, and its estimated cost. */
-export interface FeedExplanation extends Omit<WalkExplanation, "kind" | "plan"> {
+export interface FeedExplanation extends Omit<WalkExplanation, "kind" | "plan" | "logical"> {
   readonly kind: "feed";
   /** The walk to the nodes whose edges are merged. */
   readonly walk: WalkExplanation;
