@@ -56,7 +56,7 @@ export interface Graph<N extends Nodes, E extends Edges, P extends Parts, Indexe
 
 /** Any graph: for tools that take any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every graph satisfies
-export type AnyGraph = Graph<any, any, any, any>;
+export type AnyGraph = Graph<any, any, any>;
 
 type None = Readonly<Record<never, never>>;
 

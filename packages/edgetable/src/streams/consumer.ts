@@ -146,8 +146,7 @@ const runChecks: OptionChecks<ConsumeOptions> = {
  * @throws {plan.invalidOption} for a handler or an option that is not one
  */
 export const createStreamConsumer = <N extends Nodes, E extends Edges, P extends Parts>(
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
-  db: Db<N, E, P, any>,
+  db: Db<N, E, P>,
   handlers: StreamHandlers<NoInfer<N>, NoInfer<E>, NoInfer<P>>,
   options: ConsumerOptions = {},
 ): StreamConsumer => {

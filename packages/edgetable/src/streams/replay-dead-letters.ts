@@ -94,8 +94,7 @@ const refusal = (message: string, id: string): EdgetableError => new EdgetableEr
  * @throws {plan.unsupported} without `ids`, where the table's key has no text that keeps dead letters together
  */
 export const replayDeadLetters = async <N extends Nodes, E extends Edges, P extends Parts>(
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
-  db: Db<N, E, P, any>,
+  db: Db<N, E, P>,
   handlers: StreamHandlers<NoInfer<N>, NoInfer<E>, NoInfer<P>>,
   options: ReplayOptions = {},
 ): Promise<ReplayReport> => {

@@ -69,8 +69,7 @@ const recordsIn = (event: StreamEvent | null | undefined): readonly GivenRecord[
 };
 
 /** A model, or a connection of it. */
-// oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
-export type GraphOrDb<N extends Nodes, E extends Edges, P extends Parts> = Graph<N, E, P, any> | Db<N, E, P, any>;
+export type GraphOrDb<N extends Nodes, E extends Edges, P extends Parts> = Graph<N, E, P> | Db<N, E, P>;
 
 /**
  * The handler of a Lambda function for DynamoDB Streams, or for Kinesis Data Streams for DynamoDB: it keeps the derived
