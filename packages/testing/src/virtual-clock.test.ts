@@ -65,3 +65,9 @@ test("time never goes back: advance past a moment that time has jumped over leav
   await slept;
   expect(clock.now()).toBe(100);
 });
+
+test("clocks without a seed draw different numbers, those of one seed the same", () => {
+  const draw = (seed?: number): number => virtualClock(seed === undefined ? {} : { seed }).random();
+  expect(draw()).not.toBe(draw());
+  expect(draw(7)).toBe(draw(7));
+});

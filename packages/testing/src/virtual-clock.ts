@@ -46,9 +46,14 @@ export interface VirtualClockOptions {
   readonly start?: number;
   /** Whether time jumps to the next sleeper's moment when nothing else can run. @default true */
   readonly automatic?: boolean;
-  /** Seed of `random()`. @default 0 */
+  /**
+   * Seed of `random()`. Connections with clocks of one seed draw the same transaction tokens, which DynamoDB takes for
+   * repetitions. @default 0 for the first clock of a process that gives none, then 1, 2, …
+   */
   readonly seed?: number;
 }
+
+let unseeded = 0;
 
 interface Sleeper {
   readonly until: number;
@@ -99,7 +104,7 @@ export const virtualClock = (options: VirtualClockOptions = {}): VirtualClock =>
 
   return {
     now: () => now,
-    random: seededRandom(options.seed ?? 0),
+    random: seededRandom(options.seed ?? unseeded++),
     sleep: (milliseconds, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(abortedSleep(signal.reason));

@@ -58,6 +58,12 @@ const foundBy = (catalog: Catalog, index: Index, shape: Shape): readonly string[
   return divided.some((path) => ids.has(path)) ? [] : [...new Set([...divided, ...sorted])].filter((path) => !ids.has(path));
 };
 
+/** The leading levels of an index that divide its partitions: a search has to give the value of each. */
+const leadingOf = (index: Index, shape: Shape): readonly string[] =>
+  (shape.keys[index.partitionKey]?.parts ?? []).flatMap((part) =>
+    part.kind === "field" && part.format.kind !== "shard" ? [part.path] : [],
+  );
+
 /** The fields that a search compares, by which an index would have to find it. */
 const askedBy = ({ known, ranged }: Search): readonly string[] => [...known.map(({ path }) => path), ...ranged];
 
@@ -106,6 +112,17 @@ const refuse = (catalog: Catalog, search: Search): never => {
   if (whole) {
     const instead = `${found("a value, a range or a prefix of ")}. Ask by that, or for all that it holds: using("${whole}").`;
     throw noIndex(search, `${where} "${search.name}" by what is asked${instead}`);
+  }
+  const known = new Set(search.known.map(({ path }) => path));
+  for (const index of asked.length > 0 && shape && search.index === undefined ? catalog.indexes : []) {
+    const paths = others.get(index.name ?? "") ?? [];
+    const lacking = leadingOf(index, shape!).filter((path) => !known.has(path));
+    if (lacking.length === 0 || lacking.length === paths.length || !asked.every((path) => paths.includes(path))) continue;
+    const missing = lacking.length === 1 ? `its leading level ${quoted(lacking)}` : `its leading levels ${quoted(lacking)}`;
+    throw noIndex(
+      search,
+      `${where} "${search.name}"${by} alone: "${index.name}" needs ${missing} too. Give it in where(), or declare an index that begins with ${quoted(asked.slice(0, 1))}.`,
+    );
   }
   throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, others)}`);
 };

@@ -1,9 +1,20 @@
 import { mapValues } from "../util/row.ts";
-import type { AnyEdge, GraphDefinition } from "./definition.ts";
+import type { AnyEdge, AnyNode, AnyPart, GraphDefinition } from "./definition.ts";
+import { attributesOf } from "./facts.ts";
 import { countList, fullEntry, type EdgeLayout, type IndexLayout, type ItemLayout, type Layout, type ShardingLayout } from "./layout.ts";
 
 /** Sort key of a node's own item: before everything else in its partition. */
 const OWN_ITEM = "#";
+
+// The attribute "type" of an item is Edgetable's. An attribute that a model calls so is stored under this name.
+const TYPE = "type";
+const OWN_TYPE = "$type";
+
+const isInKey = ({ key = [] }: AnyNode | AnyEdge | AnyPart): boolean =>
+  typeof key === "string" ? /[{]type[:}]/.test(key) : key.includes(TYPE);
+
+const withOwnType = <Item extends ItemLayout>(definition: AnyNode | AnyEdge | AnyPart, item: Item): Item =>
+  !isInKey(definition) && attributesOf(definition)?.includes(TYPE) ? { ...item, attributes: { [TYPE]: OWN_TYPE } } : item;
 
 /** The attributes of an edge's key as template fields: they distinguish parallel edges. */
 const edgeKey = ({ key = [], dates = [] }: AnyEdge): string =>
@@ -13,19 +24,19 @@ const edgeLayout = (name: string, edge: AnyEdge): EdgeLayout => {
   const order = edge.orderBy ? `{${edge.orderBy}}#` : "";
   const key = edgeKey(edge);
   const reverseKeys = { gsi1pk: "{to}", gsi1sk: `${name}#${order}{from}${key}` };
-  if (edge.stored === "reference") return { keys: reverseKeys };
+  if (edge.stored === "reference") return withOwnType(edge, { keys: reverseKeys });
   // The table's sort key names the target, so that one edge is one point read. The order is in the indexes.
   const keys = {
     sk: `${name}#{to}${key}`,
     ...(edge.orderBy ? { gsi2pk: "{from}", gsi2sk: `${name}#${order}{to}${key}` } : {}),
   };
-  if (edge.symmetric) return { keys };
-  if (edge.stored !== "twice") return { keys: { ...keys, ...reverseKeys } };
+  if (edge.symmetric) return withOwnType(edge, { keys });
+  if (edge.stored !== "twice") return withOwnType(edge, { keys: { ...keys, ...reverseKeys } });
   const mirrorKeys = {
     sk: `~${name}#{from}${key}`,
     ...(edge.orderBy ? { gsi2pk: "{to}", gsi2sk: `~${name}#${order}{from}${key}` } : {}),
   };
-  return { keys, mirror: { type: `~${name}`, keys: mirrorKeys } };
+  return { ...withOwnType(edge, { keys }), mirror: withOwnType(edge, { type: `~${name}`, keys: mirrorKeys }) };
 };
 
 /** The words by which the templates of nodes, edges and parts name keys. */
@@ -88,15 +99,15 @@ export const defaultLayout = (definition: GraphDefinition): Layout => {
   return withValueIndexes(definition, {
     partitionKey: "pk",
     sortKey: "sk",
-    typeAttribute: "type",
+    typeAttribute: TYPE,
     indexes: {
       reverse: { partitionKey: "gsi1pk", sortKey: "gsi1sk" },
       ...(anyOrdered ? { ordered: { partitionKey: "gsi2pk", sortKey: "gsi2sk" } } : {}),
     },
-    nodes: mapValues(definition.nodes, (node) => ({
-      keys: { sk: OWN_ITEM, ...(node.mirror ? { gsi1pk: "{key}", gsi1sk: OWN_ITEM } : {}) },
-    })),
-    parts: mapValues(definition.parts ?? {}, (part) => ({ keys: { sk: part.key } })),
+    nodes: mapValues(definition.nodes, (node) =>
+      withOwnType(node, { keys: { sk: OWN_ITEM, ...(node.mirror ? { gsi1pk: "{key}", gsi1sk: OWN_ITEM } : {}) } }),
+    ),
+    parts: mapValues(definition.parts ?? {}, (part) => withOwnType(part, { keys: { sk: part.key } })),
     edges: mapValues(edges, (edge, name) => edgeLayout(name, edge)),
   });
 };

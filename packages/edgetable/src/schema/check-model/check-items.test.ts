@@ -74,10 +74,10 @@ describe("items", () => {
       says: ["{role}"],
     },
     "an attribute of the default layout's names": {
-      model: model({ nodes: { user: user({ schema: z.object({ id: text, type: text }) }) } }),
+      model: model({ nodes: { user: user({ schema: z.object({ id: text, pk: text }) }) } }),
       rule: "storedName",
-      place: "nodes.user.type",
-      says: ['stored as "type"', "the type attribute", "Rename"],
+      place: "nodes.user.pk",
+      says: ['stored as "pk"', "Rename"],
     },
     "an attribute stored as a table key": {
       model: inLayout({ nodes: { user: { attributes: { name: "SK" } } } }),
