@@ -100,9 +100,11 @@ const npmExplain = async (folder: string, locations: readonly string[]): Promise
 };
 
 // npm knows the project, and the folders of its workspaces, by their absolute paths. Of a workspace that it meets again on a
-// cycle it gives the name alone, which is its folder's link.
-const locationOfDependent = ({ location, name = "" }: Explained): string =>
-  location === workspace ? "." : (location ?? own.packages.find((one) => one.location === `node_modules/${name}`)?.target ?? name);
+// cycle it gives the name alone, which is its folder's link; so it does of any package within a cycle.
+const locationOfDependent = ({ location, name = "" }: Explained): string => {
+  const named = own.packages.find((one) => one.location === `node_modules/${name}`);
+  return location === workspace ? "." : (location ?? named?.target ?? named?.location ?? name);
+};
 const dependentLine = ({ type, name, spec, rawSpec = spec, from }: Dependent): string =>
   `${type} ${name} ${type === "workspace" ? rawSpec.replace(`${workspace}/`, "") : rawSpec} ${locationOfDependent(from)}`;
 
