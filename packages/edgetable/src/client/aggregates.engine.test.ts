@@ -255,3 +255,33 @@ test("a sum that would have more than 38 digits is refused by its name, and noth
   });
   expect(await bills.invoice({ id: "1" }).parts("bill").all()).toHaveLength(1);
 });
+
+test("a part without its node counts for nothing, and cannot come to count before there is the node", async () => {
+  const invoice = node({
+    key: "INVOICE#{id}",
+    schema: z.object({ id }),
+    derived: {
+      mean: average({ parts: "bill", of: "amount" }),
+      total: sum({ parts: "bill", of: "amount" }),
+      paid: count({ parts: "bill", where: { paid: true } }),
+    },
+  });
+  const schema = z.object({ billId: id, amount: z.number().optional(), paid: z.boolean().optional() });
+  const parts = { bill: part({ of: "invoice", key: "BILL#{billId}", schema }) };
+  const bills = defineGraph({ table: engine.freshTableName("orphans"), nodes: { invoice }, parts }).connect({
+    transport: engine.transport,
+  });
+  await bills.table.create();
+  const [one, bill] = [{ id: "1" }, { billId: "a" }];
+  await bills.bill.put(one, bill).orThrow();
+  for (const write of [
+    bills.bill.put(one, { ...bill, amount: 0.1 }),
+    bills.bill.update(one, bill, { amount: 0.1 }),
+    bills.bill.update(one, bill, { paid: true }),
+  ])
+    expect(await write).toMatchObject({ ok: false, reason: "endMissing" });
+  await bills.invoice.create(one).orThrow();
+  expect(await bills.invoice.get(one)).toEqual({ ...one, total: 0, paid: 0 });
+  await bills.bill.update(one, bill, { amount: 0.1, paid: true }).orThrow();
+  expect(await bills.invoice.get(one)).toEqual({ ...one, total: 0.1, paid: 1, mean: 0.1 });
+});

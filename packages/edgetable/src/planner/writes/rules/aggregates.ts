@@ -205,12 +205,18 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
       if (!key) continue;
       const text = keyId(key);
       let delta = deltas.get(text);
-      const ties = !before && after !== null;
+      const [less, more] = [addends(aggregate, before), addends(aggregate, after)];
+      // A part that nothing counted may be there without its node, which would not count it when it is created.
+      const ties = (!before && after !== null) || (Object.keys(less).length === 0 && Object.keys(more).length > 0);
       const end = subject.kind === "edge" && subject.to.id === id ? "to" : "from";
       const failure: Failure = { reason: "endMissing", end, id };
-      if (!delta) deltas.set(text, (delta = { rule: aggregates, key, node, id, added: {}, ties, failure: ties ? failure : undefined }));
-      addTo(delta.added, addends(aggregate, before), true);
-      addTo(delta.added, addends(aggregate, after));
+      if (!delta || (ties && !delta.ties))
+        deltas.set(
+          text,
+          (delta = { rule: aggregates, key, node, id, added: delta?.added ?? {}, ties, failure: ties ? failure : undefined }),
+        );
+      addTo(delta.added, less, true);
+      addTo(delta.added, more);
     }
   }
   return [...deltas.values()].filter(({ added }) => Object.keys(added).length > 0);
