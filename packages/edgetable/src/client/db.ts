@@ -55,7 +55,8 @@ type DbKinds<N extends Nodes, E extends Edges, P extends Parts> = {
 };
 
 /** A connection: one member for each node, edge and part of the model. */
-export type Db<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = string> = DbKinds<N, E, P> &
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
+export type Db<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = any> = DbKinds<N, E, P> &
   DbMembers & {
     /**
      * Loads rows in bulk, from any iterable, as a resumable job where it is given a name: 25 puts a request, and
@@ -100,11 +101,13 @@ export type TenantDb<
   E extends Edges,
   P extends Parts,
   Field extends PropertyKey,
-  Indexed extends string = string,
+  // oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
+  Indexed extends string = any,
 > = TenantCalls<Extract<OfTenant<N, Field>, Nodes>, E, Extract<OfTenant<P, Field>, Parts>, Indexed>;
 
 /** `db.as` of a connection. */
-export interface As<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = string> {
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
+export interface As<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = any> {
   /**
    * A connection that is one tenant's, over this one's sockets: it fills the given id fields in, and refuses each request
    * that names a partition of another tenant before it is sent. Its searches read indexes that begin with the tenant only.

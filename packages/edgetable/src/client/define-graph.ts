@@ -42,7 +42,8 @@ type IndexEntries<N extends Nodes, E extends Edges, P extends Parts, Indexed ext
 };
 
 /** A model that can be connected to a table. */
-export interface Graph<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = string> {
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
+export interface Graph<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = any> {
   readonly kind: "graph";
   readonly catalog: Catalog;
   readonly "~types": { readonly nodes: N; readonly edges: E; readonly parts: P };

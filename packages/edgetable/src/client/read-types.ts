@@ -449,11 +449,13 @@ type NotFindable<Known, Given> = Given extends readonly (infer Kind)[]
 type KindNames<N, E, P> = (keyof N | keyof E | keyof P) & string;
 
 /** What an index may hold: its entries, and references, which lie in the items of their nodes. */
-type Findable<N, E extends Edges, P, Indexed> = KindNames<N, E, P> &
-  (Indexed | { [Name in keyof E]: E[Name]["~stored"] extends "reference" ? Name : never }[keyof E]);
+type Findable<N, E extends Edges, P, Indexed> =
+  | Extract<KindNames<N, E, P>, Indexed>
+  | (KindNames<N, E, P> & { [Name in keyof E]: E[Name]["~stored"] extends "reference" ? Name : never }[keyof E]);
 
 /** `db.find`; `Indexed` are the kinds that an index holds. */
-export interface Find<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = string> {
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
+export interface Find<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = any> {
   /**
    * Finds nodes, edges or parts of one kind by their values, or several kinds that share an index, in its one order and by
    * the attributes that all of them have.
