@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { average, defineGraph, edge, node, sum } from "../index.ts";
 import type { AttributeValue } from "../transport/operations.ts";
+import { addDecimals } from "../util/decimal.ts";
 import { verify } from "../verify/index.ts";
 import { openFactsLab } from "./facts-lab.test-support.ts";
 import { refreshFacts } from "./refresh-facts.ts";
@@ -60,10 +61,13 @@ afterAll(async () => {
 
 const account = { id: "a" };
 
-/** The items of a node and of its facts: all numbers of the sums there, as they are stored. */
+/** The item of a node, its numbers in one notation: DynamoDB Local's ADD gives 0.00. */
 const stored = async (kind: string, name: string): Promise<Readonly<Record<string, AttributeValue | undefined>>> => {
   const items = await lab.lab.items();
-  return items.find(({ pk, sk }) => pk && "S" in pk && pk.S === `${kind}#${name}` && sk && "S" in sk && sk.S === "#") ?? {};
+  const found = items.find(({ pk, sk }) => pk && "S" in pk && pk.S === `${kind}#${name}` && sk && "S" in sk && sk.S === "#") ?? {};
+  return Object.fromEntries(
+    Object.entries(found).map(([attribute, value]) => [attribute, "N" in value ? { N: addDecimals(value.N, "0") } : value]),
+  );
 };
 
 const clean = async (): Promise<void> => {
