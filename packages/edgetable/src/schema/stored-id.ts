@@ -26,8 +26,12 @@ const readValue = (value: unknown): unknown => {
 /** A place as text. */
 export const placeText = ({ node, over, id }: StoredPlace): string => JSON.stringify({ node, over, id: mapValues(id, storedValue) });
 
-/** The place that {@link placeText} wrote. */
-export const readPlace = (text: string): StoredPlace => {
-  const place = JSON.parse(text) as StoredPlace;
-  return { ...place, id: mapValues(place.id, readValue) };
+/** The place that {@link placeText} wrote; undefined for a text that somebody else did. */
+export const readPlace = (text: string): StoredPlace | undefined => {
+  try {
+    const place = JSON.parse(text) as StoredPlace;
+    return { ...place, id: mapValues(place.id, readValue) };
+  } catch {
+    return undefined;
+  }
 };

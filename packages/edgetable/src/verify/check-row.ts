@@ -1,6 +1,7 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { validateWrite } from "../executor/run-write.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
+import { unfitForMarker } from "../planner/writes/rules/unique-markers.ts";
 import { encodeField as encodeKeyField, readTemplate, renderPartitions, sameValue, type Template } from "../keys/template.ts";
 import { decodeValue, encodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
 import { type DriftedField, driftedFields } from "../requests/decode-item.ts";
@@ -181,15 +182,25 @@ const invalidFinding = (seen: SeenRow, error: unknown): Finding => {
   };
 };
 
+/** A unique value that the schema takes and no marker can hold, such as a text of 3,000 characters. */
+const unmarkedFinding = (catalog: Catalog, { subject, row, key, shape }: SeenRow): Finding | undefined => {
+  if (subject.kind !== "node") return undefined;
+  for (const attribute of subject.entry.definition.unique ?? []) {
+    const error = unfitForMarker(catalog, { node: subject.entry.name, field: attribute }, row);
+    if (error) return { kind: "invalid", key, definition: shape.definition, attribute, stored: own(row, attribute), reason: error.message };
+  }
+  return undefined;
+};
+
 /** Asks a row's schema; a promise only if the schema is asynchronous. */
 export const validateSeen = (catalog: Catalog, seen: SeenRow): Maybe<Finding | undefined> => {
   const put = putOf(seen);
   if (!put) return undefined;
   try {
     const valid = validateWrite(catalog, put);
-    if (!(valid instanceof Promise)) return undefined;
+    if (!(valid instanceof Promise)) return unmarkedFinding(catalog, seen);
     return valid.then(
-      () => undefined,
+      () => unmarkedFinding(catalog, seen),
       (error: unknown) => invalidFinding(seen, error),
     );
   } catch (error) {

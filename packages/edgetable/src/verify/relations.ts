@@ -1,4 +1,4 @@
-import { type Claim, uniqueMarkers } from "../planner/writes/rules/unique-markers.ts";
+import { type Claim, unfitForMarker, uniqueMarkers } from "../planner/writes/rules/unique-markers.ts";
 import { ownerOf, type RequiredNode, requiredNodes } from "../planner/writes/rules/required-nodes.ts";
 import { aggregates, type Delta } from "../planner/writes/rules/aggregates.ts";
 import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.ts";
@@ -46,6 +46,13 @@ export interface Derived {
 
 const NOTHING: Derived = { claims: [], counts: [], nodes: [], deltas: [], counters: [] };
 
+/** A row without unique values that no marker can hold. `validateSeen` reports them. */
+const markable = (catalog: Catalog, subject: SeenRow["subject"], row: Row): Row => {
+  const unique = subject.kind === "node" ? (subject.entry.definition.unique ?? []) : [];
+  const unfit = unique.filter((field) => unfitForMarker(catalog, { node: subject.entry.name, field }, row));
+  return unfit.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([field]) => !unfit.includes(field)));
+};
+
 /** Asks the rules of writes what has to be there for a row. */
 export const derivedOf = (catalog: Catalog, { subject, row, leads }: SeenRow): Derived => {
   if (!leads) return NOTHING;
@@ -54,7 +61,7 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads }: SeenRow): D
   const deltas: Delta[] = [];
   const counters: CounterDelta[] = [];
   let nodes: RequiredNode[] = [];
-  for (const one of derive(catalog, { subject, before: null, after: row })) {
+  for (const one of derive(catalog, { subject, before: null, after: markable(catalog, subject, row) })) {
     if (one.rule === uniqueMarkers) claims.push(one as Claim);
     else if (one.rule === degreeGuards) counts.push(one as Count);
     else if (one.rule === aggregates) deltas.push(one as Delta);
@@ -181,7 +188,9 @@ export const counterOwner = (
 ): { readonly set: CounterSet; readonly key: Key; readonly id: Row } | undefined => {
   const text = textIn(item, MEMO_NODE);
   if (text === "") return undefined;
-  const { node, over, id } = readPlace(text);
+  const place = readPlace(text);
+  if (!place) return undefined;
+  const { node, over, id } = place;
   const entry = catalog.nodes[node];
   const set = entry && counterSetsOf(catalog, entry).find(({ name }) => name === over);
   const key = set && keyIfComplete(catalog, set.entry.shape, id);

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import { testRuns } from "../../../../conformance/engines/property-runs.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { damages, damageTable } from "./damages.test-support.ts";
 import { contentOf, fillLab, type LabDb, labGraph } from "./lab.test-support.ts";
+import { defineGraph, node } from "../index.ts";
 import { verify, type Finding } from "./index.ts";
 
 let engine: TestEngine;
@@ -152,4 +154,23 @@ test("an edge that comes and goes between the reads of its counter and of the ed
   expect(report).toMatchObject({ kinds: [], unsettled: 2 });
   await link(true);
   expect(await verify(db, { settle: 1 })).toMatchObject({ clean: true });
+});
+
+test.each([
+  ["an object", { M: {} }],
+  ["a list", { L: [] }],
+  ["an empty text", { S: "" }],
+  ["a text that no key can hold", { S: "x".repeat(3000) }],
+])("a unique attribute that another program made %s is a finding, and the rest is compared", async (_, email) => {
+  const table = engine.freshTableName("unmarked");
+  const user = node({ key: "U#{id}", schema: z.object({ id: z.string(), email: z.string().optional() }), unique: ["email"] });
+  const db = defineGraph({ table, nodes: { user } }).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.user.create({ id: "1", email: "a" });
+  const Item = { pk: { S: "U#2" }, sk: { S: "#" }, type: { S: "user" }, id: { S: "2" }, email };
+  await engine.transport.send("PutItem", { TableName: table, Item });
+  for (const repair of [false, true]) {
+    const { kinds } = await verify(db, { settle: 10, repair });
+    expect(kinds.map(({ kind, count }) => [kind, count])).toEqual([["invalid", 1]]);
+  }
 });

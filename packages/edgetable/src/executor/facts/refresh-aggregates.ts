@@ -54,7 +54,8 @@ export const sameNumbers = (stored: AttributeValue | undefined, expected: string
 export const readMemoPlace = (memo: Item): (StoredPlace & { readonly source: Key }) | undefined => {
   const [text, source] = [memo[MEMO_NODE], memo[MEMO_SOURCE]];
   if (!text || !("S" in text) || !source || !("M" in source)) return undefined;
-  return { ...readPlace(text.S), source: source.M };
+  const place = readPlace(text.S);
+  return place && { ...place, source: source.M };
 };
 
 const memoKey = ({ catalog }: Session, { holder, over, source }: Place): Key =>

@@ -95,9 +95,9 @@ const mayLackFacts = (catalog: Catalog, entry: NodeEntry | EdgeEntry, { before, 
 const countedNode = (catalog: Catalog, item: Item): readonly FactHolder[] => {
   const text = item[MEMO_NODE];
   if (!text || !("S" in text)) return [];
-  const { node, id } = readPlace(text.S);
-  const entry = catalog.nodes[node];
-  return entry && hasCounters(catalog, entry) ? [factNode(catalog, entry, id)] : [];
+  const place = readPlace(text.S);
+  const entry = place && catalog.nodes[place.node];
+  return entry && hasCounters(catalog, entry) ? [factNode(catalog, entry, place.id)] : [];
 };
 
 /** The copies of a node's attributes that a change makes old. A node that is gone leaves its last ones. */

@@ -7,6 +7,7 @@ import type { Cost } from "../call.ts";
 import type { Session } from "../session.ts";
 import { type Job, type JobFacts, type Lease, takeLease } from "./job-store.ts";
 import { newRun, type Run, runJob, step } from "./run-job.ts";
+import { defined } from "../../util/invariant.ts";
 
 /** How copies are changed by a job. */
 export interface CopySettings {
@@ -43,7 +44,7 @@ export const openCopyJob = (session: Session, id: string, settings: CopySettings
 });
 
 const fanOutOf = (catalog: Catalog, { facts }: Job): FanOut => {
-  const { node, over, id } = readPlace(String(facts["place"]));
+  const { node, over, id } = defined(readPlace(String(facts["place"])), "the place of a copy job");
   const [kind, name, end] = JSON.parse(over) as ["edge" | "part", string, "from" | "to"];
   const entry = catalog.nodes[node];
   const isKnown = catalog.facts.copies.some((copy) => copy.onto.kind === kind && copy.onto.name === name && copy.end === end);

@@ -1,4 +1,4 @@
-import { isEdgetableError } from "../../../errors/edgetable-error.ts";
+import { type EdgetableError, isEdgetableError } from "../../../errors/edgetable-error.ts";
 import { type Failure, sameKey, type Term } from "../../../ir/write-plan.ts";
 import { checkLength } from "../../../requests/encode-item.ts";
 import type { Catalog, NodeEntry } from "../../../schema/catalog.ts";
@@ -43,15 +43,24 @@ export const markerKey = (
   return systemKeyItem(catalog, marker);
 };
 
-// An old value that no marker can hold is older than the rule, and never had one.
-const oldMarkerKey = (catalog: Catalog, of: { readonly node: string; readonly field: string }, row: Row): Key | undefined => {
+/** Why no marker can hold a row's value, which then another program has stored; undefined if one can, or the row has none. */
+export const unfitForMarker = (
+  catalog: Catalog,
+  of: { readonly node: string; readonly field: string },
+  row: Row,
+): EdgetableError | undefined => {
   try {
-    return markerKey(catalog, of, row);
+    markerKey(catalog, of, row);
+    return undefined;
   } catch (error) {
-    if (isEdgetableError(error) && error.code.startsWith("keys.")) return undefined;
+    if (isEdgetableError(error) && error.code.startsWith("keys.")) return error;
     throw error;
   }
 };
+
+// An old value that no marker can hold is older than the rule, and never had one.
+const oldMarkerKey = (catalog: Catalog, of: { readonly node: string; readonly field: string }, row: Row): Key | undefined =>
+  unfitForMarker(catalog, of, row) ? undefined : markerKey(catalog, of, row);
 
 const isFreeFor = (owner: string, failure: Failure): Term => ({
   kind: "equals",
