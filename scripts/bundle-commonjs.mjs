@@ -50,4 +50,4 @@ const bundle = async (name, more = {}) => {
 };
 
 await bundle("edgetable", { production: productionEntry });
-for (const name of ["local", "testing"]) await bundle(name);
+for (const name of ["local", "testing", "opentelemetry"]) await bundle(name);

@@ -77,7 +77,7 @@ test("another input is refused, and the job can be forgotten", async () => {
     code: "job.mismatch",
     message: expect.stringContaining("by the same db.jobs.run") as string,
   });
-  expect(await db.jobs.resumeAll()).toEqual({ resumed: [], leased: [] });
+  expect(await db.jobs.resumeAll()).toEqual({ resumed: [], leased: [], refused: [] });
   await db.jobs.forget("input");
   expect(await db.jobs.list()).toEqual([]);
 });

@@ -46,7 +46,7 @@ test("an option that is undefined counts as left out, by type and at run time", 
   expect(await db.user({ id: "A" }).out("knows").count({ kept: none })).toBe(1);
   expect((await db.user({ id: "A" }).walk().out("knows").ids({ budget: none, cursor: none })).items).toEqual([{ id: "B" }]);
   expect(await db.transact([db.user.put({ id: "C" })], { token: none })).toMatchObject({ ok: true });
-  expect(await db.jobs.resumeAll({ lease: none, indexLag: none, onProgress: none })).toEqual({ resumed: [], leased: [] });
+  expect(await db.jobs.resumeAll({ lease: none, indexLag: none, onProgress: none })).toEqual({ resumed: [], leased: [], refused: [] });
   // A condition is none: without it, the call would write more than intended.
   // @ts-expect-error -- a condition is not undefined
   expect(() => db.user.update({ id: "A" }, { name: "x" }, { if: none })).toThrow("if is undefined");

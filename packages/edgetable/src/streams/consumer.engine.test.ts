@@ -268,7 +268,7 @@ test("positions are kept by jobs and verification, which take them for what they
     ["stream", false],
   ]);
   await expect(db.jobs.resume(jobs[0]?.id ?? "")).rejects.toMatchObject({ code: "job.mismatch" });
-  expect(await db.jobs.resumeAll()).toEqual({ resumed: [], leased: [] });
+  expect(await db.jobs.resumeAll()).toEqual({ resumed: [], leased: [], refused: [] });
   expect(await verify(db, { repair: true, deleteOrphans: true })).toMatchObject({ clean: true, kinds: [] });
   expect(await db.jobs.list()).toHaveLength(2);
 });
