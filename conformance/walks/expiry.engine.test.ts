@@ -114,7 +114,7 @@ describe.each([
       const rows = [
         ...people.map(({ row }) => ({ node: "person", row })),
         ...all.edges().map(({ edge: named, from, to, attributes }) => ({
-          edges: [named],
+          edge: named,
           from: { personId: from.id },
           to: { personId: to.id },
           attributes,

@@ -1,4 +1,4 @@
-import type { Node, Scope, SourceCode } from "./rule-types.ts";
+import type { Node, Scope, SourceCode, Type } from "./rule-types.ts";
 
 // What a chain that begins at a connection ends with. Whatever else it ends with is a builder, or starts at once.
 const WRITES = ["create", "put", "update", "upsert", "delete", "link", "relink", "unlink", "check"];
@@ -126,10 +126,20 @@ const withoutTypes = (sourceCode: SourceCode, node: Node, names: readonly string
   return NOTHING;
 };
 
+// The compiler may throw for code that it cannot check: the rules then go by how the code is written.
+const typeAt = (getTypeAtLocation: (node: Node) => Type, node: Node): Type | undefined => {
+  try {
+    return getTypeAtLocation(node);
+  } catch {
+    return undefined;
+  }
+};
+
 const withTypes = ({ parserServices }: SourceCode, node: Node): Shape | undefined => {
   const { program, getTypeAtLocation } = parserServices ?? {};
   if (!program || !getTypeAtLocation) return undefined;
-  const type = getTypeAtLocation(node);
+  const type = typeAt(getTypeAtLocation, node);
+  if (!type) return undefined;
   const has = (name: string): boolean => type.getProperty(name) !== undefined;
   if (!has("then") || !has("explain") || !has("report") || !has("run")) return NOTHING;
   return has("orThrow") ? WRITE : READ;

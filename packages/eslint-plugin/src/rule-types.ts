@@ -11,7 +11,7 @@ export interface Scope {
   readonly set: { get(name: string): unknown };
 }
 
-interface Type {
+export interface Type {
   getProperty(name: string): unknown;
 }
 
